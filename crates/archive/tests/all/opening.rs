@@ -1,16 +1,17 @@
 //! Which files are opened, and what becomes of those that are not.
 
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Lines};
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
+use std::process::{Child, ChildStdout, Stdio};
 use std::time::Duration;
 
 use archive::{
     Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Opening, Owner, Remarks, RunName,
 };
+use testkit::{Assert, Says};
 use verdict::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
@@ -30,11 +31,8 @@ fn is_refused(path: &Path, expected: &str) -> ArchiveError {
     let names_before = names(path);
     let error = open_with(path, JournalMode::WriteAhead, true).unwrap_err();
     let told = error.to_string();
-    assert!(told.contains(expected), "{told}\nlacks: {expected}");
-    assert!(
-        told.contains(path.to_str().unwrap()) && told.contains("--archive"),
-        "{told}"
-    );
+    told.says(expected);
+    told.says(path.to_str().unwrap()).says("--archive");
     assert!(
         fs::read(path).unwrap() == before,
         "the file was changed: {told}"
@@ -81,10 +79,7 @@ fn a_link_that_leads_nowhere_is_told() {
                 "the symbolic link {} points to {to}, which does not exist",
                 link.display()
             );
-            assert!(
-                error.contains(&expected) && error.contains("--archive FILE"),
-                "{error}"
-            );
+            error.says(&expected).says("--archive FILE");
         }
     }
     assert!(!at("unmounted").exists());
@@ -99,17 +94,11 @@ fn what_is_made_is_its_owners() {
     let path = directory.path().join("a/b/archive.db");
     let facts = fs::metadata(directory.path()).unwrap();
     let is_root = facts.uid() == 0;
-    let owner = if is_root {
-        Owner {
-            user: 12_345,
-            group: 54_321,
-        }
-    } else {
-        Owner {
-            user: facts.uid(),
-            group: facts.gid(),
-        }
+    let (user, group) = match is_root {
+        true => (12_345, 54_321),
+        false => (facts.uid(), facts.gid()),
     };
+    let owner = Owner { user, group };
     let opening = Opening {
         path: &path,
         journal: JournalMode::WriteAhead,
@@ -307,10 +296,7 @@ fn a_new_archive_has_the_journal_that_was_asked_for() {
 fn a_rollback_journal_is_never_replaced_by_a_log() {
     let directory = directory();
     let path = file(&directory);
-    open_with(&path, JournalMode::Rollback, true)
-        .unwrap()
-        .import(&run(1))
-        .unwrap();
+    begin_with(&path, JournalMode::Rollback, 1);
     let mut archive = open_with(&path, JournalMode::WriteAhead, true).unwrap();
     archive.import(&run(2)).unwrap();
     assert!(!beside(&path, "-wal").exists());
@@ -347,12 +333,7 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
     let directory = directory();
     let path = file(&directory);
     open(&path).import(&run(1)).unwrap();
-    let mut other = another(&path, "opening::holds")
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
-    said.find(|line| line.as_ref().unwrap().ends_with("holds it"));
+    let (mut other, _said) = begun(&path, "opening::holds", "holds it");
     let error = open_within(
         &path,
         JournalMode::Rollback,
@@ -368,6 +349,15 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
     assert!(!has_log(&path));
 }
 
+/// Another process that performs a test, and has said this at the end of a line; with what it says
+/// then.
+fn begun(path: &Path, test: &str, words: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
+    let mut child = another(path, test).stdin(Stdio::piped()).spawn().unwrap();
+    let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
+    said.find(|line| line.as_ref().unwrap().ends_with(words));
+    (child, said)
+}
+
 /// Not a test by itself: has an archive open until it is killed.
 #[test]
 fn holds() {
@@ -379,6 +369,14 @@ fn holds() {
     println!("\nholds it");
     // However long the other takes: it ends this one.
     std::io::stdin().read_line(&mut String::new()).unwrap();
+}
+
+/// An archive that has one run.
+fn begin_with(path: &Path, journal: JournalMode, number: u64) {
+    open_with(path, journal, true)
+        .unwrap()
+        .import(&run(number))
+        .unwrap();
 }
 
 /// The file, or whatever it is, with this at the end of its name.
@@ -466,16 +464,8 @@ fn an_archive_behind_a_link_has_its_journal_where_it_is() {
 fn a_file_that_grows_meanwhile_is_not_called_damaged() {
     let directory = directory();
     let path = file(&directory);
-    open_with(&path, JournalMode::Rollback, true)
-        .unwrap()
-        .import(&run(0))
-        .unwrap();
-    let mut other = another(&path, "opening::grows")
-        .stdin(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
-    said.find(|line| line.as_ref().unwrap().ends_with("grows"));
+    begin_with(&path, JournalMode::Rollback, 0);
+    let (mut other, _said) = begun(&path, "opening::grows", "grows");
     for _ in 0..100 {
         open_with(&path, JournalMode::Rollback, false).unwrap();
     }
@@ -492,16 +482,8 @@ fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
-        open_with(&path, journal, true)
-            .unwrap()
-            .import(&run(1))
-            .unwrap();
-        let mut other = another(&path, "opening::keeps")
-            .stdin(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut said = BufReader::new(other.stdout.take().unwrap()).lines();
-        said.find(|line| line.as_ref().unwrap().ends_with("keeps it"));
+        begin_with(&path, journal, 1);
+        let (mut other, _said) = begun(&path, "opening::keeps", "keeps it");
         let error = open_within(&path, journal, true, Duration::from_millis(100)).unwrap_err();
         assert!(error.kind == ArchiveErrorKind::Busy, "{journal:?}: {error}");
         let waiting = std::thread::spawn({
@@ -571,10 +553,7 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
     // Where there is a log, a part of the archive is in it: it is not read without.
     fs::write(beside(&path, "-wal"), [1]).unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
-    assert!(
-        error.to_string().contains("copy it, with its -wal"),
-        "{error}"
-    );
+    error.assert(error.to_string().contains("copy it, with its -wal"));
 }
 
 /// A run is refused before it begins, not after it has ended.
@@ -589,17 +568,9 @@ fn what_can_only_be_read_is_not_opened_for_writing() {
     ] {
         let directory = directory();
         let path = file(&directory);
-        open_with(&path, journal, true)
-            .unwrap()
-            .import(&run(1))
-            .unwrap();
-        read_only(
-            &directory,
-            &path,
-            mode,
-            "opening::reads_only",
-            &format!("{journal:?}"),
-        );
+        begin_with(&path, journal, 1);
+        let with = format!("{journal:?}");
+        read_only(&directory, &path, mode, "opening::reads_only", &with);
     }
 }
 
@@ -620,7 +591,7 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
     let told = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{with}, mode {mode:o}: {told}");
     let tests = String::from_utf8_lossy(&ended.stdout);
-    assert!(tests.contains("1 passed"), "{tests}");
+    tests.says("1 passed");
 }
 
 /// An archive of the first version, in a directory or a file that cannot be written, is read
@@ -633,13 +604,8 @@ fn an_older_archive_that_can_only_be_read_is_read_as_it_is() {
         let directory = directory();
         let path = file(&directory);
         fs::write(&path, &before).unwrap();
-        read_only(
-            &directory,
-            &path,
-            mode,
-            "opening::reads_an_older_one_only",
-            "",
-        );
+        let test = "opening::reads_an_older_one_only";
+        read_only(&directory, &path, mode, test, "");
         assert!(
             fs::read(&path).unwrap() == before,
             "the file was changed, mode {mode:o}"

@@ -11,6 +11,7 @@ use archive::{
     may_leave_beside, waiting,
 };
 use record::RunId;
+use testkit::Says;
 use verdict::State;
 
 use crate::support::{ImportOne, directory, file, head, nobody, open, open_within, parts, run};
@@ -255,13 +256,8 @@ fn what_was_taken_in_before_an_error_is_told() {
             other
         });
     });
-    assert!(
-        error
-            .as_ref()
-            .is_err_and(|error| error.kind == ArchiveErrorKind::Busy),
-        "{:?}",
-        error.err()
-    );
+    let kind = error.err().map(|error| error.kind);
+    assert!(kind == Some(ArchiveErrorKind::Busy));
     assert_eq!((numbers.len(), waiting(&path).len()), (64, 6));
     drop(other);
     assert_eq!(take(&mut archive).0.len(), 6);
@@ -278,10 +274,7 @@ fn a_record_never_takes_the_place_of_a_file() {
     let error = leave_beside(&path, None, &run(1), &Remarks::default())
         .unwrap_err()
         .to_string();
-    assert!(
-        error.contains("cannot write") && error.contains("File exists"),
-        "{error}"
-    );
+    error.says("cannot write").says("File exists");
     assert_eq!(fs::read_to_string(&left).unwrap(), "somebody's");
     assert_eq!(others(&directory).len(), 1);
 }
@@ -303,10 +296,7 @@ fn it_is_known_before_whether_a_record_could_be_left() {
     assert_eq!(others(&directory), [left]);
     let nowhere = directory.path().join("no/directory/archive.db");
     let error = may_leave_beside(&nowhere).unwrap_err().to_string();
-    assert!(
-        error.contains("cannot write a file in") && error.contains("No such file"),
-        "{error}"
-    );
+    error.says("cannot write a file in").says("No such file");
     assert!(leave_beside(&nowhere, None, &run(1), &Remarks::default()).is_err());
     assert_eq!(waiting(&nowhere), []);
 }

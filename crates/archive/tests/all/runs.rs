@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use archive::{Archive, Filter, Imported, JournalMode, Remarks, RunName, Tag};
 use record::{Fact, Outcome, Record};
+use testkit::{Assert, Says};
 use verdict::{Headline, Level, ListedRun, State};
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal};
@@ -70,10 +71,7 @@ fn a_run_that_was_removed_meanwhile_is_told() {
         .begin(&head(&kept()), "me", &Remarks::default())
         .unwrap();
     let going = archive.delete(&[number], &|mark| mark == "me").unwrap_err();
-    assert!(
-        going.to_string().contains("run 1 is still running"),
-        "{going}"
-    );
+    going.assert(going.to_string().contains("run 1 is still running"));
     archive.delete(&[number], &nobody).unwrap();
     let error = archive
         .complete(number, &parts(&kept())[0], &kept())
@@ -523,15 +521,11 @@ fn a_word_that_is_not_known_is_told_with_its_run() {
             .list(&Filter::default(), &nobody)
             .unwrap_err()
             .to_string();
-        assert!(
-            error.contains("run 2 of ")
-                && error.contains(&format!("has the unknown {column} 'splendid")),
-            "{error}"
-        );
-        assert!(
-            error.contains("newer postmark") && !error.contains('\u{1b}'),
-            "{error}"
-        );
+        error
+            .says("run 2 of ")
+            .says(&format!("has the unknown {column} 'splendid"));
+        error.says("newer postmark");
+        assert!(!error.contains('\u{1b}'), "{error}");
         assert_eq!(
             archive.find(&RunName::Number(1), &nobody).unwrap().number,
             Some(1)

@@ -7,11 +7,7 @@ use std::time::Duration;
 
 use archive::{Archive, ArchiveError, Imported, JournalMode, Opening, Remarks};
 use record::{Completed, CompletedPart, Origin, Outcome, Record, RunId};
-
-/// A record that a run wrote.
-pub fn kept() -> Record {
-    Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap()
-}
+pub use testkit::kept;
 
 /// The same as that of another run, begun at this second.
 pub fn run(number: u64) -> Record {

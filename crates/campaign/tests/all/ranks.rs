@@ -14,9 +14,11 @@ use runner::{
 };
 use spec::EngineName;
 use tempfile::TempDir;
+use testkit::Says;
+use testkit::runs::{by, private};
 use verdict::Summary;
 use workload::arrivals::ArrivalProcess;
-use workload::{Mix, Workers, Workload};
+use workload::{Mix, Workload};
 
 /// The limit of the ranks here: whoever is silent for longer is lost.
 const LIMIT: Duration = Duration::from_secs(5);
@@ -141,10 +143,7 @@ fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
         transactions: 200_000,
         ..Mix::default()
     };
-    let workload = Workload {
-        workers: Workers::Private { workers: 2 * ranks },
-        ..Workload::from(mix)
-    };
+    let workload = by(private(2 * ranks), mix);
     RunSpec {
         storage: EngineName::POSIX,
         ranks,
@@ -337,23 +336,20 @@ fn a_refusal_in_a_step_is_told_on_all() {
             panic!("rank {rank}: {:?}", record.actual.outcome)
         };
         assert!(why.contains("step 3 was refused"), "rank {rank}: {why}");
-        assert!(
-            why.contains("missing") || why.contains("rank 2"),
-            "rank {rank}: {why}"
-        );
+        assert!(why.contains("missing") || why.contains("rank 2"), "{why}");
     }
     assert!(is_empty(at.path()));
     // Where the first step is refused, all is, on those that wait, too.
     let nowhere = |_| request(&missing, 3, Climb::Ranks(vec![1, 3]), true);
     for came in perform(3, nowhere, |_, _, _| None) {
         let refused = came.outcome.unwrap_err().to_string();
-        assert!(refused.contains("missing"), "{refused}");
+        refused.says("missing");
     }
     // As is what asks for more ranks than there are.
     let more = |_| request(at.path(), 3, Climb::Ranks(vec![3]), true);
     for came in perform(2, more, |_, _, _| None) {
         let refused = came.outcome.unwrap_err().to_string();
-        assert!(refused.contains("--ranks 3 requires"), "{refused}");
+        refused.says("--ranks 3 requires");
     }
 }
 

@@ -2,43 +2,24 @@
 //! virtual one.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use engines::simulated::{Code, Fault, Simulated};
 use record::{Climb, End, Fact, Load, Outcome, Phase, Record, Sweep};
-use runner::{Clock, Drive, Event, Events, NoEvents, Place, RunSpec, Stage, Stop};
+use runner::{Drive, Event, Events, NoEvents, Place, RunSpec, Stage, Stop};
+use testkit::{
+    Assert, Virtual,
+    records::phases,
+    runs::{private, weighted},
+};
 use workload::arrivals::ArrivalProcess;
-use workload::{Mix, Workers, Workload};
+use workload::{Mix, Workload};
 
 use crate::run;
 
 pub(crate) const AT: &str = "/files";
 const EIO: i32 = 5;
-
-/// The storage's time, and the time that was slept.
-#[derive(Clone)]
-pub(crate) struct Virtual(Simulated, Arc<AtomicU64>);
-
-impl Virtual {
-    pub(crate) fn of(storage: &Simulated) -> Self {
-        Self(storage.clone(), Arc::default())
-    }
-}
-
-impl Clock for Virtual {
-    fn now_ns(&self) -> u64 {
-        self.0.now_ns() + self.1.load(Ordering::Relaxed)
-    }
-
-    fn wall_s(&self) -> i64 {
-        (self.now_ns() / 1_000_000_000) as i64
-    }
-
-    fn sleep(&self, ns: u64) {
-        self.1.fetch_add(ns, Ordering::Relaxed);
-    }
-}
 
 fn storage() -> Simulated {
     // A millisecond a call: a closed loop does less than a thousand a second.
@@ -98,7 +79,7 @@ fn perform(
     signal: &Arc<AtomicUsize>,
     events: &mut dyn Events,
 ) -> Record {
-    let clock = Virtual::of(storage);
+    let clock = Virtual::with(storage);
     let record = run(request, storage, &clock, signal, events).unwrap();
     assert_eq!(record.spec, *request, "the record has what was asked for");
     record
@@ -110,15 +91,6 @@ fn loads(record: &Record) -> Vec<Load> {
         .sweep_steps
         .iter()
         .map(|sweep_step| sweep_step.load)
-        .collect()
-}
-
-fn phases(record: &Record) -> Vec<Phase> {
-    record
-        .actual
-        .phases
-        .iter()
-        .map(|phase| phase.phase)
         .collect()
 }
 
@@ -180,11 +152,10 @@ fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
         });
         let request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
         let record = perform(&request, &storage, &Arc::default(), &mut told);
-        assert!(
-            matches!(&record.actual.outcome, Outcome::Failed { .. }),
-            "{:?}",
-            record.actual.outcome
-        );
+        record
+            .actual
+            .outcome
+            .assert(matches!(&record.actual.outcome, Outcome::Failed { .. }));
         assert_eq!((told.0.len(), record.actual.sweep_steps.len()), (2, 2));
         let complete = |sweep_step: &record::SweepStep| {
             sweep_step
@@ -203,12 +174,7 @@ fn of_a_pool_that_runs_dry_no_more_is_asked() {
     for fresh in [false, true] {
         let storage = storage();
         let mut request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
-        let mix = Mix {
-            files: 20,
-            transactions: 1_000,
-            weights: "delete=1".parse().unwrap(),
-            ..Mix::default()
-        };
+        let mix = weighted(20, 1_000, "delete=1");
         request.workload = mix.into();
         let mut told = Watcher(Vec::new(), |_: &Event| ());
         let record = perform(&request, &storage, &Arc::default(), &mut told);
@@ -247,7 +213,7 @@ fn a_signal_between_two_steps_leaves_those_that_were_made() {
 fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
     let request = request(Climb::Workers(vec![1, 2, 3]), true);
     let storage = storage();
-    let clock = Virtual::of(&storage);
+    let clock = Virtual::with(&storage);
     for accepted in [0, 1] {
         let mut left = accepted;
         let performed = campaign::run(
@@ -285,7 +251,7 @@ fn a_run_without_a_sweep_is_one_run() {
     let storage = storage();
     let mut request = request(Climb::Workers(vec![1]), true);
     request.drive.sweep = None;
-    request.workload.workers = Workers::Private { workers: 2 };
+    request.workload.workers = private(2);
     let record = perform(&request, &storage, &Arc::default(), &mut NoEvents);
     assert_eq!(
         (phases(&record), loads(&record)),

@@ -14,10 +14,10 @@ use engines::simulated::{Code, Simulated};
 use record::{Outcome, Record, StudyPart};
 use runner::{NoEvents, Place, RunSpec};
 use study::{Design, StudyCell, StudyRun};
-use workload::Mix;
+use testkit::{Assert, Virtual, runs::weighted};
 
 use crate::run;
-use crate::steps::{AT, Virtual};
+use crate::steps::AT;
 
 /// What becomes of a measured run.
 #[derive(Clone, Copy, PartialEq)]
@@ -49,7 +49,7 @@ struct Told {
 
 fn performed(spec: &RunSpec) -> Record {
     let storage = Simulated::new(Code::Posix, 1_000_000).with_directory(AT);
-    let clock = Virtual::of(&storage);
+    let clock = Virtual::with(&storage);
     let mut spec = spec.clone();
     // Nothing is there of an earlier run.
     spec.keeping.reuse = false;
@@ -78,12 +78,7 @@ impl Ground for Told {
     }
 
     fn spec(&mut self, _: usize, directory: &Path) -> Result<RunSpec, String> {
-        let mix = Mix {
-            files: 10,
-            transactions: 150,
-            weights: "create=1,delete=1,stat=2".parse().unwrap(),
-            ..Mix::default()
-        };
+        let mix = weighted(10, 150, "create=1,delete=1,stat=2");
         Ok(RunSpec {
             room_check: false,
             overhead: false,
@@ -303,11 +298,10 @@ fn no_block_begins_that_would_end_too_late() {
         go(&planned, &mut Vec::new(), &mut ground, None),
         Ok(StudyEnd::TimeOver)
     );
-    assert!(
-        (1..=4).contains(&ground.measured.len()),
-        "{}",
-        ground.measured.len()
-    );
+    ground
+        .measured
+        .len()
+        .assert((1..=4).contains(&ground.measured.len()));
 }
 
 #[test]

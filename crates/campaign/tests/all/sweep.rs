@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use record::{Climb, CompletedPart, Load, Outcome, Phase, Record, SegmentKind, Sweep};
 use runner::{Drive, Event, Events, NoEvents, RunSpec, Stop, SystemClock};
+use testkit::{Assert, records::phases, runs::shared};
 use verdict::{Summary, SweepStepSummary, SweepSummary};
 use workload::Workers;
 use workload::arrivals::ArrivalProcess;
@@ -59,14 +60,7 @@ fn of(record: &Record) -> SweepSummary {
 
 #[test]
 fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down() {
-    for workers in [
-        Workers::ONE,
-        Workers::Shared {
-            writers: 0,
-            readers: 2,
-            pools: 1,
-        },
-    ] {
+    for workers in [Workers::ONE, shared(0, 2)] {
         let drive = sweep(
             Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]),
             None,
@@ -107,12 +101,7 @@ fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down(
             "{workers:?}: {highest} to {beyond}"
         );
         // One pool: prepared and deleted once, with the steps between.
-        let phases: Vec<Phase> = record
-            .actual
-            .phases
-            .iter()
-            .map(|phase| phase.phase)
-            .collect();
+        let phases = phases(&record);
         assert_eq!(phases, [Phase::Prepare, Phase::Delete]);
         for (sweep_step, summary) in record.actual.sweep_steps.iter().zip(&summary.sweep_steps) {
             let [phase] = &sweep_step.phases[..] else {
@@ -144,15 +133,9 @@ fn a_queue_that_grows_shows_in_the_latency_of_a_sweep_step_and_not_in_its_servic
     let summary = of(&record);
     let (low, high): (&SweepStepSummary, &SweepStepSummary) =
         (&summary.sweep_steps[0], &summary.sweep_steps[1]);
-    assert!(
-        low.holds && low.achieved_fraction.unwrap() > 0.95,
-        "{low:?}"
-    );
+    low.assert(low.holds && low.achieved_fraction.unwrap() > 0.95);
     // 0.6 s at 5,000 a second less what a server of at most 500 a second has done.
-    assert!(
-        !high.holds && (2_000..=3_600).contains(&high.waiting.unwrap()),
-        "{high:?}"
-    );
+    high.assert(!high.holds && (2_000..=3_600).contains(&high.waiting.unwrap()));
     assert!(high.p50_ns.unwrap() > 100_000_000, "{high:?}");
     assert!(high.service_p99_ns.unwrap() < 100_000_000, "{high:?}");
 }
@@ -204,11 +187,9 @@ fn a_signal_ends_a_sweep_within_its_sweep_step() {
     .unwrap();
     assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 15 });
     let summary = of(&record);
-    assert!(
-        summary.sweep_steps[0].holds && summary.sweep_steps.len() <= 2,
-        "{:?}",
-        summary.sweep_steps
-    );
+    summary
+        .sweep_steps
+        .assert(summary.sweep_steps[0].holds && summary.sweep_steps.len() <= 2);
 }
 
 /// What is told while it goes on.
@@ -257,9 +238,6 @@ fn steps_are_told_as_they_are_made_synced_or_not() {
         }
         let steps = kinds.iter().filter(|kind| **kind == "sweep_step").count();
         assert_eq!(steps, record.actual.sweep_steps.len());
-        assert!(
-            steps >= 2 && kinds.len() == steps + if sync_phases { 2 } else { 0 },
-            "{kinds:?}"
-        );
+        kinds.assert(steps >= 2 && kinds.len() == steps + if sync_phases { 2 } else { 0 });
     }
 }

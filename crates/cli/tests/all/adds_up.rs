@@ -13,6 +13,8 @@ use runner::{
 };
 use serde_json::Value;
 use spec::Durability;
+use testkit::runs::{shared, uniform};
+use testkit::{Random, Says, number_of};
 use verdict::check::check;
 use verdict::{PhaseSummary, Rate, Summary};
 use workload::arrivals::ArrivalProcess;
@@ -23,16 +25,14 @@ use workload::popularity::Popularity;
 use workload::sizes::Sizes;
 use workload::{Action, Classic, Edition, Mix, Phase, Weights, Workers, Workload};
 
-use crate::draws::{Draws, number_of};
-
 const RUNS: u64 = 100;
 const AT: &str = "/files";
 
-fn mix(draws: &mut Draws, transactions: u64) -> Workload {
+fn mix(draws: &mut Random, transactions: u64) -> Workload {
     let asked_for: Vec<Action> = Action::asked_for().collect();
     let mut weights = Weights::default().with(Action::Create, 1 + draws.below(4) as u32);
     for _ in 0..1 + draws.below(5) {
-        weights = weights.with(draws.of(&asked_for), 1 + draws.below(5) as u32);
+        weights = weights.with(*draws.pick(&asked_for), 1 + draws.below(5) as u32);
     }
     let high = 1 + draws.below(5_000);
     let sizes = match draws.below(3) {
@@ -44,20 +44,16 @@ fn mix(draws: &mut Draws, transactions: u64) -> Workload {
         1 => Shape::Subdirectories(1 + draws.below(4) as u32),
         _ => Shape::Tree { width: 2, depth: 2 },
     };
-    let workers = match draws.is(7) {
+    let workers = match draws.below(10) < 7 {
         true => Workers::Private {
             workers: 1 + draws.below(3) as u32,
         },
-        false => Workers::Shared {
-            writers: 1 + draws.below(2) as u32,
-            readers: 0,
-            pools: 1,
-        },
+        false => shared(1 + draws.below(2) as u32, 0),
     };
     Workload {
         workers,
         contents: Some(ContentSpec {
-            kind: draws.of(&[ContentKind::Text, ContentKind::Incompressible]),
+            kind: *draws.pick(&[ContentKind::Text, ContentKind::Incompressible]),
             dedup: 1.0,
         }),
         ..Mix {
@@ -65,13 +61,13 @@ fn mix(draws: &mut Draws, transactions: u64) -> Workload {
             transactions,
             weights,
             sizes,
-            append_sizes: Sizes::Uniform { low: 1, high: 500 },
+            append_sizes: uniform(1, 500),
             size_max_bytes: 6_000,
-            popularity: draws.of(&[Popularity::Uniform, Popularity::Zipf { exponent: 0.9 }]),
+            popularity: *draws.pick(&[Popularity::Uniform, Popularity::Zipf { exponent: 0.9 }]),
             layout: Layout {
                 shape,
                 entries_max: None,
-                maildir: draws.is(3),
+                maildir: (draws.below(10) < 3),
             },
             seed: draws.below(1 << 40),
             ..Mix::default()
@@ -80,14 +76,14 @@ fn mix(draws: &mut Draws, transactions: u64) -> Workload {
     }
 }
 
-fn classic(draws: &mut Draws, transactions: u64) -> Workload {
-    let bias = |draws: &mut Draws| Bias::new(draws.below(12) as i64 - 1).unwrap();
+fn classic(draws: &mut Random, transactions: u64) -> Workload {
+    let bias = |draws: &mut Random| Bias::new(draws.below(12) as i64 - 1).unwrap();
     Workload {
         workers: Workers::Private {
             workers: 1 + draws.below(3) as u32,
         },
         ..Classic {
-            edition: draws.of(&[Edition::V1_0, Edition::V1_5]),
+            edition: *draws.pick(&[Edition::V1_0, Edition::V1_5]),
             files: 1 + draws.below(60),
             transactions,
             size_low_bytes: 50,
@@ -104,27 +100,27 @@ fn classic(draws: &mut Draws, transactions: u64) -> Workload {
 
 /// A run that nothing contradicts, and the storage for it.
 fn drawn(number: u64) -> (RunSpec, Simulated) {
-    let draws = &mut Draws::new(number);
-    let by_time = draws.is(3);
+    let draws = &mut Random(number);
+    let by_time = draws.below(10) < 3;
     let transactions = if by_time {
         Workload::ENDLESS
     } else {
         1 + draws.below(300)
     };
-    let is_classic = draws.is(3);
+    let is_classic = draws.below(10) < 3;
     let workload = match is_classic {
         true => classic(draws, transactions),
         false => mix(draws, transactions),
     };
     let contents = workload.contents.as_ref();
     let has_made_contents = contents.is_some_and(|contents| contents.kind != ContentKind::Text);
-    let is_open = by_time && draws.is(4);
-    let latencies = draws.is(9);
-    let fails = draws.is(2);
+    let is_open = by_time && (draws.below(10) < 4);
+    let latencies = draws.below(10) < 9;
+    let fails = draws.below(10) < 2;
     let ms = |ms: u64| Duration::from_millis(ms);
     let spec = RunSpec {
         storage: EngineName::POSIX,
-        durability: draws.of(&[
+        durability: *draws.pick(&[
             Durability::None,
             Durability::Fsync,
             Durability::FsyncDirectory,
@@ -133,7 +129,7 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
         cache: Cache::AsIs,
         drive: Drive {
             // Longer than a thread waits for its processor beside other tests.
-            warm_up: if draws.is(3) {
+            warm_up: if draws.below(10) < 3 {
                 ms(20 + draws.below(30))
             } else {
                 Duration::ZERO
@@ -146,7 +142,7 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
             pace: match is_open {
                 true => Pace::Open {
                     per_second: 500.0 + draws.below(5_000) as f64,
-                    arrivals: draws.of(&[ArrivalProcess::Poisson, ArrivalProcess::Constant]),
+                    arrivals: *draws.pick(&[ArrivalProcess::Poisson, ArrivalProcess::Constant]),
                 },
                 false => Pace::Closed,
             },
@@ -158,15 +154,15 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
             OnError::Stop
         },
         keeping: Keeping {
-            keep: draws.is(2) && !workload.workers.is_shared(),
+            keep: (draws.below(10) < 2) && !workload.workers.is_shared(),
             reuse: false,
         },
-        verify: has_made_contents && draws.is(5),
-        check: draws.is(8),
-        sync_phases: draws.is(7),
+        verify: has_made_contents && (draws.below(10) < 5),
+        check: (draws.below(10) < 8),
+        sync_phases: (draws.below(10) < 7),
         latencies,
-        steps: latencies && draws.is(4),
-        series: latencies && draws.is(7),
+        steps: latencies && (draws.below(10) < 4),
+        series: latencies && (draws.below(10) < 7),
         room_check: false,
         ..RunSpec::classic(workload, vec![AT.into()], Place::OwnDirectory)
     };
@@ -327,7 +323,7 @@ fn adds_up(record: &Record) {
             .map(|transactions| transactions.rate.count)
     );
     let text = report::text::render(record);
-    assert!(text.contains(summary.verdict.level.name()), "{text}");
+    text.says(summary.verdict.level.name());
     let checked = check(&json).unwrap();
     assert!(checked.differences.is_empty(), "{:?}", checked.differences);
     assert!(checked.broken.is_empty(), "{:?}", checked.broken);

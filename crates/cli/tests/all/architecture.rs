@@ -6,100 +6,40 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
+use testkit::table;
 
 /// Every crate with the crates of ours that it may import: the table of ARCHITECTURE.md.
-const MAY_IMPORT: &[(&str, &[&str])] = &[
-    ("document", &[]),
-    // The derive macro `JsonSchema`, which expands to nothing in a program.
-    ("schema", &["schema-derive"]),
-    ("schema-derive", &[]),
-    ("engine", &["schema"]),
-    ("workload", &["engine", "schema"]),
-    ("nfs-client", &[]),
-    ("engines", &["engine", "nfs-client"]),
-    ("measure", &["schema"]),
-    ("system", &["schema"]),
-    (
-        "spec",
-        &[
-            "document", "workload", "engine", "engines", "measure", "schema",
-        ],
-    ),
-    (
-        "record",
-        &[
-            "document", "engine", "workload", "measure", "system", "schema", "spec",
-        ],
-    ),
-    (
-        "verdict",
-        &[
-            "document", "engine", "workload", "measure", "system", "schema", "spec", "record",
-        ],
-    ),
-    (
-        "rundir",
-        &["workload", "engine", "system", "spec", "record"],
-    ),
-    (
-        "runner",
-        &[
-            "document", "workload", "engine", "engines", "ranks", "measure", "system", "spec",
-            "record", "rundir",
-        ],
-    ),
-    (
-        "campaign",
-        &[
-            "archive", "document", "engine", "report", "scratch", "workload", "system", "spec",
-            "record", "verdict", "study", "runner",
-        ],
-    ),
-    ("scratch", &["workload", "system", "schema"]),
-    ("ranks", &[]),
-    ("archive", &["document", "record", "verdict"]),
-    ("study", &["workload", "spec", "record", "verdict"]),
-    (
-        "report",
-        &["document", "record", "verdict", "measure", "study"],
-    ),
-    (
-        "published",
-        &["document", "workload", "record", "verdict", "study"],
-    ),
-    (
-        "cli",
-        &[
-            "document",
-            "workload",
-            "engine",
-            "engines",
-            "ranks",
-            "measure",
-            "system",
-            "spec",
-            "record",
-            "verdict",
-            "rundir",
-            "runner",
-            "campaign",
-            "scratch",
-            "archive",
-            "report",
-            "published",
-            "study",
-        ],
-    ),
-    (
-        "bench",
-        &[
-            "workload", "engines", "measure", "system", "record", "verdict", "runner", "archive",
-            "study", "faultfs",
-        ],
-    ),
-    // A support of tests: no program of ours but bench may import it.
-    ("faultfs", &[]),
-];
+const MAY_IMPORT: &str = "
+    document |
+    # The derive macro `JsonSchema`, which expands to nothing in a program.
+    schema | schema-derive
+    schema-derive |
+    engine | schema
+    workload | engine schema
+    nfs-client |
+    engines | engine nfs-client
+    measure | schema
+    system | schema
+    spec | document workload engine engines measure schema
+    record | document engine workload measure system schema spec
+    verdict | document engine workload measure system schema spec record
+    rundir | workload engine system spec record
+    runner | document workload engine engines ranks measure system spec record rundir
+    campaign | archive document engine report scratch workload system spec record verdict \
+        study runner
+    scratch | workload system schema
+    ranks |
+    archive | document record verdict
+    study | workload spec record verdict
+    report | document record verdict measure study
+    published | document workload record verdict study
+    cli | document workload engine engines ranks measure system spec record verdict rundir \
+        runner campaign scratch archive report published study
+    bench | workload engines measure system record verdict runner archive study faultfs
+    # Supports of tests: no program of ours but bench may import them.
+    faultfs |
+    testkit | engine engines record runner workload
+";
 
 /// The only crates with unsafe code.
 const MAY_BE_UNSAFE: [&str; 2] = ["engines", "system"];
@@ -113,13 +53,7 @@ fn root() -> PathBuf {
 
 fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
-        .args([
-            "metadata",
-            "--format-version",
-            "1",
-            "--no-deps",
-            "--offline",
-        ])
+        .args("metadata --format-version 1 --no-deps --offline".split(' '))
         .current_dir(root())
         .output()
         .unwrap();
@@ -134,7 +68,10 @@ fn packages() -> Vec<Value> {
 
 #[test]
 fn crates_import_only_what_the_law_allows() {
-    let law: BTreeMap<&str, &[&str]> = MAY_IMPORT.iter().copied().collect();
+    let rows = table(MAY_IMPORT).into_iter();
+    let law: BTreeMap<&str, Vec<&str>> = rows
+        .map(|[name, others]| (name, others.split(' ').collect()))
+        .collect();
     let packages = packages();
     let ours: Vec<&str> = packages
         .iter()
@@ -206,81 +143,39 @@ fn unsafe_code_stands_where_it_may() {
 
 #[test]
 fn pure_crates_touch_no_system() {
-    let forbidden = [
-        "std::fs",
-        "std::time",
-        "std::env",
-        "std::net",
-        "std::process",
-        "println!",
-        "eprintln!",
-    ];
-    for (name, words) in [
-        ("document", &forbidden[..]),
-        ("workload", &forbidden[..]),
-        ("engine", &forbidden[..]),
-        ("measure", &forbidden[..]),
-        // Lengths of time are no clocks.
-        (
-            "spec",
-            &[
-                "std::fs",
-                "std::env",
-                "std::process",
-                "Instant",
-                "SystemTime",
-                "println!",
-            ][..],
-        ),
-        ("record", &forbidden[..]),
-        ("verdict", &forbidden[..]),
-        ("report", &forbidden[..]),
-        (
-            "archive",
-            &["println!", "std::env", "process::exit", "Command::"][..],
-        ),
-        ("published", &forbidden[..]),
-        // As above.
-        (
-            "study",
-            &[
-                "std::fs",
-                "std::env",
-                "std::process",
-                "Instant",
-                "SystemTime",
-                "println!",
-            ][..],
-        ),
-        // Storages touch files and read no clock; runners and observers print nothing.
-        (
-            "engines",
-            &["std::time", "std::env", "println!", "clock_gettime"][..],
-        ),
-        (
-            "nfs-client",
-            &["std::env", "Instant", "SystemTime", "clock_gettime"][..],
-        ),
-        ("system", &["println!"][..]),
-        (
-            "rundir",
-            &["println!", "engines::", "std::env", "process::exit"][..],
-        ),
-        ("runner", &["println!"][..]),
-        ("scratch", &["println!", "process::exit"][..]),
-    ] {
-        let files = rust_files(&root().join("crates").join(name).join("src"));
-        assert!(!files.is_empty(), "crate {name} has files");
-        for file in files {
-            // Tests beside the code are no part of it.
-            if file.file_name().is_some_and(|name| name == "tests.rs") {
-                continue;
-            }
-            let text = std::fs::read_to_string(&file).unwrap();
-            let code = text.split("#[cfg(test)]").next().unwrap();
-            for word in words {
-                assert!(!code.contains(word), "{} uses {word}", file.display());
-            }
+    for [names, words] in table(PURE) {
+        for name in names.split(' ') {
+            is_pure(name, words);
+        }
+    }
+}
+
+/// What crates do not use. Lengths of time are no clocks; engines touch files and read no clock;
+/// runners and observers print nothing.
+const PURE: &str = "
+    document workload engine measure record verdict report published | std::fs std::time std::env \
+        std::net std::process println! eprintln!
+    spec study | std::fs std::env std::process Instant SystemTime println!
+    archive | println! std::env process::exit Command::
+    engines | std::time std::env println! clock_gettime
+    nfs-client | std::env Instant SystemTime clock_gettime
+    system runner | println!
+    rundir | println! engines:: std::env process::exit
+    scratch | println! process::exit
+";
+
+fn is_pure(name: &str, words: &str) {
+    let files = rust_files(&root().join("crates").join(name).join("src"));
+    assert!(!files.is_empty(), "crate {name} has files");
+    for file in files {
+        // Tests beside the code are no part of it.
+        if file.file_name().is_some_and(|name| name == "tests.rs") {
+            continue;
+        }
+        let text = std::fs::read_to_string(&file).unwrap();
+        let code = text.split("#[cfg(test)]").next().unwrap();
+        for word in words.split(' ') {
+            assert!(!code.contains(word), "{} uses {word}", file.display());
         }
     }
 }

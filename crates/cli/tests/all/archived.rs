@@ -19,7 +19,7 @@ use archive::{Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Open
 use record::Record;
 use verdict::ListedRun;
 
-use crate::support::faces::program;
+use crate::support::faces::postmark;
 use crate::support::{Ended, Running, Scene};
 
 /// Somebody who has a data folder of their own, and a directory to run in.
@@ -46,8 +46,7 @@ impl Home {
 
     /// The program with words that have no blanks in them; runs are in the target.
     fn command(&self, words: &str) -> Command {
-        let mut command = Running::command(program());
-        command.args(words.split_whitespace());
+        let mut command = postmark(words);
         if words.starts_with("run ") {
             command.arg("--target").arg(&self.target);
         }
@@ -65,6 +64,12 @@ impl Home {
     /// The program's end after words.
     fn says(&self, words: &str) -> Ended {
         self.end(self.command(words))
+    }
+
+    /// Asserts a row: words, the exit status, and what is said.
+    fn row(&self, row: &str) {
+        let (words, expected) = row.split_once(" | ").unwrap();
+        self.says(words).ends(expected);
     }
 
     /// Its standard output, where all was well.

@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use syn::visit::Visit;
 use syn::{Attribute, Item, ItemMod, UseTree};
+use testkit::Assert;
 
 /// A module by its path within the crate: empty is the crate itself.
 pub type Module = Vec<String>;
@@ -220,8 +221,5 @@ fn a_circle_is_found() {
         "use super::*; pub fn c() { let _: Option<crate::a::A> = None; }",
     );
     let found = Crate::read(source.path()).circles();
-    assert!(
-        found.contains(&"crate::a -> crate::b -> crate::c -> crate::a".to_owned()),
-        "{found:?}"
-    );
+    found.assert(found.contains(&"crate::a -> crate::b -> crate::c -> crate::a".to_owned()));
 }

@@ -7,6 +7,7 @@ use std::process::Command;
 use archive::{Archive, JournalMode, Opening, Remarks};
 use record::{Outcome, Phase, Record, RunId, StudyPart};
 use serde_json::Value;
+use testkit::{Assert, Says};
 
 use crate::runs::Run;
 use crate::support::faces::program;
@@ -128,13 +129,15 @@ impl Archived {
         }
     }
 
-    fn says(&self, words: &[&str]) -> Ended {
+    /// The program with words, in which `_` stands for a blank.
+    fn says(&self, words: &str) -> Ended {
         let mut command: Command = Running::command(program());
+        let words = words.split(' ').map(|word| word.replace('_', " "));
         command.args(words).arg("--archive").arg(self.path());
         Running::to_its_end(command, self.scene.path())
     }
 
-    fn answer(&self, words: &[&str]) -> String {
+    fn answer(&self, words: &str) -> String {
         let ended = self.says(words);
         ended.code(0);
         ended.output
@@ -164,49 +167,30 @@ fn a_study_is_compared_by_its_blocks() {
     let mut archived = Archived::new();
     archived.study(0.7, 10);
     for words in [
-        &["compare", "last"][..],
-        &["compare", "pair"],
-        &["compare", "0123"],
-        &["compare", "old", "new"],
-        &["compare", "pair:old", "new"],
+        "compare last",
+        "compare pair",
+        "compare 0123",
+        "compare old new",
+        "compare pair:old new",
     ] {
         let told = one_line(&archived.answer(words));
         assert!(told.contains("new makes 0.70"), "{words:?}: {told}");
-        assert!(
-            told.contains("of old's transactions/s (95 % interval 0."),
-            "{told}"
-        );
-        assert!(
-            told.contains(", 10 blocks)")
-                && told.contains("A/A noise of transactions/s: 0.")
-                && told.contains("Verdicts of the runs: 30 "),
-            "{told}"
-        );
+        told.says("of old's transactions/s (95 % interval 0.");
+        told.says(", 10 blocks)")
+            .says("A/A noise of transactions/s: 0.")
+            .says("Verdicts of the runs: 30 ");
     }
-    let csv = archived.answer(&[
-        "compare",
-        "pair",
-        "--format",
-        "csv",
-        "--metric",
-        "transactions",
-        "--metric",
-        "cpu",
-    ]);
+    let csv = archived.answer("compare pair --format csv --metric transactions --metric cpu");
     assert_eq!(csv.lines().count(), 3, "{csv}");
-    let json: Value =
-        serde_json::from_str(&archived.answer(&["compare", "pair", "--format", "json"])).unwrap();
+    let json: Value = serde_json::from_str(&archived.answer("compare pair --format json")).unwrap();
     assert_eq!(json[0]["rows"][0]["count"], 10);
-    let markdown = archived.answer(&["compare", "pair", "--format", "markdown"]);
-    assert!(
-        markdown.contains("| new | transactions | 0.7"),
-        "{markdown}"
-    );
+    let markdown = archived.answer("compare pair --format markdown");
+    markdown.says("| new | transactions | 0.7");
 }
 
 #[test]
 fn a_gate_passes_fails_or_does_not_know() {
-    let requirement = ["--require", "transactions >= 0.97"];
+    const GATE: &str = "gate last --require transactions_>=_0.97";
     for (factor, code, word) in [
         (1.0, 0, "passed"),
         (0.9, 4, "failed"),
@@ -214,46 +198,21 @@ fn a_gate_passes_fails_or_does_not_know() {
     ] {
         let mut archived = Archived::new();
         archived.study(factor, 10);
-        let ended = archived.says(&["gate", "last", requirement[0], requirement[1]]);
+        let ended = archived.says(GATE);
         ended.code(code);
-        assert!(
-            ended
-                .output
-                .starts_with(&format!("Gate {word}: new against old")),
-            "{}",
-            ended.output
-        );
-        assert!(
-            ended.output.contains("these requirements need"),
-            "{}",
-            ended.output
-        );
-        let ended = archived.says(&[
-            "gate",
-            "old",
-            "new",
-            requirement[0],
-            requirement[1],
-            "--format",
-            "json",
-        ]);
+        ended
+            .output
+            .begins_with(&format!("Gate {word}: new against old"));
+        ended.output.says("these requirements need");
+        let ended = archived.says("gate old new --require transactions_>=_0.97 --format json");
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
         assert_eq!(json["decision"], word);
         // Five new blocks are enough to decide what is clear, and two decide nothing.
-        let confirm = |after: &str| {
-            archived.says(&[
-                "gate",
-                "last",
-                requirement[0],
-                requirement[1],
-                "--confirm",
-                after,
-            ])
-        };
-        confirm("5").code(code);
-        confirm("8").code(5);
-        confirm("10").code(2);
+        let confirm = |after| archived.says(&format!("{GATE} --confirm {after}"));
+        confirm(5).code(code);
+        confirm(8).code(5);
+        confirm(10).code(2);
     }
 }
 
@@ -262,41 +221,29 @@ fn a_gate_without_a_baseline_is_an_error() {
     let mut archived = Archived::new();
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 1.0, 6);
-    let gate = |archived: &Archived, sides: [&str; 2]| {
-        let ended = archived.says(&[
-            "gate",
-            sides[0],
-            sides[1],
-            "--require",
-            "transactions >= 0.9",
-        ]);
+    let gate = |archived: &Archived, sides: &str| {
+        let ended = archived.says(&format!("gate {sides} --require transactions_>=_0.9"));
         (ended.status.code(), ended.errors)
     };
-    assert_eq!(gate(&archived, ["base", "next"]).0, Some(0));
-    let (code, told) = gate(&archived, ["before", "next"]);
-    assert!(
-        code == Some(2) && told.contains("nothing called 'before'"),
-        "{told}"
-    );
+    assert_eq!(gate(&archived, "base next").0, Some(0));
+    let (code, told) = gate(&archived, "before next");
+    told.assert(code == Some(2) && told.contains("nothing called 'before'"));
     for _ in 0..6 {
         let mut record = archived.copy(1.0);
         record.actual.outcome = Outcome::Interrupted { signal: 2 };
         archived.add(&record, "broken");
     }
-    let (code, told) = gate(&archived, ["broken", "next"]);
-    assert!(
-        code == Some(2) && told.contains("all 6 runs of 'broken' are INVALID"),
-        "{told}"
-    );
-    archived.says(&["gate", "base", "next"]).code(2);
+    let (code, told) = gate(&archived, "broken next");
+    told.assert(code == Some(2) && told.contains("all 6 runs of 'broken' are INVALID"));
+    archived.says("gate base next").code(2);
     for wrong in [
-        "transactions >= 1.0",
-        "transactions <= 1.1",
-        "speed >= 0.9",
+        "transactions_>=_1.0",
+        "transactions_<=_1.1",
+        "speed_>=_0.9",
         "transactions",
     ] {
         archived
-            .says(&["gate", "base", "next", "--require", wrong])
+            .says(&format!("gate base next --require {wrong}"))
             .code(2);
     }
 }
@@ -306,38 +253,26 @@ fn archived_runs_are_compared_where_they_are_alike() {
     let mut archived = Archived::new();
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 2.0, 6);
-    let told = one_line(&archived.answer(&["compare", "base", "next"]));
-    assert!(
-        told.contains("next makes 2.0") && told.contains("6 and 6 runs, not interleaved"),
-        "{told}"
-    );
-    let told = one_line(&archived.answer(&["compare", "1..6", "7,8,9"]));
-    assert!(
-        told.contains("no interval: that needs 5 runs of each"),
-        "{told}"
-    );
-    let told = one_line(&archived.answer(&["compare", "1", "last"]));
-    assert!(told.contains("one run each; no interval"), "{told}");
+    let told = one_line(&archived.answer("compare base next"));
+    told.says("next makes 2.0")
+        .says("6 and 6 runs, not interleaved");
+    let told = one_line(&archived.answer("compare 1..6 7,8,9"));
+    told.says("no interval: that needs 5 runs of each");
+    let told = one_line(&archived.answer("compare 1 last"));
+    told.says("one run each; no interval");
     let mut cold = archived.copy(1.0);
     cold.spec.cache = record::Cache::Warm;
     archived.add(&cold, "warm");
-    let ended = archived.says(&["compare", "base", "warm"]);
+    let ended = archived.says("compare base warm");
     ended.code(2);
-    assert!(
-        ended.errors.contains("differ in cache state (warm, as-is)"),
-        "{}",
-        ended.errors
-    );
-    let told = one_line(&archived.answer(&["compare", "base", "warm", "--unlike"]));
-    assert!(
-        told.contains("the sides differ in cache state (warm, as-is)"),
-        "{told}"
-    );
+    ended.errors.says("differ in cache state (warm, as-is)");
+    let told = one_line(&archived.answer("compare base warm --unlike"));
+    told.says("the sides differ in cache state (warm, as-is)");
     for wrong in [
-        &["compare", "base"][..],
-        &["compare", "1..3", "2"],
-        &["compare", "90..99", "1"],
-        &["compare", "base", "99"],
+        "compare base",
+        "compare 1..3 2",
+        "compare 90..99 1",
+        "compare base 99",
     ] {
         archived.says(wrong).code(2);
     }
@@ -351,22 +286,18 @@ fn a_side_that_fails_its_operations_is_not_called_faster() {
         let record = archived.failing(2.34 * NOISE[place % 5], 0.6);
         archived.add(&record, "failing");
     }
-    let requirement = ["--require", "transactions >= 0.9"];
     for words in [
-        &["compare", "base", "failing"][..],
-        &["gate", "base", "failing", requirement[0], requirement[1]],
+        "compare base failing",
+        "gate base failing --require transactions_>=_0.9",
     ] {
         let ended = archived.says(words);
         ended.code(2);
         let told = one_line(&ended.errors);
-        assert!(
-            told.contains("failing failed 59.9 % of its operations and base 0.0 %")
-                && told.contains("add --unlike"),
-            "{told}"
-        );
+        told.says("failing failed 59.9 % of its operations and base 0.0 %")
+            .says("add --unlike");
     }
     for format in ["text", "markdown", "csv"] {
-        let told = archived.answer(&["compare", "base", "failing", "--unlike", "--format", format]);
+        let told = archived.answer(&format!("compare base failing --unlike --format {format}"));
         assert!(
             one_line(&told.replace('\u{a0}', " "))
                 .contains("failing failed 59.9 % of its operations"),

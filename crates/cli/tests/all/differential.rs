@@ -20,6 +20,7 @@ use engines::stdio::Stdio;
 use record::Edition;
 use runner::{Clock, Control, Events, RunSpec, SystemClock};
 use rustix::thread::{UnshareFlags, unshare_unsafe};
+use testkit::Random;
 
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, REPORT_FILE, Session, session};
 use crate::original::{self, Said, oracle, say, seconds_library, tree, without_warnings};
@@ -129,7 +130,7 @@ fn the_same_but_for_time() {
     let mut seen = Seen::default();
     let (sessions, limits) = sessions();
     for index in 0..sessions * 2 / 3 {
-        let mut chance = Chance::new(SEED + index);
+        let mut chance = Chance(Random(SEED + index));
         let Session { lines, runs } = session(&mut chance, limits);
         let way = *chance.pick(&[
             Way::Input,
@@ -160,7 +161,7 @@ fn the_same_with_the_same_seconds() {
     let mut seen = Seen::default();
     let (sessions, limits) = sessions();
     for index in 0..sessions.div_ceil(3) {
-        let mut chance = Chance::new(!SEED - index);
+        let mut chance = Chance(Random(!SEED - index));
         let Session { lines, runs } = match LARGE.get(index as usize) {
             Some(lines) => Session {
                 lines: (*lines).to_owned(),

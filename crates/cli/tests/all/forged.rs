@@ -9,9 +9,9 @@ use std::fs;
 
 use record::Record;
 use serde_json::{Value, json};
+use testkit::{Random, number_of, rows};
 
-use crate::draws::{Draws, number_of};
-use crate::support::faces::program;
+use crate::support::faces::{postmark, program};
 use crate::support::{Running, Scene};
 
 /// Drawn from records of each kind.
@@ -20,116 +20,65 @@ const DRAWN: usize = 300;
 const FOUND_MIN: f64 = 0.9;
 
 /// Fields that nothing else in a record follows from, with the reason.
-const FREE: [(&str, &str); 57] = [
-    (".id", "a hash of what is not in the record, too"),
-    (".schema", "other versions are refused"),
-    (
-        ".tool.version",
-        "records of other versions have other command lines",
-    ),
-    (".host.hostname", "a name"),
-    (".host.kernel.", "names of the kernel"),
-    (".host.operating_system", "a name"),
-    (".host.boot_id", "a random identity"),
-    (
-        ".host.uptime_seconds",
-        "a container has another than its clock",
-    ),
-    (".host.load_average.", "the load before the run"),
-    (".host.processors.model", "a name"),
-    (
-        ".host.processors.sockets",
-        "what else has sockets is not recorded",
-    ),
-    (".host.processors.hypervisor", "as above"),
-    (".host.emulated", "as above"),
-    (".host.memory_", "sizes of the machine"),
-    (".host.swap_total_bytes", "as above"),
-    (".host.cgroup.", "as above"),
-    (
-        ".host.steal_fraction_since_boot",
-        "of the time before the run",
-    ),
-    (".host.transparent_hugepage", "a setting"),
-    (".host.clock_sources_available", "names"),
-    (
-        ".origin.monotonic_ns",
-        "moments count from it, and no other clock of that boot is recorded",
-    ),
-    (".origin.uncertainty_ns", "how well two clocks were read"),
-    (".during.clocks.uncertainty_ns", "as above"),
-    (".during.busiest.", "other programs"),
-    (
-        ".locations[].target.known.mount.known.",
-        "identities and options of the mount",
-    ),
-    (".hints", "sentences about the options"),
-    (
-        ".waiting_ns",
-        "waits for a processor, which no other counter has",
-    ),
-    (".why", "reasons in words"),
-    (".unavailable", "as above"),
-    (".message", "as above"),
-    (".canonical_path", "a path may have symbolic links anywhere"),
-    (".room.exact", "how the room was reckoned"),
-    (
-        ".room.volumes[].available_",
-        "others fill and empty a file system meanwhile",
-    ),
-    (".space.known.inodes_", "as above"),
-    (".space.known.device.", "an identity"),
-    (".synchronous.known", "a setting of the mount"),
-    (
-        ".host.processors.online",
-        "a container may see other ones than it uses",
-    ),
-    (".host.processors.usable", "as above"),
-    (".host.page_size_bytes", "a size of the machine"),
-    (
-        ".overhead.known.transactions",
-        "of runs of its own, which are not recorded",
-    ),
-    (".overhead.known.ns_per_operation", "as above"),
-    ("context_switches", "a count that the kernel makes once"),
-    ("_faults", "as above"),
-    (
-        ".system.total_ns[]",
-        "the time of processors that come and go",
-    ),
-    (
-        ".during.counted.system.dirty_bytes",
-        "a state at one moment",
-    ),
-    (".during.counted.system.running_tasks", "as above"),
-    (".during.counted.resident_bytes", "as above"),
-    (
-        ".syncing.own.",
-        "what the process was charged with, which no device need have done",
-    ),
-    (".residency.", "a sample of the page cache"),
-    (
-        ".check.known.duration_ns",
-        "how long a look took that has no other moments",
-    ),
-    (".pauses.shortest_ns", "a threshold of the program"),
-    ("[].tid", "an identity"),
-    (".each[].name", "a name"),
-    (".machine.unknown", "what could not be read"),
-    (".synchronous_directories", "a setting of the mount"),
-    (
-        ".space_back_ns",
-        "how long a wait took that has no other moments",
-    ),
-    (
-        ".performing.own.",
-        "what the process was charged with, as above",
-    ),
-    (
-        ".threads.known[].cpu_ns[]",
-        "times of threads that have ended are recorded once",
-    ),
-];
+const FREE: &str = "
+    .id | a hash of what is not in the record, too
+    .schema | other versions are refused
+    .tool.version | records of other versions have other command lines
+    .host.hostname | a name
+    .host.kernel. | names of the kernel
+    .host.operating_system | a name
+    .host.boot_id | a random identity
+    .host.uptime_seconds | a container has another than its clock
+    .host.load_average. | the load before the run
+    .host.processors.model | a name
+    .host.processors.sockets | what else has sockets is not recorded
+    .host.processors.hypervisor | as above
+    .host.emulated | as above
+    .host.memory_ | sizes of the machine
+    .host.swap_total_bytes | as above
+    .host.cgroup. | as above
+    .host.steal_fraction_since_boot | of the time before the run
+    .host.transparent_hugepage | a setting
+    .host.clock_sources_available | names
+    .origin.monotonic_ns | moments count from it, and no other clock of that boot is recorded
+    .origin.uncertainty_ns | how well two clocks were read
+    .during.clocks.uncertainty_ns | as above
+    .during.busiest. | other programs
+    .locations[].target.known.mount.known. | identities and options of the mount
+    .hints | sentences about the options
+    .waiting_ns | waits for a processor, which no other counter has
+    .why | reasons in words
+    .unavailable | as above
+    .message | as above
+    .canonical_path | a path may have symbolic links anywhere
+    .room.exact | how the room was reckoned
+    .room.volumes[].available_ | others fill and empty a file system meanwhile
+    .space.known.inodes_ | as above
+    .space.known.device. | an identity
+    .synchronous.known | a setting of the mount
+    .host.processors.online | a container may see other ones than it uses
+    .host.processors.usable | as above
+    .host.page_size_bytes | a size of the machine
+    .overhead.known.transactions | of runs of its own, which are not recorded
+    .overhead.known.ns_per_operation | as above
+    context_switches | a count that the kernel makes once
+    _faults | as above
+    .system.total_ns[] | the time of processors that come and go
+    .during.counted.system.dirty_bytes | a state at one moment
+    .during.counted.system.running_tasks | as above
+    .during.counted.resident_bytes | as above
+    .syncing.own. | what the process was charged with, which no device need have done
+    .residency. | a sample of the page cache
+    .check.known.duration_ns | how long a look took that has no other moments
+    .pauses.shortest_ns | a threshold of the program
+    [].tid | an identity
+    .each[].name | a name
+    .machine.unknown | what could not be read
+    .synchronous_directories | a setting of the mount
+    .space_back_ns | how long a wait took that has no other moments
+    .performing.own. | what the process was charged with, as above
+    .threads.known[].cpu_ns[] | times of threads that have ended are recorded once
+";
 
 /// The record of a run with these options.
 fn record_of(scene: &Scene, name: &str, options: &str) -> Value {
@@ -154,10 +103,8 @@ fn with_summary(record: &Value) -> Option<String> {
 /// Whether each is found, with the first rule that it breaks.
 fn found(scene: &Scene, forged: &[Value]) -> Vec<Option<String>> {
     let mut answers: Vec<Option<String>> = vec![Some("not read".to_owned()); forged.len()];
-    let mut command = Running::command(program());
-    command
-        .args(["check", "--format", "json"])
-        .current_dir(scene.path());
+    let mut command = postmark("check --format json");
+    command.current_dir(scene.path());
     let mut checked = Vec::new();
     for (number, record) in forged.iter().enumerate() {
         if let Some(text) = with_summary(record) {
@@ -483,28 +430,28 @@ fn leaves(value: &Value, pointer: &str, field: &str, all: &mut BTreeMap<String, 
 }
 
 fn is_free(field: &str) -> bool {
-    FREE.iter().any(|(free, _)| field.contains(free))
+    rows(FREE).iter().any(|row| field.contains(row[0]))
 }
 
 /// One leaf changed; nothing where the change changes nothing.
 fn forge(
-    draws: &mut Draws,
+    draws: &mut Random,
     record: &Value,
     others: &BTreeMap<String, BTreeSet<String>>,
 ) -> Option<(String, Value)> {
     let mut fields = BTreeMap::new();
     leaves(record, "", "", &mut fields);
     fields.retain(|field, _| !is_free(field));
-    let (field, pointers) = fields.iter().nth(draws.place(fields.len()))?;
-    let pointer = &pointers[draws.place(pointers.len())];
+    let (field, pointers) = fields.iter().nth(draws.index(fields.len()))?;
+    let pointer = &pointers[draws.index(pointers.len())];
     let mut forged = record.clone();
     let (list, index) = pointer.rsplit_once('/')?;
-    let kind = draws.place(5);
+    let kind = draws.index(5);
     let is_list = forged.pointer(list).is_some_and(Value::is_array);
     if kind == 4 && is_list {
         let list = forged.pointer_mut(list)?.as_array_mut()?;
         let index: usize = index.parse().ok()?;
-        if draws.place(2) == 0 || list.len() < 2 {
+        if draws.index(2) == 0 || list.len() < 2 {
             list.remove(index);
         } else {
             let next = (index + 1) % list.len();
@@ -521,7 +468,7 @@ fn forge(
                     .collect();
                 match others.len() {
                     0 => json!(format!("{text}2")),
-                    count => json!(others.swap_remove(draws.place(count))),
+                    count => json!(others.swap_remove(draws.index(count))),
                 }
             }
             Value::Number(number) => match (number.as_u64(), number.as_f64()) {
@@ -578,11 +525,11 @@ fn what_is_changed_at_random_is_found() {
                 .extend(texts.map(str::to_owned));
         }
     }
-    let mut draws = Draws::new(number_of("POSTMARK_FORGERIES_SEED", 29));
+    let mut draws = Random(number_of("POSTMARK_FORGERIES_SEED", 29));
     let wanted = number_of("POSTMARK_FORGERIES", DRAWN as u64) as usize;
     let mut forged = Vec::new();
     while forged.len() < wanted {
-        let record = &records[draws.place(records.len())];
+        let record = &records[draws.index(records.len())];
         forged.extend(forge(&mut draws, record, &others));
     }
     let (fields, forged): (Vec<String>, Vec<Value>) = forged.into_iter().unzip();

@@ -9,12 +9,13 @@ use std::process::{Command, Stdio};
 use document::sanitize;
 use proptest::prelude::*;
 use record::Record;
+use testkit::Says;
 
 use crate::commanded::command;
 use crate::configured::configure;
 use crate::handed::hand_over;
 use crate::original::{self, ours};
-use crate::support::faces::program;
+use crate::support::faces::{postmark, program};
 use crate::support::running::in_shell;
 use crate::support::{Running, Scene};
 
@@ -225,7 +226,7 @@ fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
             |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);
         assert!(!stream.contains(harmful), "{stream:?}");
         // Nothing in a name begins a line.
-        assert!(!stream.contains("\npostmark: all is well"), "{stream}");
+        stream.does_not_say("\npostmark: all is well");
     }
     (output, errors, ended.status.code())
 }
@@ -284,7 +285,7 @@ fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
     .concat();
     let (output, errors, code) = said(&words(&plan, &name), directory.path());
     assert_eq!(code, Some(0), "{errors}");
-    assert!(output.contains(SHOWN), "{output}");
+    output.says(SHOWN);
 }
 
 #[test]
@@ -294,17 +295,11 @@ fn progress_and_reports_in_hostile_files_are_told_without_harm() {
     let run = [&["run", "--output", "NAME"][..], &LITTLE, &["."]].concat();
     let (output, errors, code) = said(&words(&run, &file), directory.path());
     assert_eq!((code, &output[..]), (Some(0), ""), "{errors}");
-    assert!(
-        errors.contains(&format!("report: {SHOWN}\\xff.txt")),
-        "{errors}"
-    );
+    errors.says(&format!("report: {SHOWN}\\xff.txt"));
     // A directory takes no report.
     let (_, errors, code) = said(&words(&run, &name), directory.path());
     assert_eq!(code, Some(2), "{errors}");
-    assert!(
-        errors.starts_with(&format!("postmark: cannot write to {SHOWN}\\xff: ")),
-        "{errors}"
-    );
+    errors.begins_with(&format!("postmark: cannot write to {SHOWN}\\xff: "));
 }
 
 #[test]
@@ -392,10 +387,7 @@ fn hostile_configuration_files_are_refused_without_harm() {
             directory.path(),
         );
         assert_eq!((code, &output[..]), (Some(2), ""), "{errors}");
-        assert!(
-            errors.starts_with("postmark: invalid configuration file hostile.toml: "),
-            "{errors}"
-        );
+        errors.begins_with("postmark: invalid configuration file hostile.toml: ");
     }
     // Nor is what is written of a hostile one.
     std::fs::write(
@@ -408,10 +400,7 @@ fn hostile_configuration_files_are_refused_without_harm() {
     assert_eq!(code, Some(0), "{errors}");
     std::fs::write(&file, &output).unwrap();
     assert_eq!(said(&words(&plan, &name), directory.path()).0, output);
-    assert!(
-        output.contains("\\U0000001b[2J\\U0000000a\\U0000202e"),
-        "{output}"
-    );
+    output.says("\\U0000001b[2J\\U0000000a\\U0000202e");
 }
 
 /// The parser would take gigabytes for these.
@@ -445,8 +434,8 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
     let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
     let file = scene.path().join("study.toml");
     std::fs::write(&file, format!("{study}{}]\n", many.join(","))).unwrap();
-    let mut command = Running::command(program());
-    command.args(["study", "--dry-run"]).arg(&file);
+    let mut command = postmark("study --dry-run");
+    command.arg(&file);
     command.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
     Running::to_its_end(command, scene.path())
         .code(2)
@@ -461,14 +450,11 @@ fn limits_that_are_too_low_refuse_a_run() {
     let target = scene.directory("target");
     let program_kib = std::fs::metadata(program()).unwrap().len() >> 10;
     let run = |limit: &str| {
-        let mut command = Running::command(program());
-        command
-            .args(
-                "run --mix read=1,create=1 --files 100 --transactions 500 --workers 4 --quiet \
-                 --no-overhead --target"
-                    .split(' '),
-            )
-            .arg(&target);
+        let mut command = postmark(
+            "run --mix read=1,create=1 --files 100 --transactions 500 --workers 4 --quiet \
+             --no-overhead --target",
+        );
+        command.arg(&target);
         let mut limited = in_shell(&format!("ulimit {limit}; exec \"$0\" \"$@\""), &command);
         limited.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
         Running::to_its_end(limited, &target)

@@ -17,7 +17,7 @@ use faultfs::{Mounted, Options, Passthrough, RequestKind};
 use record::{Outcome, Record};
 use rustix::process::Signal;
 
-use crate::support::faces::{has_ended, program};
+use crate::support::faces::{has_ended, postmark, program};
 use crate::support::{Ended, Running, Scene, is_met, names, signs};
 
 /// What is to be there when a signal came, is there after this.
@@ -132,9 +132,8 @@ impl Hung {
     }
 
     fn start(&self, words: &str) -> OnMount {
-        let mut command = Running::command(program());
+        let mut command = postmark("run --format json --target");
         command
-            .args(["run", "--format", "json", "--target"])
             .arg(&self.at)
             .arg("--output")
             .arg(&self.report)
@@ -266,9 +265,7 @@ fn a_signal_ends_a_run_whose_target_hangs() {
 }
 
 fn ends(case: &Case) {
-    let Some(hung) = Hung::new() else {
-        return;
-    };
+    let Some(hung) = Hung::new() else { return };
     let told = format!("{} at {:?}", case.words, case.at);
     if case.from.is_none() {
         hung.stall_at(case.at);
@@ -293,9 +290,7 @@ fn ends(case: &Case) {
 /// A server that was stopped has taken no request.
 #[test]
 fn a_signal_ends_a_run_whose_server_was_stopped() {
-    let Some(hung) = Hung::new() else {
-        return;
-    };
+    let Some(hung) = Hung::new() else { return };
     let mut running = hung.start("--files 50 --transactions 100000000 --mix read=1 --workers 2");
     running.until("the transactions", transactions_began);
     hung.stall();
@@ -321,9 +316,7 @@ fn without_a_signal_the_run_is_given_up() {
     std::thread::scope(|scope| {
         for (at, words, named) in cases {
             scope.spawn(move || {
-                let Some(hung) = Hung::new() else {
-                    return;
-                };
+                let Some(hung) = Hung::new() else { return };
                 hung.stall_at(at);
                 let running = hung.start(&format!("{words} --stall-timeout 1s"));
                 hung.wait_for_request(&running);
@@ -360,9 +353,7 @@ fn before_a_run_and_in_other_commands_a_signal_ends_the_program() {
         "clean MOUNT",
         "verify-log --ack-log MOUNT/ack_log MOUNT",
     ] {
-        let Some(hung) = Hung::new() else {
-            return;
-        };
+        let Some(hung) = Hung::new() else { return };
         std::fs::write(hung.at.join("ack_log"), "no acknowledgement log\n").unwrap();
         // SIGINT may be ignored by who runs the tests, and is then by what they start.
         let mut command = Running::command(program());
@@ -378,9 +369,7 @@ fn before_a_run_and_in_other_commands_a_signal_ends_the_program() {
 
 #[test]
 fn the_prompt_ends_too() {
-    let Some(hung) = Hung::new() else {
-        return;
-    };
+    let Some(hung) = Hung::new() else { return };
     let mut command = Running::command(program());
     let mut running = {
         command.stdin(Stdio::piped());
@@ -422,9 +411,7 @@ fn stands_still(process: &str) -> bool {
 #[test]
 fn the_process_that_does_the_work_shares_the_fate_of_the_one_that_was_started() {
     for last in [Signal::INT, Signal::KILL] {
-        let Some(hung) = Hung::new() else {
-            return;
-        };
+        let Some(hung) = Hung::new() else { return };
         let mut running = hung.start("--files 50 --transactions 100000000 --mix stat=1");
         running.until("the transactions", transactions_began);
         let [worker] = &running.children()[..] else {
@@ -522,16 +509,8 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
         return;
     };
     let run = |transactions: &str| {
-        let mut command = Running::command(program());
-        command.args([
-            "run",
-            "--files",
-            "50",
-            "--workers",
-            "2",
-            "--mix",
-            "create=1,delete=1,read=1,link=1",
-        ]);
+        let mut command =
+            postmark("run --files 50 --workers 2 --mix create=1,delete=1,read=1,link=1");
         command
             .args([
                 "--no-room-check",
@@ -602,12 +581,9 @@ fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
         return;
     };
     let run = |transactions: &str| {
-        let mut command = Running::command(program());
+        let mut command =
+            postmark("run --files 50 --workers 2 --mix create=1,delete=1,read=1,link=1,mkdir=1");
         command
-            .args(
-                "run --files 50 --workers 2 --mix create=1,delete=1,read=1,link=1,mkdir=1"
-                    .split(' '),
-            )
             .args([
                 "--allow-unsafe-target",
                 "--no-room-check",

@@ -6,6 +6,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::original;
+use testkit::Random;
+
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, session};
 use crate::support::signs;
 
@@ -28,7 +30,7 @@ fn the_same_tree_when_killed() {
     };
     let mut files_left = 0;
     for seed in 0..SESSIONS {
-        let mut chance = Chance::new(0xdead_0000 + seed);
+        let mut chance = Chance(Random(0xdead_0000 + seed));
         let lines = session(&mut chance, limits).lines;
         let unlinks = unlinks(strace, original, &lines);
         for _ in 0..KILLS_PER_SESSION {

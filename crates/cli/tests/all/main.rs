@@ -43,7 +43,6 @@ mod wrappers;
 // What they share.
 mod commanded;
 mod configured;
-mod draws;
 mod handed;
 mod mounted;
 mod original;

@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use serde_json::Value;
+use testkit::{Assert, Says};
 
 use crate::original::{answer, directory, ended, json, ours, say, split, tree};
 
@@ -25,7 +26,7 @@ fn presets_are_listed_with_what_they_stand_for_and_their_sources() {
     let listed = answer(&["presets"], at.path());
     for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
         for word in [preset.name, preset.what, preset.source] {
-            assert!(listed.contains(word), "{word}");
+            listed.says(word);
         }
     }
 }
@@ -170,24 +171,13 @@ fn a_shared_pool_makes_a_mix_of_the_classic_pairs_and_says_so() {
         "3",
     ];
     let text = answer(&words, at.path());
-    assert!(
-        text.contains("The pool is shared, so the workload is the mix"),
-        "{text}"
-    );
+    text.says("The pool is shared, so the workload is the mix");
     let toml = answer(&[&words[..], &["--format", "toml"]].concat(), at.path());
-    for line in [
-        "# The pool is shared",
-        "mix = \"create=5,read=7,append=3,delete=5\"",
-        "size = \"500..10000\"",
-        "append-size = \"1..10000\"",
-        "size-max = 10000",
-        "dirs = \"subdirs:3\"",
-        "read-block = 512",
-        "writers = 2",
-        "storage = \"posix\"",
-    ] {
-        assert!(toml.contains(line), "{line}\n{toml}");
-    }
+    toml.says_all(
+        "# The pool is shared | mix = \"create=5,read=7,append=3,delete=5\" | \
+         size = \"500..10000\" | append-size = \"1..10000\" | size-max = 10000 | \
+         dirs = \"subdirs:3\" | read-block = 512 | writers = 2 | storage = \"posix\"",
+    );
 }
 
 #[test]
@@ -195,14 +185,12 @@ fn direct_input_and_output_aligns_what_is_not_said() {
     let at = directory();
     let words = split("plan --mix read=1 --direct --size 500..9000 --format toml");
     let toml = answer(&words, at.path());
-    for line in ["align = 4096", "read-block = 65536", "direct = true"] {
-        assert!(toml.contains(line), "{line}\n{toml}");
-    }
+    toml.says_all("align = 4096 | read-block = 65536 | direct = true");
     let toml = answer(
         &split("plan --preset paper-1000-50000 --mix read=1 --direct --format toml"),
         at.path(),
     );
-    assert!(toml.contains("read-block = 4096"), "{toml}");
+    toml.says("read-block = 4096");
 }
 
 /// The record of a run that is to be complete, and to leave nothing.
@@ -275,7 +263,7 @@ fn every_operation_runs_verified_and_leaves_nothing() {
     let help = answer(&["run", "--help"], at.path());
     let help: Vec<&str> = help.split([' ', ',', '.', '\n']).collect();
     for action in &all {
-        assert!(help.contains(action), "--help does not know {action}");
+        assert!(help.contains(action), "{help:?}");
     }
 }
 
@@ -363,7 +351,7 @@ fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     answer(&split(&words), at.path());
     let path = at.path().to_str().unwrap();
     let text = answer(&["verify-log", path, "--ack-log", ack_log], at.path());
-    assert!(text.contains("No loss"), "{text}");
+    text.says("No loss");
     // A file goes behind our back.
     let files = tree(at.path());
     let is_ours = |(path, size): &&(std::path::PathBuf, Option<u64>)| {
@@ -375,10 +363,7 @@ fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     let said = ended(&["verify-log", path, "--ack-log", ack_log], at.path());
     let text = String::from_utf8_lossy(&said.output).into_owned();
     assert_eq!(said.code, Some(1), "{text}");
-    assert!(
-        text.contains("LOST: 1 of") && text.contains(&*victim.0.to_string_lossy()),
-        "{text}"
-    );
+    text.says("LOST: 1 of").says(&*victim.0.to_string_lossy());
     let said = ended(
         &["verify-log", path, "--ack-log", ack_log, "--format", "json"],
         at.path(),
@@ -444,7 +429,7 @@ fn a_share_of_errors_is_judged_at_the_end_however_few_operations_there_are() {
         .as_str()
         .unwrap()
         .to_owned();
-    assert!(why.contains("70 errors in 70 operations"), "{why}");
+    why.says("70 errors in 70 operations");
     assert_eq!(always(100).0, Some(0));
 }
 
@@ -529,24 +514,16 @@ fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
         .iter()
         .flat_map(|kind| kind["operations"].as_array().unwrap())
     {
-        assert!(
-            slow["path"].as_str().unwrap().contains("postmark-"),
-            "{slow}"
-        );
+        slow.assert(slow["path"].as_str().unwrap().contains("postmark-"));
     }
     let text = answer(
         &split("run --quiet --full --files 50 --mix read=1 --for 200ms --rate 100"),
         at.path(),
     );
-    for words in [
-        "transactions for 0.2 s",
-        "requested rate 100/s (poisson arrivals)",
-        "service",
-        "response times from due to completion",
-        "Slowest",
-    ] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
+    text.says_all(
+        "transactions for 0.2 s | requested rate 100/s (poisson arrivals) | service | \
+         response times from due to completion | Slowest",
+    );
 }
 
 #[test]
@@ -596,10 +573,7 @@ fn what_goes_with_time_and_rates() {
         &split("run --quiet --files 20 --transactions 50 --warm-up 1m"),
         at.path(),
     );
-    assert!(
-        text.contains("ended during the warm-up, so nothing was measured"),
-        "{text}"
-    );
+    text.says("ended during the warm-up, so nothing was measured");
 }
 
 #[test]

@@ -171,14 +171,6 @@ impl Drop for Frozen {
     }
 }
 
-/// A whole number from the environment.
-pub fn number(name: &str, default: u64) -> u64 {
-    std::env::var(name).map_or(default, |text| {
-        text.parse()
-            .unwrap_or_else(|_| panic!("{name}={text} is no whole number"))
-    })
-}
-
 /// Whether a path lies below a directory.
 pub fn is_below(path: &str, directory: &Path) -> bool {
     Path::new(path).starts_with(directory)

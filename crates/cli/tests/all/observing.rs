@@ -5,6 +5,7 @@ use std::process::Command;
 
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use testkit::Assert;
 
 use crate::support::faces::program;
 use crate::support::{Ended, FileSystem, Running, Scene, Volume};
@@ -93,10 +94,7 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
         known(&stretch["devices"]["known"][0]["counters"]["known"]["written_bytes"])
     };
     let account = read("account.json");
-    assert!(
-        known(&account["performing"]["own"]["written_bytes"]) >= 32 << 20,
-        "{account}"
-    );
+    account.assert(known(&account["performing"]["own"]["written_bytes"]) >= 32 << 20);
     let (command, sync) = (
         written(&account["performing"]),
         written(&account["sync"]["counted"]),
@@ -143,12 +141,7 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
             &point.join("copy").display().to_string(),
         ],
     );
-    ended
-        .code(0)
-        .says("Devices")
-        .says("target")
-        .says("sync")
-        .says("everybody's work");
+    ended.ends("0 | Devices | target | sync | everybody's work");
 }
 
 #[test]

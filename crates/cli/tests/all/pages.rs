@@ -2,57 +2,79 @@
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::original::{answer, directory, ended, ours};
+use tempfile::TempDir;
+use testkit::Says;
+use testkit::records::KEPT;
 
-const RUN: &str = include_str!("../../../report/tests/golden/run.json");
+use crate::original::{self, Said, directory, ours};
+
+/// A directory with the record `run.json`.
+struct Place(TempDir);
+
+impl Place {
+    fn new() -> Self {
+        let place = Self(directory());
+        fs::write(place.path("run.json"), KEPT).unwrap();
+        place
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// What the program says, with words that have no blanks in them.
+    fn answer(&self, words: &str) -> String {
+        original::answer(&words.split(' ').collect::<Vec<_>>(), self.0.path())
+    }
+
+    fn ended(&self, words: &str) -> Said {
+        original::ended(&words.split(' ').collect::<Vec<_>>(), self.0.path())
+    }
+
+    /// Asserts that it refuses them.
+    fn refuses(&self, words: &str) {
+        assert_eq!(self.ended(words).code, Some(2), "{words}");
+    }
+
+    fn page(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+}
 
 #[test]
 fn a_page_is_read_as_its_record_is() {
-    let place = directory();
-    fs::write(place.path().join("run.json"), RUN).unwrap();
-    answer(&["report", "run.json", "-o", "page.html"], place.path());
-    let json = |file: &str| answer(&["show", file, "--format", "json"], place.path());
+    let place = Place::new();
+    place.answer("report run.json -o page.html");
+    let json = |file: &str| place.answer(&format!("show {file} --format json"));
     assert_eq!(json("page.html"), json("run.json"));
-    let imported = answer(&["import", "page.html", "--archive", "a.db"], place.path());
-    assert!(imported.contains("Run 1: new"), "{imported}");
-    let exported = answer(&["export", "1", "--archive", "a.db"], place.path());
+    let imported = place.answer("import page.html --archive a.db");
+    imported.says("Run 1: new");
+    let exported = place.answer("export 1 --archive a.db");
     assert_eq!(exported, json("run.json"));
     // From the archive the same page comes out, with what was noted there.
-    answer(
-        &["report", "1", "--archive", "a.db", "-o", "again.html"],
-        place.path(),
-    );
-    let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
-    assert_eq!(page("again.html"), page("page.html"));
-    answer(&["note", "1", "<b>slow", "--archive", "a.db"], place.path());
-    answer(
-        &["report", "1", "--archive", "a.db", "-o", "noted.html"],
-        place.path(),
-    );
-    assert!(page("noted.html").contains("Note: &lt;b&gt;slow"));
-    answer(&["import", "noted.html", "--archive", "b.db"], place.path());
-    let listed = answer(&["export", "1", "--archive", "b.db"], place.path());
-    assert!(listed.contains("<b>slow"), "{listed}");
+    place.answer("report 1 --archive a.db -o again.html");
+    assert_eq!(place.page("again.html"), place.page("page.html"));
+    place.answer("note 1 <b>slow --archive a.db");
+    place.answer("report 1 --archive a.db -o noted.html");
+    place.page("noted.html").says("Note: &lt;b&gt;slow");
+    place.answer("import noted.html --archive b.db");
+    let listed = place.answer("export 1 --archive b.db");
+    listed.says("<b>slow");
 }
 
 #[test]
 fn a_page_that_is_there_stays_and_one_without_records_is_refused() {
-    let place = directory();
-    fs::write(place.path().join("run.json"), RUN).unwrap();
-    fs::write(place.path().join("other.html"), "<!DOCTYPE html><p>nothing").unwrap();
-    let refused = ended(&["report", "run.json", "-o", "other.html"], place.path());
-    assert_eq!(refused.code, Some(2));
-    assert_eq!(ended(&["show", "other.html"], place.path()).code, Some(2));
-    let kept = fs::read_to_string(place.path().join("other.html")).unwrap();
+    let place = Place::new();
+    fs::write(place.path("other.html"), "<!DOCTYPE html><p>nothing").unwrap();
+    place.refuses("report run.json -o other.html");
+    place.refuses("show other.html");
+    let kept = place.page("other.html");
     assert_eq!(kept, "<!DOCTYPE html><p>nothing");
-    answer(
-        &["report", "run.json", "-o", "other.html", "--force"],
-        place.path(),
-    );
-    assert!(answer(&["show", "other.html"], place.path()).contains("transactions/s"));
+    place.answer("report run.json -o other.html --force");
+    assert!(place.answer("show other.html").contains("transactions/s"));
 }
 
 /// What a command comes to that may write no file beyond 4 KiB, as on a file system that is full.
@@ -82,27 +104,23 @@ fn names(at: &Path) -> Vec<String> {
 
 #[test]
 fn a_page_is_written_whole_or_not_at_all() {
-    let place = directory();
-    let path = |name: &str| place.path().join(name);
-    fs::write(path("run.json"), RUN).unwrap();
+    let place = Place::new();
+    let path = |name: &str| place.path(name);
     fs::write(path("good.html"), "good").unwrap();
     fs::set_permissions(path("good.html"), fs::Permissions::from_mode(0o640)).unwrap();
     symlink("good.html", path("link.html")).unwrap();
     let there = ["good.html", "link.html", "run.json"];
     for to in ["good.html", "link.html", "new.html"] {
         let words = format!("report run.json --force -o {to}");
-        assert_eq!(ended_on_full(&words, place.path()), Some(1), "{to}");
+        assert_eq!(ended_on_full(&words, place.0.path()), Some(1), "{to}");
         assert_eq!(
             fs::read_to_string(path("good.html")).unwrap(),
             "good",
             "{to}"
         );
-        assert_eq!(names(place.path()), there, "{to}");
+        assert_eq!(names(place.0.path()), there, "{to}");
     }
-    answer(
-        &["report", "run.json", "--force", "-o", "link.html"],
-        place.path(),
-    );
+    place.answer("report run.json --force -o link.html");
     assert!(
         fs::read_to_string(path("good.html"))
             .unwrap()
@@ -117,60 +135,39 @@ fn a_page_is_written_whole_or_not_at_all() {
         fs::metadata(path("good.html")).unwrap().mode() & 0o777,
         0o640
     );
-    assert_eq!(names(place.path()), there);
+    assert_eq!(names(place.0.path()), there);
 }
 
 #[test]
 fn a_page_is_written_also_where_nobody_could_be_given_the_report() {
-    let place = directory();
-    let run = [
-        "run",
-        "--storage",
-        "null",
-        "--transactions",
-        "10",
-        "--target",
-        ".",
-    ];
-    let to = ["--output", "/dev/full", "--report", "run.html"];
-    let words = [&run[..], &["--archive", "none", "--quiet"], &to].concat();
-    assert_eq!(ended(&words, place.path()).code, Some(1));
-    assert!(answer(&["show", "run.html"], place.path()).contains("transactions/s"));
+    let place = Place::new();
+    let words = "run --storage null --transactions 10 --target . --archive none --quiet --output \
+                 /dev/full --report run.html";
+    assert_eq!(place.ended(words).code, Some(1));
+    assert!(place.answer("show run.html").contains("transactions/s"));
 }
 
 #[test]
 fn a_file_is_refused_for_figures_before_a_page_is_written() {
-    let place = directory();
-    fs::write(place.path().join("run.json"), RUN).unwrap();
-    let words = [
-        "report",
-        "run.json",
-        "-o",
-        "page.html",
-        "--figures",
-        "run.json",
-    ];
-    assert_eq!(ended(&words, place.path()).code, Some(2));
-    assert_eq!(names(place.path()), ["run.json"]);
+    let place = Place::new();
+    let words = "report run.json -o page.html --figures run.json";
+    place.refuses(words);
+    assert_eq!(names(place.0.path()), ["run.json"]);
 }
 
 #[test]
 fn the_runs_of_a_page_are_shown_one_after_another_and_one_of_them_is_repeated() {
-    let place = directory();
-    fs::write(place.path().join("run.json"), RUN).unwrap();
-    answer(
-        &["report", "run.json", "run.json", "-o", "two.html"],
-        place.path(),
-    );
-    let show = |file: &str, format: &str| answer(&["show", file, "--format", format], place.path());
+    let place = Place::new();
+    place.answer("report run.json run.json -o two.html");
+    let show = |file: &str, format: &str| place.answer(&format!("show {file} --format {format}"));
     let one = show("run.json", "text");
     assert_eq!(show("two.html", "text"), format!("{one}\n{one}"));
-    fs::write(place.path().join("two.json"), show("two.html", "json")).unwrap();
+    fs::write(place.path("two.json"), show("two.html", "json")).unwrap();
     for file in ["two.html", "two.json"] {
-        let refused = ended(&["run", "--like", file], place.path());
+        let refused = place.ended(&format!("run --like {file}"));
         let errors = String::from_utf8(refused.errors).unwrap();
         assert_eq!(refused.code, Some(2), "{errors}");
-        assert!(errors.contains("it holds 2 runs"), "{errors}");
+        errors.says("it holds 2 runs");
     }
 }
 
@@ -182,58 +179,21 @@ fn shown(page: &str) -> &str {
 
 #[test]
 fn a_study_has_a_page_with_all_of_its_runs() {
-    let place = directory();
+    let place = Place::new();
     for target in ["one", "two"] {
-        fs::create_dir(place.path().join(target)).unwrap();
+        fs::create_dir(place.path(target)).unwrap();
     }
-    let targets =
-        ["one", "two"].map(|target| format!("{target}={}", place.path().join(target).display()));
-    let mut study = vec![
-        "study",
-        "--name",
-        "pair",
-        "--preset",
-        "mail",
-        "--archive",
-        "a.db",
-        "--no-twin",
-    ];
-    study.extend([
-        "--blocks",
-        "1",
-        "--quiet-time",
-        "0s",
-        "--set",
-        "files=50",
-        "--set",
-        "for=50ms",
-    ]);
-    study.extend([
-        "--set",
-        "no-overhead=true",
-        "--report",
-        "study.html",
-        "--format",
-        "json",
-    ]);
-    study.extend(
-        targets
-            .iter()
-            .flat_map(|target| ["--target", target.as_str()]),
-    );
-    answer(&study, place.path());
-    let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
-    answer(
-        &["report", "pair", "--archive", "a.db", "-o", "again.html"],
-        place.path(),
-    );
-    assert_eq!(page("again.html"), page("study.html"));
+    let at = place.0.path().display();
+    place.answer(&format!(
+        "study --name pair --preset mail --archive a.db --no-twin --blocks 1 --quiet-time 0s \
+         --set files=50 --set for=50ms --set no-overhead=true --report study.html --format json \
+         --target one={at}/one --target two={at}/two"
+    ));
+    place.answer("report pair --archive a.db -o again.html");
+    assert_eq!(place.page("again.html"), place.page("study.html"));
     // The numbers are those of the table and of JSON.
-    let text = answer(&["compare", "pair", "--archive", "a.db"], place.path());
-    let json = answer(
-        &["compare", "pair", "--archive", "a.db", "--format", "json"],
-        place.path(),
-    );
+    let text = place.answer("compare pair --archive a.db");
+    let json = place.answer("compare pair --archive a.db --format json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let row = &json[0]["rows"][0];
     let ratio = row["outcome"]["estimated"]["ratio"].as_f64();
@@ -241,162 +201,69 @@ fn a_study_has_a_page_with_all_of_its_runs() {
     match ratio {
         Some(ratio) => {
             let ratio = format!("{ratio:.2}");
-            assert!(
-                text.contains(&ratio) && shown(&page("study.html")).contains(&ratio),
-                "{text}"
-            );
+            text.says(&ratio);
+            assert!(shown(&place.page("study.html")).contains(&ratio), "{text}");
         }
         None => assert!(
-            text.contains("too many INVALID") && page("study.html").contains("too many INVALID")
+            text.contains("too many INVALID")
+                && place.page("study.html").contains("too many INVALID")
         ),
     }
-    let runs = answer(
-        &["list", "--archive", "a.db", "--format", "csv"],
-        place.path(),
-    );
+    let runs = place.answer("list --archive a.db --format csv");
     let runs = runs.lines().count() - 1;
-    let imported = answer(&["import", "study.html", "--archive", "b.db"], place.path());
+    let imported = place.answer("import study.html --archive b.db");
     assert_eq!(imported.matches(": new").count(), runs, "{imported}");
     // What was imported is the same study.
-    answer(
-        &["report", "pair", "--archive", "b.db", "-o", "imported.html"],
-        place.path(),
-    );
+    place.answer("report pair --archive b.db -o imported.html");
     assert_eq!(
-        shown(&page("imported.html")).matches("<details").count(),
-        shown(&page("study.html")).matches("<details").count()
+        shown(&place.page("imported.html"))
+            .matches("<details")
+            .count(),
+        shown(&place.page("study.html")).matches("<details").count()
     );
-    let sides = [
-        "report",
-        "one",
-        "two",
-        "--archive",
-        "a.db",
-        "-o",
-        "sides.html",
-    ];
-    answer(&sides, place.path());
-    assert!(page("sides.html").contains("<h1>PostMark: two compared with one</h1>"));
-    answer(
-        &[
-            "report",
-            "1..1",
-            "2..2",
-            "--archive",
-            "a.db",
-            "-o",
-            "ranges.html",
-        ],
-        place.path(),
-    );
-    answer(
-        &[
-            "report",
-            "1",
-            "2",
-            "--compare",
-            "--archive",
-            "a.db",
-            "-o",
-            "single.html",
-        ],
-        place.path(),
-    );
-    assert!(page("single.html").contains("<h1>PostMark: run 2 compared with run 1</h1>"));
-    let refused = [
-        "report",
-        "1",
-        "2",
-        "--unlike",
-        "--archive",
-        "a.db",
-        "-o",
-        "no.html",
-    ];
-    assert_eq!(
-        ended(&refused, place.path()).code,
-        Some(2),
-        "nothing is compared"
-    );
-    let figures = [
-        "report",
-        "1",
-        "--archive",
-        "a.db",
-        "-o",
-        "f.html",
-        "--figures",
-        "figures",
-    ];
-    answer(&figures, place.path());
-    let all: Vec<_> = fs::read_dir(place.path().join("figures"))
-        .unwrap()
-        .collect();
+    place.answer("report one two --archive a.db -o sides.html");
+    place
+        .page("sides.html")
+        .says("<h1>PostMark: two compared with one</h1>");
+    place.answer("report 1..1 2..2 --archive a.db -o ranges.html");
+    place.answer("report 1 2 --compare --archive a.db -o single.html");
+    place
+        .page("single.html")
+        .says("<h1>PostMark: run 2 compared with run 1</h1>");
+    place.refuses("report 1 2 --unlike --archive a.db -o no.html");
+    let figures = "report 1 --archive a.db -o f.html --figures figures";
+    place.answer(figures);
+    let all: Vec<_> = fs::read_dir(place.path("figures")).unwrap().collect();
     assert!(all.len() >= 4 && all.len() % 4 == 0, "{all:?}");
-    assert_eq!(ended(&figures, place.path()).code, Some(2), "they exist");
-    let refused = ended(
-        &["report", "nosuch", "--archive", "a.db", "-o", "no.html"],
-        place.path(),
-    );
-    assert_eq!(refused.code, Some(2));
-    assert!(!place.path().join("no.html").exists());
+    place.refuses(figures);
+    place.refuses("report nosuch --archive a.db -o no.html");
+    assert!(!place.path("no.html").exists());
 }
 
 #[test]
 fn a_run_writes_its_page_when_it_ends() {
-    let place = directory();
-    let run = [
-        "run",
-        "--preset",
-        "paper-1000-50000",
-        "--transactions",
-        "500",
-        "--storage",
-        "null",
-    ];
-    let run: Vec<&str> = run
-        .into_iter()
-        .chain(["--target", ".", "--archive", "a.db", "--quiet"])
-        .collect();
-    let with = |report: &[&'static str]| {
-        run.iter()
-            .copied()
-            .chain(report.iter().copied())
-            .collect::<Vec<_>>()
-    };
-    answer(&with(&["--report", "run.html"]), place.path());
-    answer(
-        &["report", "1", "--archive", "a.db", "-o", "again.html"],
-        place.path(),
-    );
-    let page = |name: &str| fs::read_to_string(place.path().join(name)).unwrap();
-    assert_eq!(shown(&page("again.html")), shown(&page("run.html")));
+    let place = Place::new();
+    let run = "run --preset paper-1000-50000 --transactions 500 --storage null --target . \
+               --archive a.db --quiet --report";
+    place.answer(&format!("{run} run.html"));
+    place.answer("report 1 --archive a.db -o again.html");
     assert_eq!(
-        ended(&with(&["--report", "run.html"]), place.path()).code,
-        Some(2),
-        "it exists"
+        shown(&place.page("again.html")),
+        shown(&place.page("run.html"))
     );
-    assert_eq!(ended(&with(&["--report", "-"]), place.path()).code, Some(2));
+    // It exists.
+    place.refuses(&format!("{run} run.html"));
+    place.refuses(&format!("{run} -"));
 }
 
 #[test]
 fn classic_work_stands_beside_what_was_published() {
-    let place = directory();
-    let run = [
-        "run",
-        "--preset",
-        "paper-1000-50000",
-        "--storage",
-        "null",
-        "--target",
-        ".",
-    ];
-    let run: Vec<&str> = run
-        .into_iter()
-        .chain(["--archive", "none", "--quiet", "--report", "run.html"])
-        .collect();
-    answer(&run, place.path());
-    let page = fs::read_to_string(place.path().join("run.html")).unwrap();
+    let place = Place::new();
+    place.answer(
+        "run --preset paper-1000-50000 --storage null --target . --archive none --quiet --report \
+         run.html",
+    );
+    let page = place.page("run.html");
     let shown = shown(&page);
     assert!(
         shown.contains("Transactions, 1997 to today")
@@ -406,18 +273,18 @@ fn classic_work_stands_beside_what_was_published() {
 }
 
 /// The examples in the order in which they were made, with the words that `report` makes them of.
-const EXAMPLES: [(&str, &[&str]); 5] = [
-    ("run", &["last"]),
-    ("sweep", &["last"]),
-    ("study", &["examples-workers"]),
-    ("undecided-comparison", &["before", "after"]),
-    ("damaged-record", &["last"]),
+const EXAMPLES: [(&str, &str); 5] = [
+    ("run", "last"),
+    ("sweep", "last"),
+    ("study", "examples-workers"),
+    ("undecided-comparison", "before after"),
+    ("damaged-record", "last"),
 ];
 
 /// With POSTMARK_WRITE_GOLDEN they are made again of the records within them.
 #[test]
 fn the_examples_are_small_and_what_their_records_make() {
-    let place = directory();
+    let place = Place::new();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let files = fs::read_dir(&examples)
         .unwrap()
@@ -430,20 +297,12 @@ fn the_examples_are_small_and_what_their_records_make() {
         let committed = fs::read_to_string(&example).unwrap();
         assert!(committed.len() < 500_000, "{name}: {}", committed.len());
         // Numbers of runs are as they were where all are imported in their order.
-        let imported = answer(
-            &[
-                "import",
-                example.to_str().unwrap(),
-                "--archive",
-                "examples.db",
-            ],
-            place.path(),
-        );
+        let imported = format!("import {} --archive examples.db", example.display());
+        let imported = place.answer(&imported);
         assert!(imported.contains(": new"), "{name}: {imported}");
         let to = format!("{name}.html");
-        let report = [&["report"], words, &["--archive", "examples.db", "-o", &to]].concat();
-        answer(&report, place.path());
-        let made = fs::read_to_string(place.path().join(&to)).unwrap();
+        place.answer(&format!("report {words} --archive examples.db -o {to}"));
+        let made = place.page(&to);
         if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
             fs::write(&example, &made).unwrap();
         }

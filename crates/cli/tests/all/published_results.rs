@@ -3,6 +3,7 @@
 use published::Submission;
 use record::Record;
 use std::ffi::OsStr;
+use testkit::Says;
 
 use crate::original::{answer, directory, ended, json, ours, say, split};
 
@@ -20,19 +21,13 @@ fn the_list_names_what_show_takes() {
         "lfs-sessions",
         "nfs-iscsi-5",
     ] {
-        assert!(list.contains(&format!("\n  {name} ")), "{name} in\n{list}");
+        list.says(&format!("\n  {name} "));
     }
     let shown = answer(&["published", "show", "veritas-multi-32"], place.path());
-    for words in [
-        "Percent",
-        "Parameters #",
-        "Massive 1",
-        "11.33",
-        "unavailable: the row, shifted by one cell in the copy",
-        "improvements",
-    ] {
-        assert!(shown.contains(words), "{words} in\n{shown}");
-    }
+    shown.says_all(
+        "Percent | Parameters # | Massive 1 | 11.33 | \
+         unavailable: the row, shifted by one cell in the copy | improvements",
+    );
     assert!(
         shown.lines().all(|line| line.chars().count() <= 100),
         "{shown}"
@@ -43,11 +38,8 @@ fn the_list_names_what_show_takes() {
 fn ranges_are_compared_with_the_rates_of_other_tables() {
     let place = directory();
     let shown = answer(&["published", "show", "veritas-logging"], place.path());
-    assert!(
-        shown.contains("3 of 4 printed improvements agree"),
-        "{shown}"
-    );
-    assert!(shown.contains("differs by -4.08"), "{shown}");
+    shown.says("3 of 4 printed improvements agree");
+    shown.says("differs by -4.08");
 }
 
 #[test]
@@ -59,12 +51,8 @@ fn every_format_has_the_same_cells() {
     );
     assert_eq!(csv.lines().count(), 1 + 225);
     let row = csv.lines().find(|line| line.contains(",6092.8,")).unwrap();
-    assert!(
-        row.starts_with(
-            "mail-page,mail-page-1,p3-dpt,,,,1000/50000,1000,50000,1,1,1.0,data-read-rate,kB/s,\
-             6092.8,"
-        ),
-        "{row}"
+    row.begins_with(
+        "mail-page,mail-page-1,p3-dpt,,,,1000/50000,1000,50000,1,1,1.0,data-read-rate,kB/s,6092.8,",
     );
     let shown = json(&split("published show mail-page-3"), place.path());
     let cell = &shown["sources"][0]["tables"][0]["rows"][1]["cells"][9];
@@ -84,15 +72,14 @@ fn every_format_has_the_same_cells() {
         &split("published show veritas-logging --format csv"),
         place.path(),
     );
-    assert!(ranges.contains(",-88-(-77)%,-88,-77,"), "{ranges}");
+    ranges.says(",-88-(-77)%,-88,-77,");
     let markdown = answer(
         &split("published show paper-1 --format markdown"),
         place.path(),
     );
-    assert!(
-        markdown.contains("| 1000/50000 | UFS | TMPFS |") && markdown.contains("| --- | --: |"),
-        "{markdown}"
-    );
+    markdown
+        .says("| 1000/50000 | UFS | TMPFS |")
+        .says("| --- | --: |");
     let text = answer(&split("published show paper-1"), place.path());
     assert!(text.contains("neither") && text.contains("4880"), "{text}");
 }
@@ -103,10 +90,7 @@ fn an_unknown_name_is_answered_with_those_there_are() {
     let said = ended(&["published", "show", "paper-9"], place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
-    assert!(
-        errors.contains("'paper-9' (use one of paper, paper-1"),
-        "{errors}"
-    );
+    errors.says("'paper-9' (use one of paper, paper-1");
     assert_eq!(
         ended(&split("published show paper --format html"), place.path()).code,
         Some(2)
@@ -128,10 +112,7 @@ fn submissions_of_files_make_a_table() {
         &split("published submissions jo.json jo.json"),
         place.path(),
     );
-    assert!(
-        text.contains("S1 [Jo Doe]: A box with ext4") && !text.contains("S2"),
-        "{text}"
-    );
+    text.says("S1 [Jo Doe]: A box with ext4").does_not_say("S2");
     // Several in one file, as an export of several runs has them; the last is a correction of the
     // first.
     let of = |by: &str, system: &str| {
@@ -147,10 +128,8 @@ fn submissions_of_files_make_a_table() {
     .concat();
     std::fs::write(place.path().join("several.json"), &several).unwrap();
     let of_file = answer(&split("published submissions several.json"), place.path());
-    for words in ["S1 [Jo Doe]: A larger box", "S2 [Al]: Another"] {
-        assert!(of_file.contains(words), "{words} in\n{of_file}");
-    }
-    assert!(!of_file.contains("S3"), "{of_file}");
+    of_file.says_all("S1 [Jo Doe]: A larger box | S2 [Al]: Another");
+    of_file.does_not_say("S3");
     let words = ["published", "submissions", "-"].map(OsStr::new);
     let piped = say(ours(), &words, place.path(), several.as_bytes(), &[]);
     assert_eq!(String::from_utf8(piped.output).unwrap(), of_file);
@@ -159,10 +138,7 @@ fn submissions_of_files_make_a_table() {
     let said = ended(&split("published submissions cut.json"), place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
-    assert!(
-        errors.contains("cut.json: JSON document 3: it is truncated"),
-        "{errors}"
-    );
+    errors.says("cut.json: JSON document 3: it is truncated");
     for words in [
         "published submissions no.json",
         "published submissions missing.json",
@@ -171,10 +147,7 @@ fn submissions_of_files_make_a_table() {
         let said = ended(&split(words), place.path());
         let errors = String::from_utf8(said.errors).unwrap();
         assert_eq!(said.code, Some(2), "{words}: {errors}");
-        assert!(
-            errors.contains(words.rsplit(' ').next().unwrap()),
-            "{words}: {errors}"
-        );
+        errors.says(words.rsplit(' ').next().unwrap());
     }
 }
 
@@ -185,10 +158,7 @@ fn a_run_is_set_beside_what_was_published() {
         "run --preset default --edition 1.0 --storage null --format json --output run.json --quiet";
     answer(&split(run), place.path());
     let text = answer(&split("published beside run.json"), place.path());
-    assert!(
-        text.contains("this run") && text.contains("paper-session"),
-        "{text}"
-    );
+    text.says("this run").says("paper-session");
     let other = run
         .replace("--preset default", "--files 77 --transactions 500")
         .replace("run.json", "other.json");
@@ -202,10 +172,7 @@ fn a_run_is_set_beside_what_was_published() {
         (said.code, said.output.split(|byte| *byte == b'\n').count()),
         (Some(0), 2)
     );
-    assert!(
-        errors.contains("there are no published results for 77/500"),
-        "{errors}"
-    );
+    errors.says("there are no published results for 77/500");
 }
 
 #[test]

@@ -5,6 +5,7 @@ use std::path::Path;
 
 use jsonschema::Validator;
 use serde_json::Value;
+use testkit::{Assert, Says};
 
 use crate::original::{answer, directory, ended, json, ours, say, split};
 
@@ -98,10 +99,7 @@ fn a_pool_that_was_chosen_is_as_the_schema_says_and_is_taken_as_it_was_chosen() 
     let text = String::from_utf8(said.output).unwrap();
     let document = assert_valid(&validator(), &text, words);
     let chosen = &document["record"]["sizing"];
-    assert!(
-        chosen["calibration"]["created_per_second"].is_f64(),
-        "{chosen}"
-    );
+    chosen.assert(chosen["calibration"]["created_per_second"].is_f64());
     let file = at.path().join("run.json");
     std::fs::write(&file, &text).unwrap();
     let again = json(&["plan", "--like", file.to_str().unwrap()], at.path());
@@ -133,17 +131,11 @@ fn moments_count_from_an_origin_by_both_clocks() {
         record::Record::from_json(&run("--files 50 --transactions 300", at.path())).unwrap();
     let after = clocks();
     let origin = record.origin;
-    assert!(
-        (before.0..after.0).contains(&origin.monotonic_ns),
-        "{origin:?}"
-    );
+    origin.assert((before.0..after.0).contains(&origin.monotonic_ns));
     assert!((before.1..after.1).contains(&origin.unix_ns), "{origin:?}");
     assert!(origin.uncertainty_ns < 1_000_000, "{origin:?}");
     let last = record.actual.phases.last().unwrap().segments[0].ended_ns;
-    assert!(
-        origin.monotonic_ns + i64::try_from(last).unwrap() < after.0,
-        "{origin:?}"
-    );
+    origin.assert(origin.monotonic_ns + i64::try_from(last).unwrap() < after.0);
     assert!(record.host.boot_id.is_known() && record.during.clocks.clock_source_before.is_known());
 }
 
@@ -170,6 +162,6 @@ fn a_run_that_failed_is_as_the_schema_says() {
     assert!(actual["outcome"]["failed"]["why"].is_string(), "{actual}");
     // What is not known has its reason.
     let end = actual["end"]["unavailable"].as_str().unwrap();
-    assert!(end.contains("did not reach the end"), "{end}");
+    end.says("did not reach the end");
     assert_eq!(actual["errors"][0]["errno"]["known"], 27, "EFBIG: {actual}");
 }

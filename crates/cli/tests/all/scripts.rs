@@ -5,6 +5,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
+use testkit::{Assert, Says};
 
 use crate::original::{self, Said, say};
 
@@ -131,7 +132,7 @@ fn a_configuration_file_is_an_argument() {
         output.contains("\nReading configuration from file 'config'\n")
             && output.contains(" seconds total\n")
     );
-    assert!(!output.contains("pm>"), "{output}");
+    output.does_not_say("pm>");
 }
 
 /// LKP: no `quit`, and the first line of numbers, dots and blanks alone is the terse report.
@@ -194,16 +195,12 @@ fn the_banner_is_line_one() {
         .split_once(" : ")
         .unwrap();
     let (major, minor) = version.split_once('.').unwrap();
-    assert!(
+    version.assert(
         [major, minor]
             .iter()
             .all(|part| part.parse::<u32>().is_ok()),
-        "{version}"
     );
-    assert!(
-        date.chars().all(|c| c.is_ascii_digit() || c == '/'),
-        "{date}"
-    );
+    date.assert(date.chars().all(|c| c.is_ascii_digit() || c == '/'));
 }
 
 #[test]
@@ -224,10 +221,7 @@ fn ten_dots_and_one_line_of_bytes_read() {
 #[test]
 fn fewer_than_ten_transactions_work() {
     let output = session("set transactions 3\nset number 5\nrun\nquit\n");
-    assert!(
-        output.contains("Performing transactions...Done\n"),
-        "{output}"
-    );
+    output.says("Performing transactions...Done\n");
 }
 
 /// The session that the paper prints for version 1.00, all of it but the times and what depends on
@@ -252,7 +246,7 @@ fn the_papers_session_comes_out() {
                     read/append=5, create/delete=5\nUsing Unix buffered file I/O\npm>Creating \
                     files...Done\nPerforming transactions..........Done\nDeleting \
                     files...Done\nTime:\n";
-    assert!(output.starts_with(expected), "{output}");
+    output.begins_with(expected);
     for figure in [
         "\n\t740 created (",
         "\n\t\tCreation alone: 500 files (",

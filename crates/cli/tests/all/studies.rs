@@ -20,7 +20,7 @@ use record::{Outcome, Record, StudyPart};
 use verdict::{Level, ListedRun, Summary};
 
 use crate::support::faces::program;
-use crate::support::{Ended, Running, Scene, Volume, names};
+use crate::support::{Ended, Running, Scene, Volume, is_root, names};
 
 /// Runs that are over soon.
 const LITTLE: &str = "--set files=50 --set for=50ms --set no-overhead=true --quiet-time 0s";
@@ -42,6 +42,11 @@ impl Lab {
         }
         let archive = scene.path().join("archive.db");
         Self { scene, archive }
+    }
+
+    /// The same where the tests are root's, which may mount.
+    fn rooted() -> Option<Self> {
+        is_root().then(Self::new)
     }
 
     fn path(&self, name: &str) -> PathBuf {
@@ -77,6 +82,12 @@ impl Lab {
 
     fn says(&self, words: &str) -> Ended {
         self.start(words).finish()
+    }
+
+    /// Asserts a row: words, the exit status, and what is said.
+    fn row(&self, row: &str) {
+        let (words, expected) = row.split_once(" | ").unwrap();
+        self.says(words).ends(expected);
     }
 
     /// A gate's end on the last study.

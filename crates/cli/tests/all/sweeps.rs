@@ -5,6 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use serde_json::Value;
+use testkit::{Assert, Says};
 
 use crate::original::{answer, directory, json, ours, say, split, strace};
 
@@ -45,10 +46,7 @@ fn a_sweep_of_rates_finds_its_limit() {
         sweep["limit"]["highest"].as_f64().unwrap(),
         sweep["limit"]["lowest_beyond"].as_f64().unwrap(),
     );
-    assert!(
-        30.0 <= highest && highest < beyond && beyond < 60.0,
-        "{sweep}"
-    );
+    sweep.assert(30.0 <= highest && highest < beyond && beyond < 60.0);
     assert_eq!(
         report["record"]["actual"]["sweep_steps"]
             .as_array()
@@ -73,15 +71,10 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
         ),
         at.path(),
     );
-    for words in [
-        "sweep of workers with a pool for each step",
-        "1 worker",
-        "2 workers",
-        "each step for 10 s",
-    ] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
-    assert!(!text.contains("\nSaturation "), "rates have limits\n{text}");
+    text.says_all(
+        "sweep of workers with a pool for each step | 1 worker | 2 workers | each step for 10 s",
+    );
+    text.does_not_say("\nSaturation ");
     // What the phases of all steps took together: 10 s each, and a little for their pools.
     let elapsed = text
         .lines()
@@ -89,11 +82,8 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
         .unwrap();
     let elapsed: f64 = elapsed.split(' ').next().unwrap().parse().unwrap();
     assert!((19.5..40.0).contains(&elapsed), "{elapsed}");
-    assert!(text.contains("p99, µs"), "by operation, too\n{text}");
-    assert!(
-        !text.contains("Latency, µs"),
-        "it has no phases but those of its steps\n{text}"
-    );
+    text.says("p99, µs");
+    text.does_not_say("Latency, µs");
     assert_eq!(
         std::fs::read_dir(at.path()).unwrap().count(),
         0,
@@ -120,12 +110,8 @@ fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
         "five rounds of 2,000: {measured}"
     );
     let text = answer(&split(&format!("{words} --full")), at.path());
-    for words in [
-        "Steady      STEADY by the rule snia after",
-        "rounds, transactions/s",
-        "until steady",
-        "Requested 2,000/s (constant arrivals); achieved",
-    ] {
-        assert!(text.contains(words), "{words}\n{text}");
-    }
+    text.says_all(
+        "Steady      STEADY by the rule snia after | rounds, transactions/s | until steady | \
+         Requested 2,000/s (constant arrivals); achieved",
+    );
 }

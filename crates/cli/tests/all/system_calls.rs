@@ -9,6 +9,8 @@
 use std::path::Path;
 
 use crate::original;
+use testkit::Random;
+
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, session};
 use crate::original::trace::{Call, calls};
 
@@ -29,7 +31,7 @@ fn the_same_system_calls() {
     };
     let mut seen = Seen::default();
     for seed in 0..SESSIONS {
-        let mut chance = Chance::new(0x5ca1_1000 + seed);
+        let mut chance = Chance(Random(0x5ca1_1000 + seed));
         // Both ways of buffering, in turns.
         let buffering = if seed % 2 == 0 { "true" } else { "false" };
         let session = session(&mut chance, limits).lines;

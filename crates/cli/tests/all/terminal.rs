@@ -2,6 +2,7 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
+use testkit::{Assert, Says};
 
 use crate::support::Scene;
 use crate::support::faces::program;
@@ -100,10 +101,10 @@ fn reports_fit_a_terminal_of_sixty_columns() {
         is_narrow(&on_terminal(&scene, words, &[]));
     }
     let sweep = on_pipe(&scene, &format!("import {}", sweep.display()), &[]);
-    assert!(sweep.contains("new"), "{sweep}");
+    sweep.says("new");
     for words in ["show 2", "show 2 --full"] {
         let text = on_terminal(&scene, words, &[]);
-        assert!(text.contains("Saturation"), "{text}");
+        text.says("Saturation");
         is_narrow(&text);
     }
 }
@@ -123,10 +124,7 @@ fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
     let (progress, notes): (Vec<&str>, Vec<&str>) = text
         .split(['\r', '\n'])
         .partition(|line| line.contains('\u{1b}'));
-    assert!(
-        progress.iter().any(|line| line.contains("transactions")),
-        "{text:?}"
-    );
+    text.assert(progress.iter().any(|line| line.contains("transactions")));
     for line in progress {
         let shown: String = line.split("\u{1b}[").map(uncontrolled).collect();
         assert!(
@@ -154,10 +152,7 @@ fn the_answer_is_painted_on_terminals_only_and_where_nobody_minds() {
     let scene = Scene::in_memory();
     let run = run(&scene.directory("target"));
     let painted = on_terminal(&scene, &run, &[]);
-    assert!(
-        painted.contains("\u{1b}[33mDOUBTFUL\u{1b}[0m"),
-        "{painted:?}"
-    );
+    painted.assert(painted.contains("\u{1b}[33mDOUBTFUL\u{1b}[0m"));
     assert_eq!(
         painted.matches("\u{1b}[0m").count(),
         2,

@@ -42,32 +42,10 @@ const EXCEPTIONS: [(&str, &str); 2] = [
 
 /// Phrases that a reader has to take apart, in what people read: help, messages, reasons, the
 /// README, the first pages and the guide.
-const PHRASES: [&str; 24] = [
-    "anew",
-    "is no",
-    "are no",
-    "is none",
-    "are none",
-    "so many",
-    "what was said",
-    "are said",
-    "is said",
-    "say",
-    "nothing where",
-    "nothing of",
-    "no matter",
-    "of it",
-    "give another",
-    "give a",
-    "leave one out",
-    "goes on",
-    "went on",
-    "to its end",
-    "came back",
-    "hang together",
-    "cannot be told",
-    "is not told",
-];
+const PHRASES: &str = "\
+    anew, is no, are no, is none, are none, so many, what was said, are said, is said, say, \
+    nothing where, nothing of, no matter, of it, give another, give a, leave one out, goes on, \
+    went on, to its end, came back, hang together, cannot be told, is not told";
 
 /// The lines of a text that have a word, from 1.
 fn lines_with(text: &str, word: &str) -> Vec<usize> {
@@ -155,7 +133,9 @@ fn what_people_read_has_no_phrase_that_a_reader_takes_apart() {
         let parts = text
             .split_inclusive("====")
             .filter(|part| !part.starts_with(" cli commands/classic"));
-        for (part, phrase) in parts.flat_map(|part| PHRASES.map(|phrase| (part, phrase))) {
+        for (part, phrase) in
+            parts.flat_map(|part| PHRASES.split(", ").map(move |phrase| (part, phrase)))
+        {
             let lines: Vec<&str> = part.lines().collect();
             let shown = lines_with(part, phrase)
                 .into_iter()

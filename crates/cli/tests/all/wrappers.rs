@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use faultfs::{Delay, Options, Passthrough, RequestKind};
 use rustix::process::Signal;
+use testkit::Says;
 
 use crate::original::{self, say};
 use crate::support::Engine::{Posix, Raw, Stdio as Streams};
@@ -45,10 +46,8 @@ fn a_file_that_is_not_there_opens_the_prompt() {
         let directory = original::directory();
         let (output, errors, code) = session(&[name], directory.path(), COMMANDS);
         assert_eq!(code, 0, "{name}: {errors}");
-        assert!(
-            errors.starts_with("Warning: ") && errors.lines().count() == 1 && errors.contains(name),
-            "{name}: {errors}"
-        );
+        errors.begins_with("Warning: ").says(name);
+        assert!(errors.lines().count() == 1, "{errors}");
         if let Some(oracle) = original::oracle() {
             let said = say(oracle, &[OsStr::new(name)], directory.path(), COMMANDS, &[]);
             assert_eq!(
@@ -63,10 +62,7 @@ fn a_file_that_is_not_there_opens_the_prompt() {
     for word in ["stduy", "colect", "."] {
         let (output, errors, code) = session(&[word], directory.path(), COMMANDS);
         assert_eq!((output.as_str(), code), ("", 2), "{word}: {errors}");
-        assert!(
-            errors.contains("is neither a command nor a classic configuration file"),
-            "{errors}"
-        );
+        errors.says("is neither a command nor a classic configuration file");
     }
 }
 
@@ -87,12 +83,12 @@ fn a_weight_that_is_a_word_is_ignored() {
         let (output, errors, code) = session(&[], directory.path(), commands.as_bytes());
         assert_eq!(code, 0);
         if !is_originals {
-            assert!(output.contains("\twith blanks (weight=1)\n"), "{output}");
+            output.says("\twith blanks (weight=1)\n");
             continue;
         }
         let word = argument.rsplit(' ').next().unwrap();
         assert_eq!(errors, format!("Error: ignoring invalid weight '{word}'\n"));
-        assert!(output.contains("\tplace (weight=1)\n"), "{output}");
+        output.says("\tplace (weight=1)\n");
         if let Some(oracle) = original::oracle() {
             let said = say(oracle, &[], directory.path(), commands.as_bytes(), &[]);
             let ours = (output.as_bytes(), errors.as_bytes());
@@ -112,18 +108,9 @@ fn a_weight_that_is_a_word_is_ignored() {
 fn a_message_quotes_what_was_typed() {
     let directory = original::directory();
     let (_, errors, _) = session(&[], directory.path(), b"set size  10 20\nset number  5k\n");
-    assert!(
-        errors.contains("'set size  10 20' is understood"),
-        "{errors}"
-    );
-    assert!(
-        errors.contains("give plain numbers of bytes: 'set size 10 20'"),
-        "{errors}"
-    );
-    assert!(
-        errors.contains("'set number  5k' is understood"),
-        "{errors}"
-    );
+    errors.says("'set size  10 20' is understood");
+    errors.says("give plain numbers of bytes: 'set size 10 20'");
+    errors.says("'set number  5k' is understood");
 }
 
 /// Files that load one another end, and the exit status says so.
@@ -138,7 +125,7 @@ fn files_that_load_one_another_fail() {
         (&["twice"], b""),
     ] {
         let (_, errors, code) = session(arguments, directory.path(), commands);
-        assert!(errors.contains("which is the limit"), "{errors}");
+        errors.says("which is the limit");
         assert_eq!(code, 1, "{arguments:?}: {errors}");
     }
 }
@@ -154,11 +141,8 @@ fn a_location_that_is_removed_was_removed() {
         std::fs::remove_dir_all(&location).unwrap();
         running.send(Signal::CONT);
         let ended = running.finish();
-        ended
-            .code(1)
-            .says("was removed during the run")
-            .does_not_say("moved or")
-            .does_not_say("was moved");
+        ended.ends("1 | was removed during the run");
+        ended.does_not_say("moved or").does_not_say("was moved");
     }
 }
 

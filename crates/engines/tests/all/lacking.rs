@@ -10,6 +10,7 @@ use engines::posix::Posix;
 use engines::raw::Raw;
 use engines::simulated::{Code, Simulated};
 use engines::stdio::Stdio;
+use testkit::Says;
 
 /// What streams have.
 const HAS: [OperationKind; 10] = [
@@ -55,10 +56,7 @@ fn stdio_does_what_it_has() {
         };
         if let Durability::ODsync | Durability::OSync = durability {
             let said = Stdio.supports(&need).unwrap_err().to_string();
-            assert!(
-                said.contains(&format!("cannot provide --durability {durability} (use")),
-                "{said}"
-            );
+            said.says(&format!("cannot provide --durability {durability} (use"));
             assert_eq!(
                 Stdio.open(&settings).map(drop).unwrap_err().to_string(),
                 said

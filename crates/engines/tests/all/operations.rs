@@ -67,7 +67,7 @@ fn does_everything<S: Engine>(storage: &S, directory: &Path, block: usize, durab
         kinds.push(kind);
     }
     for kind in OperationKind::ALL {
-        assert!(kinds.contains(&kind), "the work has '{kind}'");
+        assert!(kinds.contains(&kind), "{kinds:?}");
     }
     refuses_what_is_wrong(session, names);
 }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use published::Library;
 use published::editions::{Finding, WhichEdition};
+use testkit::table;
 
 fn library() -> Library {
     Library::read().unwrap()
@@ -11,60 +12,31 @@ fn library() -> Library {
 
 /// Every row with data read and data written, and the edition that made it, by the ratio that
 /// `workload` plans.
-const MADE_BY: [(&str, &str); 12] = [
-    (
-        "paper-1",
-        "UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0",
-    ),
-    (
-        "paper-2",
-        "UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0",
-    ),
-    (
-        "paper-3",
-        "TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0",
-    ),
-    (
-        "paper-4",
-        "FAT=1.0 NTFS/R0=neither NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0",
-    ),
-    (
-        "paper-5",
-        "NTFS/R0=1.0 NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0",
-    ),
-    (
-        "paper-6",
-        "NTFS/R0=1.0 NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0",
-    ),
-    ("paper-session", "Session=1.0"),
-    (
-        "mail-page-1",
-        "UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 \
-         P3/Linux=1.0 P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 \
-         U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 \
-         Compaq+Soft=1.5",
-    ),
-    (
-        "mail-page-2",
-        "UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 \
-         P3/Linux=1.0 P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 \
-         U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 \
-         Compaq+Soft=1.5",
-    ),
-    (
-        "mail-page-3",
-        "TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 P3/Linux=1.0 \
-         P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=neither 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 \
-         U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 \
-         Compaq+Soft=1.5",
-    ),
-    (
-        "mail-page-4",
-        "P3/Linux=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 U5+TMPFS=1.0 \
-         PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 Compaq+Soft=1.5",
-    ),
-    ("lfs-sessions", "LFS=1.5 ext3=1.5"),
-];
+const MADE_BY: &str = "
+    paper-1 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
+    paper-2 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
+    paper-3 | TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
+    paper-4 | FAT=1.0 NTFS/R0=neither NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0
+    paper-5 | NTFS/R0=1.0 NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0
+    paper-6 | NTFS/R0=1.0 NTFS/R5=1.0 CIFS/F330=1.0 CIFS/F630=1.0
+    paper-session | Session=1.0
+    mail-page-1 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 \
+        PPro+SOFT=1.0 P3/Linux=1.0 P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 \
+        U5+UFS=1.0 U5+Log=1.0 U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 \
+        PBG4/MFS=1.5 Compaq+UFS=1.5 Compaq+Soft=1.5
+    mail-page-2 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 \
+        PPro+SOFT=1.0 P3/Linux=1.0 P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 \
+        U5+UFS=1.0 U5+Log=1.0 U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 \
+        PBG4/MFS=1.5 Compaq+UFS=1.5 Compaq+Soft=1.5
+    mail-page-3 | TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0 PPro+SOFT=1.0 \
+        P3/Linux=1.0 P3+DPT=1.0 2xP3+UFS=1.0 2xP3+SOFT=neither 2xP3+MFS=1.0 U5+UFS=1.0 \
+        U5+Log=1.0 U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 \
+        Compaq+UFS=1.5 Compaq+Soft=1.5
+    mail-page-4 | P3/Linux=1.0 2xP3+UFS=1.0 2xP3+SOFT=1.0 2xP3+MFS=1.0 U5+UFS=1.0 U5+Log=1.0 \
+        U5+TMPFS=1.0 PBG3/HFS+=1.5 PBG3/MFS=1.5 PBG4/HFS+=1.5 PBG4/MFS=1.5 Compaq+UFS=1.5 \
+        Compaq+Soft=1.5
+    lfs-sessions | LFS=1.5 ext3=1.5
+";
 
 fn by_table(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
     let mut tables: BTreeMap<&str, Vec<&Finding>> = BTreeMap::new();
@@ -79,8 +51,9 @@ fn every_row_has_its_edition() {
     let findings = library().findings().unwrap();
     let tables = by_table(&findings);
     let mut wrong = Vec::new();
-    assert_eq!(tables.len(), MADE_BY.len(), "{:?}", tables.keys());
-    for (table, expected) in MADE_BY {
+    let made_by = table(MADE_BY);
+    assert_eq!(tables.len(), made_by.len(), "{:?}", tables.keys());
+    for [table, expected] in made_by {
         let found: Vec<String> = tables[table]
             .iter()
             .map(|finding| format!("{}={}", finding.column, finding.made.in_short()))

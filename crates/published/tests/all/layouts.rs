@@ -9,6 +9,7 @@ use published::{ConfigurationShape, Figure, Library};
 use record::{Record, StudyPart};
 use study::statistics::ALPHA;
 use study::{Design, PaperLayout, StudyComparisons};
+use testkit::Says;
 use verdict::Summary;
 use workload::Edition;
 use workload::presets::{self, Machine};
@@ -188,8 +189,8 @@ fn completion_by_the_size_of_the_pool() {
     let results = results(PaperLayout::Completion, &design, &runs);
     compare("completion", &results, WITH);
     let shown = text(&results);
-    assert!(shown.contains("NFS v4.2"), "{shown}");
-    assert!(!shown.contains("no target with NFS v3"), "{shown}");
+    shown.says("NFS v4.2");
+    shown.does_not_say("no target with NFS v3");
 }
 
 #[test]
@@ -219,15 +220,9 @@ fn completion_in_user_space_stands_beside_the_printed_protocol() {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    assert!(
-        !shown.contains("no target with NFS v3 in user space"),
-        "{shown}"
-    );
-    assert!(shown.contains("no target with NFS v3"), "{shown}");
-    assert!(
-        shown.contains("Why: in user space keeps no names"),
-        "{shown}"
-    );
+    shown.does_not_say("no target with NFS v3 in user space");
+    shown.says("no target with NFS v3");
+    shown.says("Why: in user space keeps no names");
 }
 
 #[test]
@@ -245,8 +240,8 @@ fn what_holds_follows_from_the_numbers() {
             .join(" ")
     };
     let row = |shown: &str, result: &str| {
-        assert!(shown.contains("TMPFS/UFS 1000/50000 55.6 "), "{shown}");
-        assert!(shown.contains(result), "{result}: {shown}");
+        shown.says("TMPFS/UFS 1000/50000 55.6 ");
+        shown.says(result);
     };
     let holds = judged(6, 1_000.0, 2_000.0);
     row(&holds, "1000/50000 55.6 1.99");
@@ -258,7 +253,7 @@ fn what_holds_follows_from_the_numbers() {
     row(&alike, "3 not shown by these blocks");
     let few = judged(2, 1_000.0, 2_000.0);
     row(&few, "the same direction, by less");
-    assert!(!few.contains("holds, "), "{few}");
+    few.does_not_say("holds, ");
     let same_factor = judged(6, 1_000.0, 55_600.0);
     row(&same_factor, "holds, with the same factor");
 }
@@ -278,19 +273,10 @@ fn smaller_work_is_not_set_beside_the_paper() {
     }
     let shown = text(&results(PaperLayout::Tr3022, &design, &runs));
     let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    assert!(
-        shown.contains("Not the published work: 200/500 in place of 20000/50000."),
-        "{shown}"
-    );
+    shown.says("Not the published work: 200/500 in place of 20000/50000.");
     // The numbers at 200/500 and 200/1000 would make this a range.
-    assert!(
-        shown.contains("30.0 times as fast: tmpfs as TMPFS."),
-        "{shown}"
-    );
-    assert!(
-        !shown.contains("200/500 over 1000/50000"),
-        "steps of unlike size: {shown}"
-    );
+    shown.says("30.0 times as fast: tmpfs as TMPFS.");
+    shown.does_not_say("200/500 over 1000/50000");
 }
 
 #[test]
@@ -306,12 +292,9 @@ fn invalid_runs_and_missing_ones_are_told_apart() {
     runs.retain(|run| run.part.cell != "200/500 tmpfs");
     let results = results(PaperLayout::Tr3022, &design, &runs);
     let shown = document::text(&layouts::document(&results, LayoutView::default()), WIDTH);
-    assert!(
-        shown.contains("tmpfs, 1000/50000: not measured: all of its runs are INVALID."),
-        "{shown}"
-    );
-    assert!(shown.contains("tmpfs, 200/500: not measured."), "{shown}");
-    assert!(!shown.contains("UFS"), "{shown}");
+    shown.says("tmpfs, 1000/50000: not measured: all of its runs are INVALID.");
+    shown.says("tmpfs, 200/500: not measured.");
+    shown.does_not_say("UFS");
 }
 
 #[test]
@@ -326,14 +309,11 @@ fn with_too_many_invalid_blocks_nothing_is_judged() {
         shown.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let few = judged(2);
-    assert!(
-        few.contains("tmpfs, 1000/50000: 2 of 10 blocks are INVALID and in no number."),
-        "{few}"
-    );
-    assert!(few.contains("TMPFS/UFS 1000/50000 55.6"), "{few}");
+    few.says("tmpfs, 1000/50000: 2 of 10 blocks are INVALID and in no number.");
+    few.says("TMPFS/UFS 1000/50000 55.6");
     let many = judged(3);
-    assert!(many.contains("tmpfs, 1000/50000: 3 of 10 blocks"), "{many}");
-    assert!(!many.contains("TMPFS/UFS 1000/50000"), "{many}");
+    many.says("tmpfs, 1000/50000: 3 of 10 blocks");
+    many.does_not_say("TMPFS/UFS 1000/50000");
 }
 
 #[test]
@@ -371,11 +351,8 @@ fn counterparts_that_the_paper_does_not_have_are_refused() {
     let error =
         layouts::check(PaperLayout::Tr3022, &design, &Library::read().unwrap()).unwrap_err();
     let told = error.to_string();
-    assert!(
-        told.starts_with(
-            "counterparts.xfs = \"VxFS\": paper has no such system (use one of UFS, TMPFS"
-        ),
-        "{told}"
+    told.begins_with(
+        "counterparts.xfs = \"VxFS\": paper has no such system (use one of UFS, TMPFS",
     );
 }
 

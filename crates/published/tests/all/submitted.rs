@@ -7,19 +7,14 @@ use published::submissions::{Group, Numbered};
 use published::{
     Beside, Library, NotPlain, PublishedError, Submission, SubmissionError, submissions,
 };
-use record::{ArrivalProcess, Outcome, Pace, Record, SteadyAsked, SteadyRule, Stop, Workload};
+use record::{ArrivalProcess, Outcome, Record, SteadyAsked, SteadyRule, Stop, Workload};
+use testkit::{Assert, Says, kept, runs::at_rate, table};
 use verdict::{Level, Summary};
 use workload::presets::{self, Machine};
 use workload::{Action, Classic, Edition, Mix, Weights, Workers, fingerprint};
 
-const RUN: &str = include_str!("../../../report/tests/golden/run.json");
-
 fn beside_run(library: &Library, record: &Record) -> Result<Beside, PublishedError> {
     published::beside(library, record)
-}
-
-fn kept() -> Record {
-    Record::from_json(RUN).unwrap()
 }
 
 /// The kept run, as if it had done other work.
@@ -77,7 +72,7 @@ fn a_submission_comes_back_from_its_json() {
     assert_eq!(submission.verdict, Summary::of(&kept()).verdict.level);
     let text = submission.to_json();
     assert_eq!(Submission::from_json(&text).unwrap(), submission);
-    assert!(!text.contains("/mnt"), "no path leaves the machine: {text}");
+    text.does_not_say("/mnt");
 }
 
 #[test]
@@ -122,10 +117,7 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
         ),
         (
             |run| {
-                run.spec.drive.pace = Pace::Open {
-                    per_second: 100.0,
-                    arrivals: ArrivalProcess::Constant,
-                };
+                run.spec.drive.pace = at_rate(100.0, ArrivalProcess::Constant);
             },
             NotPlain::Paced,
             "--rate",
@@ -189,9 +181,30 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
         );
         let none = beside_run(&library, &run).unwrap().none.unwrap();
         assert_eq!(none, why.to_string());
-        assert!(none.contains(told), "{none}");
+        none.says(told);
     }
 }
+
+/// What is replaced in the JSON, by what, and what is said of it. `LONG` has 600 letters, `~` is a
+/// blank.
+const HOSTILE: &str = r#"
+    "Jo" | "Jo\u001b[2J" | U+001B
+    "Jo" | "\u202eoJ" | U+202E
+    "Jo" | "J\no" | U+000A
+    "Jo" | " " | contributor (--by): it is empty
+    "A machine" | "LONG" | it has 600 characters (at most 500)
+    "storage": " | "storage": "\u0007 | U+0007
+    "xxh3-128: | "xxh3-128:\u001b | fingerprint: expected 'xxh3
+    "xxh3-128: | "md5: | fingerprint: expected 'xxh3
+    "elapsed_s":~ | "elapsed_s":~- | rates: expected numbers from 0
+    "elapsed_s": | "elapsed_s": 9e999, "x": | not a submission
+    "files": 500 | "files": 0 | workload: invalid number of files 0
+    "schema": 1 | "schema": 2 | schema version 2, and this program reads versions up to 1
+    "contributor" | "by\u001b[31m" | unknown field `by\x1b[31m`
+    "submission" | "record" | it has no key 'submission'
+    "when_unix_ns":~ | "when_unix_ns":~- | not a submission
+    { | [ | not a submission
+"#;
 
 #[test]
 fn hostile_submissions_are_refused_without_repeating_what_they_say() {
@@ -199,58 +212,11 @@ fn hostile_submissions_are_refused_without_repeating_what_they_say() {
         .unwrap()
         .to_json();
     let long = "x".repeat(600);
-    for (from, to, told) in [
-        ("\"Jo\"", "\"Jo\\u001b[2J\"", "U+001B"),
-        ("\"Jo\"", "\"\\u202eoJ\"", "U+202E"),
-        ("\"Jo\"", "\"J\\no\"", "U+000A"),
-        ("\"Jo\"", "\" \"", "contributor (--by): it is empty"),
-        (
-            "\"A machine\"",
-            &format!("\"{long}\""),
-            "it has 600 characters (at most 500)",
-        ),
-        ("\"storage\": \"", "\"storage\": \"\\u0007", "U+0007"),
-        (
-            "\"xxh3-128:",
-            "\"xxh3-128:\\u001b",
-            "fingerprint: expected 'xxh3",
-        ),
-        ("\"xxh3-128:", "\"md5:", "fingerprint: expected 'xxh3"),
-        (
-            "\"elapsed_s\": ",
-            "\"elapsed_s\": -",
-            "rates: expected numbers from 0",
-        ),
-        (
-            "\"elapsed_s\": ",
-            "\"elapsed_s\": 9e999, \"x\": ",
-            "not a submission",
-        ),
-        (
-            "\"files\": 500",
-            "\"files\": 0",
-            "workload: invalid number of files 0",
-        ),
-        (
-            "\"schema\": 1",
-            "\"schema\": 2",
-            "schema version 2, and this program reads versions up to 1",
-        ),
-        (
-            "\"contributor\"",
-            "\"by\\u001b[31m\"",
-            "unknown field `by\\x1b[31m`",
-        ),
-        ("\"submission\"", "\"record\"", "it has no key 'submission'"),
-        (
-            "\"when_unix_ns\": ",
-            "\"when_unix_ns\": -",
-            "not a submission",
-        ),
-        ("{", "[", "not a submission"),
-    ] {
-        assert!(good.contains(from), "{from} in {good}");
-        let error = Submission::from_json(&good.replacen(from, to, 1))
+    for [from, to, told] in table(HOSTILE) {
+        let plain = |text: &str| text.replace("LONG", &long).replace('~', " ");
+        let (from, to) = (plain(from), plain(to));
+        good.says(&from);
+        let error = Submission::from_json(&good.replacen(&from, &to, 1))
             .unwrap_err()
             .to_string();
         assert!(error.contains(told), "{from} as {to}: {error}");
@@ -326,16 +292,10 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         ("UFS", "1.0", "paper-1 mail-page-1".to_owned())
     );
     let text = submissions::show(&groups, Format::Text);
-    for words in [
-        "S1 [A. One]",
-        "S3 [B. Other]",
-        "S2 [C. Third]",
-        "Transactions per second",
-        "INVALID",
-        "Compaq+Soft",
-    ] {
-        assert!(text.contains(words), "{words} in\n{text}");
-    }
+    text.says_all(
+        "S1 [A. One] | S3 [B. Other] | S2 [C. Third] | Transactions per second | INVALID | \
+         Compaq+Soft",
+    );
     assert!(
         text.lines().all(|line| line.chars().count() <= 130),
         "{text}"
@@ -344,19 +304,13 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     let (ours, behind) = text
         .split_once("made by another edition or by none")
         .unwrap();
-    assert!(
-        ours.contains("PBG3/HFS+") && !ours.contains("P3+DPT"),
-        "{ours}"
-    );
-    assert!(
-        behind.contains("P3+DPT") && behind.contains("2.4 % too high"),
-        "{behind}"
-    );
+    ours.says("PBG3/HFS+").does_not_say("P3+DPT");
+    behind.says("P3+DPT").says("2.4 % too high");
     // Groups are parted by an empty line.
-    assert!(text.contains("\n\n1000/50000, edition 1.0\n"), "{text}");
+    text.says("\n\n1000/50000, edition 1.0\n");
     let csv = submissions::show(&groups, Format::Csv);
     assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
-    assert!(csv.contains(",1851,5950,6090,,"), "{csv}");
+    csv.says(",1851,5950,6090,,");
     let json: serde_json::Value =
         serde_json::from_str(&submissions::show(&groups, Format::Json)).unwrap();
     let configuration = &json["configurations"][0];
@@ -381,7 +335,7 @@ fn completion_times_stand_where_others_have_printed_them() {
     assert_eq!(cells[3..5], ["146", "12"], "{text}");
     assert_eq!(cells[5], format!("{:.2}", all[0].rates.elapsed_s), "{text}");
     // Nothing is known of the edition of these rows, so they stay beside ours.
-    assert!(!text.contains("another edition"), "{text}");
+    text.does_not_say("another edition");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
     let groups = grouped(&Library::read().unwrap(), &bare);
     assert!(!submissions::show(&groups, Format::Text).contains("Completion time"));
@@ -396,13 +350,13 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
     ];
     let text = submissions::show(&grouped(&Library::read().unwrap(), &all), Format::Text);
     assert_eq!(text.matches(&long).count(), 1, "{text}");
-    assert!(text.contains(&format!("- S1 [{long}]:")), "{text}");
+    text.says(&format!("- S1 [{long}]:"));
     let table = text.split_once("500/500 ").unwrap().1;
     assert!(
         table.lines().all(|line| line.chars().count() <= 100),
         "{text}"
     );
-    assert!(text.contains("Somewhere]"), "{text}");
+    text.says("Somewhere]");
 }
 
 #[test]
@@ -473,15 +427,9 @@ fn other_fingerprints_stand_apart() {
         ])
         .map(|(apart, told)| (apart.why.as_str(), apart.why.contains(told)))
         .collect();
-    assert!(
-        why.len() == 5 && why.iter().all(|(_, is_told)| *is_told),
-        "{why:?}"
-    );
+    why.assert(why.len() == 5 && why.iter().all(|(_, is_told)| *is_told));
     let text = submissions::show(&groups, Format::Text);
-    assert!(
-        text.contains("with other fingerprints: not comparable"),
-        "{text}"
-    );
+    text.says("with other fingerprints: not comparable");
 }
 
 #[test]
@@ -539,19 +487,16 @@ fn markup_of_contributors_is_text() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
     let groups = grouped(&Library::read().unwrap(), &[submission]);
     let markdown = submissions::show(&groups, Format::Markdown);
-    assert!(
-        !markdown.contains("<b>") && !markdown.contains("|x|"),
-        "{markdown}"
-    );
+    markdown.does_not_say("<b>").does_not_say("|x|");
     let csv = submissions::show(&groups, Format::Csv);
-    assert!(csv.contains("\"'=HYPERLINK("), "{csv}");
+    csv.says("\"'=HYPERLINK(");
     for name in ["-inf", "+1", "-5"] {
         let submission = Submission::of(&plain(), name, "A machine").unwrap();
         let csv = submissions::show(
             &grouped(&Library::read().unwrap(), &[submission]),
             Format::Csv,
         );
-        assert!(csv.contains(&format!(",'{name},")), "{csv}");
+        csv.says(&format!(",'{name},"));
     }
 }
 
@@ -598,10 +543,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
         let flowed = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flowed.contains(words), "{words} in\n{text}");
     }
-    assert!(
-        !text.contains("'?'"),
-        "every row's edition is known: {text}"
-    );
+    text.does_not_say("'?'");
     assert!(
         beside.comparable[0].starts_with("Comparable: rows of edition 1.5 have"),
         "{:?}",
@@ -654,11 +596,9 @@ fn completion_times_and_megabytes_are_compared_too() {
         (iscsi.figures.len(), iscsi.figures[0].factor),
         (1, 35.0 / elapsed)
     );
-    assert!(
-        of_iscsi.comparable[0].contains("rows with '?'"),
-        "{:?}",
-        of_iscsi.comparable
-    );
+    of_iscsi
+        .comparable
+        .assert(of_iscsi.comparable[0].contains("rows with '?'"));
     assert!(
         !of_iscsi
             .show(Format::Text)

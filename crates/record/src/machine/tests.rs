@@ -415,44 +415,24 @@ fn workers_are_known_by_their_names() {
     assert_eq!(workers, [false, true, true]);
 }
 
+/// What is replaced in the JSON, by what, and what is said of it.
+const SPOILT: &str = r#"
+    "width_ns":1000000000 | "width_ns":1500000000 | seconds wide
+    "width_ns":1000000000 | "width_ns":0 | seconds wide
+    "index":[0,2] | "index":[2,2] | numbered in their order
+    "index":[0,2] | "index":[0,1800] | numbered in their order
+    "index":[0,2] | "index":[0] | has not a number for each of 1
+    "ended_ns":[1000000000,3000000000] | "ended_ns":[3000000000,1000000000]
+        | before the one before it
+    "major_faults":[0,0] | "major_faults":[0] | process.major_faults has not
+    "major_faults":[0,0] | "major_faults":[0,-1] | -1
+    "process":{ | "process":{"more":1, | more
+"#;
+
 #[test]
 fn spoilt_ones_are_refused() {
     let json = serde_json::to_string(&SMALL.over_time(&[(1, 10), (3, 30)])).unwrap();
-    for (from, to, words) in [
-        (
-            "\"width_ns\":1000000000",
-            "\"width_ns\":1500000000",
-            "seconds wide",
-        ),
-        ("\"width_ns\":1000000000", "\"width_ns\":0", "seconds wide"),
-        (
-            "\"index\":[0,2]",
-            "\"index\":[2,2]",
-            "numbered in their order",
-        ),
-        (
-            "\"index\":[0,2]",
-            "\"index\":[0,1800]",
-            "numbered in their order",
-        ),
-        (
-            "\"index\":[0,2]",
-            "\"index\":[0]",
-            "has not a number for each of 1",
-        ),
-        (
-            "\"ended_ns\":[1000000000,3000000000]",
-            "\"ended_ns\":[3000000000,1000000000]",
-            "before the one before it",
-        ),
-        (
-            "\"major_faults\":[0,0]",
-            "\"major_faults\":[0]",
-            "process.major_faults has not",
-        ),
-        ("\"major_faults\":[0,0]", "\"major_faults\":[0,-1]", "-1"),
-        ("\"process\":{", "\"process\":{\"more\":1,", "more"),
-    ] {
+    for [from, to, words] in testkit::table(SPOILT) {
         assert!(json.contains(from), "{from}: {json}");
         let error =
             serde_json::from_str::<MachineOverTime>(&json.replacen(from, to, 1)).unwrap_err();

@@ -7,14 +7,17 @@ use measure::SLOWEST_KEPT;
 use proptest::prelude::*;
 use record::{
     Action, Actual, Check, ClaimWaits, ClusterRecord, Completed, CompletedPart, End, ErrorRecord,
-    Fact, FirstDone, Histogram, HostRecord, Meter, MissingRank, OperationRecord, Outcome, Phase,
-    PhaseRecord, RankClock, RankClockOffset, RankRecord, Record, Role, Segment, SegmentKind,
-    SliceMeter, Slices, SlowOperation, SlowestRecord, Stalled, StreamHash, Tool, WorkerPhase,
-    Workers,
+    Fact, FirstDone, Histogram, HostRecord, Meter, MissingRank, Outcome, Phase, PhaseRecord,
+    RankClock, RankClockOffset, RankRecord, Record, Role, SegmentKind, SliceMeter, Slices,
+    SlowOperation, SlowestRecord, Stalled, StreamHash, Tool, WorkerPhase,
 };
 use serde_json::Value;
+use testkit::{
+    kept, number_of,
+    records::{empty_phase, operation, segment, worker},
+    runs::private,
+};
 use verdict::Summary;
-use workload::Skipped;
 
 /// What one worker does.
 #[derive(Clone, Debug)]
@@ -43,10 +46,6 @@ fn did() -> impl Strategy<Value = Did> {
             stalled,
             waits,
         })
-}
-
-fn kept() -> Record {
-    Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap()
 }
 
 fn hash(worker: u32) -> StreamHash {
@@ -79,28 +78,23 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
         }
         meter
     };
-    let segment = |number: u64| Segment {
-        kind: if number == 0 {
-            SegmentKind::WarmUp
-        } else {
-            SegmentKind::Measured
-        },
-        began_ns: number * 4 * SECOND + numbered().map(|(_, did)| did.began_ns).min().unwrap(),
-        ended_ns: (number + 1) * 4 * SECOND
-            - numbered().map(|(_, did)| did.began_ns).min().unwrap(),
-        issued: 0,
-        transactions: all().filter(|(_, (_, at))| at % 2 == number).count() as u64,
-        skipped: Skipped::default(),
-        operations: [Role::Reader, Role::Writer]
-            .into_iter()
+    let began_ns = numbered().map(|(_, did)| did.began_ns).min().unwrap();
+    let segment = |number: u64| {
+        let kind = [SegmentKind::WarmUp, SegmentKind::Measured][number as usize];
+        let transactions = all().filter(|(_, (_, at))| at % 2 == number).count() as u64;
+        let roles = [Role::Reader, Role::Writer].into_iter();
+        let operations = roles
             .filter(|of| numbered().any(|(worker, _)| role(worker) == *of))
-            .map(|of| OperationRecord {
-                role: of,
-                action: Action::Read,
-                meter: meter(of, number),
-                steps: Vec::new(),
-            })
-            .collect(),
+            .map(|of| operation(of, Action::Read, meter(of, number)))
+            .collect();
+        let (low, high) = (number * 4 * SECOND, (number + 1) * 4 * SECOND);
+        segment(
+            kind,
+            low + began_ns,
+            high - began_ns,
+            transactions,
+            operations,
+        )
     };
     let mut slices = Slices::default();
     for (worker, (ns, at)) in all() {
@@ -135,19 +129,20 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     roles.sort_unstable();
     let ended_ns = |did: &Did| 8 * SECOND - did.began_ns;
     PhaseRecord {
-        phase: Phase::Transactions,
-        complete: true,
         segments,
         workers: numbered()
-            .map(|(worker, did)| WorkerPhase {
-                worker,
-                role: role(worker),
-                began_ns: did.began_ns,
-                ended_ns: ended_ns(did),
-                issued: did.operations.len() as u64 + 2,
-                transactions: did.operations.len() as u64,
-                operations: did.operations.len() as u64,
-                bytes: 0,
+            .map(|(number, did)| {
+                let done = did.operations.len() as u64;
+                WorkerPhase {
+                    issued: done + 2,
+                    ..worker(
+                        (number, role(number)),
+                        did.began_ns,
+                        ended_ns(did),
+                        done,
+                        done,
+                    )
+                }
             })
             .collect(),
         first_done: numbered()
@@ -177,19 +172,14 @@ fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
             action: Action::Read,
             operations: slow,
         }],
-        machine: None,
-        pauses: None,
-        steady: None,
-        sync: None,
-        evidence: None,
-        hosts: Vec::new(),
+        ..empty_phase(Phase::Transactions)
     }
 }
 
 /// The record of one process with these workers.
 fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
     let mut record = kept();
-    record.spec.workload.workers = Workers::Private { workers: of };
+    record.spec.workload.workers = private(of);
     let actual = &mut record.actual;
     let evidence = actual.phases[0].evidence.clone();
     actual.phases = vec![transactions(first_worker, workers)];
@@ -542,27 +532,11 @@ fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value 
                 "server_written_bytes": "not_applicable",
         })
     };
-    let names = [
-        "reads",
-        "reads_merged",
-        "read_bytes",
-        "reading_ms",
-        "writes",
-        "writes_merged",
-        "written_bytes",
-        "writing_ms",
-        "in_flight",
-        "busy_ms",
-        "queued_ms",
-        "discards",
-        "discards_merged",
-        "discarded_bytes",
-        "discarding_ms",
-        "flushes",
-        "flushing_ms",
-    ];
-    let counters: serde_json::Map<String, serde_json::Value> = names
-        .into_iter()
+    const COUNTERS: &str = "reads reads_merged read_bytes reading_ms writes writes_merged \
+        written_bytes writing_ms in_flight busy_ms queued_ms discards \
+        discards_merged discarded_bytes discarding_ms flushes flushing_ms";
+    let counters: serde_json::Map<String, serde_json::Value> = COUNTERS
+        .split(' ')
         .map(|name| (name.to_owned(), serde_json::json!({ "known": writes })))
         .collect();
     serde_json::json!({
@@ -633,8 +607,7 @@ fn each_counter_is_added_over_those_who_have_one_of_their_own() {
 /// number.
 #[test]
 fn ten_thousand_ranks_are_joined_in_seconds() {
-    let ranks: usize =
-        std::env::var("POSTMARK_TEST_RANKS").map_or(2_000, |ranks| ranks.parse().unwrap());
+    let ranks = number_of("POSTMARK_TEST_RANKS", 2_000) as usize;
     let workers = alike(ranks);
     let one = process(0, &workers[..1], ranks as u32);
     let all: Vec<Record> = (0..ranks as u32)

@@ -1,5 +1,7 @@
 //! Pages in a real browser: what a reader sees and does, by pointer, keyboard and screen reader.
 
+use testkit::{Assert, Says};
+
 mod driven;
 
 use base64::Engine;
@@ -81,11 +83,9 @@ fn nothing_of_a_hostile_record_is_executed() {
     browser.open(&hostile_study());
     has_nothing_foreign(&browser);
     let cells = browser.text("main");
-    assert!(
-        cells.matches("<script>alert(1)").count() > 10,
-        "{}",
-        cells.len()
-    );
+    cells
+        .len()
+        .assert(cells.matches("<script>alert(1)").count() > 10);
     browser.open(&hostile());
     has_nothing_foreign(&browser);
     let shown = HOSTILE.split('\u{202e}').next().unwrap();
@@ -119,10 +119,8 @@ fn values_series_and_tables_answer_the_pointer() {
     let readout = format!("{chart} .readout");
     browser.point(&format!("{chart} svg"), (0.6, 0.5), false);
     let read = browser.text(&readout);
-    assert!(
-        read.contains("all operations: 40\n") && read.ends_with("read: 20"),
-        "{read}"
-    );
+    read.says("all operations: 40\n");
+    assert!(read.ends_with("read: 20"), "{read}");
     // A heat map says the percentiles of its table.
     browser.point(
         ".picture[aria-label='Latency of read over time'] svg",
@@ -130,7 +128,7 @@ fn values_series_and_tables_answer_the_pointer() {
         false,
     );
     let read = browser.text(".picture[aria-label='Latency of read over time'] .readout");
-    assert!(read.contains("max: "), "{read}");
+    read.says("max: ");
     assert_eq!(
         browser.value(&format!("document.querySelector({readout:?}).hidden")),
         true
@@ -213,7 +211,7 @@ fn a_command_is_copied_or_where_that_is_forbidden_selected() {
     browser.tools("Browser.grantPermissions", allowed);
     browser.open(&page);
     let command = browser.text("pre");
-    assert!(command.starts_with("postmark run --"), "{command}");
+    command.begins_with("postmark run --");
     assert_eq!(copied(&browser), "Copied");
     assert_eq!(browser.value("navigator.clipboard.readText()"), command);
     browser.open(&page);
@@ -282,7 +280,7 @@ fn a_page_is_used_by_keyboard_alone() {
             browser.press("ArrowRight");
             browser.press("ArrowRight");
             let told = browser.text("[role=status]");
-            assert!(told.contains("all operations: 40"), "{told}");
+            told.says("all operations: 40");
             browser.press("End");
             assert_ne!(browser.text("[role=status]"), told);
         }
@@ -357,10 +355,7 @@ fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
          one.getBoundingClientRect().height > 60)",
     );
     let high = high.as_array().unwrap();
-    assert!(
-        !high.is_empty() && high.iter().all(|high| high == true),
-        "{high:?}"
-    );
+    high.assert(!high.is_empty() && high.iter().all(|high| high == true));
     browser.shown("", "");
     let paper = browser.tools("Page.printToPDF", json!({"printBackground": true}));
     let paper = BASE64_STANDARD
@@ -382,10 +377,7 @@ fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
     let counts = browser.value(
         "['svg', 'table', 'pre', 'button'].map((name) => document.querySelectorAll(name).length)",
     );
-    assert!(
-        counts[0].as_u64() > Some(5) && counts[1].as_u64() > Some(5),
-        "{counts}"
-    );
+    counts.assert(counts[0].as_u64() > Some(5) && counts[1].as_u64() > Some(5));
     assert_eq!((&counts[2], &counts[3]), (&json!(1), &json!(0)));
 }
 

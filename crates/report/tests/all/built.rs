@@ -7,10 +7,14 @@ use record::machine::{
 };
 use record::{
     Accounted, Action, Cache, Check, ClaimWaits, DeviceCounters, DeviceReading, DeviceRole,
-    Durability, EngineName, ErrorRecord, Fact, FirstDone, Histogram, Keeping, MachineOverTime,
-    Meter, Mix, OnError, OperationRecord, Outcome, OwnIo, Phase, PhaseEvidence, PhaseRecord,
-    PhaseSync, Place, PlanRecord, Record, Residency, ResidencySample, Role, RunSpec, Segment,
-    SegmentKind, Slices, Stalled, StepRecord, WorkerPhase, Workers, Workload,
+    Durability, EngineName, ErrorRecord, Fact, FirstDone, Histogram, MachineOverTime, Meter, Mix,
+    OnError, OperationRecord, Outcome, OwnIo, Phase, PhaseEvidence, PhaseRecord, PhaseSync, Place,
+    PlanRecord, Record, Residency, ResidencySample, Role, RunSpec, Segment, SegmentKind, Stalled,
+    StepRecord, WorkerPhase, Workload,
+};
+use testkit::{
+    records::{empty_phase, operation, segment, worker},
+    runs::{self, by, keeping},
 };
 use workload::Skipped;
 
@@ -35,12 +39,10 @@ fn meter(operations: u64, bytes_each: u64, middle_ns: u64) -> Meter {
     }
 }
 
-fn operation(role: Role, action: Action, meter: Meter) -> OperationRecord {
-    OperationRecord {
-        role,
-        action,
-        meter,
-        steps: Vec::new(),
+/// Operations of a role: which, how many, bytes of each, nanoseconds.
+fn done_by(role: Role) -> impl Fn(Action, u64, u64, u64) -> OperationRecord {
+    move |action, operations, bytes_each, middle_ns| {
+        operation(role, action, meter(operations, bytes_each, middle_ns))
     }
 }
 
@@ -66,15 +68,10 @@ fn phase(
     let is_mixed = phase == Phase::Transactions;
     let workers: Vec<WorkerPhase> = workers
         .iter()
-        .map(|(worker, role, after_ms, done)| WorkerPhase {
-            worker: *worker,
-            role: *role,
-            began_ns,
-            ended_ns: began_ns + after_ms * MS,
-            issued: if is_mixed { *done } else { 0 },
-            transactions: if is_mixed { *done } else { 0 },
-            operations: *done,
-            bytes: 0,
+        .map(|(number, role, after_ms, done)| {
+            let transactions = if is_mixed { *done } else { 0 };
+            let ended_ns = began_ns + after_ms * MS;
+            worker((*number, *role), began_ns, ended_ns, transactions, *done)
         })
         .collect();
     let all: u64 = workers.iter().map(|worker| worker.operations).sum();
@@ -82,35 +79,23 @@ fn phase(
     let done_by_then = |worker: &WorkerPhase| {
         worker.operations * (first.ended_ns - began_ns) / (worker.ended_ns - began_ns)
     };
+    let transactions = if is_mixed { all } else { 0 };
+    let measured = SegmentKind::Measured;
     PhaseRecord {
-        phase,
-        complete: true,
         first_done: Some(FirstDone {
             worker: first.worker,
             at_ns: first.ended_ns,
             done: workers.iter().map(done_by_then).sum(),
         }),
-        segments: vec![Segment {
-            kind: SegmentKind::Measured,
+        segments: vec![segment(
+            measured,
             began_ns,
-            ended_ns: ms.end * MS,
-            issued: if is_mixed { all } else { 0 },
-            transactions: if is_mixed { all } else { 0 },
-            skipped: Skipped::default(),
+            ms.end * MS,
+            transactions,
             operations,
-        }],
+        )],
         workers,
-        waiting: None,
-        caught_up_ns: None,
-        claim_waits: Vec::new(),
-        slices: Slices::default(),
-        slowest: Vec::new(),
-        machine: None,
-        pauses: None,
-        steady: None,
-        sync: None,
-        evidence: None,
-        hosts: Vec::new(),
+        ..empty_phase(phase)
     }
 }
 
@@ -176,20 +161,11 @@ fn asked(kept: &Record, workload: Workload) -> RunSpec {
 
 /// Three workers of a classic run, each with a pool of its own.
 pub fn private(kept: &Record) -> Record {
-    let workload = Workload {
-        workers: Workers::Private { workers: 3 },
-        ..kept.spec.workload.clone()
-    };
+    let workload = by(runs::private(3), kept.spec.workload.clone());
     let all = |ends: [u64; 3], done: [u64; 3]| {
         [0, 1, 2].map(|worker| (worker as u32, Role::Worker, ends[worker], done[worker]))
     };
-    let one = |action, operations, bytes_each, middle_ns| {
-        operation(
-            Role::Worker,
-            action,
-            meter(operations, bytes_each, middle_ns),
-        )
-    };
+    let one = done_by(Role::Worker);
     let mut record = Record {
         spec: RunSpec {
             pin: true,
@@ -255,14 +231,7 @@ pub fn mix() -> Mix {
 /// Two writers and two readers on one pool.
 pub fn shared_workload() -> Workload {
     let contents = "compressible:3".parse().unwrap();
-    let mut workload = Workload {
-        workers: Workers::Shared {
-            writers: 2,
-            readers: 2,
-            pools: 1,
-        },
-        ..Workload::from(mix())
-    };
+    let mut workload = by(runs::shared(2, 2), mix());
     if let Some(spec) = &mut workload.contents {
         spec.kind = contents;
         spec.dedup = 2.0;
@@ -279,10 +248,7 @@ pub fn shared(kept: &Record) -> Record {
             cache: Cache::Cold,
             verify: true,
             on_error: OnError::Count(10),
-            keeping: Keeping {
-                keep: true,
-                reuse: false,
-            },
+            keeping: keeping(true, false),
             ack_log: Some("/var/ack_log".into()),
             ..asked(kept, shared_workload())
         },
@@ -423,6 +389,14 @@ fn machine(segment: &Segment) -> MachineOverTime {
     }
 }
 
+fn sync(ms: Range<u64>, space_back_ns: Fact<u64>) -> PhaseSync {
+    PhaseSync {
+        began_ns: ms.start * MS,
+        ended_ns: ms.end * MS,
+        space_back_ns,
+    }
+}
+
 fn shared_prepare() -> PhaseRecord {
     let create = |role| {
         let create = operation(role, Action::Create, meter(1_000, 12_800, 1_400_000));
@@ -442,29 +416,12 @@ fn shared_prepare() -> PhaseRecord {
         &workers,
         vec![create(Role::Writer), create(Role::Reader)],
     );
-    prepare.sync = Some(PhaseSync {
-        began_ns: 700 * MS,
-        ended_ns: 812 * MS,
-        space_back_ns: Fact::NotApplicable,
-    });
+    prepare.sync = Some(sync(700..812, Fact::NotApplicable));
     prepare
 }
 
 fn shared_transactions() -> PhaseRecord {
-    let writer = |action, operations, bytes_each, middle_ns| {
-        operation(
-            Role::Writer,
-            action,
-            meter(operations, bytes_each, middle_ns),
-        )
-    };
-    let reader = |action, operations, bytes_each, middle_ns| {
-        operation(
-            Role::Reader,
-            action,
-            meter(operations, bytes_each, middle_ns),
-        )
-    };
+    let (writer, reader) = (done_by(Role::Writer), done_by(Role::Reader));
     let reads = ["open", "read", "close"];
     let looks = [(reads[0], 9_000), (reads[1], 31_000), (reads[2], 1_000)];
     let mut append = writer(Action::Append, 570, 5_000, 950_000);
@@ -500,11 +457,7 @@ fn shared_transactions() -> PhaseRecord {
         waits(Role::Writer, 12, 33_000),
         waits(Role::Reader, 214, 900_000),
     ];
-    transactions.sync = Some(PhaseSync {
-        began_ns: 1_830 * MS,
-        ended_ns: 1_842 * MS,
-        space_back_ns: Fact::NotApplicable,
-    });
+    transactions.sync = Some(sync(1_830..1_842, Fact::NotApplicable));
     transactions
 }
 
@@ -517,11 +470,7 @@ fn shared_delete() -> PhaseRecord {
         &workers,
         vec![delete(Role::Writer), delete(Role::Reader)],
     );
-    delete.sync = Some(PhaseSync {
-        began_ns: 2_358 * MS,
-        ended_ns: 2_399 * MS,
-        space_back_ns: Fact::Known(1_041 * MS),
-    });
+    delete.sync = Some(sync(2_358..2_399, Fact::Known(1_041 * MS)));
     delete
 }
 

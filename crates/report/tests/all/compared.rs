@@ -8,6 +8,7 @@ use study::{
     Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, GateRules, Metric, Observed,
     Requirement, SideGroup, UnlikeWhat,
 };
+use testkit::{Assert, Says};
 use verdict::Level;
 
 fn metric(word: &str) -> Metric {
@@ -127,10 +128,7 @@ fn a_difference_is_said_as_it_would_be_asked() {
         "{sentences:?}"
     );
     assert!(sentences[0].ends_with(", 10 blocks)"), "{sentences:?}");
-    assert!(
-        sentences[1].contains("no difference shown"),
-        "{sentences:?}"
-    );
+    sentences.assert(sentences[1].contains("no difference shown"));
     assert!(sentences[1].contains("% would have been"), "{sentences:?}");
 }
 
@@ -169,10 +167,7 @@ fn a_twin_that_differs_is_a_warning() {
         ALPHA,
     );
     let text = document::text(&report::comparison::document(&found), document::WIDTH);
-    assert!(
-        text.contains("DOUBTFUL: ext4 and its twin are the same system"),
-        "{text}"
-    );
+    text.says("DOUBTFUL: ext4 and its twin are the same system");
 }
 
 #[test]

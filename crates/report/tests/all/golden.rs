@@ -2,8 +2,9 @@
 
 use record::{
     Action, ArrivalProcess, Calibration, Check, CleanUp, End, ErrorRecord, Fact, Left, Outcome,
-    Overhead, Pace, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices, Workers,
+    Overhead, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices, Workers,
 };
+use testkit::{Assert, Says, runs::at_rate};
 
 use crate::built;
 
@@ -61,15 +62,9 @@ fn the_screen_says_what_the_device_served() {
         document::text(&report::text::short(&record), document::SCREEN_WIDTH)
     };
     let known = screen(Fact::Known(8));
-    assert!(
-        known.contains("reads: 87.5 % from cache  acknowledged: not available (none)\n"),
-        "{known}"
-    );
+    known.says("reads: 87.5 % from cache  acknowledged: not available (none)\n");
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
-    assert!(
-        unknown.contains("reads from cache: not available (the kernel does not tell)"),
-        "{unknown}"
-    );
+    unknown.says("reads from cache: not available (the kernel does not tell)");
 }
 
 #[test]
@@ -112,10 +107,7 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
 #[test]
 fn an_open_loop_tells_what_was_requested_and_what_is_waiting() {
     let mut record = kept();
-    record.spec.drive.pace = Pace::Open {
-        per_second: 30_000.0,
-        arrivals: ArrivalProcess::Poisson,
-    };
+    record.spec.drive.pace = at_rate(30_000.0, ArrivalProcess::Poisson);
     record.actual.phases[1].waiting = Some(1_234);
     compare(
         "open.txt",
@@ -131,8 +123,8 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     record.spec.latencies = false;
     record.hints.push(record::Note::NotPrepared);
     let text = report::text::render(&record);
-    assert!(text.contains("PARTIAL: interrupted by signal 2"), "{text}");
-    assert!(text.contains("Latencies were not recorded"), "{text}");
+    text.says("PARTIAL: interrupted by signal 2");
+    text.says("Latencies were not recorded");
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(
         words.join(" ").ends_with(
@@ -269,17 +261,15 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
         threads.truncate(2);
     }
     let lines = section(&report::text::render(&record));
-    assert!(
+    lines.assert(
         lines
             .iter()
             .any(|line| line.contains("the worker 10.0, other threads 33.3;")),
-        "{lines:?}"
     );
-    assert!(
+    lines.assert(
         !lines
             .iter()
             .any(|line| line.contains("Device") || line.contains(said_why)),
-        "{lines:?}"
     );
     for phase in &mut record.actual.phases {
         let machine = phase.machine.as_mut().unwrap();
@@ -322,9 +312,9 @@ fn what_is_not_known_or_not_there_is_said() {
         "Missed: 2 creates in transactions: another worker had removed the file\n",
         "Latencies were not recorded (--no-latencies).\n",
     ] {
-        assert!(text.contains(words), "{words}\n{text}");
+        text.says(words);
     }
-    assert!(!text.contains("Step, µs"), "{text}");
+    text.does_not_say("Step, µs");
 }
 
 #[test]
@@ -358,10 +348,7 @@ fn what_was_chosen_is_said_in_a_sentence() {
         ..sizing.clone()
     });
     let unmeasured = report::plan::render(&plan);
-    assert!(
-        unmeasured.contains("Creating the pool may take from about"),
-        "{unmeasured}"
-    );
+    unmeasured.says("Creating the pool may take from about");
     plan.sizing = Some(sizing);
     for (text, more) in [
         (report::text::render(&record), ""),
@@ -399,10 +386,7 @@ fn the_programs_overhead_is_one_line() {
     );
     record.actual.overhead = Fact::Unavailable("signal 2 ended it".to_owned());
     let text = report::text::render(&record);
-    assert!(
-        text.contains("Overhead: not available (signal 2 ended it)\n"),
-        "{text}"
-    );
+    text.says("Overhead: not available (signal 2 ended it)\n");
     let transactions = record
         .actual
         .phases
@@ -420,13 +404,10 @@ fn the_programs_overhead_is_one_line() {
     let text = report::text::render(&record);
     let line = "Overhead: 0.21 µs per operation on the null storage, 2.1 % of the workers' time \
                 in transactions\n";
-    assert!(text.contains(line), "{text}");
+    text.says(line);
     record.actual.phases.clear();
     let text = report::text::render(&record);
-    assert!(
-        text.contains("Overhead: 0.21 µs per operation on the null storage\n"),
-        "{text}"
-    );
+    text.says("Overhead: 0.21 µs per operation on the null storage\n");
 }
 
 #[test]
@@ -445,7 +426,7 @@ fn nothing_is_said_of_several_where_there_is_one() {
         }
     }
     let text = report::text::render(&record);
-    assert!(text.contains("the worker ended"), "{text}");
+    text.says("the worker ended");
     for words in [
         "Workers",
         "the first worker",
@@ -455,7 +436,7 @@ fn nothing_is_said_of_several_where_there_is_one() {
         "reader",
         "wait",
     ] {
-        assert!(!text.contains(words), "{words}\n{text}");
+        text.does_not_say(words);
     }
 }
 
@@ -510,10 +491,10 @@ fn a_newer_or_foreign_record_is_refused() {
         Err(ReadError::NoVersion)
     ));
     for foreign in ["", "{}", "[1]", "{\"record\":{\"schema\":1}}"] {
-        assert!(
-            matches!(Record::from_json(foreign), Err(ReadError::NoRecord { .. })),
-            "{foreign}"
-        );
+        foreign.assert(matches!(
+            Record::from_json(foreign),
+            Err(ReadError::NoRecord { .. })
+        ));
     }
 }
 
@@ -541,8 +522,5 @@ fn a_report_can_be_shown_in_other_formats_and_widths() {
     let verdict = narrow
         .lines()
         .take_while(|line| !line.starts_with("Workload"));
-    assert!(
-        verdict.skip(1).all(|line| line.chars().count() <= 60),
-        "{narrow}"
-    );
+    narrow.assert(verdict.skip(1).all(|line| line.chars().count() <= 60));
 }

@@ -6,11 +6,12 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use record::LOCATIONS_MAX;
 use record::{
-    Action, ArrivalProcess, Climb, Load, Outcome, Pace, Phase, ReadError, Record, Role, Sizing,
+    Action, ArrivalProcess, Climb, Load, Outcome, Phase, ReadError, Record, Role, Sizing,
     SliceMeter, SlowOperation, SlowStep, SlowestRecord, Stalled, SteadyAsked, SteadyFound,
     SteadyRule, Stop, Sweep, SweepStep, SweepStepRun,
 };
 use serde_json::Value;
+use testkit::{Assert, Says, runs::at_rate};
 
 use crate::imported::{everything, import};
 use crate::{built, paged};
@@ -106,10 +107,7 @@ fn records() -> Vec<(&'static str, Record)> {
     });
     failed.spec.ack_log = Some("/mnt/ack_log".into());
     let mut sweep = over_time(built::private(&kept()));
-    sweep.spec.drive.pace = Pace::Open {
-        per_second: 1_000.0,
-        arrivals: ArrivalProcess::Poisson,
-    };
+    sweep.spec.drive.pace = at_rate(1_000.0, ArrivalProcess::Poisson);
     sweep.spec.drive.sweep = Some(Sweep {
         climb: Climb::Rates(vec![1_000.0, 2_000.0]),
         arrivals: ArrivalProcess::Poisson,
@@ -238,17 +236,9 @@ fn a_record_of_hostile_strings_is_shown_without_harm() {
         let record = Record::from_json(&text).unwrap();
         let mut shown = everything(&record);
         shown.push(paged::shown(&record));
-        assert!(
-            shown[0].contains("\\x1b[2J\\x1b]0;x\\x07\\u{9b}31m\\u{202e}"),
-            "{}",
-            shown[0]
-        );
+        shown[0].says("\\x1b[2J\\x1b]0;x\\x07\\u{9b}31m\\u{202e}");
         // No line is one of a name's, and the names are read again as they were.
-        assert!(
-            !shown[0].lines().any(|line| line.starts_with("Forged")),
-            "{}",
-            shown[0]
-        );
+        shown[0].assert(!shown[0].lines().any(|line| line.starts_with("Forged")));
         assert_eq!(record.host.hostname, HOSTILE);
         assert_eq!(Record::from_json(&shown[1]).unwrap().host.hostname, HOSTILE);
     }
@@ -351,10 +341,8 @@ fn sums_that_no_view_could_make_are_refused() {
         let told = Record::from_json(&document.to_string())
             .unwrap_err()
             .to_string();
-        assert!(
-            told.contains("record.actual.phases[1].segments[0]") && told.contains("2^64"),
-            "{told}"
-        );
+        told.says("record.actual.phases[1].segments[0]")
+            .says("2^64");
     }
 }
 
@@ -378,10 +366,8 @@ fn a_run_in_as_many_locations_as_there_may_be_is_read() {
     let told = Record::from_json(&verdict::to_json(&record))
         .unwrap_err()
         .to_string();
-    assert!(
-        told.contains("record.locations") && told.contains("there are at most 16384"),
-        "{told}"
-    );
+    told.says("record.locations")
+        .says("there are at most 16384");
 }
 
 #[test]

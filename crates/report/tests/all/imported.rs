@@ -6,6 +6,7 @@ use document::sanitize;
 use record::Record;
 use report::classic;
 use report::{export, list};
+use testkit::Assert;
 use verdict::{Headline, ListedRun};
 
 /// Panics where something is not as it should be. Whether it was a record.
@@ -18,10 +19,7 @@ pub fn import(bytes: &[u8]) -> bool {
         Err(error) => {
             let told = error.to_string();
             is_harmless(&told);
-            assert!(
-                !told.contains('\n') && told.chars().count() < 1_000,
-                "{told}"
-            );
+            told.assert(!told.contains('\n') && told.chars().count() < 1_000);
             return false;
         }
     };
@@ -39,11 +37,10 @@ pub fn import(bytes: &[u8]) -> bool {
     for csv in [list::csv(&entries), export::csv(&entries[0], &record)] {
         let printed = sanitize::lines(&csv);
         assert_eq!(printed, csv);
-        assert!(
+        printed.assert(
             printed
                 .split_inclusive('\n')
                 .all(|line| line.ends_with("\r\n")),
-            "{printed:?}"
         );
     }
     assert_eq!(list::csv(&entries).lines().count(), 2);

@@ -2,11 +2,8 @@
 
 use record::{ArrivalProcess, Climb, Load, Outcome, Phase, Record, Sweep, SweepStep};
 use report::{export, list};
+use testkit::{Assert, Says, kept};
 use verdict::{Headline, Level, ListedRun, State};
-
-fn kept() -> Record {
-    Record::from_json(include_str!("../golden/run.json")).unwrap()
-}
 
 fn entry(record: &Record) -> ListedRun {
     ListedRun {
@@ -113,12 +110,11 @@ fn a_line_is_of_the_measured_transactions() {
         .collect();
     let by_load = [",2,workers,1,1,", ",1,workers,2,2,", ",3,workers,3,3,"];
     assert_eq!(steps.len(), by_load.len(), "{rows}");
-    assert!(
+    rows.assert(
         steps
             .iter()
             .zip(by_load)
             .all(|(row, step)| row.contains(step)),
-        "{rows}"
     );
     // Without transactions there is no rate.
     let mut none = record;
@@ -137,10 +133,7 @@ fn every_row_has_the_columns_of_its_header() {
     let rows = export::csv(&entry(&record), &record);
     let header = export::CSV_HEADER.trim_end();
     assert!(rows.lines().count() >= 5);
-    assert!(
-        rows.lines().all(|line| columns(line) == columns(header)),
-        "{rows}"
-    );
+    rows.assert(rows.lines().all(|line| columns(line) == columns(header)));
     assert_eq!(
         rows.matches(",transactions,all,transaction,").count(),
         1,
@@ -150,7 +143,7 @@ fn every_row_has_the_columns_of_its_header() {
         .lines()
         .find(|line| line.contains(",transactions,worker,read,"))
         .unwrap();
-    assert!(row.contains(",232,"), "{row}");
+    row.says(",232,");
     let markdown = list::markdown(&[entry(&record)]);
     assert!(
         markdown.lines().all(|line| line.matches('|').count() == 13),
@@ -175,13 +168,10 @@ fn strings_of_others_are_text() {
     }
     assert_eq!(listed(&evil).lines().count(), 2);
     let markdown = list::markdown(&evil);
-    assert!(!markdown.contains("<script>"), "{markdown}");
+    markdown.does_not_say("<script>");
     assert_eq!(markdown.lines().count(), 3);
     let csv = list::csv(&evil);
-    assert!(
-        csv.contains("'=HYPERLINK") && csv.contains("'@tag"),
-        "{csv}"
-    );
+    csv.says("'=HYPERLINK").says("'@tag");
 }
 
 #[test]
@@ -190,11 +180,8 @@ fn an_unfinished_run_is_reported_as_far_as_it_came() {
     record.actual.outcome = Outcome::Unfinished;
     loop {
         let text = report::text::render(&record);
-        assert!(
-            text.contains("UNFINISHED: the program was killed"),
-            "{text}"
-        );
-        assert!(text.contains("INVALID"), "{text}");
+        text.says("UNFINISHED: the program was killed");
+        text.says("INVALID");
         // Down to a run that had completed nothing.
         if record.actual.phases.pop().is_none() {
             break;

@@ -5,34 +5,11 @@ use record::{
     Action, Histogram, MachineOverTime, Phase, Record, Role, SliceMeter, Slices, WorkerPhase,
 };
 use serde_json::Value;
+use testkit::Random;
 
 use crate::built;
 use crate::paged::{processor_time, shown};
 use crate::pages::kept;
-
-/// A sequence of SplitMix64.
-pub struct Noise(u64);
-
-impl Noise {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// From 0 to below 1.
-    pub fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Of the normal distribution with mean 0 and variance 1 (Box and Muller).
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
-    }
-}
 
 const SECOND_NS: u64 = 1_000_000_000;
 /// The kinds of operations of a usual mix.
@@ -40,7 +17,7 @@ const USUAL: [Action; 4] = [Action::Read, Action::Append, Action::Create, Action
 
 /// So many durations: log-normal around a median of their kind with sigma 0.5, and three in a
 /// hundred that wait for a device (5 ms, sigma 0.8).
-fn durations(noise: &mut Noise, kind: usize, count: u64) -> Histogram {
+fn durations(noise: &mut Random, kind: usize, count: u64) -> Histogram {
     let mut latency = Histogram::default();
     for _ in 0..count {
         let (median_ns, sigma) = match noise.unit() < 0.03 {
@@ -61,7 +38,7 @@ pub fn noisy(
     kinds: &[Action],
     per_second: u64,
 ) -> Record {
-    let mut noise = Noise::new(seed);
+    let mut noise = Random(seed);
     let mut record = record.clone();
     // As wide as slices are then.
     let wide = seconds.div_ceil(1_800).next_power_of_two();
@@ -106,14 +83,14 @@ pub fn noisy(
 }
 
 /// Counters of a machine in so many slices of so many seconds: around those of a made one.
-fn machine(noise: &mut Noise, began_ns: u64, slices: u64, wide: u64) -> MachineOverTime {
-    fn fill(value: &mut Value, noise: &mut Noise, slices: u64) {
+fn machine(noise: &mut Random, began_ns: u64, slices: u64, wide: u64) -> MachineOverTime {
+    fn fill(value: &mut Value, noise: &mut Random, slices: u64) {
         match value {
             Value::Array(column)
                 if column.len() == 1 && (column[0].is_u64() || column[0].is_null()) =>
             {
                 let middle = column[0].as_u64();
-                let number = |noise: &mut Noise| {
+                let number = |noise: &mut Random| {
                     middle.map(|middle| (middle as f64 * (0.5 + noise.unit())) as u64)
                 };
                 *column = (0..slices).map(|_| number(noise).into()).collect();
@@ -209,7 +186,7 @@ fn many_workers(record: &mut Record) {
 fn the_page_of_the_largest_record_is_made_in_time() {
     let base = built::private(&kept());
     let mut record = noisy(&base, 3, 1_800, &USUAL, 200);
-    let mut noise = Noise::new(5);
+    let mut noise = Random(5);
     let some: Vec<Histogram> = (0..64)
         .map(|kind| durations(&mut noise, kind % 8, 1_500))
         .collect();

@@ -5,10 +5,7 @@ use record::{
     RankClockOffset, RankRecord, Record, ServerCounts, ServerTotals, Tool, WorkerPhase,
 };
 use serde_json::json;
-
-fn kept() -> Record {
-    Record::from_json(include_str!("../golden/run.json")).unwrap()
-}
+use testkit::{Says, kept};
 
 /// The kept run as so many ranks with a worker each, two on each host; each is a tenth faster than
 /// the one before.
@@ -83,33 +80,24 @@ fn section(record: &Record) -> String {
 #[test]
 fn hosts_and_ranks_have_their_shares_and_rates() {
     let text = section(&of_ranks(4));
-    for told in [
-        "client0      2        2  45.7 %         210            105        0.0    2.5",
-        "client1      2        2  54.3 %         250            125       -3.0    2.5",
-        "Rates of 4 ranks: least 100/s, median 115/s, greatest 130/s (23.1 % apart).",
-        "The slowest: rank 0 on client0, 100/s.",
-        "Clocks: moments of two ranks are within 5.0 µs.",
-    ] {
-        assert!(text.contains(told), "{told}\n{text}");
-    }
-    assert!(text.contains("1   130  28.3 %         130"), "{text}");
+    text.says_all(
+        "client0      2        2  45.7 %         210            105        0.0    2.5 | \
+         client1      2        2  54.3 %         250            125       -3.0    2.5 | \
+         Rates of 4 ranks: least 100/s, median 115/s, greatest 130/s (23.1 % apart). | \
+         The slowest: rank 0 on client0, 100/s. | Clocks: moments of two ranks are within 5.0 µs.",
+    );
+    text.says("1   130  28.3 %         130");
     assert!(!text.contains("differ"), "{text}");
 }
 
 #[test]
 fn of_many_ranks_the_hosts_are_shown_and_of_many_hosts_the_slowest() {
     let text = section(&of_ranks(18));
-    assert!(text.contains("client8"), "{text}");
-    assert!(!text.contains("rank  host"), "{text}");
+    text.says("client8");
+    text.does_not_say("rank  host");
     let text = section(&of_ranks(80));
-    assert!(
-        text.contains("client31") && !text.contains("client32"),
-        "{text}"
-    );
-    assert!(
-        text.contains("The 32 slowest hosts of 40; all are in the record."),
-        "{text}"
-    );
+    text.says("client31").does_not_say("client32");
+    text.says("The 32 slowest hosts of 40; all are in the record.");
 }
 
 #[test]
@@ -118,8 +106,8 @@ fn what_hosts_do_not_have_in_common_is_a_warning() {
     let cluster = record.cluster.as_mut().unwrap();
     cluster.hosts[2].host.kernel.release = "5.10\u{1b}[31m".to_owned();
     let text = section(&record);
-    assert!(text.contains("Hosts differ in the kernel: "), "{text}");
-    assert!(text.contains("(2 hosts, the first is client0)"), "{text}");
+    text.says("Hosts differ in the kernel: ");
+    text.says("(2 hosts, the first is client0)");
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
 
@@ -204,7 +192,7 @@ fn what_observers_counted_stands_beside_what_the_ranks_sent() {
         // 250 ns for 1,020 calls.
         "0.25 ns",
     ] {
-        assert!(text.contains(told), "{told}\n{text}");
+        text.says(told);
     }
     let row = |name: &str| {
         text.lines()
@@ -238,9 +226,6 @@ fn calls_that_nobody_counted_are_not_available() {
     let found = observer(&record, None);
     record.cluster.as_mut().unwrap().observers = vec![found];
     let text = observed(&record);
-    assert!(
-        text.contains("NFS calls are not available (no nfsd)"),
-        "{text}"
-    );
-    assert!(!text.contains("Calls in"), "{text}");
+    text.says("NFS calls are not available (no nfsd)");
+    text.does_not_say("Calls in");
 }

@@ -5,6 +5,7 @@ use record::{
     Durability, EngineName, Fact, MessageCounter, MessageKind, MessagesReading, Phase,
     PhaseEvidence, Record, ServerCounts, ServerRecord,
 };
+use testkit::Says;
 
 use crate::built;
 
@@ -94,14 +95,14 @@ fn a_report_says_what_went_to_the_server_to_the_last_procedure() {
         "acknowledged: contents on what the server says is stable storage (fsync: UNSTABLE, then \
          COMMIT), names on stable storage by the protocol's rule",
     ] {
-        assert!(text.contains(expected), "{expected}\n{text}");
+        text.says(expected);
     }
     // More kinds than the kernel's counters are shown with.
     for number in 1..=12 {
         let line = format!("PROCEDURE{number} {} ", 10 * number);
-        assert!(text.contains(&line), "{line}\n{text}");
+        text.says(&line);
     }
-    assert!(!text.contains("lost and opened again"), "{text}");
+    text.does_not_say("lost and opened again");
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn what_happened_on_the_way_is_told() {
         "The server may have performed 2 operations or not",
         "Connections to the server were lost and opened again: 1 time.",
     ] {
-        assert!(text.contains(expected), "{expected}\n{text}");
+        text.says(expected);
     }
 }
 
@@ -126,5 +127,5 @@ fn what_happened_on_the_way_is_told() {
 fn markdown_says_the_same() {
     let record = on_server(ServerCounts::default());
     let markdown = document::markdown(&report::text::report(&record));
-    assert!(markdown.contains("PROCEDURE12"), "{markdown}");
+    markdown.says("PROCEDURE12");
 }

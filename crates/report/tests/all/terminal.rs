@@ -3,6 +3,7 @@
 use document::text;
 use record::Action;
 use report::terminal::{charts, line};
+use testkit::Says;
 
 use crate::pages::{kept, over_time};
 
@@ -25,10 +26,7 @@ fn charts_have_as_many_columns_as_there_are_characters() {
             .find(|line| line.contains("40.00 "))
             .unwrap_or_else(|| panic!("{shown}"));
         assert!(top.ends_with(&"█".repeat(width - 12)), "{shown}");
-        assert!(
-            shown.contains("0 s") && shown.contains("40 s") && shown.contains("90 %"),
-            "{shown}"
-        );
+        shown.says("0 s").says("40 s").says("90 %");
     }
     assert!(charts(&record, 31).is_empty());
 }
@@ -36,10 +34,9 @@ fn charts_have_as_many_columns_as_there_are_characters() {
 #[test]
 fn a_curve_rises_and_what_is_not_there_is_not_drawn() {
     let shown = text(&charts(&kept(), 80), 80);
-    assert!(
-        !shown.contains("Rate over time") && shown.contains("Percentiles of latency"),
-        "{shown}"
-    );
+    shown
+        .does_not_say("Rate over time")
+        .says("Percentiles of latency");
     let columns: Vec<usize> = (12..80)
         .map(|column| {
             shown

@@ -18,9 +18,9 @@ use engines::posix::Posix;
 use record::{Outcome, Record};
 use rundir::{Loss, LossKind, Verified, VerifyError};
 use runner::{Control, NoEvents, Place, Refused, RunSpec, SystemClock};
-use workload::contents::{ContentKind, ContentSpec};
-use workload::layout::{Layout, Shape};
-use workload::sizes::Sizes;
+use testkit::runs::{layout, private, shared, uniform, verifiable};
+use testkit::{Assert, Says};
+use workload::layout::Shape;
 use workload::{Action, Classic, Mix, Weights, Workers, Workload};
 
 const ACK_LOGS: &str = "/dev/shm";
@@ -67,20 +67,10 @@ fn mix(transactions: u64) -> Mix {
                 weights.with(action, 1)
             })
             .with(Action::Create, 3),
-        sizes: Sizes::Uniform {
-            low: 1,
-            high: 9_000,
-        },
-        append_sizes: Sizes::Uniform {
-            low: 1,
-            high: 3_000,
-        },
+        sizes: uniform(1, 9_000),
+        append_sizes: uniform(1, 3_000),
         size_max_bytes: 12_000,
-        layout: Layout {
-            shape: Shape::Subdirectories(3),
-            entries_max: None,
-            maildir: true,
-        },
+        layout: layout(Shape::Subdirectories(3), true),
         ..Mix::default()
     }
 }
@@ -88,12 +78,8 @@ fn mix(transactions: u64) -> Mix {
 /// A workload by its name.
 fn workload(name: &str, transactions: u64) -> Workload {
     let workers = match name {
-        "private" => Workers::Private { workers: 3 },
-        "shared" => Workers::Shared {
-            writers: 3,
-            readers: 1,
-            pools: 1,
-        },
+        "private" => private(3),
+        "shared" => shared(3, 1),
         _ => Workers::ONE,
     };
     if name == "classic" {
@@ -105,14 +91,7 @@ fn workload(name: &str, transactions: u64) -> Workload {
         }
         .into();
     }
-    Workload {
-        workers,
-        contents: Some(ContentSpec {
-            kind: ContentKind::Incompressible,
-            dedup: 1.0,
-        }),
-        ..mix(transactions).into()
-    }
+    verifiable(workers, mix(transactions))
 }
 
 fn request(workload: Workload, files: &Path, ack_log: &Path) -> RunSpec {
@@ -383,7 +362,7 @@ fn every_loss_is_named() {
         .find(|loss| loss.kind == LossKind::WrongSize)
         .unwrap()
         .to_string();
-    assert!(line.starts_with("append wrong size: /"), "{line}");
+    line.begins_with("append wrong size: /");
     assert!(line.ends_with("bytes were acknowledged"), "{line}");
     assert!(
         serde_json::to_string(&verified)
@@ -426,22 +405,17 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
     let mut damaged = ack_log.clone();
     damaged[ends[100] - 3] ^= 4;
     let said = verify(&damaged).unwrap_err();
-    assert!(
-        matches!(said, VerifyError::Damaged { line: 101, .. }),
-        "{said}"
-    );
+    said.assert(matches!(said, VerifyError::Damaged { line: 101, .. }));
     assert!(said.to_string().contains("use an undamaged copy"), "{said}");
     let said = verify(b"not at all").unwrap_err();
-    assert!(
+    said.assert(
         said.to_string()
             .contains("is not an acknowledgement log of postmark"),
-        "{said}"
     );
     let said = verify_now(places.files.path(), Path::new("/nonexistent")).unwrap_err();
-    assert!(
+    said.assert(
         said.to_string()
             .starts_with("cannot read the acknowledgement log /nonexistent"),
-        "{said}"
     );
 }
 
@@ -509,10 +483,7 @@ fn a_run_that_was_stopped_has_removed_its_files() {
             (Vec::new(), 0),
             "{name}"
         );
-        assert!(
-            verified.ended && verified.may_be_removed && verified.checked > 50,
-            "{name}"
-        );
+        name.assert(verified.ended && verified.may_be_removed && verified.checked > 50);
     }
 }
 
@@ -524,10 +495,9 @@ fn an_ack_log_beside_the_files_or_in_the_way_is_refused() {
     let asked = request(workload("one", 10), places.files.path(), &ack_log);
     let said = run(&asked, &Control::default()).unwrap_err();
     assert!(matches!(said, Refused::AckLog(_)));
-    assert!(
+    said.assert(
         said.to_string()
             .contains("use a file on another file system"),
-        "{said}"
     );
     assert!(!ack_log.exists());
     fs::write(places.ack_log(), "mine").unwrap();

@@ -16,6 +16,7 @@ use engines::posix::Posix;
 use record::{Outcome, Record};
 use runner::{Clock, Event, RunSpec, Stage, SystemClock};
 use spec::OnError;
+use testkit::Assert;
 use verdict::{Reason, Verdict};
 use workload::{Phase, Work, Workers};
 
@@ -209,10 +210,7 @@ fn what_a_neighbour_sees_late_is_named_with_its_time() {
     // 7, 17, 27, 37, 47 and 57, of each of the four pools.
     assert_eq!(stale.count, 24, "{stale:?}");
     assert!(stale.longest_ns as u128 >= late.as_nanos(), "{stale:?}");
-    assert!(
-        stale.path.ends_with('7') && stale.what.contains("No such file"),
-        "{stale:?}"
-    );
+    stale.assert(stale.path.ends_with('7') && stale.what.contains("No such file"));
     assert!(is_empty(at.path()));
 }
 
@@ -245,10 +243,7 @@ fn what_was_acknowledged_later_and_is_seen_late_is_named_too() {
         assert!(stale.count >= 40, "{stale:?}");
         assert!(stale.longest_ns as u128 >= late.as_nanos(), "{stale:?}");
         assert!(stale.path.ends_with('7'), "{stale:?}");
-        assert!(
-            what.iter().any(|what| stale.what.contains(what)),
-            "{stale:?}"
-        );
+        stale.assert(what.iter().any(|what| stale.what.contains(what)));
         assert!(is_empty(at.path()));
     }
 }
@@ -296,11 +291,10 @@ fn what_is_never_seen_is_an_error_of_the_run() {
             .any(|message| message.contains("its removal was acknowledged")),
         "{messages:?}"
     );
-    assert!(
+    messages.assert(
         messages
             .iter()
             .any(|message| message.contains("No such file")),
-        "{messages:?}"
     );
     assert!(record.actual.stale.is_none());
     let verdict = Verdict::of(&record);

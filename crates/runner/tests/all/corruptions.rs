@@ -6,11 +6,14 @@ use std::path::PathBuf;
 use engines::simulated::{Code, Corruption, Simulated};
 use proptest::prelude::*;
 use record::{Outcome, Record};
-use runner::{Control, NoEvents, Place, RunSpec};
-use workload::contents::{ContentKind, ContentSpec};
-use workload::layout::{Layout, Shape};
-use workload::sizes::Sizes;
-use workload::{Mix, Workers, Workload};
+use runner::{Place, RunSpec};
+use testkit::{
+    Assert,
+    runs::{layout, shared, uniform, verifiable},
+    simulate,
+};
+use workload::layout::Shape;
+use workload::{Mix, Workers};
 
 /// A mix in which what was corrupted is not removed before anybody looks at it.
 fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
@@ -18,20 +21,10 @@ fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
         files: 12,
         transactions: 120,
         weights: weights.parse().unwrap(),
-        sizes: Sizes::Uniform {
-            low: 30,
-            high: 9_000,
-        },
-        append_sizes: Sizes::Uniform {
-            low: 30,
-            high: 5_000,
-        },
+        sizes: uniform(30, 9_000),
+        append_sizes: uniform(30, 5_000),
         size_max_bytes: 200_000,
-        layout: Layout {
-            shape,
-            entries_max: None,
-            maildir: false,
-        },
+        layout: layout(shape, false),
         read_block_bytes: 4_096,
         write_block_bytes: 4_096,
         seed,
@@ -40,14 +33,7 @@ fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
 }
 
 fn run(mix: Mix, workers: Workers, storage: &Simulated) -> Record {
-    let workload = Workload {
-        workers,
-        contents: Some(ContentSpec {
-            kind: ContentKind::Incompressible,
-            dedup: 1.0,
-        }),
-        ..mix.into()
-    };
+    let workload = verifiable(workers, mix);
     let location = PathBuf::from("/simulated/0");
     let request = RunSpec {
         room_check: false,
@@ -55,23 +41,15 @@ fn run(mix: Mix, workers: Workers, storage: &Simulated) -> Record {
         verify: true,
         ..RunSpec::classic(workload, vec![location], Place::Nowhere)
     };
-    runner::run(
-        &request,
-        storage,
-        storage,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap()
+    simulate(&request, storage)
 }
 
 /// The one error that ended the run: operation, path, message.
 fn error(record: &Record) -> (String, String, String) {
-    assert!(
-        matches!(record.actual.outcome, Outcome::Failed { .. }),
-        "{:?}",
-        record.actual.outcome
-    );
+    record
+        .actual
+        .outcome
+        .assert(matches!(record.actual.outcome, Outcome::Failed { .. }));
     let error = &record.actual.errors[0];
     assert!(error.first_path.starts_with("/simulated/0/"), "{error:?}");
     (
@@ -149,10 +127,10 @@ proptest! {
 
     #[test]
     fn every_lie_is_found_and_named(which in 0..ALL.len(), nth in 0..60_u64, seed: u64,
-        in_places: bool, shared: bool) {
+        in_places: bool, is_shared: bool) {
         let shape = if in_places { Shape::Subdirectories(3) } else { Shape::Flat };
-        let workers = if shared {
-            Workers::Shared { writers: 2, readers: 2, pools: 1 }
+        let workers = if is_shared {
+            shared(2, 2)
         } else {
             Workers::ONE
         };
@@ -165,11 +143,7 @@ proptest! {
 fn every_kind_of_lie_is_told() {
     for corruption in ALL {
         // In a shared pool it is a matter of timing what is read when.
-        let shared = Workers::Shared {
-            writers: 2,
-            readers: 2,
-            pools: 1,
-        };
+        let shared = shared(2, 2);
         for (workers, tries, least) in [(Workers::ONE, 10, 5), (shared, 30, 1)] {
             let struck = (0..tries)
                 .filter(|nth| is_found(corruption, *nth, 7, Shape::Flat, workers).unwrap())

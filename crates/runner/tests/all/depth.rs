@@ -10,11 +10,15 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use engine::namespace::Namespace;
 use engines::simulated::{Code, Fault, Simulated};
 use proptest::prelude::*;
-use record::{Fact, Meter, Outcome, PhaseRecord, Record};
-use runner::{Clock, Control, Drive, Keeping, NoEvents, OnError, Pace, Place, RunSpec};
+use record::{Fact, Meter, Outcome, Record};
+use runner::{Clock, Control, NoEvents, OnError, Place, RunSpec};
+use testkit::{
+    Assert,
+    runs::{self, at_rate, by, keeping, layout, paced, uniform, verifiable, weighted},
+    simulate, transactions,
+};
 use workload::arrivals::ArrivalProcess;
-use workload::contents::{ContentKind, ContentSpec};
-use workload::layout::{Layout, Shape};
+use workload::layout::Shape;
 use workload::mix::Think;
 use workload::sizes::Sizes;
 use workload::{Action, Classic, Mix, Phase, Planner, Weights, Workers, Workload};
@@ -59,21 +63,11 @@ fn mixes() -> impl Strategy<Value = Mix> {
                 })
                 .with(Action::Create, 2)
                 .with(Action::Read, 2),
-            sizes: Sizes::Uniform {
-                low: 0,
-                high: 5_000,
-            },
-            append_sizes: Sizes::Uniform {
-                low: 1,
-                high: 3_000,
-            },
+            sizes: uniform(0, 5_000),
+            append_sizes: uniform(1, 3_000),
             range_sizes: Sizes::Fixed(700),
             size_max_bytes: 12_000,
-            layout: Layout {
-                shape,
-                entries_max: None,
-                maildir: true,
-            },
+            layout: layout(shape, true),
             think: if think_ns > 0 {
                 Think::Exponential(think_ns)
             } else {
@@ -84,14 +78,7 @@ fn mixes() -> impl Strategy<Value = Mix> {
 }
 
 fn of_mix(mix: Mix, workers: Workers) -> Workload {
-    Workload {
-        workers,
-        contents: Some(ContentSpec {
-            kind: ContentKind::Incompressible,
-            dedup: 1.0,
-        }),
-        ..mix.into()
-    }
+    verifiable(workers, mix)
 }
 
 fn private() -> impl Strategy<Value = Workload> {
@@ -108,24 +95,13 @@ fn private() -> impl Strategy<Value = Workload> {
         });
     prop_oneof![
         (mixes(), workers.clone()).prop_map(|(mix, workers)| of_mix(mix, workers)),
-        (classic, workers).prop_map(|(classic, workers)| Workload {
-            workers,
-            ..classic.into()
-        }),
+        (classic, workers).prop_map(|(classic, workers)| by(workers, classic)),
     ]
 }
 
 fn shared() -> impl Strategy<Value = Workload> {
-    (mixes(), 1_u32..4, 0_u32..3).prop_map(|(mix, writers, readers)| {
-        of_mix(
-            mix,
-            Workers::Shared {
-                writers,
-                readers,
-                pools: 1,
-            },
-        )
-    })
+    (mixes(), 1_u32..4, 0_u32..3)
+        .prop_map(|(mix, writers, readers)| of_mix(mix, runs::shared(writers, readers)))
 }
 
 fn request(workload: &Workload) -> RunSpec {
@@ -141,14 +117,7 @@ fn request(workload: &Workload) -> RunSpec {
 }
 
 fn run(request: &RunSpec, storage: &Simulated) -> Record {
-    runner::run(
-        request,
-        storage,
-        storage,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap()
+    simulate(request, storage)
 }
 
 fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
@@ -157,10 +126,6 @@ fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
     operations
         .map(|operation| (operation.action, &operation.meter))
         .collect()
-}
-
-fn transactions(record: &Record) -> &PhaseRecord {
-    record.actual.phase(Phase::Transactions).unwrap()
 }
 
 /// What is in the run's directory, whatever that is called: by path what each file holds.
@@ -190,11 +155,7 @@ fn nothing_is_left(storage: &Simulated) {
 
 fn is_whole(record: &Record, storage: &Simulated) {
     assert_eq!(record.actual.outcome, Outcome::Complete);
-    assert!(
-        record.actual.errors.is_empty(),
-        "{:?}",
-        record.actual.errors
-    );
+    record.actual.errors.assert(record.actual.errors.is_empty());
     assert!(
         matches!(record.actual.check, Fact::Known(check) if check.wrong == 0 && check.left_out == 0)
     );
@@ -276,7 +237,7 @@ proptest! {
     fn the_pool_at_the_end_is_the_same(workload in private(), depth in depths(),
         seed in any::<u64>()) {
         let request = RunSpec {
-            keeping: Keeping { keep: true, reuse: false },
+            keeping: keeping(true, false),
             ..request(&workload)
         };
         let (one, several) = (storage(1, 0), storage(depth, seed));
@@ -285,7 +246,7 @@ proptest! {
         assert_eq!(kept(&several), kept(&one));
         // And it is gone on with.
         let again = RunSpec {
-            keeping: Keeping { keep: true, reuse: true },
+            keeping: keeping(true, true),
             ..request
         };
         is_whole(&run(&again, &one), &one);
@@ -354,10 +315,7 @@ proptest! {
             &mut NoEvents);
         if let Ok(record) = record {
             let outcome = &record.actual.outcome;
-            assert!(
-                matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete),
-                "{outcome:?}"
-            );
+            outcome.assert(matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete));
             assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
         }
         nothing_is_left(&storage);
@@ -422,20 +380,9 @@ impl Clock for StopsAt {
 }
 
 fn open_loop(period_ns: u64) -> RunSpec {
-    let mix = Mix {
-        files: 200,
-        transactions: 2_000,
-        weights: "stat=1".parse().unwrap(),
-        ..Mix::default()
-    };
+    let mix = weighted(200, 2_000, "stat=1");
     RunSpec {
-        drive: Drive {
-            pace: Pace::Open {
-                per_second: 1e9 / period_ns as f64,
-                arrivals: ArrivalProcess::Constant,
-            },
-            ..Drive::default()
-        },
+        drive: paced(at_rate(1e9 / period_ns as f64, ArrivalProcess::Constant)),
         ..request(&of_mix(mix, Workers::ONE))
     }
 }
@@ -494,12 +441,7 @@ fn what_is_due_and_not_begun_is_counted() {
 
 #[test]
 fn operations_on_one_file_follow_one_another_and_their_waits_are_counted() {
-    let mix = Mix {
-        files: 1,
-        transactions: 100,
-        weights: "read=1".parse().unwrap(),
-        ..Mix::default()
-    };
+    let mix = weighted(1, 100, "read=1");
     let request = request(&of_mix(mix, Workers::ONE));
     for depth in [1, 8, 64] {
         let storage = storage(depth, 3);

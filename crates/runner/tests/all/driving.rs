@@ -13,61 +13,13 @@ use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};
 use runner::{
     Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock,
 };
+use testkit::{
+    Timed, Virtual,
+    runs::{by, private, shared},
+    transactions,
+};
 use workload::arrivals::ArrivalProcess;
 use workload::{Action, Mix, Phase, Workers, Workload};
-
-/// Time that passes when somebody says so.
-#[derive(Clone, Debug, Default)]
-struct Virtual(Arc<AtomicU64>);
-
-impl Clock for Virtual {
-    fn now_ns(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn wall_s(&self) -> i64 {
-        0
-    }
-
-    fn sleep(&self, ns: u64) {
-        self.0.fetch_add(ns, Ordering::Relaxed);
-    }
-}
-
-/// Does nothing, and takes as long for it as a function of the operation's number says.
-#[derive(Clone)]
-struct Timed {
-    clock: Virtual,
-    takes_ns: fn(u64) -> u64,
-}
-
-struct TimedSession {
-    storage: Timed,
-    operations: u64,
-}
-
-impl Engine for Timed {
-    fn facts(&self) -> &'static engine::EngineFacts {
-        &engines::null::FACTS
-    }
-
-    fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {
-        Ok(Box::new(TimedSession {
-            storage: self.clone(),
-            operations: 0,
-        }))
-    }
-}
-
-impl Session for TimedSession {
-    fn submit(&mut self, _: Ticket, _: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        self.storage
-            .clock
-            .sleep((self.storage.takes_ns)(self.operations));
-        self.operations += 1;
-        Submitted::Done(Ok(()))
-    }
-}
 
 const FILES: u64 = 10;
 
@@ -97,20 +49,9 @@ fn run(transactions: u64, pace: Pace, takes_ns: fn(u64) -> u64) -> Record {
         ..Drive::default()
     };
     let request = request(transactions, drive);
-    let record = runner::run(
-        &request,
-        &storage,
-        &clock,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap();
+    let record = testkit::run(&request, &storage, &clock, &mut NoEvents);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     record
-}
-
-fn transactions(record: &Record) -> &PhaseRecord {
-    record.actual.phase(Phase::Transactions).unwrap()
 }
 
 fn stats(record: &Record) -> &OperationRecord {
@@ -259,31 +200,14 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
         pace: Pace::Closed,
         sweep: None,
     };
-    for workers in [
-        Workers::Private { workers: 2 },
-        Workers::Shared {
-            writers: 0,
-            readers: 2,
-            pools: 1,
-        },
-    ] {
+    for workers in [private(2), shared(0, 2)] {
         let asked = request(Workload::ENDLESS, drive.clone());
         let asked = RunSpec {
-            workload: Workload {
-                workers,
-                ..asked.workload
-            },
+            workload: by(workers, asked.workload),
             ..asked
         };
         let mut told = Told::default();
-        let record = runner::run(
-            &asked,
-            &Null,
-            &SystemClock,
-            &mut Control::default,
-            &mut told,
-        )
-        .unwrap();
+        let record = testkit::run(&asked, &Null, &SystemClock, &mut told);
         assert_eq!(record.actual.outcome, Outcome::Complete);
         assert!(
             !matches!(record.actual.stream_hash, Fact::Known(_)),

@@ -10,7 +10,8 @@ use std::path::PathBuf;
 use engine::Step;
 use engines::simulated::{Code, Fault, Simulated, Struck};
 use record::{Fact, Meter, Outcome, Record};
-use runner::{Control, NoEvents, Place, RunSpec};
+use runner::{Place, RunSpec};
+use testkit::simulate;
 use workload::{Action, Classic, ClassicStream, Phase, Planner, Stream as _};
 
 const EIO: i32 = 5;
@@ -47,14 +48,7 @@ fn run(workload: &Classic, storage: &Simulated) -> Record {
         room_check: false,
         ..RunSpec::classic(workload.clone().into(), locations.collect(), Place::Nowhere)
     };
-    runner::run(
-        &request,
-        storage,
-        storage,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap()
+    simulate(&request, storage)
 }
 
 /// Counts by phase and action: operations and bytes.

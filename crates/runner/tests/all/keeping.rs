@@ -10,25 +10,27 @@ use engines::kernel_namespace::KernelNamespace;
 use engines::posix::Posix;
 use record::{Outcome, Record};
 use rundir::{CleanError, Cleaned};
-use runner::{Control, Event, Events, Keeping, Place, Refused, RunSpec, Stage, SystemClock};
-use workload::contents::{ContentKind, ContentSpec};
-use workload::layout::{Layout, Shape};
-use workload::sizes::Sizes;
+use runner::{Control, Event, Events, Place, Refused, RunSpec, Stage, SystemClock};
+use testkit::{
+    Assert,
+    records::phases,
+    runs::{by, keeping, layout, private, shared, uniform, verifiable},
+};
+use workload::layout::Shape;
 use workload::{Classic, Mix, Phase, Workers, Workload};
 
 use crate::directory;
 
 fn classic(workers: u32) -> Workload {
-    Workload {
-        workers: Workers::Private { workers },
-        ..Classic {
+    by(
+        private(workers),
+        Classic {
             files: 200,
             transactions: 500,
             subdirectories: 3,
             ..Classic::default()
-        }
-        .into()
-    }
+        },
+    )
 }
 
 fn mix(workers: Workers) -> Workload {
@@ -39,32 +41,18 @@ fn mix(workers: Workers) -> Workload {
                   replace=1"
             .parse()
             .unwrap(),
-        sizes: Sizes::Uniform {
-            low: 0,
-            high: 5_000,
-        },
-        layout: Layout {
-            shape: Shape::Subdirectories(4),
-            entries_max: None,
-            maildir: false,
-        },
+        sizes: uniform(0, 5_000),
+        layout: layout(Shape::Subdirectories(4), false),
         ..Mix::default()
     };
-    Workload {
-        workers,
-        contents: Some(ContentSpec {
-            kind: ContentKind::Incompressible,
-            dedup: 1.0,
-        }),
-        ..mix.into()
-    }
+    verifiable(workers, mix)
 }
 
 fn request(workload: Workload, at: &Path, keep: bool, reuse: bool) -> RunSpec {
     let verify = workload.contents.is_some();
     let location = at.to_owned();
     RunSpec {
-        keeping: Keeping { keep, reuse },
+        keeping: keeping(keep, reuse),
         check: true,
         verify,
         ..RunSpec::classic(workload, vec![location], Place::OwnDirectory)
@@ -121,15 +109,6 @@ fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     rundir::clean(&namespace, path)
 }
 
-fn phases(record: &Record) -> Vec<Phase> {
-    record
-        .actual
-        .phases
-        .iter()
-        .map(|phase| phase.phase)
-        .collect()
-}
-
 #[test]
 fn a_pool_is_kept_taken_again_and_removed() {
     for workload in [
@@ -164,14 +143,7 @@ fn a_pool_that_was_only_prepared_takes_any_work() {
         }),
         ..prepared.clone()
     };
-    for again in [
-        prepared.clone(),
-        mix(Workers::Shared {
-            writers: 3,
-            readers: 2,
-            pools: 1,
-        }),
-    ] {
+    for again in [prepared.clone(), mix(shared(3, 2))] {
         let at = directory();
         complete(&request(none.clone(), at.path(), true, false));
         complete(&request(again, at.path(), false, true));
@@ -231,11 +203,10 @@ fn what_is_not_the_pool_that_it_says_is_left_alone() {
         damage(&files(at.path()));
         let before = files(at.path());
         let record = perform(&request(classic(1), at.path(), false, true)).unwrap();
-        assert!(
-            matches!(record.actual.outcome, Outcome::Failed { .. }),
-            "{:?}",
-            record.actual.outcome
-        );
+        record
+            .actual
+            .outcome
+            .assert(matches!(record.actual.outcome, Outcome::Failed { .. }));
         assert_eq!(files(at.path()), before, "nothing was touched");
     }
 }
@@ -254,16 +225,9 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
     assert!(refused(mix(Workers::ONE), true).contains("use the options of the run that kept it"));
     complete(&request(classic(1), at.path(), true, false));
     assert!(refused(classic(1), true).contains("several kept pools"));
-    let shared = mix(Workers::Shared {
-        writers: 1,
-        readers: 1,
-        pools: 1,
-    });
+    let shared = mix(shared(1, 1));
     let keep = perform(&request(shared, at.path(), true, false)).unwrap_err();
-    assert!(
-        keep.to_string().contains("requires --transactions 0"),
-        "{keep}"
-    );
+    keep.assert(keep.to_string().contains("requires --transactions 0"));
 }
 
 #[test]

@@ -8,33 +8,25 @@ use engines::null::Null;
 use engines::posix::Posix;
 use record::machine::{Counts, MachineOverTime};
 use record::{Outcome, PhaseRecord, Record};
-use runner::{
-    Control, Drive, Event, Events, NoEvents, Place, RunSpec, Second, Stage, Stop, SystemClock,
-};
+use runner::{Control, Event, Events, NoEvents, Place, RunSpec, Second, Stage, Stop, SystemClock};
 use system::{Counters, Fact, Sources};
-use workload::{Mix, Phase, Workers, Workload};
+use testkit::runs::{by, private};
+use testkit::{
+    Assert,
+    runs::{until, weighted},
+};
+use workload::{Phase, Workload};
 
 const WORKERS: u32 = 2;
 /// The transactions take so long.
 const LASTS: Duration = Duration::from_millis(2_600);
 
 fn request(at: &Path, place: Place) -> RunSpec {
-    let mix = Mix {
-        files: 50,
-        transactions: Workload::ENDLESS,
-        weights: "read=2,append=1,stat=1".parse().unwrap(),
-        ..Mix::default()
-    };
-    let workload = Workload {
-        workers: Workers::Private { workers: WORKERS },
-        ..mix.into()
-    };
+    let mix = weighted(50, Workload::ENDLESS, "read=2,append=1,stat=1");
+    let workload = by(private(WORKERS), mix);
     let location = at.to_owned();
     RunSpec {
-        drive: Drive {
-            stop: Stop::After(LASTS),
-            ..Drive::default()
-        },
+        drive: until(Stop::After(LASTS)),
         series: true,
         ..RunSpec::classic(workload, vec![location], place)
     }
@@ -144,10 +136,7 @@ fn add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2])
     let spans: Vec<_> = machine.spans().collect();
     assert_eq!(machine.began_ns, spans[0].start);
     assert!(machine.began_ns <= segment.began_ns && spans.last().unwrap().end >= segment.ended_ns);
-    assert!(
-        spans.windows(2).all(|pair| pair[0].end == pair[1].start),
-        "{spans:?}"
-    );
+    spans.assert(spans.windows(2).all(|pair| pair[0].end == pair[1].start));
     let inner = growth(
         counting.last.as_ref().unwrap(),
         counting.first.as_ref().unwrap(),
@@ -205,11 +194,9 @@ fn slices_hold_what_was_counted_in_the_phase() {
         add_up(&record, &counting, [&before, &after]);
         let (_, machine) = transactions(&record);
         // Two whole seconds, and a part of one; or more, where the end was late.
-        assert!(
-            machine.index.starts_with(&[0, 1]) && machine.len() >= 3,
-            "{:?}",
-            machine.index
-        );
+        machine
+            .index
+            .assert(machine.index.starts_with(&[0, 1]) && machine.len() >= 3);
         let whole = machine.spans().last().unwrap().end - machine.began_ns;
         assert_eq!(
             machine.index.last(),
@@ -232,14 +219,8 @@ fn slices_hold_what_was_counted_in_the_phase() {
             .as_ref()
             .unwrap();
         let workers = machine.workers.unwrap();
-        assert!(
-            workers.count >= u64::from(WORKERS) && workers.max > 0.0,
-            "{workers:?}"
-        );
-        assert!(
-            machine.user.unwrap() + machine.system.unwrap() > 0.1,
-            "{machine:?}"
-        );
+        workers.assert(workers.count >= u64::from(WORKERS) && workers.max > 0.0);
+        machine.assert(machine.user.unwrap() + machine.system.unwrap() > 0.1);
         assert!(machine.resident_max_bytes.unwrap() > 100_000, "{machine:?}");
     }
 }
@@ -274,10 +255,7 @@ fn a_reading_that_is_kept_back_makes_a_long_slice_and_loses_nothing() {
         .iter()
         .map(|slice| slice.values().map(|meter| meter.operations).sum())
         .collect();
-    assert!(
-        seconds.len() >= 2 && seconds.iter().all(|operations| *operations > 0),
-        "{seconds:?}"
-    );
+    seconds.assert(seconds.len() >= 2 && seconds.iter().all(|operations| *operations > 0));
 }
 
 #[test]
@@ -285,14 +263,7 @@ fn nothing_is_counted_where_no_series_are_wanted() {
     let mut request = request(Path::new("/nowhere"), Place::Nowhere);
     request.series = false;
     request.drive.stop = Stop::After(Duration::from_millis(50));
-    let record = runner::run(
-        &request,
-        &Null,
-        &SystemClock,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap();
+    let record = testkit::run(&request, &Null, &SystemClock, &mut NoEvents);
     assert!(
         record
             .actual

@@ -6,9 +6,13 @@ use std::path::PathBuf;
 use engines::posix::Posix;
 use engines::simulated::{Code, Simulated};
 use record::{Fact, Outcome, Record};
-use runner::{Control, NoEvents, Place, RunSpec, SystemClock};
-use workload::contents::{ContentKind, ContentSpec};
-use workload::layout::{Layout, Shape};
+use runner::{NoEvents, Place, RunSpec, SystemClock};
+use testkit::{
+    Assert,
+    runs::{layout, shared, uniform, verifiable},
+    simulate,
+};
+use workload::layout::Shape;
 use workload::sizes::Sizes;
 use workload::{Action, Mix, Phase, Planner, Weights, Workers, Workload};
 
@@ -28,21 +32,11 @@ fn mix(shape: Shape) -> Mix {
         files: 40,
         transactions: 2_000,
         weights: all_operations(),
-        sizes: Sizes::Uniform {
-            low: 0,
-            high: 9_000,
-        },
-        append_sizes: Sizes::Uniform {
-            low: 1,
-            high: 3_000,
-        },
+        sizes: uniform(0, 9_000),
+        append_sizes: uniform(1, 3_000),
         range_sizes: Sizes::Fixed(700),
         size_max_bytes: 12_000,
-        layout: Layout {
-            shape,
-            entries_max: None,
-            maildir: true,
-        },
+        layout: layout(shape, true),
         read_block_bytes: 4_096,
         write_block_bytes: 1_000,
         ..Mix::default()
@@ -50,14 +44,7 @@ fn mix(shape: Shape) -> Mix {
 }
 
 fn workload(mix: Mix, workers: Workers) -> Workload {
-    Workload {
-        workers,
-        contents: Some(ContentSpec {
-            kind: ContentKind::Incompressible,
-            dedup: 1.0,
-        }),
-        ..mix.into()
-    }
+    verifiable(workers, mix)
 }
 
 fn request(workload: Workload) -> RunSpec {
@@ -73,14 +60,7 @@ fn request(workload: Workload) -> RunSpec {
 }
 
 fn run(request: &RunSpec, storage: &Simulated) -> Record {
-    runner::run(
-        request,
-        storage,
-        storage,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap()
+    simulate(request, storage)
 }
 
 fn operations(record: &Record, phase: Phase) -> u64 {
@@ -98,10 +78,7 @@ fn is_whole(record: &Record, storage: &Simulated, what: &str) {
     );
     assert!(storage.files().is_empty(), "{what}: {:?}", storage.files());
     assert_eq!(storage.open_files(), 0, "{what}");
-    assert!(
-        matches!(record.actual.check, Fact::Known(check) if check.names > 0),
-        "{what}"
-    );
+    what.assert(matches!(record.actual.check, Fact::Known(check) if check.names > 0));
     let truth = storage.truth();
     assert_eq!(truth.directories_made, truth.directories_removed, "{what}");
 }
@@ -152,14 +129,7 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
                 files: 20,
                 ..mix(shape)
             };
-            let workload = workload(
-                mix,
-                Workers::Shared {
-                    writers,
-                    readers,
-                    pools: 1,
-                },
-            );
+            let workload = workload(mix, shared(writers, readers));
             let storage = Simulated::new(Code::Posix, 7);
             let record = run(&request(workload), &storage);
             let what = format!("{writers} writers, {readers} readers, {shape:?}");
@@ -193,34 +163,16 @@ fn a_shared_pool_on_a_real_file_system() {
         transactions: 6_250,
         ..mix(Shape::Subdirectories(3))
     };
-    let workload = workload(
-        mix,
-        Workers::Shared {
-            writers: 8,
-            readers: 8,
-            pools: 1,
-        },
-    );
+    let workload = workload(mix, shared(8, 8));
     let request = RunSpec {
         targets: vec![at.path().to_owned()],
         place: Place::OwnDirectory,
         sync_phases: true,
         ..request(workload)
     };
-    let record = runner::run(
-        &request,
-        &Posix,
-        &SystemClock,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap();
+    let record = testkit::run(&request, &Posix, &SystemClock, &mut NoEvents);
     assert_eq!(record.actual.outcome, Outcome::Complete);
-    assert!(
-        record.actual.errors.is_empty(),
-        "{:?}",
-        record.actual.errors
-    );
+    record.actual.errors.assert(record.actual.errors.is_empty());
     let phase = &record.actual.phases[1];
     assert_eq!(phase.issued(), 100_000);
     assert_eq!(phase.transactions() + phase.skipped().total(), 100_000);

@@ -8,10 +8,11 @@ use engine::namespace::{Lock, Namespace};
 use engines::simulated::{Code, Simulated};
 use record::{CleanUp, Outcome, Record};
 use rundir::{Cleaned, LossKind};
-use runner::{Control, Keeping, NoEvents, Place, Refused, RunSpec};
-use workload::contents::{ContentKind, ContentSpec};
-use workload::layout::{Layout, Shape};
-use workload::{Action, Mix, Weights, Workers, Workload};
+use runner::{Control, NoEvents, Place, Refused, RunSpec};
+use testkit::runs::{layout, private, verifiable};
+use testkit::{Assert, runs::keeping};
+use workload::layout::Shape;
+use workload::{Action, Mix, Weights, Workload};
 
 const AT: &str = "/files";
 
@@ -30,13 +31,9 @@ fn workload() -> Workload {
         Action::SymbolicLink,
         Action::Deliver,
     ];
-    Workload {
-        workers: Workers::Private { workers: 2 },
-        contents: Some(ContentSpec {
-            kind: ContentKind::Incompressible,
-            dedup: 1.0,
-        }),
-        ..Mix {
+    verifiable(
+        private(2),
+        Mix {
             files: 20,
             transactions: 200,
             weights: weights
@@ -44,15 +41,10 @@ fn workload() -> Workload {
                 .fold(Weights::default(), |weights, action| {
                     weights.with(action, 1)
                 }),
-            layout: Layout {
-                shape: Shape::Subdirectories(2),
-                entries_max: None,
-                maildir: true,
-            },
+            layout: layout(Shape::Subdirectories(2), true),
             ..Mix::default()
-        }
-        .into()
-    }
+        },
+    )
 }
 
 fn request(place: Place) -> RunSpec {
@@ -143,10 +135,7 @@ fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
         put(&storage, Path::new(AT), "1");
         let refused = run(
             &RunSpec {
-                keeping: Keeping {
-                    keep: false,
-                    reuse: true,
-                },
+                keeping: keeping(false, true),
                 ..request(Place::OwnDirectory)
             },
             &storage,
@@ -154,10 +143,7 @@ fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
         assert!(refused.unwrap_err().to_string().contains("postmark clean"));
         let cleaned = clean(&storage, Path::new(AT));
         let done = removed(&cleaned);
-        assert!(
-            done.files > 20 && done.left.is_empty() && !done.incomplete,
-            "{done:?}"
-        );
+        done.assert(done.files > 20 && done.left.is_empty() && !done.incomplete);
         assert!(done.files < left as u64 + 200);
         assert_eq!(
             storage.files().into_keys().collect::<Vec<_>>(),
@@ -203,11 +189,10 @@ fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
     let cleaned = clean(&unknown, Path::new(AT));
     let done = removed(&cleaned);
     assert!(done.incomplete && done.files == 0, "{done:?}");
-    assert!(
+    done.assert(
         done.left
             .iter()
             .any(|left| left.why.contains("does not report")),
-        "{done:?}"
     );
     assert_eq!(unknown.files(), before);
 }
@@ -217,7 +202,7 @@ fn a_pool_is_kept_and_used_again() {
     for storage in [storage(), storage().forgetting_files()] {
         let request = request(Place::OwnDirectory);
         let with = |keep, reuse| RunSpec {
-            keeping: Keeping { keep, reuse },
+            keeping: keeping(keep, reuse),
             ..request.clone()
         };
         let first = run(&with(true, false), &storage).unwrap();
@@ -245,10 +230,7 @@ fn a_pool_is_kept_and_used_again() {
 fn a_run_that_goes_on_is_left_alone() {
     let storage = storage();
     let request = RunSpec {
-        keeping: Keeping {
-            keep: true,
-            reuse: false,
-        },
+        keeping: keeping(true, false),
         ..request(Place::OwnDirectory)
     };
     run(&request, &storage).unwrap();

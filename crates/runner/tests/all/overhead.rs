@@ -9,8 +9,11 @@ use std::time::{Duration, Instant};
 use engines::null::Null;
 use engines::posix::Posix;
 use record::{Fact, Outcome, Overhead, Record};
-use runner::{
-    Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Stage, Stop, SystemClock,
+use runner::{Control, Drive, Event, Events, NoEvents, Place, RunSpec, Stage, Stop, SystemClock};
+use testkit::runs::{by, private, shared};
+use testkit::{
+    Assert,
+    runs::{at_rate, until, weighted},
 };
 use verdict::Summary;
 use workload::arrivals::ArrivalProcess;
@@ -21,30 +24,23 @@ use workload::{Classic, Mix, Phase, Work, Workers, Workload};
 use crate::directory;
 
 fn classic(workers: u32) -> Workload {
-    Workload {
-        workers: Workers::Private { workers },
-        ..Classic {
+    by(
+        private(workers),
+        Classic {
             files: 300,
             transactions: 2_000,
             ..Classic::default()
-        }
-        .into()
-    }
+        },
+    )
 }
 
 fn mix(workers: Workers) -> Workload {
-    let mix = Mix {
-        files: 300,
-        transactions: 2_000,
-        weights: "create=2,read=5,append=2,delete=2,stat=3,list=1"
-            .parse()
-            .unwrap(),
-        ..Mix::default()
-    };
-    Workload {
-        workers,
-        ..mix.into()
-    }
+    let mix = weighted(
+        300,
+        2_000,
+        "create=2,read=5,append=2,delete=2,stat=3,list=1",
+    );
+    by(workers, mix)
 }
 
 fn request(workload: Workload, at: &Path) -> RunSpec {
@@ -85,15 +81,9 @@ fn is_sane(record: &Record, workers: u32) {
     assert!(own.workers >= 1 && own.workers <= workers, "{own:?}");
     // A mix that draws a file too large to be appended to skips that transaction: about one in
     // seven here.
-    assert!(
-        own.transactions >= u64::from(own.workers) * 1_600,
-        "{own:?}"
-    );
+    own.assert(own.transactions >= u64::from(own.workers) * 1_600);
     assert!(own.operations > own.transactions / 2, "{own:?}");
-    assert!(
-        own.ns_per_operation > 1.0 && own.ns_per_operation < 50_000.0,
-        "{own:?}"
-    );
+    own.assert(own.ns_per_operation > 1.0 && own.ns_per_operation < 50_000.0);
     let summary = Summary::of(record).overhead.unwrap();
     assert_eq!(summary.ns_per_operation, own.ns_per_operation);
     let fraction = summary.fraction.unwrap();
@@ -105,11 +95,7 @@ fn is_sane(record: &Record, workers: u32) {
 
 #[test]
 fn it_is_stated_of_pairs_and_mixes_private_and_shared() {
-    let shared = Workers::Shared {
-        writers: 1,
-        readers: 1,
-        pools: 1,
-    };
+    let shared = shared(1, 1);
     for (workload, workers) in [
         (classic(1), 1),
         (classic(3), 3),
@@ -133,12 +119,8 @@ fn what_is_waited_for_is_no_cost() {
     let directory = directory();
     let paced = RunSpec {
         drive: Drive {
-            stop: Stop::After(Duration::from_millis(300)),
-            pace: Pace::Open {
-                per_second: 1_000.0,
-                arrivals: ArrivalProcess::Constant,
-            },
-            ..Drive::default()
+            pace: at_rate(1_000.0, ArrivalProcess::Constant),
+            ..until(Stop::After(Duration::from_millis(300)))
         },
         ..request(
             mix(Workers::ONE).with_transactions(Workload::ENDLESS),
@@ -186,14 +168,7 @@ fn it_is_not_stated_where_nobody_asks_or_nothing_was_touched_or_done() {
         place: Place::Nowhere,
         ..asked
     };
-    let record = runner::run(
-        &nowhere,
-        &Null,
-        &SystemClock,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap();
+    let record = testkit::run(&nowhere, &Null, &SystemClock, &mut NoEvents);
     assert_eq!(record.actual.overhead, Fact::NotApplicable);
 }
 
@@ -255,11 +230,10 @@ fn a_signal_ends_it_at_once_and_the_run_is_complete_all_the_same() {
         };
         let record = run(&request, &control, &mut events);
         let why = record.actual.overhead.why();
-        assert!(
-            why.is_some_and(|why| why.contains("signal 15")),
-            "{:?}",
-            record.actual.overhead
-        );
+        record
+            .actual
+            .overhead
+            .assert(why.is_some_and(|why| why.contains("signal 15")));
         assert!(events.sent.unwrap().elapsed() < Duration::from_secs(3));
         assert_eq!(
             events.told,
@@ -284,9 +258,8 @@ fn a_run_that_did_not_end_says_that_it_is_not_known() {
     )
     .unwrap();
     assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
-    assert!(
-        record.actual.overhead.why().is_some(),
-        "{:?}",
-        record.actual.overhead
-    );
+    record
+        .actual
+        .overhead
+        .assert(record.actual.overhead.why().is_some());
 }

@@ -15,7 +15,12 @@ use runner::{
     Clock, Control, Event, Events, NoEvents, Observers, Refused, RunSpec, Stage, SystemClock,
     TakeControl,
 };
-use spec::{EngineName, Keeping, Place, Stop};
+use spec::{EngineName, Place, Stop};
+use testkit::{
+    Assert, Says,
+    records::phases,
+    runs::{keeping, private},
+};
 use verdict::Summary;
 use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
@@ -50,7 +55,7 @@ pub fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpe
         ..Mix::default()
     };
     let workload = Workload {
-        workers: Workers::Private { workers },
+        workers: private(workers),
         contents: Some(ContentSpec {
             kind: ContentKind::Incompressible,
             ..ContentSpec::default()
@@ -238,10 +243,7 @@ fn eight_workers_do_the_same_however_they_are_spread() {
     for ranks in [1, 2, 4, 8] {
         let at = directory();
         let kept = |_| RunSpec {
-            keeping: Keeping {
-                keep: true,
-                reuse: false,
-            },
+            keeping: keeping(true, false),
             ..request(at.path(), 8, ranks, 500)
         };
         let records = perform(ranks, kept, |_, _| ());
@@ -272,20 +274,15 @@ fn eight_workers_do_the_same_however_they_are_spread() {
             fingerprint,
             ..
         } = whole.into_iter().next().unwrap().unwrap();
-        assert!(
-            matches!(actual.stream_hash, Fact::Known(_)),
-            "{:?}",
-            actual.stream_hash
-        );
+        actual
+            .stream_hash
+            .assert(matches!(actual.stream_hash, Fact::Known(_)));
         seen.push((fingerprint, actual.stream_hash, tree(at.path())));
         assert_eq!(seen[0].2.len(), seen.last().unwrap().2.len());
         assert!(seen[0] == *seen.last().unwrap(), "{ranks} ranks");
         // Other ranks go on with the pool, and remove it.
         let reused = |_| RunSpec {
-            keeping: Keeping {
-                keep: false,
-                reuse: true,
-            },
+            keeping: keeping(false, true),
             ..request(at.path(), 8, 2, 300)
         };
         for record in perform(2, reused, |_, _| ()) {
@@ -312,18 +309,18 @@ fn what_one_rank_refuses_all_refuse_and_nothing_is_touched() {
             2 => request(path, 3, 3, transactions),
             _ => request(at.path(), 3, 3, 100),
         };
-        for (rank, record) in perform(3, odd, |_, _| ()).into_iter().enumerate() {
+        for (_rank, record) in perform(3, odd, |_, _| ()).into_iter().enumerate() {
             let refused = record.unwrap_err().to_string();
             assert!(
                 refused.contains(words) || refused.contains("rank 2"),
-                "rank {rank}: {refused}"
+                "{refused}"
             );
         }
         assert!(is_empty(at.path()) && is_empty(other.path()));
     }
     let alone = perform(1, |_| request(at.path(), 2, 2, 10), |_, _| ());
     let refused = alone[0].as_ref().unwrap_err().to_string();
-    assert!(refused.contains("--ranks 2 requires"), "{refused}");
+    refused.says("--ranks 2 requires");
 }
 
 #[test]
@@ -377,12 +374,7 @@ fn phases_are_of_all_ranks() {
     let at = directory();
     let records = perform(4, |_| request(at.path(), 4, 4, 300), |_, _| ());
     let record = records.into_iter().next().unwrap().unwrap();
-    let phases: Vec<Phase> = record
-        .actual
-        .phases
-        .iter()
-        .map(|phase| phase.phase)
-        .collect();
+    let phases = phases(&record);
     assert_eq!(phases, [Phase::Prepare, Phase::Transactions, Phase::Delete]);
     for pair in record.actual.phases.windows(2) {
         let [before, after] = pair else {
@@ -413,10 +405,7 @@ fn phases_are_of_all_ranks() {
     for rank in &cluster.ranks {
         let offset = rank.clock.end.known().unwrap();
         // It is one clock.
-        assert!(
-            offset.offset_ns.unsigned_abs() <= offset.error_ns,
-            "{offset:?}"
-        );
+        offset.assert(offset.offset_ns.unsigned_abs() <= offset.error_ns);
     }
 }
 
@@ -668,14 +657,9 @@ fn observers_read_their_machine_while_others_work() {
     };
     assert_eq!(observer.rank, PERFORMING);
     assert!(observer.readings >= 3, "{observer:?}");
-    let phases: Vec<Phase> = observer.phases.iter().map(|phase| phase.phase).collect();
-    let performed: Vec<Phase> = first
-        .actual
-        .phases
-        .iter()
-        .map(|phase| phase.phase)
-        .collect();
-    assert_eq!(phases, performed);
+    let observed: Vec<Phase> = observer.phases.iter().map(|phase| phase.phase).collect();
+    let performed = phases(first);
+    assert_eq!(observed, performed);
     for (phase, of_run) in observer.phases.iter().zip(&first.actual.phases) {
         let (began, ended) = (&of_run.segments[0], of_run.segments.last().unwrap());
         assert_eq!(phase.ns, ended.ended_ns - began.began_ns);
@@ -684,10 +668,7 @@ fn observers_read_their_machine_while_others_work() {
     let sum: u64 = observer.phases.iter().map(|phase| phase.ns).sum();
     assert!(observer.whole_ns >= sum + 250_000_000, "{observer:?}");
     let processors = observer.whole.processors.known().unwrap();
-    assert!(
-        *processors.busy_ns.known().unwrap() >= 200_000_000,
-        "{processors:?}"
-    );
+    processors.assert(*processors.busy_ns.known().unwrap() >= 200_000_000);
     let rows = &Summary::of(first).ranks.unwrap().observers[0].rows;
     assert_eq!(rows.len(), 1 + performed.len());
     let json = verdict::to_json(first);

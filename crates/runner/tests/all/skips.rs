@@ -7,6 +7,11 @@ use engines::simulated::{Code, Fault, Simulated};
 use record::{End, Fact, PhaseRecord, Record};
 use runner::{Control, NoEvents, Place, RunSpec};
 use spec::{Drive, OnError, Stop};
+use testkit::{
+    Assert,
+    runs::{by, private, shared},
+    simulate,
+};
 use verdict::rules::RanDry;
 use verdict::{Level, Reason, Summary};
 use workload::classic::Bias;
@@ -42,14 +47,7 @@ fn request(workload: Workload, stop: Stop) -> RunSpec {
 
 fn run(request: &RunSpec, depth: usize) -> Record {
     let storage = Simulated::new(Code::Posix, 5).with_depth(depth, 1);
-    runner::run(
-        request,
-        &storage,
-        &storage,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap()
+    simulate(request, &storage)
 }
 
 fn timed(mix: Mix, workers: Workers) -> Record {
@@ -57,10 +55,7 @@ fn timed(mix: Mix, workers: Workers) -> Record {
         transactions: Workload::ENDLESS,
         ..mix
     };
-    let workload = Workload {
-        workers,
-        ..mix.into()
-    };
+    let workload = by(workers, mix);
     run(&request(workload, Stop::After(Duration::from_secs(60))), 1)
 }
 
@@ -105,15 +100,10 @@ fn rates_do_not_count_skipped_operations() {
 #[test]
 fn a_writer_with_only_full_files_ends_the_run() {
     let began = Instant::now();
-    let record = timed(
-        full(Weights::default().with(Action::Append, 1)),
-        Workers::Private { workers: 2 },
-    );
-    assert!(
-        began.elapsed() < Duration::from_secs(30),
-        "{:?}",
-        began.elapsed()
-    );
+    let record = timed(full(Weights::default().with(Action::Append, 1)), private(2));
+    began
+        .elapsed()
+        .assert(began.elapsed() < Duration::from_secs(30));
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     assert_eq!(transactions(&record).transactions(), 0);
     adds_up(&record);
@@ -135,17 +125,11 @@ fn writers_of_a_shared_pool_with_only_full_files_end_the_run_of_its_readers() {
             .with(Action::Read, 1)
             .with(Action::Append, 1),
     );
-    let workers = Workers::Shared {
-        writers: 1,
-        readers: 2,
-        pools: 1,
-    };
+    let workers = shared(1, 2);
     let record = timed(mix, workers);
-    assert!(
-        began.elapsed() < Duration::from_secs(30),
-        "{:?}",
-        began.elapsed()
-    );
+    began
+        .elapsed()
+        .assert(began.elapsed() < Duration::from_secs(30));
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     adds_up(&record);
     assert_eq!(transactions(&record).skipped().at_maximum_size, 1_000);
@@ -160,17 +144,11 @@ fn readers_of_a_pool_that_writers_empty_end_the_run() {
             .with(Action::Delete, 1),
         ..full(Weights::default())
     };
-    let workers = Workers::Shared {
-        writers: 1,
-        readers: 1,
-        pools: 1,
-    };
+    let workers = shared(1, 1);
     let record = timed(mix, workers);
-    assert!(
-        began.elapsed() < Duration::from_secs(30),
-        "{:?}",
-        began.elapsed()
-    );
+    began
+        .elapsed()
+        .assert(began.elapsed() < Duration::from_secs(30));
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     adds_up(&record);
     assert!(transactions(&record).skipped().pool_empty >= 1_000);
@@ -232,11 +210,9 @@ fn a_pair_counts_when_one_half_was_performed() {
         assert_eq!(phase.issued(), 3_000);
         assert_eq!(phase.transactions(), 3_000, "depth {depth}");
         assert_eq!(failed, 0);
-        assert!(
-            phase.skipped().at_maximum_size > 300,
-            "{:?}",
-            phase.skipped()
-        );
+        phase
+            .skipped()
+            .assert(phase.skipped().at_maximum_size > 300);
         assert_eq!(completed + phase.skipped().total(), 6_000);
         // Without the other half, a skipped append is a transaction of which nothing was performed.
         let record = run(&request(classic(0, -1), Stop::Transactions), depth);
@@ -298,14 +274,7 @@ fn files_that_failed_are_skipped_and_end_the_run_when_none_is_left() {
     };
     let calls = {
         let storage = Simulated::new(Code::Posix, 5);
-        runner::run(
-            &prepared,
-            &storage,
-            &storage,
-            &mut Control::default,
-            &mut NoEvents,
-        )
-        .unwrap();
+        simulate(&prepared, &storage);
         storage.calls()
     };
     // The call that opens a file for an append fails, once for each file. The last calls of the
@@ -314,14 +283,7 @@ fn files_that_failed_are_skipped_and_end_the_run_when_none_is_left() {
     let storage = faults.fold(Simulated::new(Code::Posix, 5), |storage, call| {
         storage.fault_at(call, Fault::Error(rustix::io::Errno::IO.raw_os_error()))
     });
-    let record = runner::run(
-        &request,
-        &storage,
-        &storage,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap();
+    let record = simulate(&request, &storage);
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     let phase = transactions(&record);
     let (completed, failed) = phase.tried();

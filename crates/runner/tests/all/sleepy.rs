@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use engine::{Engine, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket};
 use runner::{Drive, Place, RunSpec};
-use workload::{Mix, Workers, Workload};
+use testkit::runs::{by, weighted};
+use workload::{Workers, Workload};
 
 /// Does nothing, and sleeps for as long as a function of the operation's number says.
 #[derive(Clone)]
@@ -43,16 +44,8 @@ impl Session for SleepySession {
 }
 
 pub fn request(drive: Drive, workers: Workers) -> RunSpec {
-    let mix = Mix {
-        files: 10,
-        transactions: Workload::ENDLESS,
-        weights: "stat=1".parse().unwrap(),
-        ..Mix::default()
-    };
-    let workload = Workload {
-        workers,
-        ..Workload::from(mix)
-    };
+    let mix = weighted(10, Workload::ENDLESS, "stat=1");
+    let workload = by(workers, mix);
     RunSpec {
         drive,
         series: true,

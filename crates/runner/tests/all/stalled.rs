@@ -11,8 +11,10 @@ use engine::{
     Steps, Submitted, Ticket,
 };
 use record::{Outcome, Stalled};
-use runner::{Cache, Control, Event, Events, Place, RunSpec, SystemClock};
-use workload::{Classic, Workers, Workload};
+use runner::{Cache, Event, Events, Place, RunSpec, SystemClock};
+use testkit::runs::{by, private};
+use testkit::{Assert, Says};
+use workload::Classic;
 
 /// When the storage hangs.
 #[derive(Clone, Copy)]
@@ -132,10 +134,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
         subdirectories: 4,
         ..Classic::default()
     };
-    let workload = Workload {
-        workers: Workers::Private { workers: 3 },
-        ..classic.into()
-    };
+    let workload = by(private(3), classic);
     let location = "/hanging".into();
     let request = RunSpec {
         stall_timeout: Duration::from_millis(400),
@@ -157,14 +156,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
     };
     let mut told = Told::default();
     let began = Instant::now();
-    let record = runner::run(
-        &request,
-        &storage,
-        &SystemClock,
-        &mut Control::default,
-        &mut told,
-    )
-    .unwrap();
+    let record = testkit::run(&request, &storage, &SystemClock, &mut told);
     (record, told, began.elapsed())
 }
 
@@ -175,18 +167,11 @@ fn one_that_comes_back_is_named_and_the_run_goes_on() {
     let [stalled] = &record.actual.stalled[..] else {
         panic!("{:?}", record.actual.stalled);
     };
-    assert!(
-        stalled.came_back && stalled.ns > 1_000_000_000,
-        "{stalled:?}"
-    );
+    stalled.assert(stalled.came_back && stalled.ns > 1_000_000_000);
     assert_eq!(told.0.len(), 1);
     assert!(told.0[0].worker.is_some_and(|worker| worker < 3));
     let worker = told.0[0].worker.unwrap();
-    assert!(
-        told.0[0].path.starts_with(&format!("/hanging/w{worker}/")),
-        "{:?}",
-        told.0[0]
-    );
+    told.0[0].assert(told.0[0].path.starts_with(&format!("/hanging/w{worker}/")));
     assert!(["create", "read", "append", "delete"].contains(&told.0[0].operation.as_str()));
 }
 
@@ -201,10 +186,7 @@ fn of_several_in_flight_the_one_that_is_stalled_is_named() {
     let [stalled] = &record.actual.stalled[..] else {
         panic!("{:?}", record.actual.stalled);
     };
-    assert!(
-        stalled.came_back && stalled.ns > 1_000_000_000,
-        "{stalled:?}"
-    );
+    stalled.assert(stalled.came_back && stalled.ns > 1_000_000_000);
     assert_eq!(told.0[0].operation, "append");
     let worker = told.0[0].worker.unwrap();
     assert!(told.0[0].path.starts_with(&format!("/hanging/w{worker}/")));
@@ -237,7 +219,7 @@ fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
         why.contains(&format!("worker {worker} has been stalled for")),
         "{why}"
     );
-    assert!(why.contains(&stalled.path), "{why}");
+    why.says(&stalled.path);
     assert_eq!(told.0.len(), 1);
     // What the others did is in it.
     assert_eq!(record.actual.phases[0].workers.len(), 3);
@@ -271,10 +253,7 @@ fn one_that_hangs_outside_of_operations_is_named_and_given_up() {
     ] {
         let (record, told, took) = run(at, Duration::from_secs(3_600));
         assert!(took < Duration::from_secs(30), "{operation}: {took:?}");
-        assert!(
-            matches!(record.actual.outcome, Outcome::Failed { .. }),
-            "{operation}"
-        );
+        operation.assert(matches!(record.actual.outcome, Outcome::Failed { .. }));
         let [stalled] = &told.0[..] else {
             panic!("{operation}: {:?}", told.0);
         };

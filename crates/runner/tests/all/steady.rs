@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use record::{Outcome, Phase, Record, SegmentKind, SteadyAsked, SteadyRule};
 use runner::{Control, Drive, Events, NoEvents, RunSpec, Stop, SystemClock};
+use testkit::{Assert, transactions};
 use verdict::Summary;
 use workload::Workers;
 
@@ -34,10 +35,6 @@ fn steady(rule: SteadyRule, rounds_max: u32, round: Duration) -> Drive {
     }
 }
 
-fn transactions(record: &Record) -> &record::PhaseRecord {
-    record.actual.phase(Phase::Transactions).unwrap()
-}
-
 /// Slower and slower for 600 operations, from 0.2 to 5 ms; then always the same.
 fn tires(number: u64) -> Duration {
     Duration::from_micros(200 + 8 * number.min(600))
@@ -58,23 +55,14 @@ fn rounds_go_on_until_five_are_steady_and_the_numbers_are_of_these() {
         found.rounds.len() > 5,
         "it was not steady from the beginning: {found:?}"
     );
-    assert!(
-        found.rounds[0] > 1.5 * found.rounds[found.rounds.len() - 1],
-        "{found:?}"
-    );
+    found.assert(found.rounds[0] > 1.5 * found.rounds[found.rounds.len() - 1]);
     let kinds: Vec<SegmentKind> = phase.segments.iter().map(|segment| segment.kind).collect();
     // Rounds that a window can no longer begin with are one.
     let approach = kinds.len() - 6;
     assert!((1..=2).contains(&approach), "{kinds:?}");
     let of = |segments: std::ops::Range<usize>, kind| kinds[segments].iter().all(|of| *of == kind);
-    assert!(
-        of(0..1, SegmentKind::WarmUp) && of(1..1 + approach, SegmentKind::Approach),
-        "{kinds:?}"
-    );
-    assert!(
-        of(1 + approach..kinds.len(), SegmentKind::Measured),
-        "{kinds:?}"
-    );
+    kinds.assert(of(0..1, SegmentKind::WarmUp) && of(1..1 + approach, SegmentKind::Approach));
+    kinds.assert(of(1 + approach..kinds.len(), SegmentKind::Measured));
     let in_slices: u64 = phase
         .slices
         .totals()
@@ -152,10 +140,7 @@ fn transactions_that_end_before_a_window_is_full_are_not_steady() {
     let record = perform(&request, two_milliseconds, &mut NoEvents);
     let phase = transactions(&record);
     let found = phase.steady.as_ref().unwrap();
-    assert!(
-        !found.is_steady && found.snia.is_none() && found.rounds.len() < 5,
-        "{found:?}"
-    );
+    found.assert(!found.is_steady && found.snia.is_none() && found.rounds.len() < 5);
     let measured: u64 = phase.measured().map(|segment| segment.transactions).sum();
     assert!(measured > 50, "all after the warm-up: {measured}");
 }

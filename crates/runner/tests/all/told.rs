@@ -6,10 +6,12 @@ use std::time::Duration;
 
 use engines::posix::Posix;
 use record::{Completed, CompletedPart, Outcome, Phase, Record};
-use runner::{
-    Control, Drive, Event, Events, Keeping, NoEvents, Place, RunSpec, Stage, SystemClock,
+use runner::{Drive, Event, Events, NoEvents, Place, RunSpec, Stage, SystemClock};
+use testkit::{
+    records::phases,
+    runs::{by, keeping, private},
 };
-use workload::{Mix, Workers, Workload};
+use workload::{Mix, Workload};
 
 /// Takes what is told, and sleeps a while over each part.
 #[derive(Default)]
@@ -64,10 +66,7 @@ fn request(at: &Path, drive: Drive) -> RunSpec {
         weights: "read=1".parse().unwrap(),
         ..Mix::default()
     };
-    let workload = Workload {
-        workers: Workers::Private { workers: 2 },
-        ..Workload::from(mix)
-    };
+    let workload = by(private(2), mix);
     let location = at.to_owned();
     RunSpec {
         drive,
@@ -82,14 +81,7 @@ fn request(at: &Path, drive: Drive) -> RunSpec {
 
 fn run(request: &RunSpec) -> (Record, Told) {
     let mut told = Told::default();
-    let record = runner::run(
-        request,
-        &Posix,
-        &SystemClock,
-        &mut Control::default,
-        &mut told,
-    )
-    .unwrap();
+    let record = testkit::run(request, &Posix, &SystemClock, &mut told);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     (record, told)
 }
@@ -161,19 +153,11 @@ fn telling_lies_in_no_time_that_is_told() {
 fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
     let place = tempfile::tempdir().unwrap();
     let request = RunSpec {
-        keeping: Keeping {
-            keep: true,
-            reuse: false,
-        },
+        keeping: keeping(true, false),
         ..request(place.path(), Drive::default())
     };
     let (record, told) = run(&request);
-    let phases: Vec<Phase> = record
-        .actual
-        .phases
-        .iter()
-        .map(|phase| phase.phase)
-        .collect();
+    let phases = phases(&record);
     assert_eq!(phases, [Phase::Prepare, Phase::Transactions]);
     let parts: Vec<CompletedPart> = told
         .parts
@@ -192,15 +176,6 @@ fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
 fn no_two_runs_have_one_identity() {
     let place = tempfile::tempdir().unwrap();
     let request = request(place.path(), Drive::default());
-    let run = || {
-        runner::run(
-            &request,
-            &Posix,
-            &SystemClock,
-            &mut Control::default,
-            &mut NoEvents,
-        )
-        .unwrap()
-    };
+    let run = || testkit::run(&request, &Posix, &SystemClock, &mut NoEvents);
     assert_ne!(run().id, run().id);
 }

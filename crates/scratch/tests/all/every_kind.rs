@@ -4,6 +4,7 @@ use std::fs;
 
 use scratch::{FileSystemKind, Made, MakeSpec};
 use system::Fact;
+use testkit::{Assert, Says};
 
 use crate::support::{Scene, can_make, is_root};
 
@@ -41,7 +42,7 @@ fn life(spec: &MakeSpec) {
     fs::write(made.directory().join("d/large"), vec![7; 3 << 20]).unwrap();
     if spec.kind == FileSystemKind::Tmpfs {
         let error = made.save("aged").unwrap_err().to_string();
-        assert!(error.starts_with("a tmpfs has no states"), "{error}");
+        error.begins_with("a tmpfs has no states");
     } else {
         made.save("aged").unwrap();
         assert_eq!(names(&made), ["d", "kept"], "it is there again");
@@ -93,19 +94,10 @@ fn life(spec: &MakeSpec) {
     };
     assert_eq!(facts.driver.known().map(String::as_str), Some(driver));
     assert_eq!(facts.mkfs_commands.is_empty(), !has_image);
-    assert!(
-        facts.mount_commands[0].starts_with("mount -t "),
-        "{facts:?}"
-    );
-    assert!(
-        facts.tools.iter().all(|tool| tool.version.is_known()),
-        "{facts:?}"
-    );
+    facts.assert(facts.mount_commands[0].starts_with("mount -t "));
+    facts.assert(facts.tools.iter().all(|tool| tool.version.is_known()));
     let usable = *facts.usable_bytes.known().unwrap();
-    assert!(
-        usable > spec.size_bytes / 4 && usable <= spec.size_bytes,
-        "{facts:?}"
-    );
+    facts.assert(usable > spec.size_bytes / 4 && usable <= spec.size_bytes);
     let mount = facts.mount.known().unwrap();
     assert_eq!(mount.file_system_type, spec.kind.name());
     for option in &spec.mount_options {
@@ -190,7 +182,7 @@ fn ext4_is_made_alike_each_time() {
     };
     let first = commands(&made);
     for part in ["lazy_itable_init=0,lazy_journal_init=0,hash_seed=", "-U "] {
-        assert!(first.contains(part), "{first}");
+        first.says(part);
     }
     made.remake().unwrap();
     assert_eq!(commands(&made), first, "the same identity and seed");

@@ -11,6 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use scratch::{Made, MadeState, MakeError, MakeSpec, MakeStage, MakeStop};
+use testkit::{Assert, Says};
 
 use crate::killed::started;
 use crate::support::{Scene, can_make, free_in, is_root};
@@ -101,10 +102,7 @@ fn a_directory_in_the_place_of_a_killed_one_stays_and_the_moved_one_is_cleaned()
     maker.wait().unwrap();
     // By its path only what a user has put there is found.
     let found = free_in(scene.path()).remove(0);
-    assert!(
-        matches!(found.state, MadeState::Untrusted { .. }),
-        "{found:?}"
-    );
+    found.assert(matches!(found.state, MadeState::Untrusted { .. }));
     assert_eq!(found.remove().left.len(), 1);
     let found = free_in(&old).remove(0);
     assert_eq!(found.state, MadeState::Abandoned);
@@ -174,10 +172,8 @@ fn files_of_a_user_in_the_place_of_ours_stay() {
     fs::remove_file(directory.join("saved-state-image")).unwrap();
     fs::write(directory.join("saved-state-image"), "precious").unwrap();
     let error = made.remake().unwrap_err().to_string();
-    assert!(
-        error.contains("has moved or exchanged ") && error.ends_with("/image"),
-        "{error}"
-    );
+    error.says("has moved or exchanged ");
+    assert!(error.ends_with("/image"), "{error}");
     let error = made.restore("state").unwrap_err().to_string();
     assert!(error.ends_with("/saved-state-image"), "{error}");
     assert!(made.save("state").is_err());
@@ -187,7 +183,7 @@ fn files_of_a_user_in_the_place_of_ours_stay() {
             "{}: was not made by this program",
             directory.join(name).display()
         );
-        assert!(error.contains(&named), "{error}");
+        error.says(&named);
         assert_eq!(
             fs::read_to_string(directory.join(name)).unwrap(),
             "precious"
@@ -211,7 +207,7 @@ fn an_image_that_was_moved_away_is_named_where_it_is() {
         "{}: was moved here by another program (remove it)",
         moved.display()
     );
-    assert!(error.contains(&named), "{error}");
+    error.says(&named);
     fs::remove_file(&moved).unwrap();
     assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
 }
@@ -236,7 +232,7 @@ fn what_another_program_mounts_of_it_is_named_at_once() {
         "{}: another program has mounted the file system here",
         elsewhere.display()
     );
-    assert!(error.contains(&named), "{error}");
+    error.says(&named);
     crate::support::unmount(&elsewhere);
     fs::remove_dir(&elsewhere).unwrap();
     assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
@@ -321,11 +317,8 @@ fn a_signal_ends_the_writing_of_an_image() {
     .unwrap_err();
     assert_eq!(stages, [MakeStage::Manifest]);
     assert!(error.is_interrupted(), "{error}");
-    assert!(
-        error.to_string().starts_with("writing /")
-            && error.to_string().ends_with("because of a signal"),
-        "{error}"
-    );
+    let told = error.to_string();
+    told.begins_with("writing /").says("because of a signal");
 }
 
 #[test]
@@ -343,10 +336,7 @@ fn a_directory_that_cannot_be_removed_is_named() {
         .status();
     assert!(bound.unwrap().success());
     let error = made.remove().unwrap_err().to_string();
-    assert!(
-        error.contains("cannot unmount ") && error.contains("/mount: "),
-        "{error}"
-    );
+    error.says("cannot unmount ").says("/mount: ");
     crate::support::unmount(&other);
     assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
 }

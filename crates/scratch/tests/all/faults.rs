@@ -7,6 +7,7 @@ use std::process::Command;
 
 use rustix::mount::MountFlags;
 use scratch::{CannotMake, Made, MakeError, MakeSpec};
+use testkit::{Assert, Says};
 
 use crate::support::{Scene, can_make, free_in, is_met, is_root, unmount};
 
@@ -125,10 +126,7 @@ fn directories_that_cannot_be_used() {
     .unwrap();
     let needs = check("open").unwrap();
     assert_eq!(needs.room.len(), 1);
-    assert!(
-        needs.room[0].bytes >= 16 << 20 && needs.room[0].bytes < 20 << 20,
-        "{needs:?}"
-    );
+    needs.assert(needs.room[0].bytes >= 16 << 20 && needs.room[0].bytes < 20 << 20);
     fs::remove_dir(scene.path().join("open")).unwrap();
     fs::remove_file(scene.path().join("file")).unwrap();
 }
@@ -198,10 +196,7 @@ fn without_room_for_the_image() {
         .spec("ext4?size=16MiB&journal=8MiB")
         .check()
         .unwrap_err();
-    assert!(
-        both.to_string().starts_with("no room for ext4 in "),
-        "{both}"
-    );
+    both.assert(both.to_string().starts_with("no room for ext4 in "));
     assert_eq!(small.names(), 0);
 }
 
@@ -250,10 +245,7 @@ fn mkfs_or_mount_fails() {
         let error = Made::make(&scene.spec(word), "fails")
             .unwrap_err()
             .to_string();
-        assert!(
-            error.starts_with(expected) && error.contains("failed with exit status "),
-            "{error}"
-        );
+        error.begins_with(expected).says("failed with exit status ");
         assert_eq!(scene.left(), [] as [&str; 0], "{word}");
     }
 }
@@ -291,10 +283,7 @@ fn what_is_in_use_or_covered_stays() {
     let mount = made.directory().parent().unwrap().to_owned();
     let open = File::create(made.directory().join("open")).unwrap();
     let error = made.remake().unwrap_err().to_string();
-    assert!(
-        error.starts_with("cannot unmount ") && error.contains("busy"),
-        "{error}"
-    );
+    error.begins_with("cannot unmount ").says("busy");
     made.check().unwrap();
     drop(open);
     made.remake().unwrap();
@@ -303,10 +292,7 @@ fn what_is_in_use_or_covered_stays() {
     rustix::mount::mount("of-somebody", &mount, "tmpfs", MountFlags::empty(), None).unwrap();
     fs::write(mount.join("file"), "of somebody").unwrap();
     let error = made.check().unwrap_err().to_string();
-    assert!(
-        error.contains("has a mount that was not made here: tmpfs from of-somebody"),
-        "{error}"
-    );
+    error.says("has a mount that was not made here: tmpfs from of-somebody");
     let error = made.remove().unwrap_err();
     assert!(matches!(error, MakeError::Left { .. }), "{error}");
     assert_eq!(

@@ -8,6 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use scratch::{Made, MadeState, MakeSpec, MakeStage, MakeStop, find};
+use testkit::Assert;
 
 use crate::support::{Scene, can_make, free_in, is_root};
 
@@ -59,11 +60,10 @@ pub fn started(spec: &MakeSpec, stage: &str) -> Child {
         .spawn()
         .unwrap();
     let output = BufReader::new(child.stdout.take().unwrap());
-    assert!(
+    stage.assert(
         output
             .lines()
             .any(|line| line.unwrap().ends_with("reached")),
-        "{stage}"
     );
     child
 }
@@ -97,11 +97,10 @@ fn killed_at_each_stage(scene: &Scene, spec: &MakeSpec) {
             1,
             "what is in use is left alone: {of_living:?}"
         );
-        assert!(
+        of_living.assert(
             of_living.left[0]
                 .why
                 .starts_with("in use by its maker (process "),
-            "{of_living:?}"
         );
         maker.kill().unwrap();
         maker.wait().unwrap();

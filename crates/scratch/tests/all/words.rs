@@ -3,6 +3,7 @@
 use std::path::Path;
 
 use scratch::{ExternalJournal, FileSystemKind, MakeSpec};
+use testkit::{Says, table};
 
 fn parsed(word: &str) -> MakeSpec {
     word.parse()
@@ -35,38 +36,27 @@ fn a_word_has_all_keys() {
     assert_eq!(spec.journal_directory(), Some(Path::new("/dir")));
 }
 
+/// Words, and the shortest ones that mean the same.
+const CANONICAL: &str = "
+    make:tmpfs | make:tmpfs
+    make:ext4? | make:ext4
+    make:ext4?size=2GiB&in=/var/tmp | make:ext4
+    make:xfs?mount=noatime&size=4G | make:xfs?size=3906250KiB&mount=noatime
+    make:xfs?size=1000000001 | make:xfs?size=1000000001
+    make:ext3?journal-in=/a&journal=8MiB&in=/a | make:ext3?in=/a&journal=8MiB
+    make:ext4?fullness=90%&direct | make:ext4?direct&fullness=90
+    make:ext4?in=/a%26b%25c%2526 | make:ext4?in=/a%26b%25c%2526
+";
+
 #[test]
 fn the_canonical_word_leaves_out_what_is_the_default() {
-    for (word, canonical) in [
-        ("make:tmpfs", "make:tmpfs"),
-        ("make:ext4?", "make:ext4"),
-        ("make:ext4?size=2GiB&in=/var/tmp", "make:ext4"),
-        (
-            "make:xfs?mount=noatime&size=4G",
-            "make:xfs?size=3906250KiB&mount=noatime",
-        ),
-        ("make:xfs?size=1000000001", "make:xfs?size=1000000001"),
-        (
-            "make:ext3?journal-in=/a&journal=8MiB&in=/a",
-            "make:ext3?in=/a&journal=8MiB",
-        ),
-        (
-            "make:ext4?fullness=90%&direct",
-            "make:ext4?direct&fullness=90",
-        ),
-        (
-            "make:ext4?in=/a%26b%25c%2526",
-            "make:ext4?in=/a%26b%25c%2526",
-        ),
-        (
-            "make:btrfs?mkfs=  -m   single ",
-            "make:btrfs?mkfs=-m single",
-        ),
-    ] {
+    for [word, canonical] in table(CANONICAL) {
         let spec = parsed(word);
         assert_eq!(spec.to_string(), canonical);
         assert_eq!(parsed(canonical), spec);
     }
+    let padded = parsed("make:btrfs?mkfs=  -m   single ");
+    assert_eq!(padded.to_string(), "make:btrfs?mkfs=-m single");
     assert_eq!(
         parsed("make:ext4?in=/a%26b%25c%2526").directory,
         Path::new("/a&b%c%26")
@@ -102,23 +92,20 @@ fn a_table_is_the_same_as_a_word() {
     );
 }
 
+/// Tables, the line that is told, and what is said of it.
+const BAD_TABLES: &str = r#"
+    \nmake = "ext4"\nsise = "1GiB" | line 3 | unknown field `sise`
+    make = "zfs" |  | unknown kind of file system 'zfs' (use tmpfs, ext2,
+    make = "ext4"\nsize = "1Q" |  | unknown unit 'Q'
+"#;
+
 #[test]
 fn a_bad_table_is_told_with_its_line() {
-    for (text, line, expected) in [
-        (
-            "\nmake = \"ext4\"\nsise = \"1GiB\"",
-            "line 3",
-            "unknown field `sise`",
-        ),
-        (
-            "make = \"zfs\"",
-            "",
-            "unknown kind of file system 'zfs' (use tmpfs, ext2,",
-        ),
-        ("make = \"ext4\"\nsize = \"1Q\"", "", "unknown unit 'Q'"),
-    ] {
-        let error = toml::from_str::<MakeSpec>(text).unwrap_err().to_string();
-        assert!(error.contains(expected) && error.contains(line), "{error}");
+    for [text, line, expected] in table(BAD_TABLES) {
+        let error = toml::from_str::<MakeSpec>(&text.replace("\\n", "\n"))
+            .unwrap_err()
+            .to_string();
+        error.says(expected).says(line);
     }
 }
 
@@ -137,161 +124,76 @@ fn options_of_mkfs_that_touch_the_image_alone_are_taken() {
     }
 }
 
+/// Words, and how what is said of them begins.
+const WRONG: &str = "
+    ext4 | 'ext4' does not begin with 'make:'
+    make:ext5
+        | unknown kind of file system 'ext5' (use tmpfs, ext2, ext3, ext4, xfs, btrfs, \
+        overlay, f2fs, nilfs2)
+    make:ext4?sise=1G | unknown key 'sise' (use size, mkfs,
+    make:ext4?size=1G&size=2G | 'size' is given twice
+    make:ext4?size | 'size' has no value (write size=VALUE)
+    make:ext4?size= | 'size' has no value
+    make:ext4?discard=1 | 'discard' takes no value
+    make:ext4?size=much | invalid size: 'much' is not a number
+    make:xfs?size=299MiB | invalid size of 313524224 bytes for xfs: expected 314572800 to
+    make:ext4?size=17TiB | invalid size of 18691697672192 bytes for ext4
+    make:ext4?size=0 | invalid size of 0 bytes
+    make:btrfs?journal=64MiB
+        | btrfs has no 'journal': it has no external journal (leave it out, or use ext3, \
+        ext4 or xfs)
+    make:ext2?journal=64MiB | ext2 has no 'journal'
+    make:ext4?journal=4MiB | invalid journal of 4194304 bytes for ext4: expected 8388608 to
+    make:ext4?journal-in=/tmp | 'journal-in' needs 'journal' (add journal=128MiB)
+    make:tmpfs?direct | tmpfs has no 'direct': it lies in memory
+    make:tmpfs?mkfs=-q | tmpfs has no 'mkfs'
+    make:ext4?fullness=96 | invalid fullness '96': expected a whole percentage from 1 to 95
+    make:ext4?fullness=half | invalid fullness 'half'
+    make:ext4?in=tmp | invalid in 'tmp': expected an absolute path
+    make:ext4?in=/t\u{7}mp | 'in' has a control character
+    # Existing devices and files are out of reach.
+    make:ext4?mkfs=-J device=/dev/sda | mkfs word 'device=/dev/sda' names a device or a path
+    make:ext4?mkfs=/dev/sda | mkfs word '/dev/sda' names a device
+    make:ext4?mkfs=-J device=UUID=1 | mkfs word 'device=UUID=1' names a device
+    make:xfs?mkfs=-l logdev=loop1 | mkfs word 'logdev=loop1' names a device
+    make:ext4?mkfs=-d ..
+        | mkfs word '-d' cannot be used: mkfs.ext4 is given only options \
+        that touch nothing but the image
+    make:ext4?mkfs=-Fd .. | mkfs word '-Fd' cannot be used
+    make:ext4?mkfs=-d.. | mkfs word '-d..' cannot be used
+    make:ext4?mkfs=-cqvd . | mkfs word '-cqvd' cannot be used
+    make:ext4?mkfs=-b 4096 -l blocks | mkfs word '-l' cannot be used
+    make:ext3?mkfs=-z undo | mkfs word '-z' cannot be used
+    make:ext2?mkfs=elsewhere | mkfs word 'elsewhere' cannot be used
+    make:ext4?mkfs=-- journal | mkfs word '--' cannot be used
+    make:overlay?mkfs=-d .. | mkfs word '-d' cannot be used
+    make:btrfs?mkfs=-r .. | mkfs word '-r' cannot be used
+    make:btrfs?mkfs=-Kr .. | mkfs word '-Kr' cannot be used
+    make:btrfs?mkfs=--rootdir=.. | mkfs word '--rootdir=..' cannot be used
+    make:btrfs?mkfs=--rootdir .. | mkfs word '--rootdir' cannot be used
+    make:btrfs?mkfs=--rootd .. | mkfs word '--rootd' cannot be used
+    make:btrfs?mkfs=--subvol=x | mkfs word '--subvol=x' cannot be used
+    make:btrfs?mkfs=-m single loop1 | mkfs word 'loop1' cannot be used
+    make:xfs?mkfs=-p .. | mkfs word '-p' cannot be used
+    make:xfs?mkfs=-qp proto | mkfs word '-qp' cannot be used
+    make:xfs?mkfs=-c options=x | mkfs word '-c' cannot be used
+    make:xfs?mkfs=-d name=x | mkfs word 'name=x' names a device
+    make:f2fs?mkfs=-c loop1 | mkfs word '-c' cannot be used
+    make:nilfs2?mkfs=-X | mkfs word '-X' cannot be used
+    make:ext4?mount=journal_path=x
+        | mount option 'journal_path=x' cannot be used: it names a device
+    make:btrfs?mount=device=/dev/sda | mount option 'device=/dev/sda' cannot be used
+    make:ext4?mount=remount | mount option 'remount' cannot be used: it changes another mount
+    make:ext4?mount=noatime,ro | mount option 'ro' cannot be used: files are made on the target
+    make:tmpfs?mount=size=1G
+        | mount option 'size=1G' cannot be used: the size is that of the key 'size'
+    make:overlay?mount=lowerdir=x | mount option 'lowerdir=x' cannot be used
+    make:ext4?mount=noatime,,ro | mount option '' cannot be used
+";
+
 #[test]
 fn what_is_wrong_is_told_with_what_would_be_right() {
-    for (word, expected) in [
-        ("ext4", "'ext4' does not begin with 'make:'"),
-        (
-            "make:ext5",
-            "unknown kind of file system 'ext5' (use tmpfs, ext2, ext3, ext4, xfs, btrfs, \
-             overlay, f2fs, nilfs2)",
-        ),
-        ("make:ext4?sise=1G", "unknown key 'sise' (use size, mkfs,"),
-        ("make:ext4?size=1G&size=2G", "'size' is given twice"),
-        ("make:ext4?size", "'size' has no value (write size=VALUE)"),
-        ("make:ext4?size=", "'size' has no value"),
-        ("make:ext4?discard=1", "'discard' takes no value"),
-        (
-            "make:ext4?size=much",
-            "invalid size: 'much' is not a number",
-        ),
-        (
-            "make:xfs?size=299MiB",
-            "invalid size of 313524224 bytes for xfs: expected 314572800 to",
-        ),
-        (
-            "make:ext4?size=17TiB",
-            "invalid size of 18691697672192 bytes for ext4",
-        ),
-        ("make:ext4?size=0", "invalid size of 0 bytes"),
-        (
-            "make:btrfs?journal=64MiB",
-            "btrfs has no 'journal': it has no external journal (leave it out, or use ext3, ext4 \
-             or xfs)",
-        ),
-        ("make:ext2?journal=64MiB", "ext2 has no 'journal'"),
-        (
-            "make:ext4?journal=4MiB",
-            "invalid journal of 4194304 bytes for ext4: expected 8388608 to",
-        ),
-        (
-            "make:ext4?journal-in=/tmp",
-            "'journal-in' needs 'journal' (add journal=128MiB)",
-        ),
-        (
-            "make:tmpfs?direct",
-            "tmpfs has no 'direct': it lies in memory",
-        ),
-        ("make:tmpfs?mkfs=-q", "tmpfs has no 'mkfs'"),
-        (
-            "make:ext4?fullness=96",
-            "invalid fullness '96': expected a whole percentage from 1 to 95",
-        ),
-        ("make:ext4?fullness=half", "invalid fullness 'half'"),
-        (
-            "make:ext4?in=tmp",
-            "invalid in 'tmp': expected an absolute path",
-        ),
-        ("make:ext4?in=/t\u{7}mp", "'in' has a control character"),
-        // Existing devices and files are out of reach.
-        (
-            "make:ext4?mkfs=-J device=/dev/sda",
-            "mkfs word 'device=/dev/sda' names a device or a path",
-        ),
-        (
-            "make:ext4?mkfs=/dev/sda",
-            "mkfs word '/dev/sda' names a device",
-        ),
-        (
-            "make:ext4?mkfs=-J device=UUID=1",
-            "mkfs word 'device=UUID=1' names a device",
-        ),
-        (
-            "make:xfs?mkfs=-l logdev=loop1",
-            "mkfs word 'logdev=loop1' names a device",
-        ),
-        (
-            "make:ext4?mkfs=-d ..",
-            "mkfs word '-d' cannot be used: mkfs.ext4 is given only options that touch nothing \
-             but the image",
-        ),
-        ("make:ext4?mkfs=-Fd ..", "mkfs word '-Fd' cannot be used"),
-        ("make:ext4?mkfs=-d..", "mkfs word '-d..' cannot be used"),
-        ("make:ext4?mkfs=-cqvd .", "mkfs word '-cqvd' cannot be used"),
-        (
-            "make:ext4?mkfs=-b 4096 -l blocks",
-            "mkfs word '-l' cannot be used",
-        ),
-        ("make:ext3?mkfs=-z undo", "mkfs word '-z' cannot be used"),
-        (
-            "make:ext2?mkfs=elsewhere",
-            "mkfs word 'elsewhere' cannot be used",
-        ),
-        ("make:ext4?mkfs=-- journal", "mkfs word '--' cannot be used"),
-        ("make:overlay?mkfs=-d ..", "mkfs word '-d' cannot be used"),
-        ("make:btrfs?mkfs=-r ..", "mkfs word '-r' cannot be used"),
-        ("make:btrfs?mkfs=-Kr ..", "mkfs word '-Kr' cannot be used"),
-        (
-            "make:btrfs?mkfs=--rootdir=..",
-            "mkfs word '--rootdir=..' cannot be used",
-        ),
-        (
-            "make:btrfs?mkfs=--rootdir ..",
-            "mkfs word '--rootdir' cannot be used",
-        ),
-        (
-            "make:btrfs?mkfs=--rootd ..",
-            "mkfs word '--rootd' cannot be used",
-        ),
-        (
-            "make:btrfs?mkfs=--subvol=x",
-            "mkfs word '--subvol=x' cannot be used",
-        ),
-        (
-            "make:btrfs?mkfs=-m single loop1",
-            "mkfs word 'loop1' cannot be used",
-        ),
-        ("make:xfs?mkfs=-p ..", "mkfs word '-p' cannot be used"),
-        ("make:xfs?mkfs=-qp proto", "mkfs word '-qp' cannot be used"),
-        (
-            "make:xfs?mkfs=-c options=x",
-            "mkfs word '-c' cannot be used",
-        ),
-        (
-            "make:xfs?mkfs=-d name=x",
-            "mkfs word 'name=x' names a device",
-        ),
-        ("make:f2fs?mkfs=-c loop1", "mkfs word '-c' cannot be used"),
-        ("make:nilfs2?mkfs=-X", "mkfs word '-X' cannot be used"),
-        (
-            "make:ext4?mount=journal_path=x",
-            "mount option 'journal_path=x' cannot be used: it names a device",
-        ),
-        (
-            "make:btrfs?mount=device=/dev/sda",
-            "mount option 'device=/dev/sda' cannot be used",
-        ),
-        (
-            "make:ext4?mount=remount",
-            "mount option 'remount' cannot be used: it changes another mount",
-        ),
-        (
-            "make:ext4?mount=noatime,ro",
-            "mount option 'ro' cannot be used: files are made on the target",
-        ),
-        (
-            "make:tmpfs?mount=size=1G",
-            "mount option 'size=1G' cannot be used: the size is that of the key 'size'",
-        ),
-        (
-            "make:overlay?mount=lowerdir=x",
-            "mount option 'lowerdir=x' cannot be used",
-        ),
-        (
-            "make:ext4?mount=noatime,,ro",
-            "mount option '' cannot be used",
-        ),
-    ] {
+    for [word, expected] in table(WRONG) {
         let error = word.parse::<MakeSpec>().unwrap_err().to_string();
         assert!(error.starts_with(expected), "{word}: {error}");
     }

@@ -7,6 +7,7 @@ use study::{
     Baseline, ComparedSide, Comparison, ComparisonOutcome, Comparisons, Design, Looks, Method,
     Metric, SideGroup, StudyComparisons, StudyRun, UnlikeWhat, unlike,
 };
+use testkit::Assert;
 use verdict::Level;
 
 use crate::made::{apart, in_blocks, run};
@@ -58,10 +59,7 @@ fn an_interval_is_that_of_the_log_ratios_of_pairs() {
     // By hand: mean -0.342689, standard deviation 0.022275, t 2.776445 (four degrees of freedom).
     let interval = estimate.interval.unwrap();
     assert!(is_near(estimate.ratio, 0.709_859), "{estimate:?}");
-    assert!(
-        (estimate.spread.unwrap() - 0.022_275).abs() < 1e-5,
-        "{estimate:?}"
-    );
+    estimate.assert((estimate.spread.unwrap() - 0.022_275).abs() < 1e-5);
     assert!((interval.low - 0.690_495).abs() < 1e-4, "{interval:?}");
     assert!((interval.high - 0.729_767).abs() < 1e-4, "{interval:?}");
     assert!(estimate.is_shown && estimate.blocks_needed.is_none());
@@ -128,10 +126,7 @@ fn runs_without_blocks_are_two_samples() {
     // degrees of freedom.
     let mean = Mean::of_difference(&a, &b).unwrap();
     assert!((mean.mean + 2.366_667).abs() < 1e-5, "{mean:?}");
-    assert!(
-        (mean.mean / mean.standard_error + 1.289_631).abs() < 1e-5,
-        "{mean:?}"
-    );
+    mean.assert((mean.mean / mean.standard_error + 1.289_631).abs() < 1e-5);
     assert!((mean.degrees - 7.636_562).abs() < 1e-5, "{mean:?}");
     assert!(!found.estimate().unwrap().is_shown);
 }
@@ -176,11 +171,9 @@ fn with_a_twin_the_baseline_is_the_mean_of_both() {
     assert!((found.rows[0].estimate().unwrap().ratio - 1.0).abs() < 1e-2);
     // The twin is not the baseline: something is wrong with the whole study.
     assert!(found.is_doubtful);
-    assert!(
-        (found.noise[0].ratio - 1.208).abs() < 1e-3,
-        "{:?}",
-        found.noise
-    );
+    found
+        .noise
+        .assert((found.noise[0].ratio - 1.208).abs() < 1e-3);
     let quiet = Baseline {
         twin: Some(in_blocks("t", &[101.0, 99.0, 102.0, 98.0, 100.0, 100.0])),
         ..baseline

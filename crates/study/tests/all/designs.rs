@@ -1,6 +1,7 @@
 //! Study files: what they mean, and what is wrong with those that mean nothing.
 
 use study::{Design, DesignError, Flaw};
+use testkit::table;
 
 const WORKLOAD: &str = "[[workload]]\npreset = \"mail\"\n";
 
@@ -96,68 +97,30 @@ fn without_a_second_target_the_first_axis_is_compared() {
     );
 }
 
+/// Study files, the line that is told, and how what is said of it begins.
+const FLAWS: &str = r#"
+    blok = 3\n | 1 | unknown field `blok`
+    blocks = 0\n | 1 | blocks = 0: expected a whole number from 1 to 10000
+    blocks = 3\nuntil = "2"\n | 2 | until = "2": expected a percentage
+    [[workload]]\npreset = "mail"\nfils = 3\n | 3 | fils: runs have no such option
+    [[workload]]\nfiles = "many"\n | 2 | files:
+    [[workload]]\nsize = "much"\n | 2 | size:
+    [[workload]]\nkeep = true\n | 2 | keep: a study decides this
+    [[workload]]\nage = -1\n | 2 | age = -1: expected a whole number from 0 to 1000
+    [axes]\n\nfiles = []\n | 3 | axes.files: the axis is empty
+    [axes]\nfiles = [\n 10,\n 10]\n | 4 | axes.files: 10 is there twice
+    [axes]\nfullness = [99]\n | 2 | fullness = 99: expected a whole number from 0 to 95
+    targets = [\n"/a",\n"/a"]\n | 3 | target: /a is there twice
+    targets = ["a"]\n | 1 | the target a must be an absolute path
+    targets = [3]\n | 1 | expected a directory, make:KIND
+    metrics = ["speed"]\n | 1 | metrics:
+    name = ""\n | 1 | name = "": expected 1 to 60 characters
+"#;
+
 #[test]
 fn what_is_wrong_is_told_with_its_line() {
-    let cases = [
-        ("blok = 3\n", 1, "unknown field `blok`"),
-        (
-            "blocks = 0\n",
-            1,
-            "blocks = 0: expected a whole number from 1 to 10000",
-        ),
-        (
-            "blocks = 3\nuntil = \"2\"\n",
-            2,
-            "until = \"2\": expected a percentage",
-        ),
-        (
-            "[[workload]]\npreset = \"mail\"\nfils = 3\n",
-            3,
-            "fils: runs have no such option",
-        ),
-        ("[[workload]]\nfiles = \"many\"\n", 2, "files: "),
-        ("[[workload]]\nsize = \"much\"\n", 2, "size: "),
-        (
-            "[[workload]]\nkeep = true\n",
-            2,
-            "keep: a study decides this",
-        ),
-        (
-            "[[workload]]\nage = -1\n",
-            2,
-            "age = -1: expected a whole number from 0 to 1000",
-        ),
-        ("[axes]\n\nfiles = []\n", 3, "axes.files: the axis is empty"),
-        (
-            "[axes]\nfiles = [\n 10,\n 10]\n",
-            4,
-            "axes.files: 10 is there twice",
-        ),
-        (
-            "[axes]\nfullness = [99]\n",
-            2,
-            "fullness = 99: expected a whole number from 0 to 95",
-        ),
-        (
-            "targets = [\n\"/a\",\n\"/a\"]\n",
-            3,
-            "target: /a is there twice",
-        ),
-        (
-            "targets = [\"a\"]\n",
-            1,
-            "the target a must be an absolute path",
-        ),
-        ("targets = [3]\n", 1, "expected a directory, make:KIND"),
-        ("metrics = [\"speed\"]\n", 1, "metrics: "),
-        (
-            "name = \"\"\n",
-            1,
-            "name = \"\": expected 1 to 60 characters",
-        ),
-    ];
-    for (text, line, flaw) in cases {
-        let told = wrong(text).to_string();
+    for [text, line, flaw] in table(FLAWS) {
+        let told = wrong(&text.replace("\\n", "\n")).to_string();
         assert!(
             told.starts_with(&format!("line {line}: {flaw}")),
             "{text}: {told}"

@@ -4,6 +4,7 @@ use study::statistics::power;
 use study::{
     Baseline, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Requirement, SideGroup,
 };
+use testkit::{Assert, Says, table};
 use verdict::Level;
 
 use crate::made::{apart, in_blocks, run};
@@ -50,32 +51,26 @@ fn requirements_are_read_and_come_back() {
     }
 }
 
+/// What is no requirement, and what is said of it.
+const NO_REQUIREMENTS: &str = "
+    transactions | expected METRIC >= RATIO
+    transactions = 0.9 | expected METRIC >= RATIO
+    speed >= 0.9 | unknown metric 'speed' (use transactions
+    transactions >= much | 'much' is not a positive ratio
+    transactions >= -1 | not a positive ratio
+    transactions >= nan | not a positive ratio
+    create.p99 <= inf | not a positive ratio
+    transactions >= 1.0 | leave a margin, like 'transactions >= 0.985'
+    transactions >= 1.05 | leave a margin
+    create.p99 <= 1 | leave a margin, like 'create.p99 <= 1.10'
+    create.p99 <= 0.9 | leave a margin
+    transactions <= 1.1 | higher transactions is better (write 'transactions >= 0.985')
+    create.p99 >= 0.9 | lower create.p99 is better
+";
+
 #[test]
 fn requirements_that_cannot_be_are_refused_with_what_would_be_right() {
-    for (text, told) in [
-        ("transactions", "expected METRIC >= RATIO"),
-        ("transactions = 0.9", "expected METRIC >= RATIO"),
-        ("speed >= 0.9", "unknown metric 'speed' (use transactions"),
-        ("transactions >= much", "'much' is not a positive ratio"),
-        ("transactions >= -1", "not a positive ratio"),
-        ("transactions >= nan", "not a positive ratio"),
-        ("create.p99 <= inf", "not a positive ratio"),
-        (
-            "transactions >= 1.0",
-            "leave a margin, like 'transactions >= 0.985'",
-        ),
-        ("transactions >= 1.05", "leave a margin"),
-        (
-            "create.p99 <= 1",
-            "leave a margin, like 'create.p99 <= 1.10'",
-        ),
-        ("create.p99 <= 0.9", "leave a margin"),
-        (
-            "transactions <= 1.1",
-            "higher transactions is better (write 'transactions >= 0.985')",
-        ),
-        ("create.p99 >= 0.9", "lower create.p99 is better"),
-    ] {
+    for [text, told] in table(NO_REQUIREMENTS) {
         let error = text.parse::<Requirement>().unwrap_err().to_string();
         assert!(error.contains(told), "{text}: {error}");
         assert!(!error.contains('\n'));
@@ -286,7 +281,7 @@ fn a_confirmation_has_new_blocks_alone() {
     );
     assert_eq!(confirmed.confirmed_after, Some(10));
     let told = gate(Some(20)).unwrap_err().to_string();
-    assert!(told.contains("after block 20"), "{told}");
+    told.says("after block 20");
 }
 
 #[test]
@@ -321,10 +316,7 @@ fn a_failure_needs_more_than_what_the_order_of_the_runs_does_by_chance() {
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
     let judged = &found.requirements[0];
     assert!(judged.p.unwrap() < 0.0001, "{judged:?}");
-    assert!(
-        (judged.order_p.unwrap() - 1.0 / 32.0).abs() < 1e-12,
-        "{judged:?}"
-    );
+    judged.assert((judged.order_p.unwrap() - 1.0 / 32.0).abs() < 1e-12);
     assert_eq!(
         (found.decision, judged.blocks_to_fail),
         (Decision::Undecided, 7)

@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
+use testkit::Random;
 use verdict::Level;
 
 /// A run with this value, in this block.
@@ -57,44 +58,19 @@ pub fn apart(label: &str, rates: &[f64]) -> ComparedSide {
     side
 }
 
-/// A sequence of SplitMix64.
-pub struct Randomness(u64);
-
-impl Randomness {
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
+/// A random order.
+pub fn order(random: &mut Random, count: usize) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, (random.unit() * (last + 1) as f64) as usize);
     }
-
-    /// From 0 to below 1.
-    pub fn unit(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ z >> 27).wrapping_mul(0x94D0_49BB_1331_11EB);
-        ((z ^ z >> 31) >> 11) as f64 / (1_u64 << 53) as f64
-    }
-
-    /// Of the normal distribution with mean 0 and variance 1 (Box and Muller).
-    pub fn normal(&mut self) -> f64 {
-        let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
-        radius * (std::f64::consts::TAU * self.unit()).cos()
-    }
-
-    /// A random order.
-    pub fn order(&mut self, count: usize) -> Vec<usize> {
-        let mut order: Vec<usize> = (0..count).collect();
-        for last in (1..count).rev() {
-            let other = (self.unit() * (last + 1) as f64) as usize;
-            order.swap(last, other);
-        }
-        order
-    }
+    order
 }
 
 /// A machine on which successive runs are alike: the logarithm of what it measures is an
 /// autoregressive sequence.
 pub struct Machine {
-    noise: Randomness,
+    noise: Random,
     metrics: Vec<Metric>,
     /// How much of a run's deviation the next one has, from 0 to below 1.
     correlation: f64,
@@ -130,7 +106,7 @@ impl Machine {
             probability * noisy.correlation.powi(gap as i32)
         });
         let correlation_in_block: f64 = gaps.sum();
-        let mut noise = Randomness::new(seed);
+        let mut noise = Random(seed);
         let state = metrics.iter().map(|_| noise.normal()).collect();
         Self {
             noise,
@@ -163,7 +139,7 @@ impl Machine {
         let mut sides: Vec<&mut ComparedSide> = vec![side, &mut baseline.side];
         sides.extend(&mut baseline.twin);
         for block in blocks {
-            for cell in self.noise.order(sides.len()) {
+            for cell in order(&mut self.noise, sides.len()) {
                 let factor = if cell == 0 { ratio } else { 1.0 };
                 let logs = self.next();
                 let values: Vec<(Metric, f64)> = self

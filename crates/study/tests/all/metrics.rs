@@ -2,6 +2,7 @@
 
 use proptest::prelude::*;
 use study::{Better, Metric, MetricUnit};
+use testkit::Says;
 
 #[test]
 fn words_are_metrics_and_come_back() {
@@ -41,11 +42,8 @@ fn what_is_no_metric_is_refused_with_those_that_are() {
         "transactions.p99",
     ] {
         let told = word.parse::<Metric>().unwrap_err().to_string();
-        assert!(
-            told.starts_with(&format!("unknown metric '{word}' (use transactions,")),
-            "{told}"
-        );
-        assert!(told.contains("create") && told.contains("p99.9"), "{told}");
+        told.begins_with(&format!("unknown metric '{word}' (use transactions,"));
+        told.says("create").says("p99.9");
     }
 }
 

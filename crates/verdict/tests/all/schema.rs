@@ -4,6 +4,7 @@
 use jsonschema::Validator;
 use record::Record;
 use serde_json::{Value, json};
+use testkit::Says;
 
 const PUBLISHED: &str = include_str!("../../../../docs/schema/run-1.json");
 const GOLDEN: &str = include_str!("../../../report/tests/golden/run.json");
@@ -119,7 +120,7 @@ fn the_document_has_every_field() {
             Value::String(name) => name,
             _ => variant["required"][0].as_str().unwrap(),
         };
-        assert!(actual.contains(&format!("`{name}`")), "outcome {name}");
+        actual.says(&format!("`{name}`"));
     }
 }
 

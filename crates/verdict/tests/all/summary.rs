@@ -1,28 +1,21 @@
 //! The numbers that follow from a record: each against a case that can be reckoned by hand.
 
 use record::{
-    Action, Cache, ClaimWaits, Fact, FirstDone, Histogram, Meter, Mix, OperationRecord, Outcome,
-    Overhead, Phase, PhaseRecord, PhaseSync, Record, Role, Segment, SegmentKind, Slices,
-    StepRecord, SweepStep, WorkerPhase, Workers, Workload,
+    Action, Cache, ClaimWaits, Fact, FirstDone, Meter, Mix, OperationRecord, Outcome, Overhead,
+    Phase, PhaseRecord, PhaseSync, Record, Role, SegmentKind, StepRecord, SweepStep, WorkerPhase,
+    Workload,
+};
+use testkit::{
+    kept,
+    records::{self, empty_phase, histogram, meter, segment},
+    runs::shared,
 };
 use verdict::summary::{Surprise, shares, transactions_meant};
 use verdict::{PhaseSummary, Summary};
-use workload::Skipped;
 
 use crate::verdict::made::reads;
 
 const SECOND: u64 = 1_000_000_000;
-
-/// A record that a run wrote.
-fn kept() -> Record {
-    Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap()
-}
-
-fn histogram(durations_ns: &[u64]) -> Histogram {
-    let mut histogram = Histogram::default();
-    durations_ns.iter().for_each(|ns| histogram.record(*ns));
-    histogram
-}
 
 fn operation(
     role: Role,
@@ -32,39 +25,24 @@ fn operation(
 ) -> OperationRecord {
     let steps = step_ns.iter().map(|(step, ns)| StepRecord {
         step: (*step).to_owned(),
-        latency: histogram(&[*ns]),
+        latency: histogram([*ns]),
     });
+    let latency = histogram(vec![1_000; operations as usize]);
+    let meter = Meter {
+        bytes: operations * 100,
+        latency,
+        ..meter(operations)
+    };
     OperationRecord {
-        role,
-        action,
-        meter: Meter {
-            operations,
-            bytes: operations * 100,
-            latency: histogram(&vec![1_000; operations as usize]),
-            ..Meter::default()
-        },
         steps: steps.collect(),
+        ..records::operation(role, action, meter)
     }
 }
 
 /// A worker that began at 10 s.
-fn worker(
-    worker: u32,
-    role: Role,
-    seconds: u64,
-    transactions: u64,
-    operations: u64,
-) -> WorkerPhase {
-    WorkerPhase {
-        worker,
-        role,
-        began_ns: 10 * SECOND,
-        ended_ns: (10 + seconds) * SECOND,
-        issued: transactions,
-        transactions,
-        operations,
-        bytes: 0,
-    }
+fn worker(worker: u32, role: Role, seconds: u64, done: u64, operations: u64) -> WorkerPhase {
+    let ended_ns = (10 + seconds) * SECOND;
+    records::worker((worker, role), 10 * SECOND, ended_ns, done, operations)
 }
 
 /// A phase from 10 s to 14 s with a segment for each list of operations.
@@ -75,33 +53,23 @@ fn phase(
 ) -> PhaseRecord {
     let count = segments.len() as u64;
     let transactions: u64 = workers.iter().map(|worker| worker.transactions).sum();
-    let segment = |(index, operations)| Segment {
-        kind: SegmentKind::Measured,
-        began_ns: 10 * SECOND + index as u64 * 4 * SECOND / count,
-        ended_ns: 10 * SECOND + (index as u64 + 1) * 4 * SECOND / count,
+    let segment = |(index, operations)| {
+        let at_ns = |index: usize| 10 * SECOND + index as u64 * 4 * SECOND / count;
         // All in the first one.
-        issued: if index == 0 { transactions } else { 0 },
-        transactions: if index == 0 { transactions } else { 0 },
-        skipped: Skipped::default(),
-        operations,
+        let transactions = if index == 0 { transactions } else { 0 };
+        let (began_ns, ended_ns) = (at_ns(index), at_ns(index + 1));
+        segment(
+            SegmentKind::Measured,
+            began_ns,
+            ended_ns,
+            transactions,
+            operations,
+        )
     };
     PhaseRecord {
-        phase,
-        complete: true,
         segments: segments.into_iter().enumerate().map(segment).collect(),
         workers,
-        first_done: None,
-        waiting: None,
-        caught_up_ns: None,
-        claim_waits: Vec::new(),
-        slices: Slices::default(),
-        slowest: Vec::new(),
-        machine: None,
-        pauses: None,
-        steady: None,
-        sync: None,
-        evidence: None,
-        hosts: Vec::new(),
+        ..empty_phase(phase)
     }
 }
 
@@ -348,7 +316,7 @@ fn waits_of_those_who_never_waited_are_left_out() {
     transactions.claim_waits = [(Role::Writer, &[][..]), (Role::Reader, &[100, 200, 600])]
         .map(|(role, waits)| ClaimWaits {
             role,
-            wait: histogram(waits),
+            wait: histogram(waits.iter().copied()),
         })
         .to_vec();
     let waits = summary_of(transactions).claim_waits;
@@ -422,11 +390,7 @@ fn shares_are_of_each_roles_own_weights() {
     let all = shares(&workload);
     let sum: f64 = all.iter().map(|share| share.fraction).sum();
     assert!((sum - 1.0).abs() < 1e-12, "{all:?}");
-    workload.workers = Workers::Shared {
-        writers: 2,
-        readers: 1,
-        pools: 1,
-    };
+    workload.workers = shared(2, 1);
     let of = |role, action| {
         let all = shares(&workload);
         let found = all
@@ -438,11 +402,7 @@ fn shares_are_of_each_roles_own_weights() {
     assert_eq!(of(Role::Reader, Action::Read), Some(0.75));
     assert_eq!(of(Role::Writer, Action::Read), None);
     assert_eq!(transactions_meant(&workload), 3_000);
-    workload.workers = Workers::Shared {
-        writers: 0,
-        readers: 1,
-        pools: 1,
-    };
+    workload.workers = shared(0, 1);
     assert!(
         shares(&workload)
             .iter()

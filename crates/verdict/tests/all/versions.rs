@@ -7,6 +7,7 @@ use record::{
     Action, Cache, Climb, Durability, Edition, End, EngineName, Fact, Load, Outcome, Phase, Record,
     Role,
 };
+use testkit::{Assert, Says};
 use verdict::{Level, Summary};
 
 /// What the program wrote, letter for letter: version, name, text, and the hash of the text. Nobody
@@ -56,10 +57,7 @@ fn every_version_has_its_records() {
     assert_eq!(versions, (1..=SCHEMA_VERSION).collect());
     for (version, name, text, hash_of) in KEPT {
         assert_eq!(hash(text), hash_of, "{name}: {:#x}", hash(text));
-        assert!(
-            text.contains(&format!("\"record\":{{\"schema\":{version},")),
-            "{name}"
-        );
+        name.assert(text.contains(&format!("\"record\":{{\"schema\":{version},")));
         let record = Record::from_json(text).unwrap();
         // Read is what would be written now, and reads the same again.
         assert_eq!(record.schema, SCHEMA_VERSION);
@@ -203,7 +201,7 @@ fn a_failed_run_of_the_first_version_is_read() {
     let Outcome::Failed { why } = &record.actual.outcome else {
         panic!("{:?}", record.actual.outcome);
     };
-    assert!(why.contains("File too large"), "{why}");
+    why.says("File too large");
     let error = &record.actual.errors[0];
     assert_eq!(
         (error.operation.as_str(), error.step.as_str()),

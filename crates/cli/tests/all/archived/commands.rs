@@ -5,6 +5,7 @@ use std::io::Write;
 
 use record::Record;
 use serde_json::Value;
+use testkit::{Assert, Says};
 use verdict::{Level, State};
 
 use super::{Home, LITTLE, open, text};
@@ -37,25 +38,18 @@ fn a_run_is_listed_shown_exported_and_imported() {
         .code(0)
         .output
         .clone();
-    home.says("run --quiet --no-overhead --preset mail --files 50 --transactions 50")
-        .code(0);
+    home.row("run --quiet --no-overhead --preset mail --files 50 --transactions 50 | 0");
 
     let list = home.answer("list");
-    assert!(
-        list.contains("begun (UTC)") && list.contains("mail"),
-        "{list}"
-    );
-    assert!(
-        list.lines().all(|line| line.chars().count() <= 80),
-        "{list}"
-    );
+    list.says("begun (UTC)").says("mail");
+    list.assert(list.lines().all(|line| line.chars().count() <= 80));
     let listed = json(&home.answer("list --format json"));
     assert_eq!(listed.as_array().unwrap().len(), 2);
     assert_eq!(listed[1]["preset"], "mail");
     assert_eq!(listed[0]["state"], "complete");
     let csv = home.answer("list --format csv --preset mail");
     assert_eq!(csv.lines().count(), 2);
-    assert!(csv.starts_with("number,id,state,"), "{csv}");
+    csv.begins_with("number,id,state,");
     ends_lines_as_csv(&csv);
     ends_lines_as_csv(&home.answer("export --format csv"));
     let is_memory = home.record(&home.entries()[0]).locations[0]
@@ -105,9 +99,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
             .contains("per second")
     );
     assert_eq!(home.answer("show 1 --format terse").lines().count(), 1);
-    home.says("show last --format classic")
-        .code(2)
-        .says("use --format text or json");
+    home.row("show last --format classic | 2 | use --format text or json");
 
     let file = home.scene.path().join("all.json");
     home.says(&format!("export --output {}", text(&file)))
@@ -127,9 +119,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
     );
     let markdown = home.answer("export 1 2 --format markdown");
     assert_eq!(markdown.lines().count(), 4);
-    home.says("export 1 --preset mail")
-        .code(2)
-        .says("cannot be combined");
+    home.row("export 1 --preset mail | 2 | cannot be combined");
 
     // Another machine's archive.
     let other = home.scene.path().join("other/archive.db");
@@ -192,14 +182,9 @@ fn tags_and_notes_are_given_and_taken() {
     for _ in 0..3 {
         home.says(LITTLE).code(0);
     }
-    home.says("tag 1 baseline ssd")
-        .code(0)
-        .says("Run 1: baseline ssd");
+    home.row("tag 1 baseline ssd | 0 | Run 1: baseline ssd");
     home.says("tag 2 ssd").code(0);
-    home.says("tag 1 ssd none --remove")
-        .code(0)
-        .says("Run 1: baseline")
-        .says("does not have the tag 'none'");
+    home.row("tag 1 ssd none --remove | 0 | Run 1: baseline | does not have the tag 'none'");
     let listed = home.answer("list --tag ssd --format csv");
     assert_eq!(listed.lines().count(), 2);
     assert!(home.answer("list").contains("baseline"));
@@ -207,10 +192,7 @@ fn tags_and_notes_are_given_and_taken() {
     note.arg("after the firmware; =1+1");
     home.end(note).code(0).says("Run 2: after the firmware");
     let shown = home.answer("show 2");
-    assert!(
-        shown.starts_with("Tags: ssd\nNote: after the firmware; =1+1\n"),
-        "{shown}"
-    );
+    shown.begins_with("Tags: ssd\nNote: after the firmware; =1+1\n");
     assert!(
         home.answer("list --format csv")
             .contains("after the firmware")
@@ -223,11 +205,8 @@ fn tags_and_notes_are_given_and_taken() {
     );
     fs::write(home.scene.path().join("two.json"), &exported).unwrap();
     home.says("import two.json --archive other.db").code(0);
-    home.says("tag last ssd --remove --archive other.db")
-        .code(0);
-    home.says("import two.json --archive other.db")
-        .code(0)
-        .says("there already");
+    home.row("tag last ssd --remove --archive other.db | 0");
+    home.row("import two.json --archive other.db | 0 | there already");
     let theirs = &json(&home.answer("list --format json --archive other.db"))[0];
     assert_eq!(
         (theirs["tags"].as_array().map(Vec::len), &theirs["note"]),
@@ -238,9 +217,7 @@ fn tags_and_notes_are_given_and_taken() {
         exported.replace("[\"ssd\"]", "[\"s s\"]"),
     )
     .unwrap();
-    home.says("import two.json --archive new.db")
-        .code(1)
-        .says("expected 1 to");
+    home.row("import two.json --archive new.db | 1 | expected 1 to");
     let mut note = home.command("note 2");
     note.arg("");
     home.end(note).code(0).says("no note");
@@ -256,10 +233,7 @@ fn tags_and_notes_are_given_and_taken() {
         3,
         "of several none is removed where one is not there"
     );
-    home.says("delete 1 last 1")
-        .code(0)
-        .says("Removed run 1")
-        .says("Removed run 3");
+    home.row("delete 1 last 1 | 0 | Removed run 1 | Removed run 3");
     let left = home.entries();
     assert_eq!((left.len(), left[0].number), (1, Some(2)));
 }
@@ -286,13 +260,7 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
     fs::write(path("empty.json"), "").unwrap();
     let ended =
         home.says("import text.json forged.json other.json empty.json missing.json good.json");
-    ended
-        .code(1)
-        .says("CONFLICT: run 1")
-        .says("text.json")
-        .says("other.json")
-        .says("empty.json")
-        .says("missing.json");
+    ended.ends("1 | CONFLICT: run 1 | text.json | other.json | empty.json | missing.json");
     ended.says(": new, ").does_not_say("\u{1b}");
     assert_eq!(home.entries().len(), 2);
     assert_eq!(home.answer("export 1"), exported);
@@ -306,16 +274,12 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
 fn no_more_is_read_than_a_record_has() {
     let home = Home::new();
     home.says(LITTLE).code(0);
-    home.says("import /dev/zero")
-        .code(1)
-        .says("expected a JSON object");
+    home.row("import /dev/zero | 1 | expected a JSON object");
     let long = home.scene.path().join("long.json");
     let mut file = fs::File::create(&long).unwrap();
     file.write_all(b"{\"a\":\"").unwrap();
     file.set_len(300 << 20).unwrap();
-    home.says("import long.json")
-        .code(1)
-        .says("too long for a record");
+    home.row("import long.json | 1 | too long for a record");
 }
 
 /// The others are written, and a file in which nothing comes is left as it was.
@@ -332,10 +296,7 @@ fn one_damaged_record_does_not_keep_the_others() {
         .unwrap();
     drop(archive);
     let file = home.scene.path().join("all.json");
-    home.says("export --output all.json")
-        .code(1)
-        .says("not exported")
-        .says("run 2");
+    home.row("export --output all.json | 1 | not exported | run 2");
     let kept: Vec<&str> = all
         .lines()
         .enumerate()
@@ -350,9 +311,7 @@ fn one_damaged_record_does_not_keep_the_others() {
         kept
     );
     let before = fs::read_to_string(&file).unwrap();
-    home.says("export 2 --force --output all.json")
-        .code(2)
-        .says("run 2");
+    home.row("export 2 --force --output all.json | 2 | run 2");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
     home.says("export 2 --output new.json").code(2);
     assert!(!home.scene.path().join("new.json").exists());
@@ -372,10 +331,7 @@ fn remarks_that_no_run_can_have_any_more_are_told() {
         .says("the note of run 1, which has 65537 bytes")
         .says("'postmark note 1 TEXT'");
     let exported = json(&fs::read_to_string(home.scene.path().join("one.json")).unwrap());
-    assert!(
-        exported["record"].is_object() && exported["archive"].is_null(),
-        "{exported}"
-    );
+    exported.assert(exported["record"].is_object() && exported["archive"].is_null());
 }
 
 #[test]
@@ -383,15 +339,9 @@ fn without_an_archive_there_are_no_runs() {
     let home = Home::new();
     assert_eq!(home.answer("list"), "No runs\n");
     assert_eq!(home.answer("list --format json"), "[]\n");
-    home.says("list --archive nowhere.db")
-        .code(2)
-        .says("there is no archive at nowhere.db");
-    home.says("show last")
-        .code(2)
-        .says("there is no archive at");
-    home.says("list --since yesterday")
-        .code(2)
-        .says("expected a date");
+    home.row("list --archive nowhere.db | 2 | there is no archive at nowhere.db");
+    home.row("show last | 2 | there is no archive at");
+    home.row("list --since yesterday | 2 | expected a date");
     assert!(!home.archive().exists());
 }
 

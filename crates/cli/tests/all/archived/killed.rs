@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use record::{Phase, Record};
 use rustix::process::Signal;
+use testkit::Assert;
 use verdict::{ListedRun, State, Summary};
 
 use super::{Home, open};
@@ -102,10 +103,7 @@ fn sweep_steps_that_were_climbed_are_there_after_a_kill() {
                 let record = home.record(&entries[0]);
                 Seen::default().take(&entries[0], &record, &ended);
                 assert_eq!(record.actual.sweep_steps.len(), 1, "{ended}");
-                assert!(
-                    entries[0].headline.transactions_per_second.is_some(),
-                    "{entries:?}"
-                );
+                entries.assert(entries[0].headline.transactions_per_second.is_some());
                 assert!(home.answer("show last").contains("UNFINISHED"));
                 home.says(&format!("clean {}", home.target.display()))
                     .code(0);

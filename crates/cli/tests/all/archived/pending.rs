@@ -24,11 +24,7 @@ fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
     home.says(LITTLE).code(0);
     let other = home.held();
     let ended = home.says(&format!("{LITTLE} --format json --tag ssd --note locked"));
-    ended
-        .code(0)
-        .says("warning: the archive")
-        .says("is locked by another process")
-        .says("its record is in");
+    ended.ends("0 | warning: the archive | is locked by another process | its record is in");
     let record = Record::from_json(&ended.output).unwrap();
     let waits = waiting(&home.archive());
     assert_eq!(waits.len(), 1, "{ended}");
@@ -87,10 +83,7 @@ fn an_archive_that_is_locked_later_has_the_record_beside_it() {
     // Else it would wait for the lock for a while.
     running.send(Signal::TERM);
     let ended = running.finish();
-    ended
-        .code(1)
-        .says("not in the archive yet")
-        .says("its record is in");
+    ended.ends("1 | not in the archive yet | its record is in");
     assert_eq!(waiting(&home.archive()).len(), 1);
     drop(other);
     home.says(&format!("list --archive {}", text(&home.archive())))

@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use record::{Outcome, Record};
 use rustix::process::Signal;
+use testkit::{Assert, Says};
 use verdict::State;
 
 use super::{Home, LITTLE, text};
@@ -55,8 +56,7 @@ fn what_is_no_run_is_not_archived() {
     let home = Home::new();
     home.says(&format!("{LITTLE} --archive none")).code(0);
     home.says(&format!("{LITTLE} --dry-run")).code(0);
-    home.says("plan --storage null --files 10 --transactions 10")
-        .code(0);
+    home.row("plan --storage null --files 10 --transactions 10 | 0");
     home.says("presets").code(0);
     let mut prompt = home.command("");
     let commands = home.scene.path().join("commands");
@@ -100,10 +100,7 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
         text(&foreign)
     );
     let ended = home.says(&words);
-    ended
-        .code(2)
-        .says("is not an archive of postmark")
-        .says("--archive none");
+    ended.ends("2 | is not an archive of postmark | --archive none");
     assert_eq!(
         fs::read_to_string(&foreign).unwrap(),
         "Dear Sir or Madam,\n"
@@ -111,10 +108,7 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
     assert!(!report.exists());
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
     let ended = home.says(&format!("{LITTLE} --archive /proc/nowhere/archive.db"));
-    ended
-        .code(2)
-        .says("cannot make the archive /proc/nowhere/archive.db")
-        .says("--archive none");
+    ended.ends("2 | cannot make the archive /proc/nowhere/archive.db | --archive none");
     for command in [
         "list",
         "show last",
@@ -127,9 +121,9 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
         home.says(&format!("{command} --archive {}", text(&foreign)))
             .code(2)
             .says("is not an archive");
-        home.says(&format!("{command} --archive none"))
-            .code(2)
-            .says("use --archive FILE");
+        home.row(&format!(
+            "{command} --archive none | 2 | use --archive FILE"
+        ));
     }
     assert_eq!(
         fs::read_to_string(&foreign).unwrap(),
@@ -149,7 +143,7 @@ fn an_interrupted_run_is_there_as_what_it_is() {
     home.until_a_phase_is_there(&mut running);
     // While it goes on it is listed as that.
     let listed = home.answer("list");
-    assert!(listed.contains("going"), "{listed}");
+    listed.says("going");
     home.says("delete 1").code(2).says("run 1 is still running");
     running.send(Signal::INT);
     let ended = running.finish();
@@ -213,10 +207,7 @@ fn a_report_does_not_wait_for_the_archive() {
     running.send(Signal::INT);
     let ended = running.finish();
     ended
-        .code(0)
-        .says("the run is not in the archive yet")
-        .says("a signal ended the wait")
-        .says("its record is in");
+        .ends("0 | the run is not in the archive yet | a signal ended the wait | its record is in");
     drop(other);
     let record = Record::from_json(&fs::read_to_string(&report).unwrap()).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
@@ -298,9 +289,9 @@ fn a_report_is_not_written_over_the_archive() {
             .says("use another file");
     }
     assert_eq!(home.entries().len(), 1);
-    home.says(&format!("{LITTLE} --archive -"))
-        .code(2)
-        .says("expected the path of a file");
+    home.row(&format!(
+        "{LITTLE} --archive - | 2 | expected the path of a file"
+    ));
 }
 
 /// Runs are looked for where the command says that the archive is.
@@ -325,7 +316,7 @@ fn like_means_a_run_of_the_archive_that_is_said() {
     // Nothing new is archived, and the run is the user's.
     assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);
     let plan = home.answer("plan --storage null --like 1 --archive other.db --format toml");
-    assert!(plan.contains("files = 21"), "{plan}");
+    plan.says("files = 21");
     home.says("plan --like 7 --archive other.db")
         .code(2)
         .says("there is no run '7'")
@@ -347,10 +338,7 @@ fn sweeps_are_one_run_each() {
                 assert_eq!(entries.len(), 1, "{ended}");
                 assert_eq!(home.record(&entries[0]), record);
                 assert!(!record.actual.sweep_steps.is_empty());
-                assert!(
-                    entries[0].headline.transactions_per_second.is_some(),
-                    "{entries:?}"
-                );
+                entries.assert(entries[0].headline.transactions_per_second.is_some());
             });
         }
     });

@@ -2,6 +2,7 @@
 //! was published.
 
 use std::fs;
+use testkit::Says;
 
 use super::{Home, text};
 
@@ -31,15 +32,7 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     );
     assert_eq!(theirs.answer("list"), "No runs\n", "it is no run");
     let table = theirs.answer("published submissions");
-    for words in [
-        "my-machine",
-        "[Somebody]",
-        "Transactions per second",
-        "Data read",
-        "Data written",
-    ] {
-        assert!(table.contains(words), "{words}\n{table}");
-    }
+    table.says_all("my-machine | [Somebody] | Transactions per second | Data read | Data written");
     assert_eq!(
         theirs.answer(&format!("published submissions {}", text(&file))),
         table
@@ -49,10 +42,9 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     fs::write(&file, submission.replace("my-machine", "my-old-machine")).unwrap();
     theirs.says(&import).code(0).says("replaces an earlier one");
     let table = theirs.answer("published submissions");
-    assert!(
-        table.contains("S1 [Somebody]: my-old-machine") && !table.contains("S2"),
-        "{table}"
-    );
+    table
+        .says("S1 [Somebody]: my-old-machine")
+        .does_not_say("S2");
     theirs
         .says("published submissions --delete 2")
         .code(2)
@@ -76,19 +68,16 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
 #[test]
 fn a_run_stands_beside_what_was_published_of_its_configuration() {
     let home = Home::new();
-    home.says("run --quiet --no-overhead --no-series --preset paper-1000-50000")
-        .code(0);
+    home.row("run --quiet --no-overhead --no-series --preset paper-1000-50000 | 0");
     let report = home.answer("show 1");
     let beside = home.answer("show 1 --with-published");
-    assert!(beside.starts_with(&report), "{beside}");
+    beside.begins_with(&report);
     let told = &beside[report.len()..];
-    assert!(told.contains("NFS/F630") && told.contains("253"), "{told}");
+    told.says("NFS/F630").says("253");
     assert_eq!(told.trim(), home.answer("published beside 1").trim());
     let archive = home.archive();
     let elsewhere = Home::new();
     let beside = elsewhere.answer(&format!("published beside 1 --archive {}", text(&archive)));
     assert_eq!(told.trim(), beside.trim());
-    home.says("show 1 --with-published --format json")
-        .code(2)
-        .says("--format text");
+    home.row("show 1 --with-published --format json | 2 | --format text");
 }

@@ -16,8 +16,9 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 use serde_json::Value;
+use testkit::number_of;
 
-use crate::mounted::{Mounted, number, on};
+use crate::mounted::{Mounted, on};
 use crate::runs::{Run, postmark};
 use crate::support::faces::clean;
 use crate::support::{Ended, Running, names};
@@ -118,7 +119,7 @@ struct Crash {
 
 /// Always others.
 fn crashes() -> impl Iterator<Item = Crash> {
-    let crashes = number("POSTMARK_CRASHES", 3);
+    let crashes = number_of("POSTMARK_CRASHES", 3);
     (0..crashes).map(|round| Crash {
         goes: if round % 2 == 0 {
             Goes::WithThePower
@@ -193,10 +194,7 @@ fn crash(
         Goes::Alone => {
             mounted.crashes();
             let ended = running.finish();
-            ended
-                .code(1)
-                .says("Input/output error")
-                .says("postmark clean");
+            ended.ends("1 | Input/output error | postmark clean");
         }
     }
     mounted.comes_back();

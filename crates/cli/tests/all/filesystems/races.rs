@@ -2,8 +2,9 @@
 //! missing, nothing is wrong. `POSTMARK_RACES` operations in all.
 
 use record::{Action, Phase, Role};
+use testkit::number_of;
 
-use crate::mounted::{Mounted, number, on};
+use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 
 const WRITERS: u64 = 8;
@@ -17,7 +18,7 @@ fn everything(mounted: Mounted) {
         .iter()
         .map(|action| format!("{}=1", action.name()))
         .collect();
-    let each = number("POSTMARK_RACES", 40_000).div_ceil(WRITERS + READERS);
+    let each = number_of("POSTMARK_RACES", 40_000).div_ceil(WRITERS + READERS);
     // Few files, so that workers meet. As many come as go: create and deliver make one each, delete
     // takes one.
     let mix = mix.join(",").replace("delete=1", "delete=2");

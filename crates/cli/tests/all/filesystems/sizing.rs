@@ -135,11 +135,7 @@ fn memory_is_no_place_to_be_beyond_the_cache() {
     let Some(mounted) = tmpfs() else { return };
     for words in ["--dry-run", ""] {
         let ended = Run::new(&mounted.at, LITTLE).and(words).end();
-        ended
-            .code(2)
-            .says("lies in memory")
-            .says("--working-set 0.001x")
-            .says("--target");
+        ended.ends("2 | lies in memory | --working-set 0.001x | --target");
         assert!(names(&mounted.at).unwrap().is_empty(), "{ended}");
     }
 }

@@ -329,10 +329,7 @@ fn a_server_that_refuses_for_good_ends_the_run() {
         LIMIT,
     );
     told("refused", &ended);
-    ended
-        .code(1)
-        .says("Connection refused")
-        .says("postmark clean");
+    ended.ends("1 | Connection refused | postmark clean");
     scene.tidy();
 }
 

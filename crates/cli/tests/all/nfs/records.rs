@@ -3,6 +3,8 @@
 
 use std::io::{Read, Result};
 
+use testkit::nfs::PROCEDURES;
+
 /// A procedure of NFS version 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Procedure(pub u32);
@@ -15,34 +17,8 @@ impl Procedure {
     pub const REMOVE: Self = Self(12);
     pub const COMMIT: Self = Self(21);
 
-    /// Their names, by number (RFC 1813).
-    const NAMES: [&'static str; 22] = [
-        "NULL",
-        "GETATTR",
-        "SETATTR",
-        "LOOKUP",
-        "ACCESS",
-        "READLINK",
-        "READ",
-        "WRITE",
-        "CREATE",
-        "MKDIR",
-        "SYMLINK",
-        "MKNOD",
-        "REMOVE",
-        "RMDIR",
-        "RENAME",
-        "LINK",
-        "READDIR",
-        "READDIRPLUS",
-        "FSSTAT",
-        "FSINFO",
-        "PATHCONF",
-        "COMMIT",
-    ];
-
     pub fn name(self) -> &'static str {
-        Self::NAMES[self.0 as usize]
+        PROCEDURES[self.0 as usize]
     }
 }
 

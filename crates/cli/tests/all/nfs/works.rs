@@ -2,14 +2,14 @@
 //! `POSTMARK_NFS_OPERATIONS` operations each.
 
 use record::{Action, Phase, Role};
+use testkit::number_of;
 
 use super::ganesha::Ganesha;
 use super::{Traffic, asked, is_whole, start, tell, within};
-use crate::mounted::number;
 use crate::runs::Ran;
 
 fn operations() -> u64 {
-    number("POSTMARK_NFS_OPERATIONS", 2_000)
+    number_of("POSTMARK_NFS_OPERATIONS", 2_000)
 }
 
 /// Of each preset, which else would have its own number: transactions are each worker's.

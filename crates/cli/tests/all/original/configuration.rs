@@ -4,29 +4,16 @@
 //! transactions), and nothing where ours differs on purpose (`!` and `help`).
 
 use std::fmt::Write as _;
+use testkit::Random;
 
-/// A small generator of the test's own (SplitMix64), so that the sessions never change by a
-/// library's doing.
+/// What sessions draw.
 #[derive(Clone, Debug)]
-pub struct Chance(u64);
+pub struct Chance(pub Random);
 
 impl Chance {
-    /// The sequence of a seed.
-    pub fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next 64 bits.
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
     /// A number from `low` to `high`, both included.
     pub fn between(&mut self, low: u64, high: u64) -> u64 {
-        low + self.next() % (high - low + 1)
+        low + self.0.below(high - low + 1)
     }
 
     /// A number from `low` to `high` whose logarithm is uniform: small ones are as likely as large
@@ -38,12 +25,12 @@ impl Chance {
 
     /// True once in `of` times.
     pub fn once_in(&mut self, of: u64) -> bool {
-        self.next() % of == 0
+        self.0.below(of) == 0
     }
 
     /// One of some.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
-        &from[(self.next() % from.len() as u64) as usize]
+        self.0.pick(from)
     }
 }
 
@@ -71,86 +58,30 @@ pub struct Limits {
 
 /// Lines that are answered on standard error or `Eh?` and change nothing, or that have a meaning
 /// that one would not think of. After each of them original and ours say the same.
-const ODDITIES: [&str; 52] = [
-    "",
-    " ",
-    "xrun",
-    "Eh?",
-    "show ",
-    "set",
-    "set bias",
-    "HELP",
-    "? x",
-    "exit x",
-    "set Size 5",
-    " set seed 5",
-    "set size",
-    "set size 0 5000",
-    "set size -5 5",
-    "set size abc def",
-    "set size 2147483648",
-    "set number",
-    "set number 0",
-    "set number -1",
-    "set number x",
-    "set number 2147483648",
-    "set seed",
-    "set seed 0",
-    "set seed -1",
-    "set seed 3000000000",
-    "set seed 7x",
-    "set seed 4294967303",
-    "set transactions",
-    "set transactions 0",
-    "set transactions -4",
-    "set transactions x",
-    "set subdirectories",
-    "set subdirectories 0",
-    "set subdirectories -1",
-    "set subdirectories 1000000000000",
-    "set read",
-    "set read 0",
-    "set read x",
-    "set read 3000000000",
-    "set write",
-    "set write -1",
-    "set buffering",
-    "set buffering maybe",
-    "set buffering TRUE",
-    "set buffering false ",
-    "set bias read -2",
-    "set bias read",
-    "set bias create 11",
-    "set report",
-    "set report foo",
-    "load no such file",
-];
+const ODDITIES: &str = "\
+    | |xrun|Eh?|show |set|set bias|HELP|? x|exit x|set Size 5| set seed 5|set size|\
+    set size 0 5000|set size -5 5|set size abc def|set size 2147483648|set number|set number 0|\
+    set number -1|set number x|set number 2147483648|set seed|set seed 0|set seed -1|\
+    set seed 3000000000|set seed 7x|set seed 4294967303|set transactions|set transactions 0|\
+    set transactions -4|set transactions x|set subdirectories|set subdirectories 0|\
+    set subdirectories -1|set subdirectories 1000000000000|set read|set read 0|set read x|\
+    set read 3000000000|set write|set write -1|set buffering|set buffering maybe|\
+    set buffering TRUE|set buffering false |set bias read -2|set bias read|set bias create 11|\
+    set report|set report foo|load no such file";
 
 /// Lines that set something in a way that nobody expects, the same in both.
-const SURPRISES: [&str; 22] = [
-    "set size 1k",
-    "set size 700,800",
-    "set size 900 50",
-    "set size  300  600",
-    "set size 300 600 900",
-    "set size 300\t600",
-    "set sizes=300 600",
-    "set size 4294967396",
-    "set read 50%",
-    "set write 4k",
-    "set number 1k",
-    "set numbers 77",
-    "set number77",
-    "set number  8",
-    "set bias read x",
-    "set bias create 5.5",
-    "set bias read 4294967299",
-    "set bufferingxfalse",
-    "set transactions 12.7",
-    "set subdirectories 3.5",
-    "set seed 1.5",
-    "set reportxterse",
-];
+const SURPRISES: &str = "\
+    set size 1k|set size 700,800|set size 900 50|set size  300  600|set size 300 600 900|\
+    set size 300\t600|set sizes=300 600|set size 4294967396|set read 50%|set write 4k|\
+    set number 1k|set numbers 77|set number77|set number  8|set bias read x|set bias create 5.5|\
+    set bias read 4294967299|set bufferingxfalse|set transactions 12.7|set subdirectories 3.5|\
+    set seed 1.5|set reportxterse";
+
+/// One of the lines between bars.
+fn one_of(chance: &mut Chance, lines: &str) -> String {
+    let lines: Vec<&str> = lines.split('|').collect();
+    (*chance.pick(&lines)).to_owned()
+}
 
 /// A session.
 #[derive(Clone, Debug)]
@@ -297,10 +228,10 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
 /// Everything besides: wrong values, odd ones, `show`.
 fn talk(chance: &mut Chance, lines: &mut Vec<String>) {
     for _ in 0..chance.between(0, 4) {
-        lines.push((*chance.pick(&ODDITIES)).to_owned());
+        lines.push(one_of(chance, ODDITIES));
     }
     for _ in 0..chance.between(0, 2) {
-        lines.push((*chance.pick(&SURPRISES)).to_owned());
+        lines.push(one_of(chance, SURPRISES));
     }
     for _ in 0..chance.between(0, 2) {
         lines.push("show".to_owned());

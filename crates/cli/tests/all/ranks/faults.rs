@@ -3,6 +3,7 @@
 
 use record::{Outcome, Phase, Record};
 use rustix::process::{Pid, Signal, kill_process};
+use testkit::Says;
 
 use super::Job;
 use crate::support::{Ended, Running};
@@ -85,10 +86,7 @@ fn the_launcher_is_killed() {
     // Of a rank whose part is on another host, or lost, rank 0 has what all had completed.
     std::fs::remove_file(job.parts().join("rank-00003.jsonl")).unwrap();
     let merged = job.collect();
-    merged
-        .code(1)
-        .says("rank 3 is missing")
-        .says("as rank 0 has merged it");
+    merged.ends("1 | rank 3 is missing | as rank 0 has merged it");
     let record = Record::from_json(&merged.output).unwrap();
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
     assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 4, "{merged}");
@@ -173,13 +171,10 @@ fn what_is_collected_completes_what_the_first_rank_has_archived() {
             .output
             .clone()
     };
-    assert!(list().contains("unfinished"), "{}", list());
+    list().says("unfinished");
     let collected = job.postmark(&["collect", parts.to_str().unwrap(), "--archive", archive]);
-    collected
-        .code(1)
-        .says("archived as run 1")
-        .says("2 of 2 ranks did not complete the run");
-    assert!(list().contains("failed"), "{}", list());
+    collected.ends("1 | archived as run 1 | 2 of 2 ranks did not complete the run");
+    list().says("failed");
     let again = job.postmark(&["collect", parts.to_str().unwrap(), "--archive", archive]);
     again.code(1).says("archived already: run 1");
     job.is_cleaned();

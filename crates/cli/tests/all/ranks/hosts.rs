@@ -322,10 +322,7 @@ fn the_disk_of_one_host_is_full() {
             parts.display()
         ))
         .finish();
-    ended
-        .code(0)
-        .says("rank 1 (host-2): warning: cannot write")
-        .says("No space left on device");
+    ended.ends("0 | rank 1 (host-2): warning: cannot write | No space left on device");
     assert_eq!(record(&ended.output).actual.outcome, Outcome::Complete);
     let found: Vec<PathBuf> = crate::support::names(&parts)
         .unwrap()

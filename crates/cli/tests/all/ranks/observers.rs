@@ -3,6 +3,7 @@
 use rustix::process::Signal;
 
 use record::{Fact, Outcome, Phase, Record};
+use testkit::Assert;
 use verdict::Summary;
 
 use super::Job;
@@ -48,17 +49,11 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
             .iter()
             .find(|phase| phase.phase == Phase::Transactions);
         let transactions = transactions.unwrap();
-        assert!(
-            (2_000_000_000..4_000_000_000).contains(&transactions.ns),
-            "{transactions:?}"
-        );
+        transactions.assert((2_000_000_000..4_000_000_000).contains(&transactions.ns));
         let counted = transactions.counted.known().unwrap();
         let spent = counted.processors.known().unwrap();
         // Four ranks work on a file system in memory.
-        assert!(
-            *spent.fraction_of(&spent.busy_ns).known().unwrap() > 0.3,
-            "{spent:?}"
-        );
+        spent.assert(*spent.fraction_of(&spent.busy_ns).known().unwrap() > 0.3);
         let total_ns = *spent.total_ns.known().unwrap() as f64;
         let processors = *observer.host.processors.online.known().unwrap();
         let expected_ns = (transactions.ns * processors) as f64;
@@ -72,10 +67,7 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
         assert_eq!(rows.len(), 1 + observer.phases.len());
         if !std::path::Path::new("/proc/net/rpc/nfsd").exists() {
             let calls = counted.requests();
-            assert!(
-                matches!(&calls, Fact::Unavailable(why) if why.contains("user space")),
-                "{calls:?}"
-            );
+            calls.assert(matches!(&calls, Fact::Unavailable(why) if why.contains("user space")));
         }
     }
 }

@@ -6,6 +6,7 @@ use std::ffi::OsStr;
 
 use record::{Outcome, Record};
 use system::{MachineCounted, MessageCounter};
+use testkit::Assert;
 use verdict::Summary;
 
 use super::hosts::{Hosts, record};
@@ -78,11 +79,7 @@ fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
             row.cpu_ns_per_call.known().unwrap_or(&0.0) / 1e3
         ));
     }
-    assert!(
-        *rows[0].cpu_ns_per_call.known().unwrap() > 0.0,
-        "{:?}",
-        rows[0]
-    );
+    rows[0].assert(*rows[0].cpu_ns_per_call.known().unwrap() > 0.0);
     let of_phases: u64 = rows[1..]
         .iter()
         .filter_map(|row| row.server_calls.known())
@@ -93,11 +90,10 @@ fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
 /// By procedure.
 fn calls(counted: &MachineCounted) -> BTreeMap<String, u64> {
     let readings = counted.calls.known().unwrap();
-    assert!(
+    readings.assert(
         readings
             .iter()
             .all(|one| one.counter == MessageCounter::NfsGanesha),
-        "{readings:?}"
     );
     let kinds = readings
         .iter()

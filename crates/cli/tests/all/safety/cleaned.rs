@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::faces::{clean, has_ended, own_directories, program, program_for_all};
+use crate::support::faces::{clean, has_ended, own_directories, postmark, program_for_all};
 use crate::support::scene::{furnish, furnish_with_our_names, write};
 use crate::support::{
     Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root,
@@ -147,14 +147,11 @@ fn links_directories_and_the_like() {
 fn files_of_one_byte() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
-    let mut command = Running::command(program());
-    command
-        .args(
-            "run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check \
-             --target"
-                .split(' '),
-        )
-        .arg(&location);
+    let mut command = postmark(
+        "run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check \
+         --target",
+    );
+    command.arg(&location);
     let mut running = Running::start(command, &location);
     running.until("the transactions", |running| {
         has_ended(&running.errors(), "prepare")
@@ -302,9 +299,8 @@ fn a_run_that_goes_on_is_not_disturbed() {
         };
         let running = face.begin(&work, &scene, Moment::Prepare);
         let cleaned = clean(&location);
+        cleaned.ends("1 | in use by a run");
         cleaned
-            .code(1)
-            .says("in use by a run")
             .says(&format!("(process {})", running.worker()))
             .says("nothing was changed");
         let ended = running.finish();
@@ -436,9 +432,6 @@ fn somebody_without_permission() {
         .uid(65_534)
         .gid(65_534);
     let cleaned = Running::to_its_end(command, &killed.location);
-    cleaned
-        .code(1)
-        .says("it belongs to user 0, not to the current user 65534")
-        .says("nothing was changed");
+    cleaned.ends("1 | it belongs to user 0, not to the current user 65534 | nothing was changed");
     left.assert_kept(&killed.location, &cleaned);
 }

@@ -24,12 +24,7 @@ fn dies(cases: [(Face, Moment, u32); 2]) {
         let running = face.begin(&work, &scene, moment);
         volume.kill();
         let ended = running.finish();
-        ended
-            .code(1)
-            .says("Input/output error")
-            .says("dmesg")
-            .says("PARTIAL")
-            .says("postmark clean");
+        ended.ends("1 | Input/output error | dmesg | PARTIAL | postmark clean");
         volume.unmount();
         volume.mount();
         let mut cleaned = clean(&location);

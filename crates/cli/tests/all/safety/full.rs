@@ -6,7 +6,7 @@ use std::path::Path;
 
 use crate::support::Engine::Posix;
 use crate::support::Face::Run;
-use crate::support::faces::program;
+use crate::support::faces::postmark;
 use crate::support::running::in_shell;
 use crate::support::scene::furnish;
 use crate::support::{Ended, FACES, FileSystem, Running, Scene, Snapshot, Volume, Work, names};
@@ -141,9 +141,8 @@ fn a_limit_of_file_sizes_of_archives_and_pages() {
     let archive = scene.path().join("archive.db");
     let page = scene.path().join("page.html");
     let command = |words: &str| {
-        let mut command = Running::command(program());
+        let mut command = postmark(words);
         command
-            .args(words.split(' '))
             .env("POSTMARK_ARCHIVE", &archive)
             .current_dir(scene.path());
         command
@@ -198,11 +197,7 @@ fn a_limit_of_file_sizes() {
             &face.command(&work, &scene),
         );
         let ended = Running::to_its_end(command, &location);
-        ended
-            .code(1)
-            .says("File too large")
-            .says("ulimit -f")
-            .says("PARTIAL");
+        ended.ends("1 | File too large | ulimit -f | PARTIAL");
         before.assert_kept(&location, &ended);
     }
     // Whoever sent the report to a file learns from standard error that the run failed, and why.

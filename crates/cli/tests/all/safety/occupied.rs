@@ -23,11 +23,8 @@ fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn
         let ended = face.perform(&work, &scene);
         before.assert_kept(&location, &ended);
         if face.is_prompt() {
-            ended
-                .code(1)
-                .says("already contains")
-                .does_not_say("Creating")
-                .does_not_say("seconds total");
+            ended.ends("1 | already contains");
+            ended.does_not_say("Creating").does_not_say("seconds total");
             for name in named {
                 ended.says(name);
             }

@@ -47,10 +47,7 @@ fn assert_empty(place: &Path, said: &Ended) {
 /// The wrappers that are known: each gives a place to another user, and runs the program as root.
 #[test]
 fn wrappers_that_run_as_root_in_a_place_of_another_user() {
-    if !is_root() {
-        return;
-    }
-    let scene = Scene::in_memory();
+    let Some(scene) = Scene::rooted() else { return };
     // `sudo chown user DIR; sudo postmark X.conf`
     let given = scene.directory("given");
     give(&given, THEM);
@@ -109,10 +106,7 @@ fn wrappers_that_run_as_root_in_a_place_of_another_user() {
 /// from the beginning.
 #[test]
 fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
-    if !is_root() {
-        return;
-    }
-    let scene = Scene::in_memory();
+    let Some(scene) = Scene::rooted() else { return };
     let home = scene.directory("home");
     let roots = home.join("roots");
     std::fs::create_dir(&roots).unwrap();
@@ -138,10 +132,7 @@ fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
 /// One thread has one user's rights.
 #[test]
 fn targets_of_several_users_are_refused() {
-    if !is_root() {
-        return;
-    }
-    let scene = Scene::in_memory();
+    let Some(scene) = Scene::rooted() else { return };
     let (theirs, roots) = (scene.directory("theirs"), scene.directory("roots"));
     give(&theirs, THEM);
     let mut work = Work::little(&theirs);
@@ -232,10 +223,7 @@ fn what_a_killed_run_with_roots_rights_has_left_is_removed() {
 /// Root without the capability to act as another user, as in some containers.
 #[test]
 fn root_that_cannot_act_as_the_user_is_refused() {
-    if !is_root() {
-        return;
-    }
-    let scene = Scene::in_memory();
+    let Some(scene) = Scene::rooted() else { return };
     let place = scene.directory("theirs");
     give(&place, THEM);
     for (lacks, face) in [("-setgid", Prompt(Raw)), ("-setuid", Run(Posix))] {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use faultfs::{Options, Passthrough, RequestKind};
 
-use crate::support::faces::program;
+use crate::support::faces::{postmark, program};
 use crate::support::running::in_shell;
 use crate::support::{Ended, Running, Scene, is_met};
 
@@ -15,8 +15,8 @@ use crate::support::{Ended, Running, Scene, is_met};
 const LITTLE: &str = "run --quiet --files 5 --transactions 5 --no-overhead --target target";
 
 fn say(scene: &Scene, words: &str) -> Ended {
-    let mut command = Running::command(program());
-    command.args(words.split(' ')).current_dir(scene.path());
+    let mut command = postmark(words);
+    command.current_dir(scene.path());
     Running::to_its_end(command, scene.path())
 }
 
@@ -58,11 +58,8 @@ fn an_output_that_exists_needs_force() {
         "show r.json --output precious".to_owned(),
     ] {
         let ended = say(&scene, &words);
-        ended
-            .code(2)
-            .says("precious: the file exists (use another file")
-            .says("--force")
-            .assert(read(&scene, "precious") == "mine\n", "it was written to");
+        ended.ends("2 | precious: the file exists (use another file | --force");
+        ended.assert(read(&scene, "precious") == "mine\n", "it was written to");
         ended.assert(
             fs::read_dir(scene.path().join("target")).unwrap().count() == 0,
             "the target was touched",
@@ -124,10 +121,8 @@ fn an_output_is_never_an_input() {
         );
     }
     // By way of standard input, too.
-    let mut command = Running::command(program());
-    command
-        .args(["show", "-", "--force", "--output", "r.json"])
-        .current_dir(scene.path());
+    let mut command = postmark("show - --force --output r.json");
+    command.current_dir(scene.path());
     let ended = Running::to_its_end(
         in_shell("exec \"$0\" \"$@\" < r.json", &command),
         scene.path(),
@@ -201,8 +196,8 @@ fn devices_and_descriptors_need_no_force() {
         .code(0)
         .says(" transactions/s ");
     let to_file = |script: &str, words: &str| {
-        let mut command = Running::command(program());
-        command.args(words.split(' ')).current_dir(scene.path());
+        let mut command = postmark(words);
+        command.current_dir(scene.path());
         Running::to_its_end(in_shell(script, &command), scene.path())
     };
     // What stands there already stays.
@@ -268,10 +263,9 @@ fn the_prompt_does_not_write_into_what_it_reads() {
     let mut command = Running::command(program());
     command.current_dir(scene.path());
     let ended = Running::to_its_end(in_shell("exec \"$0\" < script", &command), scene.path());
-    ended
-        .code(0)
-        .says("'.pmrc': commands are being read from it")
-        .says("'script': commands are being read from it");
+    ended.ends(
+        "0 | '.pmrc': commands are being read from it | 'script': commands are being read from it",
+    );
     assert_eq!(read(&scene, "script"), script);
     // When it has been read, it is a file like others.
     assert!(
@@ -294,10 +288,9 @@ fn an_output_that_hangs_keeps_no_refusal() {
     for option in ["--output", "--live"] {
         let mounted = Passthrough::mount(&backing, &point, Options::default()).unwrap();
         mounted.stall_at(RequestKind::Flush);
-        let mut command = Running::command(program());
+        let mut command = postmark(LITTLE);
         // Where the acknowledgement log is, is looked at when all outputs are open.
         command
-            .args(LITTLE.split(' '))
             .args([
                 "--mix",
                 "read=1",

@@ -11,7 +11,7 @@ use rustix::process::Signal;
 
 use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Face::{Prompt, Run};
-use crate::support::faces::{clean, own_directories, program};
+use crate::support::faces::{clean, own_directories, postmark, program};
 use crate::support::scene::{furnish, set_mode, write};
 use crate::support::{
     Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_met, is_root,
@@ -332,17 +332,8 @@ fn a_subdirectory_of_another_mode() {
 fn the_links_of_a_mix() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
-    let mut command = Running::command(program());
+    let mut command = postmark("run --storage posix --files 500 --transactions 1000000");
     command
-        .args([
-            "run",
-            "--storage",
-            "posix",
-            "--files",
-            "500",
-            "--transactions",
-            "1000000",
-        ])
         .args([
             "--mix",
             "create=1,delete=1,link=1,symlink=1,mkdir=1",
@@ -404,17 +395,8 @@ fn what_was_made_after_a_pool_was_kept() {
 
 /// The directory of a little pool that a run has kept.
 fn kept_pool(location: &Path) -> PathBuf {
-    let mut command = Running::command(program());
+    let mut command = postmark("run --storage posix --files 200 --transactions 0");
     command
-        .args([
-            "run",
-            "--storage",
-            "posix",
-            "--files",
-            "200",
-            "--transactions",
-            "0",
-        ])
         .args(["--mix", "read=1", "--keep", "--target"])
         .arg(location);
     Running::to_its_end(command, location).code(0);
@@ -425,10 +407,7 @@ fn kept_pool(location: &Path) -> PathBuf {
 /// by its owner.
 #[test]
 fn a_kept_pool_of_another_owner() {
-    if !is_root() {
-        return;
-    }
-    let scene = Scene::in_memory();
+    let Some(scene) = Scene::rooted() else { return };
     let location = scene.directory("location");
     let own = kept_pool(&location);
     let names: Vec<PathBuf> = std::fs::read_dir(&own)
@@ -446,18 +425,12 @@ fn a_kept_pool_of_another_owner() {
     give(65_534, false);
     let before = Snapshot::of(&own);
     let cleaned = clean(&own);
-    cleaned
-        .code(1)
-        .says("it belongs to another owner (user 65534)")
-        .says("its manifest stays");
+    cleaned.ends("1 | it belongs to another owner (user 65534) | its manifest stays");
     before.assert_kept(&own, &cleaned);
     give(65_534, true);
     let before = Snapshot::of(&own);
     let cleaned = clean(&own);
-    cleaned
-        .code(1)
-        .says("it belongs to user 65534, not to the current user 0")
-        .says("nothing was changed");
+    cleaned.ends("1 | it belongs to user 65534, not to the current user 0 | nothing was changed");
     before.assert_kept(&own, &cleaned);
     give(0, true);
     clean(&own).code(0);
@@ -495,10 +468,7 @@ fn a_manifest_of_another_user_is_not_believed() {
     assert!(writing.wait().unwrap().success());
     let before = Snapshot::of(&shared);
     let cleaned = clean(&shared);
-    cleaned
-        .code(1)
-        .says("it belongs to user 65534, not to the current user 0")
-        .says("nothing was changed");
+    cleaned.ends("1 | it belongs to user 65534, not to the current user 0 | nothing was changed");
     before.assert_kept(&shared, &cleaned);
     // Nor does a run begin there.
     let refused = Prompt(Raw).perform(
@@ -833,10 +803,7 @@ fn cleaning_beside_starting_runs() {
 /// run's directory is empty when it begins, and when it ends.
 #[test]
 fn cleaning_beside_starting_runs_of_another_process_namespace() {
-    if !is_root() {
-        return;
-    }
-    let scene = Scene::in_memory();
+    let Some(scene) = Scene::rooted() else { return };
     let location = scene.directory("location");
     beside_starting_runs(&scene, &location, || {
         let mut command = Running::command(Path::new("unshare"));

@@ -132,10 +132,7 @@ fn a_failed_run_is_told_at_the_end_of_the_session() {
         location.display()
     );
     let ended = session(&scene, text.as_bytes());
-    ended
-        .code(1)
-        .says("already contains '1'")
-        .says("seconds total");
+    ended.ends("1 | already contains '1' | seconds total");
     assert_eq!(std::fs::read(location.join("1")).unwrap(), b"mine\n");
     let names = names(scene.path());
     assert_eq!(names, ["commands", "location"], "{ended}");

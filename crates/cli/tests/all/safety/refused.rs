@@ -3,9 +3,11 @@
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
 
-use crate::support::faces::{program, program_for_all};
+use testkit::table;
+
+use crate::support::faces::{postmark, program_for_all};
 use crate::support::scene::{furnish, set_age, set_mode, write};
-use crate::support::{FACES, Face, FileSystem, Running, Scene, Snapshot, Volume, Work, is_root};
+use crate::support::{FACES, Face, FileSystem, Running, Scene, Snapshot, Volume, Work};
 
 /// The exit status of a run that was refused.
 fn refused(face: Face) -> i32 {
@@ -107,6 +109,17 @@ fn locations_on_one_volume_are_added_up() {
     }
 }
 
+/// Pools that grow, and what they have no room for. Every directory for deliveries has two more,
+/// and every writer that replaces makes the new file beside the old one.
+const GROWING: &str = "
+    --mix create=1 --for 3s --files 2000 --size 10 | inodes at its peak
+    --mix create=1 --for 3s --files 400 --size 64KiB | iB at its peak
+    --mix replace=1,deliver=1 --for 3s --files 10 --size 10 --dirs subdirs:200 | inodes at its peak
+    --mix create=1,deliver=1 --for 3s --files 10 --size 10 --workers 4 --dirs tree:7x2
+        | inodes at its peak
+    --mix replace=1 --transactions 100 --files 380 --size 10 --writers 128 | inodes at its peak
+";
+
 /// Nobody can foretell how far a pool grows that grows until a time is over; that it has room at
 /// its beginning is certain.
 #[test]
@@ -120,62 +133,20 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
     let disk = scene.directory("ext4");
     let _disk = Volume::with_image(FileSystem::Ext4, &scene, &disk, 16, &["-N", "512"]);
     for location in [&small, &disk] {
-        for (words, told) in [
-            (
-                "--mix create=1 --for 3s --files 2000 --size 10",
-                "inodes at its peak",
-            ),
-            (
-                "--mix create=1 --for 3s --files 400 --size 64KiB",
-                "iB at its peak",
-            ),
-            // Every directory for deliveries has two more.
-            (
-                "--mix replace=1,deliver=1 --for 3s --files 10 --size 10 --dirs subdirs:200",
-                "inodes at its peak",
-            ),
-            (
-                "--mix create=1,deliver=1 --for 3s --files 10 --size 10 --workers 4 --dirs \
-                 tree:7x2",
-                "inodes at its peak",
-            ),
-            // Every writer makes the new file beside the old one.
-            (
-                "--mix replace=1 --transactions 100 --files 380 --size 10 --writers 128",
-                "inodes at its peak",
-            ),
-        ] {
+        for [words, told] in table(GROWING) {
             let before = Snapshot::of(location);
-            let mut command = Running::command(program());
-            command
-                .args(["run", "--quiet"])
-                .args(words.split(' '))
-                .arg("--target")
-                .arg(location);
+            let mut command = postmark("run --quiet");
+            command.args(words.split(' ')).arg("--target").arg(location);
             let ended = Running::to_its_end(command, location);
-            ended
-                .code(2)
-                .says("not enough space on the file system of")
-                .says(told);
+            ended.ends("2 | not enough space on the file system of");
+            ended.says(told);
             before.assert_kept(location, &ended);
         }
     }
     // Where the beginning fits, the run goes on until the file system is full.
-    let mut command = Running::command(program());
-    command
-        .args([
-            "run",
-            "--quiet",
-            "--no-overhead",
-            "--mix",
-            "create=1",
-            "--files",
-            "10",
-            "--for",
-            "20s",
-            "--target",
-        ])
-        .arg(&small);
+    let mut command =
+        postmark("run --quiet --no-overhead --mix create=1 --files 10 --for 20s --target");
+    command.arg(&small);
     let ended = Running::to_its_end(command, &small);
     ended.code(1).says("No space left on device");
 }
@@ -238,10 +209,7 @@ fn a_read_only_file_system() {
 
 #[test]
 fn a_directory_without_permission() {
-    if !is_root() {
-        return;
-    }
-    let scene = Scene::in_memory();
+    let Some(scene) = Scene::rooted() else { return };
     let program = program_for_all(&scene);
     let location = scene.directory("location");
     furnish(&location);
@@ -267,10 +235,7 @@ fn a_directory_without_permission() {
 /// back, too.
 #[test]
 fn a_directory_of_ones_own_works_without_root() {
-    if !is_root() {
-        return;
-    }
-    let scene = Scene::in_memory();
+    let Some(scene) = Scene::rooted() else { return };
     let program = program_for_all(&scene);
     let location = scene.directory("location");
     furnish(&location);

@@ -208,10 +208,7 @@ fn lines_of_live_that_cannot_be_written_end_the_run_with_1() {
         command
     };
     let ended = Running::to_its_end(command("/dev/full"), &location);
-    ended
-        .code(1)
-        .says("cannot write --live to /dev/full: No space left on device")
-        .says("transactions/s");
+    ended.ends("1 | cannot write --live to /dev/full: No space left on device | transactions/s");
     let mut gone = command("-");
     gone.arg("--output")
         .arg(scene.path().join("report"))

@@ -18,9 +18,8 @@ fn at_the_prompt_the_second_one_refuses() {
         // With subdirectories, so that no name of the first one is in the way of the second.
         let other = Work::little(&location).in_subdirectories(3);
         let refused = Prompt(second).perform(&other, &scene);
+        refused.ends("1 | is in use by another run of postmark");
         refused
-            .code(1)
-            .says("is in use by another run of postmark")
             .says(&format!("process {}", running.worker()))
             .does_not_say("Creating");
         let ended = running.finish();

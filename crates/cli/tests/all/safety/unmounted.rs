@@ -39,10 +39,8 @@ fn goes_away_from(
     let running = begin(&work, &scene);
     volume.unmount_lazily();
     let ended = running.finish();
+    ended.ends("1 | unmounted | PARTIAL");
     ended
-        .code(1)
-        .says("unmounted")
-        .says("PARTIAL")
         .does_not_say("somebody else")
         .does_not_say("cannot be removed");
     beneath.assert_kept(&location, &ended);
@@ -271,11 +269,8 @@ fn young_files_that_take_its_place_stay() {
             }
             let guests = Snapshot::of(&location);
             let ended = running.finish();
-            ended
-                .code(1)
-                .says("it was moved")
-                .says("PARTIAL")
-                .does_not_say("beneath");
+            ended.ends("1 | it was moved | PARTIAL");
+            ended.does_not_say("beneath");
             guests.assert_kept(&location, &ended);
             before.assert_kept(&away, &ended);
         }

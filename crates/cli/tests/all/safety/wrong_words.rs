@@ -1,7 +1,9 @@
 //! Words that are wrong: the program names the place, what is wrong and what would be right, and
 //! leaves with code 2 before anything is touched.
 
-use crate::support::faces::program;
+use testkit::rows;
+
+use crate::support::faces::postmark;
 use crate::support::scene::{furnish, write};
 use crate::support::{Ended, Running, Scene, Snapshot};
 
@@ -20,278 +22,211 @@ impl Place {
         Self { scene, before }
     }
 
-    pub fn say(&self, words: &[&str]) -> Ended {
+    /// The program with words that have no blanks in them.
+    pub fn say(&self, words: &str) -> Ended {
         let location = self.scene.path().join("location");
-        let mut command = Running::command(program());
-        command.args(words).current_dir(&location);
+        let mut command = postmark(words);
+        command.current_dir(&location);
         let ended = Running::to_its_end(command, &location);
         self.before.assert_kept(&location, &ended);
         ended
     }
+
+    /// Each row has words that are refused, and all that is told of them. The lines of a usage
+    /// message are broken where the terminal ends.
+    pub fn refuses_all(&self, table: &str) {
+        for row in rows(table) {
+            let ended = self.say(row[0]);
+            ended.code(2);
+            ended.assert(
+                ended.output.is_empty(),
+                "it says something on standard output",
+            );
+            let errors = ended
+                .errors
+                .split_whitespace()
+                .collect::<Vec<_>>()
+                .join(" ");
+            for told in &row[1..] {
+                ended.assert(errors.contains(told), &format!("'{told}' is not told"));
+            }
+        }
+    }
+
+    /// The file `config.toml`.
+    pub fn configure(&self, text: &str) {
+        write(&self.scene.path().join("config.toml"), text, 0o644);
+    }
+
+    /// The same of configuration files, with `\\n` for the end of a line.
+    pub fn refuses_all_files(&self, table: &str) {
+        for row in rows(table) {
+            self.configure(&row[0].replace("\\n", "\n"));
+            let ended = self.say("run --config ../config.toml");
+            ended.code(2).says("config.toml");
+            for told in &row[1..] {
+                ended.assert(
+                    ended.errors.contains(told),
+                    &format!("'{told}' is not told"),
+                );
+            }
+        }
+    }
 }
 
 /// Words, and what is told of them.
-const WRONG_OPTIONS: &[(&str, &[&str])] = &[
-    ("run --files", &["--files"]),
-    ("run --files none", &["--files", "none"]),
-    ("run --files -5", &["-5"]),
-    ("run --files 0", &["number of files 0"]),
-    ("run --files 1e3", &["--files", "1e3"]),
-    ("run --files 99999999999999999999", &["--files"]),
-    ("run --files 99999999999999", &["at most"]),
-    ("run --transactions 1.5", &["--transactions", "1.5"]),
-    ("run --transactions 10MB", &["--transactions", "10MB"]),
-    ("run --size 0", &["at least 1"]),
-    ("run --size 10..5", &["sizes 10..5", "options"]),
-    ("run --size 5..", &["--size"]),
-    ("run --size big", &["--size", "big"]),
-    ("run --size 3GiB", &["at most 2147483647"]),
-    ("run --read-block 0", &["read block"]),
-    ("run --write-block 4GiB", &["write block"]),
-    ("run --write-block 1k2", &["--write-block", "1k2"]),
-    ("run --subdirs 0", &["subdirectories 0"]),
-    ("run --subdirs 5000000000", &["5000000000"]),
-    ("run --bias-read 11", &["11", "0 to 10"]),
-    ("run --bias-create -2", &["-2", "0 to 10"]),
-    ("run --bias-read much", &["--bias-read", "much"]),
-    ("run --seed -1", &["-1"]),
-    ("run --seed 4294967296", &["--seed", "4294967296"]),
-    ("run --storage tape", &["--storage", "tape", "posix"]),
-    ("run --edition 2.0", &["--edition", "2.0"]),
-    ("run --format yaml", &["--format", "yaml", "json"]),
-    ("run --preset nothing", &["nothing", "postmark presets"]),
-    ("run --config nowhere.toml", &["nowhere.toml"]),
-    ("run --weight 3", &["--weight 3", "--target"]),
-    ("run --target . --weight 3 --weight 4", &["--weight 4"]),
-    ("run --target . --weight 0", &["weight 0"]),
-    ("run --target . --weight some", &["--weight", "some"]),
-    (
-        "run --edition 1.0 --target . --target ..",
-        &["1.0", "exactly one"],
-    ),
-    ("run --target", &["--target"]),
-    ("run --file 5", &["--file"]),
-    ("run somewhere", &["somewhere"]),
-    ("run --output", &["--output"]),
-    ("plan --files 0", &["number of files 0"]),
-    ("plan --no-room-check", &["--no-room-check"]),
-    ("clean", &["PATH"]),
-    ("clean --all", &["--all"]),
-    ("presets 5", &["5"]),
-    ("--edition 1.7", &["1.7"]),
-    ("--bogus", &["--bogus"]),
-    ("--no-room-check run", &["'run'", "must follow it"]),
-    ("--edition 1.0 plan", &["'plan'", "./plan"]),
-    ("one two", &["'one' is neither a command"]),
-];
+const WRONG_OPTIONS: &str = "
+    run --files | --files
+    run --files none | --files | none
+    run --files -5 | -5
+    run --files 0 | number of files 0
+    run --files 1e3 | --files | 1e3
+    run --files 99999999999999999999 | --files
+    run --files 99999999999999 | at most
+    run --transactions 1.5 | --transactions | 1.5
+    run --transactions 10MB | --transactions | 10MB
+    run --size 0 | at least 1
+    run --size 10..5 | sizes 10..5 | options
+    run --size 5.. | --size
+    run --size big | --size | big
+    run --size 3GiB | at most 2147483647
+    run --read-block 0 | read block
+    run --write-block 4GiB | write block
+    run --write-block 1k2 | --write-block | 1k2
+    run --subdirs 0 | subdirectories 0
+    run --subdirs 5000000000 | 5000000000
+    run --bias-read 11 | 11 | 0 to 10
+    run --bias-create -2 | -2 | 0 to 10
+    run --bias-read much | --bias-read | much
+    run --seed -1 | -1
+    run --seed 4294967296 | --seed | 4294967296
+    run --storage tape | --storage | tape | posix
+    run --edition 2.0 | --edition | 2.0
+    run --format yaml | --format | yaml | json
+    run --preset nothing | nothing | postmark presets
+    run --config nowhere.toml | nowhere.toml
+    run --weight 3 | --weight 3 | --target
+    run --target . --weight 3 --weight 4 | --weight 4
+    run --target . --weight 0 | weight 0
+    run --target . --weight some | --weight | some
+    run --edition 1.0 --target . --target .. | 1.0 | exactly one
+    run --target | --target
+    run --file 5 | --file
+    run somewhere | somewhere
+    run --output | --output
+    plan --files 0 | number of files 0
+    plan --no-room-check | --no-room-check
+    clean | PATH
+    clean --all | --all
+    presets 5 | 5
+    --edition 1.7 | 1.7
+    --bogus | --bogus
+    --no-room-check run | 'run' | must follow it
+    --edition 1.0 plan | 'plan' | ./plan
+    one two | 'one' is neither a command
+";
 
 /// Words of libraries that say nothing of the option.
-const OF_LIBRARIES: &[&str] = &[
-    "float literal",
-    "invalid digit",
-    "cannot parse",
-    "target type",
-    "f64",
-    "i64",
-    "u64",
-    "u32",
-    "untagged",
-    "variant of",
-];
+const OF_LIBRARIES: &str =
+    "float literal,invalid digit,cannot parse,target type,f64,i64,u64,u32,untagged,variant of";
+
+/// Options that take numbers.
+const OPTIONS: &str = "
+    files transactions for warm-up rate round sweep slo size read-block write-block subdirs
+    bias-read bias-create seed contents dedup mix append-size range-size size-max popularity
+    dirs entries-max names think align workers writers readers durability on-error
+    stall-timeout weight
+";
 
 /// Every option that takes a number names itself, the value and what is expected, whatever the
 /// value is.
 #[test]
 fn numbers() {
     let place = Place::new();
-    for option in [
-        "files",
-        "transactions",
-        "for",
-        "warm-up",
-        "rate",
-        "round",
-        "sweep",
-        "slo",
-        "size",
-        "read-block",
-        "write-block",
-        "subdirs",
-        "bias-read",
-        "bias-create",
-        "seed",
-        "contents",
-        "dedup",
-        "mix",
-        "append-size",
-        "range-size",
-        "size-max",
-        "popularity",
-        "dirs",
-        "entries-max",
-        "names",
-        "think",
-        "align",
-        "workers",
-        "writers",
-        "readers",
-        "durability",
-        "on-error",
-        "stall-timeout",
-        "weight",
-    ] {
-        for value in [
-            "junk",
-            "",
-            "1x",
-            "--",
-            "1..2..3",
-            "0x10",
-            "184467440737095516160x",
-        ] {
-            let ended = place.say(&["run", "--target", ".", &format!("--{option}={value}")]);
+    for option in OPTIONS.split_whitespace() {
+        for value in "junk,,1x,--,1..2..3,0x10,184467440737095516160x".split(',') {
+            let ended = place.say(&format!("run --target . --{option}={value}"));
             ended
                 .code(2)
                 .says(&format!("--{option}"))
                 .says(&format!("'{value}'"));
-            for word in OF_LIBRARIES {
+            for word in OF_LIBRARIES.split(',') {
                 ended.does_not_say(word);
             }
-            let expected = [
-                "write",
-                "use",
-                "expected",
-                "whole number",
-                "possible values",
-            ];
+            let mut expected = "write,use,expected,whole number,possible values".split(',');
             ended.assert(
-                expected.iter().any(|word| ended.errors.contains(word)),
+                expected.any(|word| ended.errors.contains(word)),
                 "what is expected is not told",
             );
         }
         // In a file all of them have another type than a list of texts.
         for value in ["[\"x\"]", "\"x\"", "1979-05-27"] {
-            write(
-                &place.scene.path().join("config.toml"),
-                &format!("{option} = {value}\n"),
-                0o644,
-            );
-            let ended = place.say(&["run", "--config", "../config.toml"]);
+            place.configure(&format!("{option} = {value}\n"));
+            let ended = place.say("run --config ../config.toml");
             ended.code(2).says("line 1").says(option);
-            for word in OF_LIBRARIES {
+            for word in OF_LIBRARIES.split(',') {
                 ended.does_not_say(word);
             }
         }
     }
-    for words in [["list", "--limit", "some"], ["list", "--limit", ""]] {
-        place.say(&words).code(2).says("expected a whole number");
+    for words in ["list --limit some", "list --limit "] {
+        place.say(words).code(2).says("expected a whole number");
     }
 }
 
 #[test]
 fn options() {
-    let place = Place::new();
-    for (words, told) in WRONG_OPTIONS {
-        let ended = place.say(&words.split(' ').collect::<Vec<_>>());
-        ended.code(2);
-        ended.assert(
-            ended.output.is_empty(),
-            "it says something on standard output",
-        );
-        for word in *told {
-            ended.assert(
-                ended.errors.contains(word),
-                &format!("'{word}' is not told"),
-            );
-        }
-    }
+    Place::new().refuses_all(WRONG_OPTIONS);
 }
 
 /// What users of other programs type, and slips.
+const MISTAKES: &str = "
+    plna | did you mean 'postmark plan'?
+    plna --files 3 | did you mean 'postmark plan'?
+    shwo last | did you mean 'postmark show'?
+    run --threads 4 | postmark: unknown option '--threads' (use --workers N)
+    run --engine tape
+        | postmark: unknown option '--engine' (use --storage NAME ('postmark engines' lists
+    run --duration=60 | (use --for TIME
+    run /mnt/x | (use --target /mnt/x)
+    run --preset Mail | did you mean 'mail'?
+    --preset mail | (use 'postmark run --preset mail')
+    run --file 3 | postmark: unknown option '--file' (did you mean '--files'?)
+    run --files | postmark: a value is required for --files
+    run --files 10q | postmark: invalid value '10q' for --files: unknown unit 'q' (use k
+    run --storage tape | postmark: invalid value 'tape' for --storage: expected stdio,
+    show | (see 'postmark show --help')
+";
+
 #[test]
 fn mistakes_are_met_with_what_is_meant() {
-    let place = Place::new();
-    for (words, told) in [
-        (&["plna"][..], "did you mean 'postmark plan'?"),
-        (&["plna", "--files", "3"], "did you mean 'postmark plan'?"),
-        (&["shwo", "last"], "did you mean 'postmark show'?"),
-        (
-            &["run", "--threads", "4"],
-            "postmark: unknown option '--threads' (use --workers N)",
-        ),
-        (
-            &["run", "--engine", "tape"],
-            "postmark: unknown option '--engine' (use --storage NAME ('postmark engines' lists",
-        ),
-        (&["run", "--duration=60"], "(use --for TIME"),
-        (&["run", "/mnt/x"], "(use --target /mnt/x)"),
-        (&["run", "--preset", "Mail"], "did you mean 'mail'?"),
-        (&["--preset", "mail"], "(use 'postmark run --preset mail')"),
-        (
-            &["run", "--file", "3"],
-            "postmark: unknown option '--file' (did you mean '--files'?)",
-        ),
-        (
-            &["run", "--files"],
-            "postmark: a value is required for --files",
-        ),
-        (
-            &["run", "--files", "10q"],
-            "postmark: invalid value '10q' for --files: unknown unit 'q' (use k",
-        ),
-        (
-            &["run", "--storage", "tape"],
-            "postmark: invalid value 'tape' for --storage: expected stdio,",
-        ),
-        (&["show"], "(see 'postmark show --help')"),
-    ] {
-        let ended = place.say(words);
-        ended.code(2).says(told);
-        ended.assert(
-            ended.output.is_empty(),
-            "it says something on standard output",
-        );
-    }
+    Place::new().refuses_all(MISTAKES);
 }
+
+const WRONG_FILES: &str = r#"
+    files =  | line 1
+    files = 10\nfilse = 20\n | line 2 | filse
+    files = -10\n | line 1 | negative
+    files = "many"\n | many
+    storage = "tape"\n | tape
+    edition = "3"\n | line 1 | 3
+    [[target]]\nweight = 3\n | path
+    [[target]]\npath = "."\nweight = -3\n | line 3
+    [[target]]\npath = "."\nwieght = 3\n | wieght
+    not a configuration at all\n | line 1
+    files = 1\nfiles = 2\n | line 2
+"#;
 
 #[test]
 fn configuration_files() {
     let place = Place::new();
-    for (text, told) in [
-        ("files = ", &["line 1"][..]),
-        ("files = 10\nfilse = 20\n", &["line 2", "filse"]),
-        ("files = -10\n", &["line 1", "negative"]),
-        ("files = \"many\"\n", &["many"]),
-        ("storage = \"tape\"\n", &["tape"]),
-        ("edition = \"3\"\n", &["line 1", "3"]),
-        ("[[target]]\nweight = 3\n", &["path"]),
-        ("[[target]]\npath = \".\"\nweight = -3\n", &["line 3"]),
-        ("[[target]]\npath = \".\"\nwieght = 3\n", &["wieght"]),
-        ("not a configuration at all\n", &["line 1"]),
-        ("files = 1\nfiles = 2\n", &["line 2"]),
-    ] {
-        write(&place.scene.path().join("config.toml"), text, 0o644);
-        let ended = place.say(&["run", "--config", "../config.toml"]);
-        ended.code(2).says("config.toml");
-        for word in told {
-            ended.assert(
-                ended.errors.contains(word),
-                &format!("'{word}' is not told"),
-            );
-        }
-    }
+    place.refuses_all_files(WRONG_FILES);
     // A whole configuration file, and one that is no text.
     std::fs::write(place.scene.path().join("config.toml"), b"files = 1\xff\n").unwrap();
-    place
-        .say(&["run", "--config", "../config.toml"])
-        .code(2)
-        .says("config.toml");
-    write(
-        &place.scene.path().join("config.toml"),
-        "files = 20\nseed = 7\n",
-        0o644,
-    );
-    place.say(&["run", "--config", "../config.toml"]).code(0);
+    let words = "run --config ../config.toml";
+    place.say(words).code(2).says("config.toml");
+    place.configure("files = 20\nseed = 7\n");
+    place.say(words).code(0);
 }
 
 /// Wrong values at the prompt change nothing and the session goes on, as in the original: no code
@@ -318,7 +253,7 @@ fn wrong_values_at_the_prompt() {
             &format!("{line}\nset transactions 20\nset number 10\nrun\nquit\n"),
             0o644,
         );
-        let ended = place.say(&["../commands"]);
+        let ended = place.say("../commands");
         ended.code(0).says("Error:").says("seconds total");
     }
 }

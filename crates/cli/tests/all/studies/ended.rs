@@ -3,40 +3,24 @@
 use std::time::{Duration, Instant, SystemTime};
 
 use rustix::process::Signal;
+use testkit::{Random, number_of};
 
 use super::{LITTLE, Lab, until_measured};
-use crate::mounted::number;
-use crate::support::is_root;
 
-/// Numbers below 1 that follow from a seed (SplitMix64: Steele, Lea and Flood, 2014).
-struct Moments(u64);
-
-impl Moments {
-    fn new() -> Self {
-        let now = SystemTime::now()
-            .duration_since(SystemTime::UNIX_EPOCH)
-            .unwrap();
-        let seed = number("POSTMARK_SEED", now.as_nanos() as u64);
-        println!("POSTMARK_SEED={seed}");
-        Self(seed)
-    }
-
-    fn next(&mut self) -> f64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut mixed = self.0;
-        mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((mixed ^ (mixed >> 31)) >> 11) as f64 / (1_u64 << 53) as f64
-    }
+/// Random numbers from a seed, which is printed.
+fn moments() -> Random {
+    let now = SystemTime::now()
+        .duration_since(SystemTime::UNIX_EPOCH)
+        .unwrap();
+    let seed = number_of("POSTMARK_SEED", now.as_nanos() as u64);
+    println!("POSTMARK_SEED={seed}");
+    Random(seed)
 }
 
 #[test]
 fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
-    let mut moments = Moments::new();
+    let Some(lab) = Lab::rooted() else { return };
+    let mut moments = moments();
     let words = format!(
         "study {LITTLE} --blocks 2 --no-twin --axis workers=1,2 --axis files=40,60 --target {} \
          --target {} --target a",
@@ -54,7 +38,7 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
         // A quarter of the runs take about so long.
         std::thread::sleep(
             one.min(Duration::from_secs(1))
-                .mul_f64(moments.next() * 3.0),
+                .mul_f64(moments.unit() * 3.0),
         );
         let ended = running.kill();
         ended.signal(Signal::KILL.as_raw());
@@ -67,9 +51,7 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
         }
     }
     let ended = lab.says("study --resume");
-    ended
-        .code(0)
-        .says("runs of this study are in the archive already");
+    ended.ends("0 | runs of this study are in the archive already");
     lab.is_complete(2, 12);
     let cleaned = lab.cleans();
     lab.is_clean(&[], &cleaned);
@@ -83,10 +65,7 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
 
 #[test]
 fn an_interrupted_study_puts_away_what_it_made_and_goes_on() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let study = format!(
         "study {LITTLE} --blocks 3 --target {} --target {} --target b",
         lab.made("tmpfs", "16MiB"),

@@ -25,27 +25,18 @@ fn make_room(directory: &Path) {
 
 #[test]
 fn a_full_target_stops_a_study_until_there_is_room() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let volume = Volume::in_memory(&lab.path("b"), "size=24m");
     let mut running = lab.start(&format!("study {LITTLE} --blocks 4 --target a --target b"));
     until_measured(&mut running, "block 1 of 4, run 2");
     fill(&lab.path("b"));
     let ended = running.finish();
-    ended
-        .code(1)
-        .says("the study stopped")
-        .says("space")
-        .says("continues this study");
+    ended.ends("1 | the study stopped | space | continues this study");
     let left = names(&lab.path("b")).unwrap();
     assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
     // Nothing has changed: it stops again, and has lost nothing.
     let before = lab.complete().len();
-    lab.says("study --resume")
-        .code(1)
-        .says("continues this study");
+    lab.row("study --resume | 1 | continues this study");
     make_room(&lab.path("b"));
     let ended = lab.says("study --resume");
     ended.code(0);
@@ -67,11 +58,7 @@ fn a_full_archive_stops_a_study_until_there_is_room() {
     until_measured(&mut running, "block 1 of 6, run 1");
     fill(&directory);
     let ended = running.finish();
-    ended
-        .code(1)
-        .says("the study stopped")
-        .says("full")
-        .says("--archive");
+    ended.ends("1 | the study stopped | full | --archive");
     lab.is_clean(&[&volume], &ended);
     make_room(&directory);
     let ended = lab.says("study --resume");
@@ -82,10 +69,7 @@ fn a_full_archive_stops_a_study_until_there_is_room() {
 
 #[test]
 fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let images = lab.path("images");
     let volume = Volume::in_memory(&images, "size=80m");
     // States of aged pools are kept beside the image.
@@ -97,10 +81,7 @@ fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
     until_measured(&mut running, "block 1 of 2, run 1");
     fill(&images);
     let ended = running.finish();
-    ended
-        .code(1)
-        .says("the study stopped")
-        .says("No space left on device");
+    ended.ends("1 | the study stopped | No space left on device");
     ended.says("continues this study");
     let left = names(&images).unwrap();
     assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
@@ -114,10 +95,7 @@ fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
 /// Each image has room by itself, but not both.
 #[test]
 fn images_without_room_for_all_of_them_are_refused_before_one_is_made() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let volume = Volume::in_memory(&lab.path("images"), "size=48m");
     let (one, other) = (lab.made("ext4", "32MiB"), lab.made("ext3", "32MiB"));
     let ended = lab.says(&format!(
@@ -135,10 +113,7 @@ fn images_without_room_for_all_of_them_are_refused_before_one_is_made() {
 /// What is below the mount point is another file system, on which nothing is measured.
 #[test]
 fn a_mount_that_disappears_stops_a_study_until_it_is_back() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     // The wait for a quiet machine is longer than a run: that is where it is unmounted.
     let words = format!("study {LITTLE} --blocks 3 --target a --target b").replace("0s", "600ms");
     let mut volume = Volume::in_memory(&lab.path("b"), "size=24m");
@@ -147,17 +122,10 @@ fn a_mount_that_disappears_stops_a_study_until_it_is_back() {
     std::thread::sleep(Duration::from_millis(100));
     volume.unmount_lazily();
     let ended = running.finish();
-    ended
-        .code(1)
-        .says("the study stopped")
-        .says("mount")
-        .says("continues this study");
+    ended.ends("1 | the study stopped | mount | continues this study");
     lab.is_clean(&[], &ended);
     let ended = lab.says("study --resume");
-    ended
-        .code(1)
-        .says("mount that again")
-        .says("continues this study");
+    ended.ends("1 | mount that again | continues this study");
     lab.is_clean(&[], &ended);
     let volume = Volume::in_memory(&lab.path("b"), "size=24m");
     let ended = lab.says("study --resume");

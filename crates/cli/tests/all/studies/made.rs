@@ -7,10 +7,11 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
+use testkit::Says;
 
 use super::{LITTLE, Lab};
 use crate::support::scene::set_mode;
-use crate::support::{Running, is_root, names};
+use crate::support::{Running, names};
 
 /// A study that goes on for a while on its first target.
 const LONG: &str =
@@ -34,7 +35,7 @@ impl Lab {
         let place = self.scene.path().to_str().unwrap().to_owned();
         let mounts = fs::read("/proc/self/mounts").unwrap();
         let mounts = String::from_utf8_lossy(&mounts);
-        assert!(!mounts.contains(&place), "{mounts}");
+        mounts.does_not_say(&place);
     }
 }
 
@@ -62,10 +63,7 @@ impl Drop for Busy {
 
 #[test]
 fn a_user_who_exchanges_the_made_directory_loses_nothing() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
         let mut running = lab.start(&format!(
             "{LONG} --target {} --target b",
@@ -124,10 +122,7 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
 
 #[test]
 fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let mut running = lab.start(&format!(
         "{LONG} --target {} --target b",
         lab.made("ext4", "16MiB")
@@ -178,10 +173,7 @@ fn hanging_mkfs(lab: &Lab) -> String {
 
 #[test]
 fn a_signal_ends_a_mkfs_that_hangs_and_the_study_removes_what_it_made() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let path = hanging_mkfs(&lab);
     let runs = lab.path("runs");
     for (signal, code) in [(Signal::INT, 130), (Signal::TERM, 143)] {
@@ -204,10 +196,7 @@ fn a_signal_ends_a_mkfs_that_hangs_and_the_study_removes_what_it_made() {
 
 #[test]
 fn what_a_second_signal_leaves_is_named() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let path = hanging_mkfs(&lab);
     // It takes no notice of the first signal, so that the second one comes while it is waited for.
     let program = lab.path("bin/mkfs.ext4");
@@ -270,10 +259,7 @@ fn what_a_second_signal_leaves_is_named() {
 
 #[test]
 fn a_study_that_cannot_unmount_ends_with_1_and_names_what_stays() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let little = LITTLE.replace("for=50ms", "for=2s");
     let words = format!(
         "study {little} --no-twin --blocks 1 --target {} --target b",
@@ -302,10 +288,7 @@ fn a_study_that_cannot_unmount_ends_with_1_and_names_what_stays() {
 
 #[test]
 fn images_in_a_directory_whose_path_is_not_utf_8() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let real = lab
         .path("images")
         .join(std::ffi::OsStr::from_bytes(b"\xff"));

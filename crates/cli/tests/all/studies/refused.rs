@@ -4,186 +4,60 @@
 use std::fs;
 use std::path::Path;
 
+use testkit::table;
+
 use super::{LITTLE, Lab};
-use crate::support::faces::{program, program_for_all};
+use crate::support::faces::{postmark, program_for_all};
 use crate::support::running::in_shell;
 use crate::support::scene::set_mode;
-use crate::support::{Ended, Running, is_root};
+use crate::support::{Ended, Running};
 
 const WORKLOAD: &str = "[[workload]]\nfiles = 50\nfor = \"50ms\"\n";
 const PLACES: &str = "targets = [\"/A\", \"/B\"]\n";
 
 /// What a file has after the targets of [`PLACES`], and what is said of it: the line, the reason
 /// and what to do.
-const WRONG: [(&str, &str, &str, &str); 21] = [
-    (
-        "colour = 1\n[[workload]]\n",
-        "line 2",
-        "unknown field `colour`",
-        "expected one of `name`",
-    ),
-    (
-        "[[workload]]\ncolour = 1\n",
-        "line 3",
-        "colour: runs have no such option",
-        "'postmark run --help' lists all",
-    ),
-    (
-        "[[workload]]\nfiles = 1\nfiles = 2\n",
-        "line 4",
-        "duplicate key",
-        "",
-    ),
-    (
-        "[[workload]\n",
-        "line 2",
-        "unclosed array table",
-        "expected `]`",
-    ),
-    (
-        "blocks = 0\n[[workload]]\n",
-        "line 2",
-        "blocks = 0",
-        "expected a whole number from 1 to 10000",
-    ),
-    (
-        "[[workload]]\n[axes]\nworkers = []\n",
-        "line 4",
-        "the axis is empty",
-        "give it at least one value",
-    ),
-    (
-        "[[workload]]\n[axes]\nworkers = [1,\n1]\n",
-        "line 5",
-        "1 is there twice",
-        "remove one",
-    ),
-    (
-        "[[workload]]\n[axes]\nfiles = [100, -5]\n",
-        "line 4",
-        "-5 is negative",
-        "",
-    ),
-    (
-        "[[workload]]\n[axes]\nfiles = [\"many\"]\n",
-        "line 4",
-        "'many' is not a number",
-        "like 20k, 4KiB",
-    ),
-    (
-        "[[workload]]\n[axes]\nworkers = [0]\n",
-        "line 2",
-        "invalid number of workers 0",
-        "expected 1 to 4096",
-    ),
-    (
-        "[[workload]]\n[[workload]]\n",
-        "line 3",
-        "classic is there twice",
-        "a name of its own",
-    ),
-    (
-        "[[workload]]\nsize = \"1TiB\"\n",
-        "line 2",
-        "invalid size of 1099511627776 bytes",
-        "expected at most",
-    ),
-    (
-        "[[workload]]\npreset = \"post\"\n",
-        "line 2",
-        "no preset has this name",
-        "'postmark presets' lists them",
-    ),
-    (
-        "[[workload]]\ntarget = \"/x\"\n",
-        "line 3",
-        "a study decides this",
-        "remove the key",
-    ),
-    (
-        "[[workload]]\nage = 2000\n",
-        "line 3",
-        "age = 2000",
-        "expected a whole number from 0 to 1000",
-    ),
-    (
-        "[[workload]]\nfullness = 50\n",
-        "line 1",
-        "is a directory",
-        "fullness needs targets that the study makes",
-    ),
-    (
-        "baseline = \"c\"\n[[workload]]\n",
-        "line 2",
-        "baseline = \"c\"",
-        "expected one of",
-    ),
-    (
-        "until = \"2\"\n[[workload]]\n",
-        "line 2",
-        "until = \"2\"",
-        "like \"2%\"",
-    ),
-    (
-        "metrics = [\"speed\"]\n[[workload]]\n",
-        "line 2",
-        "unknown metric 'speed'",
-        "use transactions",
-    ),
-    (
-        "quiet-time = \"5\"\n[[workload]]\n",
-        "line 2",
-        "'5' has no unit of time",
-        "like 10ms, 2s or 1m",
-    ),
-    ("", "", "there is no workload", "add a [[workload]]"),
-];
+const WRONG: &str = r#"
+    colour = 1\n[[workload]]\n | line 2 | unknown field `colour` | expected one of `name`
+    [[workload]]\ncolour = 1\n | line 3 | colour: runs have no such option
+        | 'postmark run --help' lists all
+    [[workload]]\nfiles = 1\nfiles = 2\n | line 4 | duplicate key |
+    [[workload]\n | line 2 | unclosed array table | expected `]`
+    blocks = 0\n[[workload]]\n | line 2 | blocks = 0 | expected a whole number from 1 to 10000
+    [[workload]]\n[axes]\nworkers = []\n | line 4 | the axis is empty | give it at least one value
+    [[workload]]\n[axes]\nworkers = [1,\n1]\n | line 5 | 1 is there twice | remove one
+    [[workload]]\n[axes]\nfiles = [100, -5]\n | line 4 | -5 is negative |
+    [[workload]]\n[axes]\nfiles = ["many"]\n | line 4 | 'many' is not a number | like 20k, 4KiB
+    [[workload]]\n[axes]\nworkers = [0]\n | line 2 | invalid number of workers 0
+        | expected 1 to 4096
+    [[workload]]\n[[workload]]\n | line 3 | classic is there twice | a name of its own
+    [[workload]]\nsize = "1TiB"\n | line 2 | invalid size of 1099511627776 bytes | expected at most
+    [[workload]]\npreset = "post"\n | line 2 | no preset has this name
+        | 'postmark presets' lists them
+    [[workload]]\ntarget = "/x"\n | line 3 | a study decides this | remove the key
+    [[workload]]\nage = 2000\n | line 3 | age = 2000 | expected a whole number from 0 to 1000
+    [[workload]]\nfullness = 50\n | line 1 | is a directory
+        | fullness needs targets that the study makes
+    baseline = "c"\n[[workload]]\n | line 2 | baseline = "c" | expected one of
+    until = "2"\n[[workload]]\n | line 2 | until = "2" | like "2%"
+    metrics = ["speed"]\n[[workload]]\n | line 2 | unknown metric 'speed' | use transactions
+    quiet-time = "5"\n[[workload]]\n | line 2 | '5' has no unit of time | like 10ms, 2s or 1m
+    \n | | there is no workload | add a [[workload]]
+"#;
 
 /// Targets of files that are right otherwise.
-const WRONG_TARGETS: [(&str, &str, &str); 10] = [
-    (
-        "\"make:ext4?size=1MiB\"",
-        "invalid size of 1048576 bytes for ext4",
-        "expected 16777216 to",
-    ),
-    (
-        "\"make:ext4?size=9000000000GiB\"",
-        "invalid size",
-        "expected 16777216 to",
-    ),
-    (
-        "\"make:zfs\"",
-        "unknown kind of file system 'zfs'",
-        "use tmpfs, ext2",
-    ),
-    (
-        "\"make:tmpfs?colour=red\"",
-        "unknown key 'colour'",
-        "use size, mkfs",
-    ),
-    ("\"make:tmpfs?size=8MiB&in=/no/such\"", "/no/such", ""),
-    (
-        "\"/no/such\"",
-        "cannot use the target /no/such",
-        "No such file or directory",
-    ),
-    (
-        "\"/etc/passwd\"",
-        "cannot use the target /etc/passwd",
-        "it is not a directory",
-    ),
-    (
-        "\"here\"",
-        "the target here must be an absolute path",
-        "from another directory",
-    ),
-    ("\"/A\", \"/A\"", "/A is there twice", "a name of its own"),
-    (
-        "{ name = \"x\", path = \"/A\" }",
-        "expected a directory",
-        "{ name = ",
-    ),
-];
+const WRONG_TARGETS: &str = r#"
+    "make:ext4?size=1MiB" | invalid size of 1048576 bytes for ext4 | expected 16777216 to
+    "make:ext4?size=9000000000GiB" | invalid size | expected 16777216 to
+    "make:zfs" | unknown kind of file system 'zfs' | use tmpfs, ext2
+    "make:tmpfs?colour=red" | unknown key 'colour' | use size, mkfs
+    "make:tmpfs?size=8MiB&in=/no/such" | /no/such |
+    "/no/such" | cannot use the target /no/such | No such file or directory
+    "/etc/passwd" | cannot use the target /etc/passwd | it is not a directory
+    "here" | the target here must be an absolute path | from another directory
+    "/A", "/A" | /A is there twice | a name of its own
+    { name = "x", path = "/A" } | expected a directory | { name =
+"#;
 
 impl Lab {
     /// A study file.
@@ -216,8 +90,8 @@ impl Lab {
 #[test]
 fn wrong_study_files_are_refused_by_line_reason_and_remedy() {
     let lab = Lab::new();
-    for (rest, line, reason, remedy) in WRONG {
-        let ended = lab.study(&format!("{PLACES}{rest}"));
+    for [rest, line, reason, remedy] in table(WRONG) {
+        let ended = lab.study(&format!("{PLACES}{}", rest.replace("\\n", "\n")));
         lab.is_refused(&ended);
         ended
             .says("the study file study.toml is wrong: ")
@@ -240,11 +114,8 @@ fn wrong_study_files_are_refused_by_line_reason_and_remedy() {
 
 #[test]
 fn wrong_targets_are_refused_by_line_reason_and_remedy() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
-    for (target, reason, remedy) in WRONG_TARGETS {
+    let Some(lab) = Lab::rooted() else { return };
+    for [target, reason, remedy] in table(WRONG_TARGETS) {
         let other = lab.path("b").display().to_string();
         let ended = lab.study(&format!(
             "name = \"wrong\"\n\ntargets = [{target}, \"{other}\"]\n{WORKLOAD}"
@@ -258,34 +129,29 @@ fn wrong_targets_are_refused_by_line_reason_and_remedy() {
 #[test]
 fn wrong_words_are_refused() {
     let lab = Lab::new();
-    for (words, told) in [
-        (
-            "study missing.toml",
-            "cannot read the study file missing.toml",
-        ),
-        ("study a", "cannot read the study file a"),
-        ("study", "there is no target"),
-        (
-            "study --target a --set colour=1",
-            "colour: runs have no such option",
-        ),
-        ("study --target a --axis workers", "expected OPTION=VALUE"),
-        ("study --target a --axis workers=", "workers: ''"),
-        ("study --target a --blocks 0", "blocks = 0"),
-        ("study --target a --side x --block 1", "--tag"),
-        ("study --target a --side x --block 0 --tag t", "--block"),
-        ("study --target a --target a", "is there twice"),
-        ("study --target a", "the study has one configuration"),
-        ("study --target a --dry-run", "--axis workers=1,4"),
-        ("study --resume", "there is no archive"),
-    ] {
+    for [words, told] in table(
+        "
+            study missing.toml | cannot read the study file missing.toml
+            study a | cannot read the study file a
+            study | there is no target
+            study --target a --set colour=1 | colour: runs have no such option
+            study --target a --axis workers | expected OPTION=VALUE
+            study --target a --axis workers= | workers: ''
+            study --target a --blocks 0 | blocks = 0
+            study --target a --side x --block 1 | --tag
+            study --target a --side x --block 0 --tag t | --block
+            study --target a --target a | is there twice
+            study --target a | the study has one configuration
+            study --target a --dry-run | --axis workers=1,4
+            study --resume | there is no archive
+            ",
+    ) {
         let ended = lab.says(words);
         ended.says(told);
         lab.is_refused(&ended);
     }
-    let mut none = Running::command(program());
-    none.args(["study", "--target", "a", "--archive", "none"])
-        .current_dir(lab.scene.path());
+    let mut none = postmark("study --target a --archive none");
+    none.current_dir(lab.scene.path());
     let ended = Running::to_its_end(none, lab.scene.path());
     lab.is_refused(&ended);
     ended.says("a study keeps its runs in an archive");
@@ -302,18 +168,14 @@ fn what_is_refused_leaves_the_archive_as_it_is() {
     let before = fs::read(&lab.archive).unwrap();
     lab.study(&format!("{PLACES}colour = 1\n")).code(2);
     lab.says("study --resume nothing").code(2);
-    lab.says(&format!("study {LITTLE} --target a --target no-such"))
-        .code(2);
+    lab.row(&format!("study {LITTLE} --target a --target no-such | 2"));
     assert!(before == fs::read(&lab.archive).unwrap());
 }
 
 /// In a namespace in which the program is hidden, so that it is missing for nobody else.
 #[test]
 fn a_missing_mkfs_is_told_before_anything_is_made() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     for kind in ["ext4", "xfs", "btrfs"] {
         let words = format!(
             "study {LITTLE} --target a --target {}",
@@ -338,10 +200,7 @@ fn a_missing_mkfs_is_told_before_anything_is_made() {
 
 #[test]
 fn without_root_only_directories_are_measured() {
-    if !is_root() {
-        return;
-    }
-    let lab = Lab::new();
+    let Some(lab) = Lab::rooted() else { return };
     let copy = program_for_all(&lab.scene);
     set_mode(lab.scene.path(), 0o777);
     set_mode(&lab.path("a"), 0o777);

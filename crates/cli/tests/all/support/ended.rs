@@ -70,6 +70,16 @@ impl Ended {
         self
     }
 
+    /// Asserts an exit status and what is said, as in `2 | no such file | use --target`.
+    pub fn ends(&self, row: &str) -> &Self {
+        let mut columns = row.split('|').map(str::trim);
+        self.code(columns.next().unwrap().parse().unwrap());
+        columns.for_each(|words| {
+            self.says(words);
+        });
+        self
+    }
+
     /// Asserts that neither stream says something.
     ///
     /// # Panics

@@ -159,6 +159,13 @@ pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_postmark"))
 }
 
+/// The program with words that have no blanks in them.
+pub fn postmark(words: &str) -> Command {
+    let mut command = Running::command(program());
+    command.args(words.split_whitespace());
+    command
+}
+
 /// A copy of the program that everybody may run, wherever the original lies.
 pub fn program_for_all(scene: &Scene) -> PathBuf {
     let copy = scene.path().join("postmark");

@@ -7,6 +7,8 @@ use std::time::{Duration, SystemTime};
 
 use tempfile::TempDir;
 
+use super::is_root;
+
 /// A directory of a test's own.
 #[derive(Debug)]
 pub struct Scene {
@@ -27,6 +29,11 @@ impl Scene {
         } else {
             Self::new()
         }
+    }
+
+    /// The same where the tests are root's.
+    pub fn rooted() -> Option<Self> {
+        is_root().then(Self::in_memory)
     }
 
     fn below(place: &Path) -> Self {

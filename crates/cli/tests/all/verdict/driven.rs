@@ -2,13 +2,11 @@
 //! says.
 
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{Engine, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket};
 use record::{Fact, Outcome, Phase, Record, SteadyAsked, SteadyRule};
-use runner::{Clock, Control, Drive, NoEvents, Pace, Place, RunSpec, Stop, SystemClock};
+use runner::{Clock, Drive, NoEvents, Pace, Place, RunSpec, Stop, SystemClock};
+use testkit::{Assert, Timed, Virtual};
 use verdict::rules::Steadiness;
 use verdict::rules::{
     LatencyOverflow, NotSteady, Partial, RateNotReached, Stalled, SteadyStateNotReached, TooShort,
@@ -18,59 +16,6 @@ use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workload};
 
 use super::has;
-
-/// Time that passes when somebody says so.
-#[derive(Clone, Debug, Default)]
-struct Virtual(Arc<AtomicU64>);
-
-impl Clock for Virtual {
-    fn now_ns(&self) -> u64 {
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn wall_s(&self) -> i64 {
-        0
-    }
-
-    fn sleep(&self, ns: u64) {
-        self.0.fetch_add(ns, Ordering::Relaxed);
-    }
-}
-
-/// Does nothing, and takes as long for it as a function of the operation's number says.
-#[derive(Clone)]
-struct Timed<C> {
-    clock: C,
-    takes_ns: fn(u64) -> u64,
-}
-
-struct TimedSession<C> {
-    storage: Timed<C>,
-    operations: u64,
-}
-
-impl<C: Clock + Clone + 'static> Engine for Timed<C> {
-    fn facts(&self) -> &'static engine::EngineFacts {
-        &engines::null::FACTS
-    }
-
-    fn open(&self, _: &Settings) -> Result<Box<dyn Session>, OpenError> {
-        Ok(Box::new(TimedSession {
-            storage: self.clone(),
-            operations: 0,
-        }))
-    }
-}
-
-impl<C: Clock + 'static> Session for TimedSession<C> {
-    fn submit(&mut self, _: Ticket, _: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        self.storage
-            .clock
-            .sleep((self.storage.takes_ns)(self.operations));
-        self.operations += 1;
-        Submitted::Done(Ok(()))
-    }
-}
 
 const MS: u64 = 1_000_000;
 /// Operations before the transactions.
@@ -99,14 +44,7 @@ fn perform<C: Clock + Clone + 'static>(
         clock: clock.clone(),
         takes_ns,
     };
-    runner::run(
-        request,
-        &storage,
-        &clock,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap()
+    testkit::run(request, &storage, &clock, &mut NoEvents)
 }
 
 /// So many transactions, one after the other.
@@ -225,13 +163,12 @@ fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_re
     );
     let found = until_steady(a_millisecond);
     assert!(!has!(found, Reason::SteadyStateNotReached(_)), "{found:?}");
-    assert!(
+    found.assert(
         found
             .seen
             .steadiness
             .known()
             .is_some_and(Steadiness::is_steady),
-        "{found:?}"
     );
 }
 
@@ -278,10 +215,7 @@ fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
         else {
             panic!("{arrivals}: {late:?}");
         };
-        assert!(
-            (requested - 1_100.0).abs() < 1e-9 && (achieved - 1_000.0).abs() < 5.0,
-            "{achieved}"
-        );
+        achieved.assert((requested - 1_100.0).abs() < 1e-9 && (achieved - 1_000.0).abs() < 5.0);
     }
 }
 
@@ -296,13 +230,10 @@ fn a_latency_past_every_histogram_is_told() {
         }
     }
     let verdict = closed(14_000, once_for_long);
-    assert!(
-        has!(
-            verdict,
-            Reason::LatencyOverflow(LatencyOverflow { operations: 1, .. })
-        ),
-        "{verdict:?}"
-    );
+    verdict.assert(has!(
+        verdict,
+        Reason::LatencyOverflow(LatencyOverflow { operations: 1, .. })
+    ));
     assert!(verdict.level >= Level::Doubtful);
 }
 
@@ -323,24 +254,18 @@ fn somebody_who_is_stalled_is_told() {
     );
     let lost = stalled(|number| if number == 300 { 3_600_000 * MS } else { 0 });
     assert_eq!(lost.level, Level::Invalid);
-    assert!(
-        has!(
-            lost,
-            Reason::Stalled(Stalled {
-                times: 1,
-                lost: 1,
-                ..
-            })
-        ),
-        "{lost:?}"
-    );
-    assert!(
-        has!(
-            lost,
-            Reason::Partial(Partial {
-                outcome: Outcome::Failed { .. }
-            })
-        ),
-        "{lost:?}"
-    );
+    lost.assert(has!(
+        lost,
+        Reason::Stalled(Stalled {
+            times: 1,
+            lost: 1,
+            ..
+        })
+    ));
+    lost.assert(has!(
+        lost,
+        Reason::Partial(Partial {
+            outcome: Outcome::Failed { .. }
+        })
+    ));
 }

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use engines::simulated::{Code, Corruption, Fault, Simulated};
 use record::{End, Outcome, Record};
-use runner::{Control, NoEvents, OnError, Place, RunSpec};
+use runner::{OnError, Place, RunSpec};
+use testkit::{Assert, simulate};
 use verdict::rules::{Errors, Partial, RanDry};
 use verdict::{Level, Reason, Verdict};
 use workload::Mix;
@@ -30,14 +31,7 @@ fn run(weights: &str, on_error: OnError, storage: &Simulated) -> Record {
         on_error,
         ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
     };
-    runner::run(
-        &request,
-        storage,
-        storage,
-        &mut Control::default,
-        &mut NoEvents,
-    )
-    .unwrap()
+    simulate(&request, storage)
 }
 
 /// Two calls of the transactions fail.
@@ -105,16 +99,13 @@ fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
     let (record, verdict) = found.unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
     assert_eq!(verdict.level, Level::Invalid);
-    assert!(
-        has!(
-            verdict,
-            Reason::Errors(Errors {
-                is_exceeded: false,
-                ..
-            })
-        ),
-        "{verdict:?}"
-    );
+    verdict.assert(has!(
+        verdict,
+        Reason::Errors(Errors {
+            is_exceeded: false,
+            ..
+        })
+    ));
 }
 
 #[test]

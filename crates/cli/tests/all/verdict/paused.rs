@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::text;
-use crate::support::faces::{has_ended, program};
+use crate::support::faces::{has_ended, postmark};
 use crate::support::{Running, Scene};
 
 #[test]
@@ -22,8 +22,7 @@ fn short_stops_are_seen_without_a_series() {
 fn stopped(options: &[&str], times: u32, stop: Duration) {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
-    let mut command = Running::command(program());
-    command.args("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s".split(' '));
+    let mut command = postmark("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s");
     command.args(options).args(["--target", text(&location)]);
     let mut running = Running::start(command, &location);
     running.until("the transactions", |running| {
@@ -46,10 +45,8 @@ fn stopped(options: &[&str], times: u32, stop: Duration) {
 fn the_end_does_not_wait_for_think_time() {
     let scene = Scene::in_memory();
     let location = scene.directory("location");
-    let mut command = Running::command(program());
-    command.args(
-        "run --mix stat=1 --files 20 --storage posix --think 60s --for 1s --target".split(' '),
-    );
+    let mut command =
+        postmark("run --mix stat=1 --files 20 --storage posix --think 60s --for 1s --target");
     command.arg(text(&location));
     let began = Instant::now();
     Running::to_its_end(command, &location).code(0);

@@ -2,6 +2,7 @@
 
 use record::Outcome;
 use rustix::process::Signal;
+use testkit::Says;
 use verdict::rules::{Errors, Partial};
 use verdict::{Level, Reason};
 
@@ -99,7 +100,7 @@ fn whoever_does_not_see_the_report_is_told_of_invalid_in_one_line() {
         && line.ends_with(&format!("(report: {})", text(&report))));
     ended.assert(is_told, "it is not told in one line");
     let written = std::fs::read_to_string(&report).unwrap();
-    assert!(written.contains("  INVALID\n"), "{written}");
+    written.says("  INVALID\n");
     let doubtful = to_file(LITTLE);
     doubtful.assert(doubtful.errors.is_empty(), "of a doubt nobody is told");
 }

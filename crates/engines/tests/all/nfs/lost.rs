@@ -7,6 +7,7 @@ use engine::{
     Cause, Durability, Engine, OpenError, Operation, OperationOutcome, Session, Settings, Step,
 };
 use engines::nfs::Nfs;
+use testkit::{Assert, Says};
 
 use super::operations::outcomes;
 use super::procedure::*;
@@ -329,15 +330,11 @@ fn a_server_that_stays_away_is_told_and_ends_no_session() {
         let began = Instant::now();
         let found = outcome(session, &make::read(file.name(), 36)).unwrap_err();
         // ECONNREFUSED.
-        assert_eq!(
-            (found.step, found.errno()),
-            (Step::Call("LOOKUP"), Some(111))
-        );
-        assert!(
-            (TIMEOUT..4 * TIMEOUT).contains(&began.elapsed()),
-            "{:?}",
-            began.elapsed()
-        );
+        let expected = (Step::Call("LOOKUP"), Some(111));
+        assert_eq!((found.step, found.errno()), expected);
+        began
+            .elapsed()
+            .assert((TIMEOUT..4 * TIMEOUT).contains(&began.elapsed()));
         // Nothing of this was sent: it was not done.
         let found = outcome(session, &make::delete(file.name())).unwrap_err();
         assert_eq!(
@@ -400,16 +397,10 @@ fn what_stands_in_the_way_of_a_target_is_told() {
     let url = server.url("").to_str().unwrap().to_owned();
     server.always(GETATTR, Act::Refused(vec![1, 1, 5]));
     let said = reached(&server, &url);
-    assert!(
-        said.contains("refused the credentials") && said.contains("privport=1"),
-        "{said}"
-    );
+    said.says("refused the credentials").says("privport=1");
     server.stop();
     let said = reached(&server, &url);
-    assert!(
-        said.contains("cannot connect to") && said.contains("refused"),
-        "{said}"
-    );
+    said.says("cannot connect to").says("refused");
 }
 
 /// A balancer or a tunnel without a server behind it: each connection is taken, and closed after
@@ -429,11 +420,9 @@ fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_
         directory.facts().unwrap_err(),
         engine::Errno(libc::ECONNRESET)
     );
-    assert!(
-        began.elapsed() < Duration::from_secs(10),
-        "{:?}",
-        began.elapsed()
-    );
+    began
+        .elapsed()
+        .assert(began.elapsed() < Duration::from_secs(10));
     let calls = fixture.server.take_calls().len();
     assert!((2..CALLS_MAX).contains(&calls), "{calls} calls");
     // In the work of a run it is the same.

@@ -14,6 +14,7 @@ use super::{Fixture, location};
 use crate::support::work::{MODE, Names, TIMES_NS, work};
 use crate::support::{FilePath, POLICIES, TEXT, done, failed, make};
 use engines::nfs::Nfs;
+use testkit::nfs::PROCEDURES;
 
 /// The calls of an operation, with directories known.
 fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
@@ -49,31 +50,7 @@ fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
 }
 
 fn name_of(procedure: u32) -> &'static str {
-    const NAMES: [&str; 22] = [
-        "NULL",
-        "GETATTR",
-        "SETATTR",
-        "LOOKUP",
-        "ACCESS",
-        "READLINK",
-        "READ",
-        "WRITE",
-        "CREATE",
-        "MKDIR",
-        "SYMLINK",
-        "MKNOD",
-        "REMOVE",
-        "RMDIR",
-        "RENAME",
-        "LINK",
-        "READDIR",
-        "READDIRPLUS",
-        "FSSTAT",
-        "FSINFO",
-        "PATHCONF",
-        "COMMIT",
-    ];
-    NAMES[procedure as usize]
+    PROCEDURES[procedure as usize]
 }
 
 fn is_supported(operation: &Operation<'_>) -> bool {

@@ -2,6 +2,7 @@
 
 use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Meter, Outcome, Phase, Record};
 
+use testkit::Says;
 use verdict::rules::{
     AckLog, Errors, LatencyOverflow, Measured, Partial, RanDry, Skipped, Stalled, Steadiness,
     WrongNames,
@@ -154,7 +155,7 @@ fn where_nothing_was_measured_the_run_does_not_look_fine() {
             tell_rates(record, &[]);
         });
         assert_eq!(level, Level::Invalid);
-        assert!(found.sentence().contains(words), "{}", found.sentence());
+        found.sentence().says(words);
     }
 }
 
@@ -230,13 +231,13 @@ fn whoever_was_stalled_makes_it_doubtful_and_whoever_stays_so_invalid() {
 fn latencies_past_the_range_are_doubtful() {
     let longest = Histogram::RANGE_NS - 1;
     is_valid(|record| {
-        transactions(record).segments[0].operations[0].meter.latency = histogram(&[longest])
+        transactions(record).segments[0].operations[0].meter.latency = histogram([longest])
     });
     let expected = Reason::LatencyOverflow(LatencyOverflow {
         operations: 1,
         range_ns: Histogram::RANGE_NS,
     });
-    let overflown = histogram(&[longest, longest + 1]);
+    let overflown = histogram([longest, longest + 1]);
     let found = reason(|record| {
         transactions(record).segments[0].operations[0].meter.latency = overflown.clone()
     });

@@ -1,23 +1,21 @@
 //! A record that is well, and what may be done to it.
 
 use record::{
-    Action, ArrivalProcess, Climb, Fact, FirstDone, Histogram, Meter, OperationRecord, Overhead,
-    Pace, Phase, PhaseRecord, Record, Role, Segment, SegmentKind, SliceMeter, Sweep, SweepStep,
-    WorkerPhase,
+    Action, ArrivalProcess, Climb, Fact, FirstDone, Meter, OperationRecord, Overhead, Phase,
+    PhaseRecord, Record, Role, Segment, SegmentKind, SliceMeter, Sweep, SweepStep,
 };
 use system::Mount;
+pub use testkit::records::{histogram, kept, meter};
+use testkit::{
+    records::{self, worker},
+    runs::at_rate,
+};
 use verdict::rules::Seen;
 use verdict::{Level, Reason, Summary, Verdict};
-use workload::Skipped;
 
 pub const SECOND: u64 = 1_000_000_000;
 /// When the transactions began, since the origin.
 pub const BEGAN: u64 = 7 * SECOND;
-
-/// A record that a run wrote.
-pub fn kept() -> Record {
-    Record::from_json(include_str!("../../../../report/tests/golden/run.json")).unwrap()
-}
 
 /// The same of a run that was measured for a minute with nothing to be said against it.
 pub fn well() -> Record {
@@ -79,56 +77,25 @@ pub fn reads(record: &mut Record, fetched_bytes: Fact<u64>, read_bytes: u64) {
     reads.for_each(|operation| operation.meter.bytes = 0);
 }
 
-pub fn meter(operations: u64) -> Meter {
-    Meter {
-        operations,
-        ..Meter::default()
-    }
+pub fn segment(kind: SegmentKind, began_ns: u64, ended_ns: u64, operations: u64) -> Segment {
+    let reads = vec![operation(Action::Read, meter(operations))];
+    records::segment(kind, began_ns, ended_ns, operations, reads)
 }
 
 pub fn operation(action: Action, meter: Meter) -> OperationRecord {
-    OperationRecord {
-        role: Role::Worker,
-        action,
-        meter,
-        steps: Vec::new(),
-    }
-}
-
-pub fn segment(kind: SegmentKind, began_ns: u64, ended_ns: u64, operations: u64) -> Segment {
-    Segment {
-        kind,
-        began_ns,
-        ended_ns,
-        issued: operations,
-        transactions: operations,
-        skipped: Skipped::default(),
-        operations: vec![operation(Action::Read, meter(operations))],
-    }
+    records::operation(Role::Worker, action, meter)
 }
 
 /// One worker, one segment.
 pub fn measure_for(record: &mut Record, ns: u64, operations: u64) {
     let transactions = transactions(record);
-    transactions.segments = vec![segment(
-        SegmentKind::Measured,
-        BEGAN,
-        BEGAN + ns,
-        operations,
-    )];
-    transactions.workers = vec![WorkerPhase {
-        worker: 0,
-        role: Role::Worker,
-        began_ns: BEGAN,
-        ended_ns: BEGAN + ns,
-        issued: operations,
-        transactions: operations,
-        operations,
-        bytes: 0,
-    }];
+    let ended = BEGAN + ns;
+    transactions.segments = vec![segment(SegmentKind::Measured, BEGAN, ended, operations)];
+    let of_worker = worker((0, Role::Worker), BEGAN, ended, operations, operations);
+    transactions.workers = vec![of_worker];
     transactions.first_done = Some(FirstDone {
         worker: 0,
-        at_ns: BEGAN + ns,
+        at_ns: ended,
         done: operations,
     });
 }
@@ -193,10 +160,7 @@ pub fn ramp(seconds: u64, change: f64) -> Vec<u64> {
 }
 
 pub fn arrivals(record: &mut Record, per_second: f64, arrivals: ArrivalProcess) {
-    record.spec.drive.pace = Pace::Open {
-        per_second,
-        arrivals,
-    };
+    record.spec.drive.pace = at_rate(per_second, arrivals);
 }
 
 pub fn overhead(record: &mut Record, ns_per_operation: f64) {
@@ -227,12 +191,6 @@ pub fn target(record: &mut Record) -> &mut record::Target {
 
 pub fn mount(record: &mut Record) -> &mut Mount {
     known(&mut target(record).mount)
-}
-
-pub fn histogram(durations_ns: &[u64]) -> Histogram {
-    let mut histogram = Histogram::default();
-    durations_ns.iter().for_each(|ns| histogram.record(*ns));
-    histogram
 }
 
 /// Makes it a sweep with one step, which did not reach its rate.

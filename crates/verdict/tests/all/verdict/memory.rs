@@ -1,8 +1,9 @@
 //! Memory in the place of a device.
 
-use record::{Fact, Phase, Record, Workers};
+use record::{Fact, Phase, Record};
 use system::Class;
 use system::device::DeviceKind;
+use testkit::{Assert, runs::private};
 use verdict::rules::{
     DurabilityInMemory, FitsInMemory, MemoryBeneath, ReadsFromDevice, ReadsFromMemory,
 };
@@ -41,10 +42,7 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
         });
         let verdict = of(fits(899_999, POOL_BYTES));
         assert_eq!(verdict.reasons[0], expected);
-        assert!(
-            matches!(verdict.reasons[1..], [Reason::ReadsFromMemory(_)]),
-            "{verdict:?}"
-        );
+        verdict.assert(matches!(verdict.reasons[1..], [Reason::ReadsFromMemory(_)]));
         // Where nobody knows what was fetched, it is all that there is to go by.
         let found = reason(|record| {
             fits(0, POOL_BYTES)(record);
@@ -68,7 +66,7 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
             served_by(record, "cold", 600_000);
             transactions(record).evidence = None;
             memory(record, memory_bytes);
-            record.spec.workload.workers = Workers::Private { workers: 2 };
+            record.spec.workload.workers = private(2);
             record
                 .actual
                 .phases
@@ -77,16 +75,13 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
     };
     is_valid(taken(5_249_999));
     let (_, found) = reason(taken(5_250_000));
-    assert!(
-        matches!(
-            found,
-            Reason::FitsInMemory(FitsInMemory {
-                pool_bytes: 5_250_000,
-                ..
-            })
-        ),
-        "{found:?}"
-    );
+    found.assert(matches!(
+        found,
+        Reason::FitsInMemory(FitsInMemory {
+            pool_bytes: 5_250_000,
+            ..
+        })
+    ));
 }
 
 #[test]

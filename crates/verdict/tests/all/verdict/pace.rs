@@ -3,9 +3,10 @@
 use measure::steady;
 use record::{
     ArrivalProcess, Fact, FirstDone, Load, Phase, Record, SegmentKind, SteadyAsked, SteadyFound,
-    SteadyRule, Stop, SweepStep, Workers,
+    SteadyRule, Stop, SweepStep,
 };
 
+use testkit::{Assert, Says, runs::private};
 use verdict::rules::Steadiness;
 use verdict::rules::{NotSteady, RateNotReached, SteadyStateNotReached, TooShort};
 use verdict::{Level, Reason, Summary, SweepStepSummary};
@@ -50,10 +51,7 @@ fn a_warm_up_is_not_measured() {
         tell_rates(record, &[]);
     });
     assert_eq!(level, Level::Invalid);
-    assert!(
-        found.sentence().contains("ended during the warm-up"),
-        "{found:?}"
-    );
+    found.assert(found.sentence().contains("ended during the warm-up"));
     assert!(found.advice().contains("shorter --warm-up"), "{found:?}");
 }
 
@@ -129,10 +127,7 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
         ] {
             let (level, found) = steadiness(&ramp(seconds, change));
             assert_eq!(level, expected, "{seconds} s, {change}: {found:?}");
-            assert!(
-                matches!(found, Fact::Known(Steadiness::Change(_))),
-                "{found:?}"
-            );
+            found.assert(matches!(found, Fact::Known(Steadiness::Change(_))));
         }
     }
     let words = |rates: &[u64]| {
@@ -140,20 +135,14 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
         Reason::NotSteady(NotSteady { found }).sentence()
     };
     let falls = words(&ramp(60, -0.5));
-    assert!(
-        falls.contains("falls from 1,25") && falls.contains("by 50."),
-        "{falls}"
-    );
+    falls.says("falls from 1,25").says("by 50.");
     // The first fifth is faster, which is no line.
     let burst: Vec<u64> = (0..10)
         .map(|second| if second < 2 { 1_500 } else { 1_000 })
         .collect();
     assert_eq!(steadiness(&burst).0, Level::Doubtful);
     let lie = words(&burst);
-    assert!(
-        lie.contains("lie between 1,000 and 1,500 operations/s"),
-        "{lie}"
-    );
+    lie.says("lie between 1,000 and 1,500 operations/s");
 }
 
 #[test]
@@ -175,10 +164,7 @@ fn a_rate_that_varies_as_its_operations_do_is_steady() {
     let Fact::Known(Steadiness::Change(change)) = seen.steadiness else {
         panic!("{:?}", seen.steadiness);
     };
-    assert!(
-        change.drift > 0.4 && change.drift_by_chance > change.drift,
-        "{change:?}"
-    );
+    change.assert(change.drift > 0.4 && change.drift_by_chance > change.drift);
     // An operation that takes longer than a fifth of the time.
     let seen = is_valid(|record| {
         measure_for(record, 10 * SECOND + SECOND / 2, 200);
@@ -333,7 +319,7 @@ fn a_rate_that_was_not_reached_is_invalid() {
     }
     // When the first of several is done, not all arrivals are met any more.
     is_valid(|record| {
-        record.spec.workload.workers = Workers::Private { workers: 2 };
+        record.spec.workload.workers = private(2);
         measure_for(record, 60 * SECOND, 50_000);
         transactions(record).first_done = Some(FirstDone {
             worker: 1,

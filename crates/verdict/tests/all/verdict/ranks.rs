@@ -5,6 +5,7 @@ use record::{
     MissingRank, Outcome, Phase, RankClock, RankClockOffset, RankRecord, Record, Sweep, SweepStep,
     Tool, WorkerPhase,
 };
+use testkit::{Assert, Says};
 use verdict::rules::{ClientSaturated, ClocksNotAligned, HostsApart, RanksNotDone, TooFewClients};
 use verdict::{Level, Reason, Summary, Verdict};
 
@@ -231,10 +232,7 @@ fn clocks_that_are_apart_by_a_share_of_the_time_are_told() {
     };
     is_valid(drifts(-200_000_000));
     let (_, told) = reason(drifts(-1_000_000_000));
-    assert!(
-        matches!(&told, Reason::ClocksNotAligned(told) if told.error_ns > 2 * SECOND),
-        "{told:?}"
-    );
+    told.assert(matches!(&told, Reason::ClocksNotAligned(told) if told.error_ns > 2 * SECOND));
 }
 
 #[test]
@@ -394,6 +392,6 @@ fn a_record_with_impossible_ranks_is_refused() {
         ),
     ] {
         let error = refused(spoil);
-        assert!(error.contains(told), "{told}: {error}");
+        error.says(told);
     }
 }

@@ -113,53 +113,33 @@ fn the_prompt_ends_without_an_end_of_line() {
     }
 }
 
+/// Lines, in which `_` is a blank, and what is said of them.
+const COMPLAINTS: &str = "
+    set size 0 5000 | no file size low or high bounds specified
+    set number -1 | invalid number of files
+    set seed 0 | invalid seed for random numbers
+    set transactions x | no transactions specified
+    set location | no directory name specified
+    set location -q | cannot find location 'q'
+    set location x 0 | ignoring invalid weight '0'
+    set location x_ | ignoring invalid weight ''
+    set subdirectories 0 | invalid number of subdirectories
+    set read | invalid read block size
+    set write 0 | invalid write block size
+    set buffering TRUE | no buffering mode (true/false) specified
+    set bias read | no bias specified (0-10 for greater chance,-1 to disable)
+    set bias create 11 | no bias specified (0-10 for greater chance,-1 to disable)
+    set report ters | either 'verbose' or 'terse' required
+    load | no configuration file specified
+    load /nonexistent/x | cannot read configuration file '/nonexistent/x'
+";
+
 #[test]
 fn complaints_are_the_originals() {
-    for (line, complaint) in [
-        (
-            "set size 0 5000",
-            "Error: no file size low or high bounds specified\n",
-        ),
-        ("set number -1", "Error: invalid number of files\n"),
-        ("set seed 0", "Error: invalid seed for random numbers\n"),
-        ("set transactions x", "Error: no transactions specified\n"),
-        ("set location", "Error: no directory name specified\n"),
-        ("set location -q", "Error: cannot find location 'q'\n"),
-        ("set location x 0", "Error: ignoring invalid weight '0'\n"),
-        ("set location x ", "Error: ignoring invalid weight ''\n"),
-        (
-            "set subdirectories 0",
-            "Error: invalid number of subdirectories\n",
-        ),
-        ("set read", "Error: invalid read block size\n"),
-        ("set write 0", "Error: invalid write block size\n"),
-        (
-            "set buffering TRUE",
-            "Error: no buffering mode (true/false) specified\n",
-        ),
-        (
-            "set bias read",
-            "Error: no bias specified (0-10 for greater chance,-1 to disable)\n",
-        ),
-        (
-            "set bias create 11",
-            "Error: no bias specified (0-10 for greater chance,-1 to disable)\n",
-        ),
-        (
-            "set report ters",
-            "Error: either 'verbose' or 'terse' required\n",
-        ),
-        ("load", "Error: no configuration file specified\n"),
-        (
-            "load /nonexistent/x",
-            "Error: cannot read configuration file '/nonexistent/x'\n",
-        ),
-    ] {
-        let said = said(&format!("{line}\nquit\n"));
-        assert_eq!(
-            (said.output.as_str(), said.errors.as_str()),
-            ("PostMark v1.51 : 8/14/01\npm>pm>", complaint)
-        );
+    for [line, complaint] in testkit::table(COMPLAINTS) {
+        let said = said(&format!("{}\nquit\n", line.replace('_', " ")));
+        assert_eq!(said.output, "PostMark v1.51 : 8/14/01\npm>pm>");
+        assert_eq!(said.errors, format!("Error: {complaint}\n"));
         assert_eq!(said.code, 0);
     }
 }

@@ -1,0 +1,19 @@
+//! What tests of several crates share. A dependency of tests alone: the program knows nothing of
+//! it.
+
+#![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
+
+mod assert;
+pub mod nfs;
+mod random;
+pub mod records;
+pub mod runs;
+mod table;
+mod timed;
+
+pub use assert::{Assert, Says};
+pub use random::{Random, number_of};
+pub use records::{kept, transactions};
+pub use runs::{run, simulate};
+pub use table::{rows, table};
+pub use timed::{Timed, Virtual};
