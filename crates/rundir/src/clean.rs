@@ -85,8 +85,8 @@ fn advice_for(answer: &std::io::Error) -> &'static str {
     }
 }
 
-/// Removes what killed runs have left in a directory of a namespace: in itself, and in directories that
-/// such runs made in it. A run's own directory can be given, too.
+/// Removes what killed runs have left in a directory of a namespace: in itself, and in directories
+/// that such runs made in it. A run's own directory can be given, too.
 ///
 /// # Errors
 /// Where the directory cannot be read.

@@ -165,8 +165,8 @@ fn now_s() -> i64 {
     now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
 }
 
-/// Whether a file in a directory is one that this user has made there, as far as the namespace knows;
-/// and if not, why.
+/// Whether a file in a directory is one that this user has made there, as far as the namespace
+/// knows; and if not, why.
 fn is_made_by_us(
     namespace: &dyn Namespace,
     directory: &dyn Directory,

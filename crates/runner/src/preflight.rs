@@ -322,13 +322,8 @@ fn refuse_inability(
         for directory in directories {
             namespace.reach(directory).map_err(Refused::Unreachable)?;
         }
-        let subdirectories = workload_subdirectories(request);
-        other_user = prepare::other_user(
-            namespace,
-            directories,
-            request.trusts_others,
-            subdirectories,
-        )?;
+        let (trusts, subdirectories) = (request.trusts_others, workload_subdirectories(request));
+        other_user = prepare::other_user(namespace, directories, trusts, subdirectories)?;
     }
     if !request.storage.uses_directories() {
         // What follows asks this machine's kernel.

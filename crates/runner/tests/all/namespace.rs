@@ -1,5 +1,5 @@
-//! A run at namespace where no kernel knows a path: prepared, cut off, cleaned, kept, used again, and
-//! its log checked.
+//! A run in a namespace where no kernel knows a path: prepared, cut off, cleaned, kept, used again,
+//! and its log checked.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
