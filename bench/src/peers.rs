@@ -13,6 +13,7 @@ use std::process::Command;
 use workload::Action;
 
 pub use self::load::PeerLoad;
+use self::sample::{FILE_BYTES, PhaseSample, Samples};
 use crate::mounts::touch_memory;
 use crate::noise::Noise;
 use crate::phases::{Costs, numbers_of};
@@ -23,9 +24,8 @@ use crate::strace::{counts, trace};
 mod fio;
 mod fs_mark;
 mod load;
+mod sample;
 
-/// Bytes of a file.
-const FILE_BYTES: u64 = 4096;
 /// To reach: files a second as a share of the other's.
 const RATE_LIMIT: f64 = 0.98;
 /// Files of the runs that strace looks at.
@@ -51,13 +51,6 @@ pub struct PeersOptions {
     pub check: bool,
 }
 
-/// What one phase came to.
-#[derive(Clone, Copy, Debug)]
-pub struct PhaseSample {
-    files_per_s: f64,
-    user_us_per_file: f64,
-}
-
 /// A tool to be beside.
 struct Contest {
     tool: &'static str,
@@ -72,9 +65,6 @@ struct Contest {
     /// was done.
     adds_rates: bool,
 }
-
-/// A sample of every row, in their order.
-type Samples = Result<Vec<PhaseSample>, Box<dyn Error>>;
 
 const FIO_CREATES: &str = "fio gives whole paths; it looks every name up before its clock starts, \
                            which a remount makes forgotten";

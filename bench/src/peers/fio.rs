@@ -6,7 +6,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
+use super::load::PeerLoad;
+use super::sample::{FILE_BYTES, PhaseSample, Samples};
 use crate::phases::Cost;
 use crate::process::output;
 

@@ -2,25 +2,15 @@
 
 use std::error::Error;
 use std::fs::read_to_string;
-use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
+use super::load::PeerLoad;
+use super::sample::{FILE_BYTES, PhaseSample, Samples};
 use crate::phases::{self, Cost};
 use crate::process::output;
 
-const OBSERVER: &str = include_str!("../../borders.c");
 /// Bytes of its names, and how many of them are drawn.
 const NAME_BYTES: [&str; 4] = ["-p", "20", "-r", "8"];
-
-/// Compiles the observer beside a mounted file system.
-pub fn compile(mounted: &Path) -> Result<PathBuf, Box<dyn Error>> {
-    crate::floor::compile(
-        OBSERVER,
-        &mounted.with_file_name("borders.so"),
-        &["-shared", "-fPIC"],
-    )
-}
 
 fn command(ground: &PeerLoad) -> Command {
     let mut command = Command::new("fs_mark");

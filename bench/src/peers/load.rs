@@ -1,17 +1,29 @@
 //! What the rivals work on.
 
 use std::error::Error;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
+
 use workload::names::Names;
 use workload::popularity::Popularity;
 use workload::sizes::Sizes;
+use workload::{Action, Mix, Weights, Workers, Workload};
 
-use super::{FILE_BYTES, PhaseSample, fs_mark};
+use super::sample::{FILE_BYTES, PhaseSample};
 use crate::mounts::{MountedVolume, sync};
 use crate::ours;
 use crate::phases::Cost;
-use workload::{Action, Mix, Weights, Workers, Workload};
+
+const OBSERVER: &str = include_str!("../../borders.c");
+
+/// Compiles the observer beside a mounted file system.
+fn compile_observer(mounted: &Path) -> Result<PathBuf, Box<dyn Error>> {
+    crate::floor::compile(
+        OBSERVER,
+        &mounted.with_file_name("borders.so"),
+        &["-shared", "-fPIC"],
+    )
+}
 
 /// Where and how much, for one worker or several.
 pub struct PeerLoad {
@@ -25,7 +37,7 @@ pub struct PeerLoad {
 impl PeerLoad {
     pub fn new(kind: &str, files: u64, workers: u32) -> Result<Self, Box<dyn Error>> {
         let mounted = MountedVolume::new(kind)?;
-        let borders = fs_mark::compile(&mounted.path())?;
+        let borders = compile_observer(&mounted.path())?;
         Ok(Self {
             mounted,
             files,

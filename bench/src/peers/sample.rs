@@ -1,0 +1,16 @@
+//! What the tools are compared by.
+
+use std::error::Error;
+
+/// Bytes of a file.
+pub(super) const FILE_BYTES: u64 = 4096;
+
+/// What one phase came to.
+#[derive(Clone, Copy, Debug)]
+pub struct PhaseSample {
+    pub(super) files_per_s: f64,
+    pub(super) user_us_per_file: f64,
+}
+
+/// A sample of every row, in their order.
+pub(super) type Samples = Result<Vec<PhaseSample>, Box<dyn Error>>;
