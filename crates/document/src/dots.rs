@@ -53,4 +53,11 @@ impl DotRow {
             value: DotValue::Heading,
         }
     }
+
+    /// A value of a kind, without a range.
+    pub fn at(name: String, kind: usize, value: f64) -> Self {
+        let range = None;
+        let value = DotValue::At { kind, value, range };
+        Self { name, value }
+    }
 }

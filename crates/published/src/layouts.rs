@@ -16,13 +16,14 @@ mod measured;
 mod printed;
 mod ratios;
 mod results;
+mod rows;
 mod studied;
 mod tables;
 
-pub use arrangements::LayoutView;
 pub use assembly::{LayoutError, check};
 pub use csv::csv;
 pub use graphs::graphs;
 pub use measured::PaperRun;
 pub use results::LayoutResults;
+pub use rows::LayoutView;
 pub use tables::document;

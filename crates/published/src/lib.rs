@@ -8,7 +8,9 @@
 //!
 //! Rendering is here and not in `report`, which may not import this crate.
 
+mod cells;
 pub mod compare_run;
+pub mod compare_tables;
 pub mod editions;
 pub mod improvements;
 pub mod layouts;
@@ -20,6 +22,7 @@ mod sheet;
 pub mod show;
 pub mod source;
 pub mod submission;
+pub mod submission_tables;
 pub mod submissions;
 
 pub use compare_run::{Beside, beside};

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use document::sanitize::{path as path_shown, sanitize};
 use document::{Document, Format, WIDTH};
 use published::submissions::Numbered;
-use published::{Library, Submission, beside, show, submission, submissions};
+use published::{Library, Submission, beside, show, submission, submission_tables, submissions};
 use record::Record;
 use record::documents::Documents;
 
@@ -44,7 +44,8 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             } else {
                 submitted(files)?
             };
-            submissions::groups(&library, &all).map(|groups| submissions::show(&groups, *format))
+            submissions::groups(&library, &all)
+                .map(|groups| submission_tables::show(&groups, *format))
         }
         PublishedCommand::Beside {
             run,

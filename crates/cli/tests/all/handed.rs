@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 
 use document::{Format, sanitize};
 use published::submissions::Numbered;
-use published::{ConfigurationShape, Library, Submission, beside, submissions};
+use published::{ConfigurationShape, Library, Submission, beside, submission_tables, submissions};
 use record::Record;
 use record::documents::Documents;
 use serde_json::Value;
@@ -69,7 +69,7 @@ fn submission(document: &str) -> bool {
             submission,
         };
         let groups = submissions::groups(library(), &[numbered]).expect("ours is as it should be");
-        show(|format| submissions::show(&groups, format));
+        show(|format| submission_tables::show(&groups, format));
     }
     true
 }

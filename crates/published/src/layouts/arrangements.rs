@@ -1,30 +1,16 @@
 //! Results as tables, each layout arranged as its paper has it.
 
-use document::units::grouped;
 use document::{Cell, Number, Table};
 use study::PaperLayout;
 
-use super::blocks::MeasuredValue;
 use super::figures::{SESSION, figures_of, label, label_of_session, unit_of};
-use super::results::{LayoutResults, ShownValue, UNKNOWN};
-use crate::compare_run::amount;
-use crate::number::{KILOBYTE_BYTES, Unit};
+use super::results::{LayoutResults, ShownValue};
+use super::rows::{
+    LayoutView, NOT_MEASURED, Place, SPREAD, add_row, add_spread, cell, header, systems,
+};
+use crate::compare_tables::amount;
+use crate::number::Unit;
 use crate::source::Figure;
-
-/// What stands in place of a number that no run has.
-const NOT_MEASURED: &str = "not measured";
-/// What the row below a row of medians is called.
-const SPREAD: &str = "least to greatest";
-
-/// Where a number is: work, system and figure.
-type Place = (usize, usize, Figure);
-
-/// Which numbers are shown.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct LayoutView {
-    /// Those of the paper, too, and what of it holds.
-    pub is_with_published: bool,
-}
 
 /// The tables of a layout, with their heads.
 pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
@@ -35,95 +21,6 @@ pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, 
             .map(|work| (head(results, work), session(results, view, work)))
             .collect(),
         PaperLayout::Completion => vec![(String::new(), by_pool(results, view))],
-    }
-}
-
-/// The systems whose numbers are shown.
-pub(super) fn systems(results: &LayoutResults, view: LayoutView) -> Vec<usize> {
-    let published = results.published().filter(|_| view.is_with_published);
-    results.own().chain(published).collect()
-}
-
-/// What stands over a column: `UFS [NetApp, paper]`.
-pub(super) fn header(results: &LayoutResults, system: usize) -> String {
-    let system = &results.systems[system];
-    if !system.is_published {
-        return system.name.clone();
-    }
-    match &system.variant {
-        Some(variant) => format!("{} [{}, {variant}]", system.name, results.source),
-        None => format!("{} [{}]", system.name, results.source),
-    }
-}
-
-/// What a number of the study is multiplied with to be in the unit of the layout's table.
-fn scale(layout: PaperLayout, figure: Figure) -> f64 {
-    match (layout, figure) {
-        (PaperLayout::Sessions, Figure::DataReadRate | Figure::DataWrittenRate) => {
-            1.0 / KILOBYTE_BYTES
-        }
-        _ => 1.0,
-    }
-}
-
-/// A number in a table for people.
-fn cell(results: &LayoutResults, (work, system, figure): Place) -> Cell {
-    let scale = scale(results.layout, figure);
-    match results.value(work, system, figure, None) {
-        Some(ShownValue::Measured(measured)) => Cell::ours(number(measured.median * scale, figure)),
-        Some(ShownValue::Printed { printed, .. }) => Cell::ours(printed),
-        Some(ShownValue::Missing { why }) if !results.systems[system].is_published => {
-            match why.as_str() {
-                UNKNOWN => Cell::Unavailable(why.clone()),
-                _ => Cell::ours(NOT_MEASURED),
-            }
-        }
-        Some(ShownValue::Missing { why }) => Cell::Unavailable(why.clone()),
-        None => Cell::Empty,
-    }
-}
-
-fn number(value: f64, figure: Figure) -> String {
-    match unit_of(figure) {
-        Unit::Files | Unit::Messages => grouped(value.round() as u64),
-        _ => amount(value),
-    }
-}
-
-/// Adds a row of numbers behind its leads, and below it the least and the greatest, unless no
-/// number of the row is of several blocks.
-fn add_row(
-    table: &mut Table,
-    results: &LayoutResults,
-    (leads, below): (Vec<Cell>, Vec<Cell>),
-    places: &[Place],
-    rest: Vec<Cell>,
-) {
-    let numbers = places.iter().map(|place| cell(results, *place));
-    table.row(leads.into_iter().chain(numbers).chain(rest).collect());
-    add_spread(table, results, below, places);
-}
-
-fn add_spread(table: &mut Table, results: &LayoutResults, leads: Vec<Cell>, places: &[Place]) {
-    let range = |(work, system, figure): &Place| {
-        let scale = scale(results.layout, *figure);
-        match results.value(*work, *system, *figure, None) {
-            Some(ShownValue::Measured(MeasuredValue {
-                least,
-                greatest,
-                blocks: 2..,
-                ..
-            })) => Cell::ours(format!(
-                "{} to {}",
-                number(least * scale, *figure),
-                number(greatest * scale, *figure)
-            )),
-            _ => Cell::Empty,
-        }
-    };
-    let cells: Vec<Cell> = places.iter().map(range).collect();
-    if cells.iter().any(|cell| *cell != Cell::Empty) {
-        table.row(leads.into_iter().chain(cells).collect());
     }
 }
 

@@ -3,12 +3,13 @@
 use document::{Cell, Number, Table};
 use study::PaperLayout;
 
-use super::arrangements::{LayoutView, improvements};
+use super::arrangements::improvements;
 use super::figures::unit_of;
 use super::results::{LayoutResults, ShownValue, StudiedSystem, StudiedWork};
+use super::rows::LayoutView;
+use crate::cells::kebab;
 use crate::number::Unit;
 use crate::shape::ConfigurationShape;
-use crate::show::kebab;
 use crate::source::Figure;
 
 /// A number, and what it is of.

@@ -3,7 +3,8 @@
 
 use super::ratios::{self, compared};
 use super::results::{LayoutResults, StudiedWork};
-use crate::compare_run::{WHOLE_SYSTEMS, amount};
+use crate::compare_run::WHOLE_SYSTEMS;
+use crate::compare_tables::amount;
 use crate::source::Figure;
 
 /// What holds today and what does not, as sentences; empty where the paper has nothing of the

@@ -6,6 +6,7 @@ use document::{DotRow, DotValue, Dots};
 use study::PaperLayout;
 use study::statistics::ALPHA;
 
+use super::arrangements;
 use super::blocks::MeasuredValue;
 use super::figures::label;
 use super::results::{LayoutResults, ShownValue};
@@ -155,49 +156,31 @@ fn name(results: &LayoutResults, system: usize) -> String {
 /// By how much each system exceeds each before it, and by how much those of the paper do.
 fn improvements(results: &LayoutResults) -> Dots {
     let own: Vec<usize> = results.own().collect();
+    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
+    let rate = Figure::TransactionsRate;
     let mut rows = Vec::new();
     for (work, of) in results.works.iter().enumerate() {
         let mut of_work = Vec::new();
-        for (at, system) in own.iter().enumerate() {
-            for over in &own[..at] {
-                let ratio = results.ratio(
-                    Figure::TransactionsRate,
-                    (work, *system),
-                    (work, *over),
-                    ALPHA,
-                );
-                let percent = |ratio: f64| (ratio - 1.0) * 100.0;
-                of_work.push(DotRow {
-                    name: format!("{} over {}", name(results, *system), name(results, *over)),
-                    value: match ratio {
-                        Some(ratio) => DotValue::At {
-                            kind: 0,
-                            value: percent(ratio.ratio),
-                            range: ratio
-                                .interval
-                                .map(|interval| (percent(interval.low), percent(interval.high))),
-                        },
-                        None => DotValue::Missing("not measured".to_owned()),
-                    },
-                });
-            }
+        for (system, over) in arrangements::improvements(results, &own) {
+            let value = match results.ratio(rate, (work, system), (work, over), ALPHA) {
+                Some(ratio) => {
+                    let interval = ratio.interval;
+                    DotValue::At {
+                        kind: 0,
+                        value: percent(ratio.ratio),
+                        range: interval.map(|within| (percent(within.low), percent(within.high))),
+                    }
+                }
+                None => DotValue::Missing("not measured".to_owned()),
+            };
+            let name = format!("{} over {}", name(results, system), name(results, over));
+            of_work.push(DotRow { name, value });
         }
         for value in results.values.iter().filter(|value| value.work == work) {
-            if let (Some(over), ShownValue::Printed { value: percent, .. }) =
-                (value.over, &value.value)
-            {
-                of_work.push(DotRow {
-                    name: format!(
-                        "{} over {}",
-                        name(results, value.system),
-                        results.systems[over].name
-                    ),
-                    value: DotValue::At {
-                        kind: 1,
-                        value: *percent,
-                        range: None,
-                    },
-                });
+            let over = value.over.map(|over| &results.systems[over].name);
+            if let (Some(over), ShownValue::Printed { value: percent, .. }) = (over, &value.value) {
+                let name = format!("{} over {over}", name(results, value.system));
+                of_work.push(DotRow::at(name, 1, *percent));
             }
         }
         if !of_work.is_empty() {

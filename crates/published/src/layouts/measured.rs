@@ -68,11 +68,8 @@ impl PaperRun {
 fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     let mut figures = BTreeMap::new();
     let mut add = |figure: Figure, value: Option<f64>| {
-        figures.extend(
-            value
-                .filter(|value| value.is_finite())
-                .map(|value| (figure, value)),
-        );
+        let value = value.filter(|value| value.is_finite());
+        figures.extend(value.map(|value| (figure, value)));
     };
     add(Figure::Elapsed, Some(summary.elapsed_ns as f64 / 1e9));
     add(Figure::Messages, messages(summary));
@@ -83,41 +80,28 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     // As the brief has it: of each process.
     let processes = f64::from(processes.max(1));
     let kilobytes = |number: Option<f64>| number.map(|number| number / KILOBYTE_BYTES);
+    let transactions_s = paper.transactions_ns as f64 / 1e9;
+    add(Figure::TransactionsTime, Some(transactions_s));
+    let transactions = paper.transactions.per_second;
     add(
-        Figure::TransactionsTime,
-        Some(paper.transactions_ns as f64 / 1e9),
+        Figure::TransactionsRate,
+        transactions.map(|rate| rate / processes),
     );
+    use Figure::{Appended, Created, CreatedAlone, CreatedMixed, Deleted, DeletedAlone};
+    use Figure::{AppendedRate, CreatedAloneRate, CreatedMixedRate, CreatedRate, ReadRate};
+    use Figure::{DeletedAloneRate, DeletedMixed, DeletedMixedRate, DeletedRate, Read};
     for (count, each_second, rate) in [
-        (None, Figure::TransactionsRate, paper.transactions),
-        (Some(Figure::Created), Figure::CreatedRate, paper.created),
-        (
-            Some(Figure::CreatedAlone),
-            Figure::CreatedAloneRate,
-            paper.created_alone,
-        ),
-        (
-            Some(Figure::CreatedMixed),
-            Figure::CreatedMixedRate,
-            paper.created_mixed,
-        ),
-        (Some(Figure::Read), Figure::ReadRate, paper.read),
-        (Some(Figure::Appended), Figure::AppendedRate, paper.appended),
-        (Some(Figure::Deleted), Figure::DeletedRate, paper.deleted),
-        (
-            Some(Figure::DeletedAlone),
-            Figure::DeletedAloneRate,
-            paper.deleted_alone,
-        ),
-        (
-            Some(Figure::DeletedMixed),
-            Figure::DeletedMixedRate,
-            paper.deleted_mixed,
-        ),
+        (Created, CreatedRate, paper.created),
+        (CreatedAlone, CreatedAloneRate, paper.created_alone),
+        (CreatedMixed, CreatedMixedRate, paper.created_mixed),
+        (Read, ReadRate, paper.read),
+        (Appended, AppendedRate, paper.appended),
+        (Deleted, DeletedRate, paper.deleted),
+        (DeletedAlone, DeletedAloneRate, paper.deleted_alone),
+        (DeletedMixed, DeletedMixedRate, paper.deleted_mixed),
     ] {
         add(each_second, rate.per_second.map(|rate| rate / processes));
-        if let Some(count) = count {
-            add(count, Some(rate.count as f64 / processes));
-        }
+        add(count, Some(rate.count as f64 / processes));
     }
     for (sum, each_second, rate) in [
         (Figure::DataRead, Figure::DataReadRate, paper.bytes_read),
@@ -128,10 +112,8 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
         ),
     ] {
         add(sum, kilobytes(Some(rate.count as f64 / processes)));
-        add(
-            each_second,
-            kilobytes(rate.per_second.map(|rate| rate / processes)),
-        );
+        let per_second = rate.per_second.map(|rate| rate / processes);
+        add(each_second, kilobytes(per_second));
     }
     figures
 }

@@ -6,7 +6,7 @@ use document::{Cell, Number, Table};
 use super::blocks::PairedRatio;
 use super::figures::figures_of;
 use super::results::{LayoutResults, StudiedValue};
-use crate::compare_run::amount;
+use crate::compare_tables::amount;
 use crate::number::Interval;
 use crate::source::Figure;
 

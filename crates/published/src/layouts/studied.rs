@@ -51,14 +51,10 @@ pub(super) fn add_works_and_systems(
     let mut places = BTreeMap::new();
     let mut works: Vec<(usize, Vec<&str>)> = Vec::new();
     for cell in cells {
-        let values = cell
-            .coordinates
-            .iter()
-            .filter(|at| !matches!(at.dimension.as_str(), "target" | "workload"));
-        let key = (
-            cell.workload,
-            values.clone().map(|at| at.value.as_str()).collect(),
-        );
+        let values = cell.coordinates.iter();
+        let values = values.filter(|at| !["target", "workload"].contains(&at.dimension.as_str()));
+        let words = values.clone().map(|at| at.value.as_str()).collect();
+        let key = (cell.workload, words);
         let known = works.iter().position(|known| *known == key);
         let work = known.unwrap_or_else(|| {
             let mut words = Vec::new();

@@ -4,11 +4,12 @@ use document::Document;
 use document::units::counted;
 use study::PaperLayout;
 
-use super::arrangements::{self, LayoutView, header, systems};
+use super::arrangements;
 use super::figures::label;
 use super::findings;
 use super::ratios::ratios;
 use super::results::{LayoutResults, ShownValue, UNKNOWN};
+use super::rows::{LayoutView, header, systems};
 
 /// The tables of a layout, and what has to be known of them.
 pub fn document(results: &LayoutResults, view: LayoutView) -> Document {

@@ -5,7 +5,8 @@ use std::time::Duration;
 use document::{Format, units};
 use published::submissions::{Group, Numbered};
 use published::{
-    Beside, Library, NotPlain, PublishedError, Submission, SubmissionError, submissions,
+    Beside, Library, NotPlain, PublishedError, Submission, SubmissionError, submission_tables,
+    submissions,
 };
 use record::{ArrivalProcess, Outcome, Record, SteadyAsked, SteadyRule, Stop, Workload};
 use testkit::{Assert, Says, kept, runs::at_rate, table};
@@ -291,7 +292,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         ),
         ("UFS", "1.0", "paper-1 mail-page-1".to_owned())
     );
-    let text = submissions::show(&groups, Format::Text);
+    let text = submission_tables::show(&groups, Format::Text);
     text.says_all(
         "S1 [A. One] | S3 [B. Other] | S2 [C. Third] | Transactions per second | INVALID | \
          Compaq+Soft",
@@ -308,11 +309,11 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     behind.says("P3+DPT").says("2.4 % too high");
     // Groups are parted by an empty line.
     text.says("\n\n1000/50000, edition 1.0\n");
-    let csv = submissions::show(&groups, Format::Csv);
+    let csv = submission_tables::show(&groups, Format::Csv);
     assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
     csv.says(",1851,5950,6090,,");
     let json: serde_json::Value =
-        serde_json::from_str(&submissions::show(&groups, Format::Json)).unwrap();
+        serde_json::from_str(&submission_tables::show(&groups, Format::Json)).unwrap();
     let configuration = &json["configurations"][0];
     assert_eq!(configuration["submissions"].as_array().unwrap().len(), 2);
     assert_eq!(configuration["submissions"][1]["number"], 3);
@@ -326,7 +327,7 @@ fn completion_times_stand_where_others_have_printed_them() {
         submitted(preset("default"), "B"),
     ];
     let groups = grouped(&Library::read().unwrap(), &all);
-    let text = submissions::show(&groups[..1], Format::Text);
+    let text = submission_tables::show(&groups[..1], Format::Text);
     let row = text
         .lines()
         .find(|line| line.contains("Completion time (s)"))
@@ -338,7 +339,7 @@ fn completion_times_stand_where_others_have_printed_them() {
     text.does_not_say("another edition");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
     let groups = grouped(&Library::read().unwrap(), &bare);
-    assert!(!submissions::show(&groups, Format::Text).contains("Completion time"));
+    assert!(!submission_tables::show(&groups, Format::Text).contains("Completion time"));
 }
 
 #[test]
@@ -348,7 +349,7 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
         submitted(preset("default"), &long),
         submitted(preset("default"), "Jo Doe of Somewhere"),
     ];
-    let text = submissions::show(&grouped(&Library::read().unwrap(), &all), Format::Text);
+    let text = submission_tables::show(&grouped(&Library::read().unwrap(), &all), Format::Text);
     assert_eq!(text.matches(&long).count(), 1, "{text}");
     text.says(&format!("- S1 [{long}]:"));
     let table = text.split_once("500/500 ").unwrap().1;
@@ -361,12 +362,12 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
 
 #[test]
 fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
-    let text = submissions::show(&[], Format::Text);
+    let text = submission_tables::show(&[], Format::Text);
     assert_eq!(
         text,
         "No submissions (add some with postmark import FILE)\n"
     );
-    assert_eq!(submissions::show(&[], Format::Csv).lines().count(), 1);
+    assert_eq!(submission_tables::show(&[], Format::Csv).lines().count(), 1);
 }
 
 #[test]
@@ -428,7 +429,7 @@ fn other_fingerprints_stand_apart() {
         .map(|(apart, told)| (apart.why.as_str(), apart.why.contains(told)))
         .collect();
     why.assert(why.len() == 5 && why.iter().all(|(_, is_told)| *is_told));
-    let text = submissions::show(&groups, Format::Text);
+    let text = submission_tables::show(&groups, Format::Text);
     text.says("with other fingerprints: not comparable");
 }
 
@@ -486,13 +487,13 @@ fn mixes_are_compared_with_one_another() {
 fn markup_of_contributors_is_text() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
     let groups = grouped(&Library::read().unwrap(), &[submission]);
-    let markdown = submissions::show(&groups, Format::Markdown);
+    let markdown = submission_tables::show(&groups, Format::Markdown);
     markdown.does_not_say("<b>").does_not_say("|x|");
-    let csv = submissions::show(&groups, Format::Csv);
+    let csv = submission_tables::show(&groups, Format::Csv);
     csv.says("\"'=HYPERLINK(");
     for name in ["-inf", "+1", "-5"] {
         let submission = Submission::of(&plain(), name, "A machine").unwrap();
-        let csv = submissions::show(
+        let csv = submission_tables::show(
             &grouped(&Library::read().unwrap(), &[submission]),
             Format::Csv,
         );

@@ -1,0 +1,198 @@
+//! A run beside published rows, as tables and pictures.
+
+use std::cmp::Reverse;
+
+use document::units::grouped;
+use document::{Cell, Document, DotRow, Dots, Format, Number, Table};
+
+use crate::cells::kebab;
+use crate::compare_run::{Against, Beside, BesideRow, WHOLE_SYSTEMS};
+use crate::sheet::sheet;
+use crate::source::Figure;
+use crate::submission::Rates;
+
+impl Beside {
+    /// The comparison in a format.
+    pub fn show(&self, format: Format) -> String {
+        format.answer(
+            || self.document(),
+            || document::csv(&self.flat(), "\n"),
+            || document::json(self),
+        )
+    }
+
+    /// The run beside the rows, with what may be compared.
+    pub fn document(&self) -> Document {
+        let edition = self
+            .edition
+            .known()
+            .map_or_else(String::new, |edition| format!(", edition {edition}"));
+        let mut document = Document::default();
+        document.title(format!(
+            "Comparison with published results: {}{edition}",
+            self.configuration
+        ));
+        if let Some(none) = &self.none {
+            document.words(format!("No published row: {none}."));
+            return document;
+        }
+        document.table(self.table());
+        document.gap();
+        document.items(&self.comparable);
+        document
+    }
+
+    /// The same as pictures, by year: transactions, and what was read and written.
+    pub fn graphs(&self) -> Vec<Dots> {
+        let transactions = [(Figure::TransactionsRate, "")];
+        let data = [
+            (Figure::DataReadRate, "read"),
+            (Figure::DataWrittenRate, "written"),
+        ];
+        let mut graphs = vec![
+            self.graph(
+                "Transactions, 1997 to today",
+                "transactions/s",
+                &transactions,
+            ),
+            self.graph("Throughput, 1997 to today", "Kbytes/s", &data),
+        ];
+        graphs.retain(|graph| !graph.rows.is_empty());
+        graphs
+    }
+
+    fn graph(&self, title: &str, axis: &str, figures: &[(Figure, &str)]) -> Dots {
+        let mut rows = Vec::new();
+        for (figure, heading) in figures {
+            let with_figure = |row| Some((row, BesideRow::against(row, *figure)?));
+            let mut theirs: Vec<_> = self.rows.iter().filter_map(with_figure).collect();
+            let Some((_, against)) = theirs.first() else {
+                continue;
+            };
+            if !heading.is_empty() {
+                rows.push(DotRow::heading(*heading));
+            }
+            rows.push(DotRow::at("this run".to_owned(), 0, against.ours));
+            theirs.sort_by_key(|(row, _)| Reverse(row.year.known().copied().unwrap_or(0)));
+            rows.extend(theirs.into_iter().map(|(row, against)| {
+                let year = row.year.known().map(|year| format!("{year} "));
+                let year = year.unwrap_or_default();
+                let name = format!("{year}{} [{}]", row.column, row.source);
+                DotRow::at(name, 1, against.theirs)
+            }));
+        }
+        Dots {
+            title: title.to_owned(),
+            caption: format!(
+                "This run beside published results for {}, on a logarithmic axis. {WHOLE_SYSTEMS}",
+                self.configuration
+            ),
+            axis: axis.to_owned(),
+            is_logarithmic: true,
+            kinds: ["this run", "published"].map(str::to_owned).to_vec(),
+            rows,
+        }
+    }
+}
+
+type RateInWords = fn(&Rates) -> String;
+
+/// The figures of a row, their headers, and ours with its unit.
+const FIGURES: [(Figure, &str, RateInWords); 4] = [
+    (Figure::TransactionsRate, "transactions", |ours| {
+        format!("{} /s", amount(ours.transactions_per_second))
+    }),
+    (Figure::DataReadRate, "read", |ours| {
+        format!("{} kB/s", amount(ours.kilobytes_read_per_second))
+    }),
+    (Figure::DataWrittenRate, "written", |ours| {
+        format!("{} kB/s", amount(ours.kilobytes_written_per_second))
+    }),
+    (Figure::Elapsed, "whole time", |ours| {
+        format!("{} s", amount(ours.elapsed_s))
+    }),
+];
+
+impl BesideRow {
+    fn against(&self, figure: Figure) -> Option<&Against> {
+        self.figures.iter().find(|against| against.figure == figure)
+    }
+}
+
+impl Beside {
+    /// A row for ours and for each of theirs, with the figures that some of them have.
+    fn table(&self) -> Table {
+        let mut table = Table::new(3, &["published", "in", "edition"]).folding();
+        let edition = self.edition.known().map_or("", |edition| edition.name());
+        let mut ours: Vec<Cell> = vec!["this run".into(), Cell::Empty, edition.into()];
+        let mut theirs: Vec<Vec<Cell>> = self.rows.iter().map(lead).collect();
+        for (figure, header, of_ours) in FIGURES {
+            if self.rows.iter().all(|row| row.against(figure).is_none()) {
+                continue;
+            }
+            table.column(header, false);
+            table.column("times as fast", false);
+            let of_ours = self.ours.as_ref().map(of_ours);
+            ours.extend([of_ours.map_or(Cell::Empty, Cell::from), Cell::Empty]);
+            for (cells, row) in theirs.iter_mut().zip(&self.rows) {
+                let against = row.against(figure);
+                cells.push(against.map(|against| against.printed.as_str()).into());
+                let factor = against.map(|against| format!("{} x", amount(against.factor)));
+                cells.push(factor.into());
+            }
+        }
+        table.row(ours);
+        theirs.into_iter().for_each(|row| table.row(row));
+        table
+    }
+
+    /// A line for each figure of each row.
+    fn flat(&self) -> Table {
+        let rows = self.rows.iter();
+        let lines = rows.flat_map(|row| row.figures.iter().map(move |against| (row, against)));
+        sheet(&COLUMNS, lines)
+    }
+}
+
+/// A column: its header, and its value in a line.
+type Column = (&'static str, fn(&(&BesideRow, &Against)) -> Cell);
+
+/// What a line has, in order.
+const COLUMNS: [Column; 10] = [
+    ("source", |(row, _)| Cell::ours(&row.source)),
+    ("table", |(row, _)| Cell::ours(row.tables.join(" "))),
+    ("column", |(row, _)| Cell::ours(&row.column)),
+    ("contributor", |(row, _)| {
+        row.contributor.known().map(Cell::ours).into()
+    }),
+    ("edition", |(row, _)| Cell::ours(&row.edition)),
+    ("figure", |(_, against)| Cell::ours(kebab(against.figure))),
+    ("printed", |(_, against)| Cell::ours(&against.printed)),
+    ("theirs", |(_, against)| Number::Rate(against.theirs).into()),
+    ("ours", |(_, against)| Number::Rate(against.ours).into()),
+    ("factor", |(_, against)| Number::Rate(against.factor).into()),
+];
+
+/// What a row is called.
+fn lead(row: &BesideRow) -> Vec<Cell> {
+    let contributor = row
+        .contributor
+        .known()
+        .map_or_else(String::new, |name| format!(" [{name}]"));
+    vec![
+        format!("{}{contributor}", row.column).into(),
+        row.tables.first().cloned().unwrap_or_default().into(),
+        row.edition.as_str().into(),
+    ]
+}
+
+/// With as many digits as it is worth.
+pub(crate) fn amount(number: f64) -> String {
+    if number >= 100.0 {
+        grouped(number.round() as u64)
+    } else if number >= 10.0 {
+        document::units::fixed(number, 1)
+    } else {
+        document::units::fixed(number, 2)
+    }
+}
