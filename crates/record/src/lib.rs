@@ -24,6 +24,7 @@ pub mod plan;
 pub mod ranks;
 pub mod read;
 mod rerun;
+mod room;
 pub mod run;
 pub mod server;
 mod share;
