@@ -36,8 +36,8 @@ pub struct Packed {
     sum: u64,
 }
 
-/// What a [`Histogram`](super::Histogram) holds, in little room: nothing can be recorded in it, only
-/// merged.
+/// What a [`Histogram`](super::Histogram) holds, in little room: nothing can be recorded in it,
+/// only merged.
 pub type SparseHistogram = Durations<Packed>;
 
 impl Packed {
