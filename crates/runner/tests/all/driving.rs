@@ -2,24 +2,19 @@
 //! queueing shows in latency and not in service time, seconds add up to the whole; and on the
 //! machine's clock: an end by time, after a warm-up.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use engine::{Engine, OpenError, Operation, Session, Settings, Steps, Submitted, Ticket};
 use engines::null::Null;
 use measure::Histogram;
-use record::{Fact, OperationRecord, Outcome, PhaseRecord, Record, SegmentKind};
-use runner::{
-    Clock, Control, Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock,
-};
+use record::{Fact, OperationRecord, Outcome, Record, SegmentKind};
+use runner::{Drive, Event, Events, NoEvents, Pace, Place, RunSpec, Second, Stop, SystemClock};
 use testkit::{
     Timed, Virtual,
     runs::{by, private, shared},
     transactions,
 };
 use workload::arrivals::ArrivalProcess;
-use workload::{Action, Mix, Phase, Workers, Workload};
+use workload::{Action, Mix, Phase, Workload};
 
 const FILES: u64 = 10;
 

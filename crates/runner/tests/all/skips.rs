@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use engines::simulated::{Code, Fault, Simulated};
 use record::{End, Fact, PhaseRecord, Record};
-use runner::{Control, NoEvents, Place, RunSpec};
+use runner::{Place, RunSpec};
 use spec::{Drive, OnError, Stop};
 use testkit::{
     Assert,
