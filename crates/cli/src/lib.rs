@@ -26,7 +26,7 @@ use commands::{
     archive, check, clean, collect, compare, engines, manual, observe, plan, presets, published,
     ranks, run, study, verify_log,
 };
-use ui::problem::{print, tell, tell_problem};
+use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
 use ui::{limits, perform, problem, screen, signals};
 
@@ -80,6 +80,42 @@ fn refuse_mistyped(word: &Path) -> u8 {
     args::refuse(command.error(ErrorKind::InvalidSubcommand, told))
 }
 
+/// Says why the words are no command line.
+fn refuse_unparsed(error: clap::Error) -> u8 {
+    if let Some(launched) = Launched::here().filter(|launched| !launched.is_first()) {
+        // The first one says it.
+        return match error.use_stderr() {
+            true => launched.refuse(|| ()),
+            false => 0,
+        };
+    }
+    // The library takes a mistyped command for the file, and refuses what stands behind it.
+    let first = std::env::args_os().nth(1).map(PathBuf::from);
+    let is_of_rest =
+        [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
+    let mistyped = first.filter(|word| is_of_rest && is_mistyped(word));
+    mistyped.map_or_else(|| args::refuse(error), |word| refuse_mistyped(&word))
+}
+
+/// Refuses a file that is a command, or probably meant for one.
+fn refuse_file(file: Option<&Path>) -> Option<u8> {
+    let file = file?;
+    if let Some(command) = args::command().find_subcommand(file) {
+        let name = command.get_name();
+        let told = format!(
+            "options of '{name}' must follow it: options before it are those of the classic \
+             prompt (write ./{name} for a file with this name)"
+        );
+        let error = args::command().error(ErrorKind::ArgumentConflict, told);
+        return Some(args::refuse(error));
+    }
+    // A file that is not there is passed over by the prompt, as by the original: only what is
+    // certainly none is refused.
+    let resembles = |word: &str| !word.contains(['/', '.']) && meant_command(word).is_some();
+    let is_misspelt = is_mistyped(file) && (file.is_dir() || resembles(&sanitize::path(file)));
+    is_misspelt.then(|| refuse_mistyped(file))
+}
+
 /// All that is done, and the exit status.
 fn program(side: &Side) -> u8 {
     let columns = screen::width();
@@ -90,42 +126,10 @@ fn program(side: &Side) -> u8 {
     let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
     let (said, matches) = match parsed {
         Ok(parsed) => parsed,
-        Err(error) => {
-            if let Some(launched) = Launched::here().filter(|launched| !launched.is_first()) {
-                // The first one says it.
-                return if error.use_stderr() {
-                    launched.refuse(|| ())
-                } else {
-                    0
-                };
-            }
-            // The library takes a mistyped command for the file, and refuses what stands behind it.
-            let first = std::env::args_os().nth(1).map(PathBuf::from);
-            let is_of_rest =
-                [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
-            let mistyped = first.filter(|word| is_of_rest && is_mistyped(word));
-            return mistyped.map_or_else(|| args::refuse(error), |word| refuse_mistyped(&word));
-        }
+        Err(error) => return refuse_unparsed(error),
     };
-    if let Some(command) = said
-        .file
-        .as_deref()
-        .and_then(|file| args::command().find_subcommand(file).cloned())
-    {
-        let name = command.get_name();
-        let told = format!(
-            "options of '{name}' must follow it: options before it are those of the classic \
-             prompt (write ./{name} for a file with this name)"
-        );
-        return args::refuse(args::command().error(ErrorKind::ArgumentConflict, told));
-    }
-    // A file that is not there is passed over by the prompt, as by the original: only what is
-    // certainly none is refused.
-    let resembles = |word: &str| !word.contains(['/', '.']) && meant_command(word).is_some();
-    let is_misspelt =
-        |word: &&Path| is_mistyped(word) && (word.is_dir() || resembles(&sanitize::path(word)));
-    if let Some(word) = said.file.as_deref().filter(is_misspelt) {
-        return refuse_mistyped(word);
+    if let Some(code) = refuse_file(said.file.as_deref()) {
+        return code;
     }
     let words: Vec<String> = std::env::args_os()
         .map(|word| word.to_string_lossy().into_owned())
@@ -139,61 +143,10 @@ fn program(side: &Side) -> u8 {
         };
         return launched.refuse(|| tell(why));
     }
-    let result = match said.command {
-        None => {
-            // At a terminal the user sees what goes on, and signals are for who reads from it.
-            let apart = if std::io::stdin().is_terminal() {
-                None
-            } else {
-                side.instead_of_session()
-            };
-            if let Some(code) = apart {
-                return code;
-            }
-            let mut engine = RunnerEngine::new(perform::perform, words)
-                .with_room_check(!said.no_room_check)
-                .with_trust_in_others(said.allow_unsafe_target);
-            return classic::start(
-                said.edition.unwrap_or_default(),
-                said.file.as_deref(),
-                &mut engine,
-            );
-        }
-        Some(Command::Run(mut arguments)) => {
-            if let Some((_, matches)) = matches.subcommand() {
-                arguments.work.take_weights(matches);
-            }
-            run::run(arguments, words, side)
-        }
-        Some(Command::Plan(mut arguments)) => {
-            if let Some((_, matches)) = matches.subcommand() {
-                arguments.work.take_weights(matches);
-            }
-            plan::plan(arguments)
-        }
-        Some(Command::Study(arguments)) => study::study(arguments, words, side),
-        Some(Command::Presets) => presets::list(),
-        Some(Command::Engines(said)) => engines::list(said.format),
-        Some(Command::List(arguments)) => archive::list(&arguments),
-        Some(Command::Show(arguments)) => archive::show(&arguments),
-        Some(Command::Report(arguments)) => archive::report(&arguments),
-        Some(Command::Tag(arguments)) => archive::tag(&arguments),
-        Some(Command::Note(arguments)) => archive::note(&arguments),
-        Some(Command::Delete(arguments)) => archive::delete(&arguments),
-        Some(Command::Export(arguments)) => archive::export(&arguments),
-        Some(Command::Import(arguments)) => archive::import(&arguments),
-        Some(Command::Compare(arguments)) => compare::compare(&arguments),
-        Some(Command::Gate(arguments)) => compare::gate(&arguments),
-        Some(Command::Schema) => print(SCHEMA).map(|()| 0),
-        Some(Command::Published(arguments)) => published::published(&arguments),
-        Some(Command::Clean(arguments)) => clean::clean(&arguments.paths, side),
-        Some(Command::VerifyLog(arguments)) => verify_log::verify_log(&arguments, side),
-        Some(Command::Collect(arguments)) => collect::collect(&arguments),
-        Some(Command::Check(arguments)) => check::check(&arguments),
-        Some(Command::Observe(arguments)) => observe::observe(&arguments),
-        Some(Command::Completions(arguments)) => manual::completions(&arguments),
-        Some(Command::Man(arguments)) => manual::man(&arguments),
+    let Some(command) = said.command else {
+        return prompt(&said, words, side);
     };
+    let result = perform_command(command, &matches, words, side);
     match result {
         Ok(code) => code,
         // The report of a run was to go somewhere; all else can be shown again.
@@ -202,5 +155,70 @@ fn program(side: &Side) -> u8 {
             tell_problem(&problem);
             problem.code
         }
+    }
+}
+
+/// The classic prompt, or the commands in a file.
+fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
+    // At a terminal the user sees what goes on, and signals are for who reads from it.
+    let apart = if std::io::stdin().is_terminal() {
+        None
+    } else {
+        side.instead_of_session()
+    };
+    if let Some(code) = apart {
+        return code;
+    }
+    let mut engine = RunnerEngine::new(perform::perform, words)
+        .with_room_check(!said.no_room_check)
+        .with_trust_in_others(said.allow_unsafe_target);
+    classic::start(
+        said.edition.unwrap_or_default(),
+        said.file.as_deref(),
+        &mut engine,
+    )
+}
+
+fn perform_command(
+    command: Command,
+    matches: &clap::ArgMatches,
+    words: Vec<String>,
+    side: &Side,
+) -> Result<u8, Problem> {
+    match command {
+        Command::Run(mut arguments) => {
+            if let Some((_, matches)) = matches.subcommand() {
+                arguments.work.take_weights(matches);
+            }
+            run::run(arguments, words, side)
+        }
+        Command::Plan(mut arguments) => {
+            if let Some((_, matches)) = matches.subcommand() {
+                arguments.work.take_weights(matches);
+            }
+            plan::plan(arguments)
+        }
+        Command::Study(arguments) => study::study(arguments, words, side),
+        Command::Presets => presets::list(),
+        Command::Engines(said) => engines::list(said.format),
+        Command::List(arguments) => archive::list(&arguments),
+        Command::Show(arguments) => archive::show(&arguments),
+        Command::Report(arguments) => archive::report(&arguments),
+        Command::Tag(arguments) => archive::tag(&arguments),
+        Command::Note(arguments) => archive::note(&arguments),
+        Command::Delete(arguments) => archive::delete(&arguments),
+        Command::Export(arguments) => archive::export(&arguments),
+        Command::Import(arguments) => archive::import(&arguments),
+        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Gate(arguments) => compare::gate(&arguments),
+        Command::Schema => print(SCHEMA).map(|()| 0),
+        Command::Published(arguments) => published::published(&arguments),
+        Command::Clean(arguments) => clean::clean(&arguments.paths, side),
+        Command::VerifyLog(arguments) => verify_log::verify_log(&arguments, side),
+        Command::Collect(arguments) => collect::collect(&arguments),
+        Command::Check(arguments) => check::check(&arguments),
+        Command::Observe(arguments) => observe::observe(&arguments),
+        Command::Completions(arguments) => manual::completions(&arguments),
+        Command::Man(arguments) => manual::man(&arguments),
     }
 }

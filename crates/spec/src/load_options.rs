@@ -75,14 +75,8 @@ pub(crate) fn set_steady(draft: &mut Draft<'_>, rule: SteadyRule) -> Result<(), 
     Ok(())
 }
 
-/// Rounds that can find a steady state.
-fn rounds(
-    rule: SteadyRule,
-    round: Option<Duration>,
-    run_for: Option<Duration>,
-) -> Result<SteadyAsked, ConfigError> {
-    let window = WINDOW_ROUNDS as u32;
-    let round = round.unwrap_or(ROUND);
+/// Refuses rounds that are too short for their rule.
+fn check_round(rule: SteadyRule, round: Duration) -> Result<(), ConfigError> {
     if round < Duration::from_secs(1) {
         return Err(ConfigError::invalid(
             Time::of(round),
@@ -95,12 +89,24 @@ fn rounds(
     let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
     if rule == SteadyRule::Slope && round < round_min {
         return Err(ConfigError::new(format!(
-            "--round {} is too short for --steady slope: {window} rounds must have at least \
+            "--round {} is too short for --steady slope: {WINDOW_ROUNDS} rounds must have at least \
              {BATCHES} whole seconds (use --round {} or longer)",
             Time::of(round),
             Time::of(round_min)
         )));
     }
+    Ok(())
+}
+
+/// Rounds that can find a steady state.
+fn rounds(
+    rule: SteadyRule,
+    round: Option<Duration>,
+    run_for: Option<Duration>,
+) -> Result<SteadyAsked, ConfigError> {
+    let window = WINDOW_ROUNDS as u32;
+    let round = round.unwrap_or(ROUND);
+    check_round(rule, round)?;
     let rounds_max = match run_for {
         None => ROUNDS_MAX,
         Some(run_for) => u32::try_from(run_for.as_nanos() / round.as_nanos()).unwrap_or(u32::MAX),

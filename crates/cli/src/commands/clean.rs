@@ -1,7 +1,7 @@
 //! `postmark clean`: what killed runs left of their files, and killed studies of the file systems
 //! that they made.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use document::{Document, WIDTH, sanitize};
 use engines::registry;
@@ -112,6 +112,10 @@ fn counted(number: usize, name: &str) -> String {
     format!("{number} {name}{}", if number == 1 { "" } else { "s" })
 }
 
+fn line(directory: &Path, told: impl std::fmt::Display) -> String {
+    format!("{}: {told}\n", sanitize::path(directory))
+}
+
 /// What became of one run's leavings, and whether something of it is still there.
 fn describe(cleaned: &Cleaned) -> (String, bool) {
     match cleaned {
@@ -135,47 +139,36 @@ fn describe(cleaned: &Cleaned) -> (String, bool) {
             (screen::text(&document, WIDTH), !clean_up.left.is_empty())
         }
         Cleaned::Drafts { directory, names } => {
-            let directory = sanitize::path(directory);
-            let line = |name: &String| {
+            let removed = |name: &String| {
                 let name = sanitize::sanitize(name);
-                format!("{directory}: removed {name}, left by a run that was killed at its start\n")
+                let told = "left by a run that was killed at its start";
+                line(directory, format_args!("removed {name}, {told}"))
             };
-            (names.iter().map(line).collect(), false)
+            (names.iter().map(removed).collect(), false)
         }
         Cleaned::Active { directory, process } => {
             let process =
                 process.map_or_else(String::new, |process| format!(" (process {process})"));
-            (
-                format!(
-                    "{}: in use by a run{process}; nothing was changed\n",
-                    sanitize::path(directory)
-                ),
-                true,
-            )
+            let told = format_args!("in use by a run{process}; nothing was changed");
+            (line(directory, told), true)
         }
-        Cleaned::InHands { directory, process } => (
-            format!(
-                "{}: in use: the run's process ({process}) has ended, and another process cleans \
-                 the directory or uses its pool; nothing was changed (wait, then clean again)\n",
-                sanitize::path(directory)
-            ),
-            true,
-        ),
-        Cleaned::Kept { directory } => (
-            format!(
-                "{}: a pool kept for a later run (--reuse); nothing was changed (to remove it, \
-                 clean this directory itself)\n",
-                sanitize::path(directory)
-            ),
-            false,
-        ),
-        Cleaned::Untouched { directory, why } => (
-            format!(
-                "{}: nothing was changed: {}\n",
-                sanitize::path(directory),
-                sanitize::sanitize(why)
-            ),
-            true,
-        ),
+        Cleaned::InHands { directory, process } => {
+            let told = format_args!(
+                "in use: the run's process ({process}) has ended, and another process cleans the \
+                 directory or uses its pool; nothing was changed (wait, then clean again)"
+            );
+            (line(directory, told), true)
+        }
+        Cleaned::Kept { directory } => {
+            let told = format_args!(
+                "a pool kept for a later run (--reuse); nothing was changed (to remove it, clean \
+                 this directory itself)"
+            );
+            (line(directory, told), false)
+        }
+        Cleaned::Untouched { directory, why } => {
+            let told = format_args!("nothing was changed: {}", sanitize::sanitize(why));
+            (line(directory, told), true)
+        }
     }
 }

@@ -22,7 +22,7 @@ use rustix::fs::OFlags;
 use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process, waitid};
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
-use system::child::{ChildCost, wait};
+use system::child::wait;
 use system::{Account, Fact, Host, Sources, Target, WatchedAccount};
 
 use crate::args::ObserveArguments;
@@ -82,14 +82,6 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     let (wall, cost) = ended.map_err(cannot_observe)?;
     let after = account.read(&sources);
     let sync = (!arguments.no_sync).then(|| synced(&directory, &after, || account.read(&sources)));
-    let ChildCost {
-        status,
-        user,
-        system,
-        // The greatest memory survives execve(2): it is at least that of this program.
-        memory_bytes: _,
-        wall: _,
-    } = cost;
     let observation = Observation {
         schema: OBSERVATION_VERSION,
         tool: Tool::this(),
@@ -97,10 +89,10 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
         began_unix_ns,
         host,
         target,
-        end: end(status),
+        end: end(cost.status),
         wall_ns: ns(wall),
-        user_ns: ns(user),
-        system_ns: ns(system),
+        user_ns: ns(cost.user),
+        system_ns: ns(cost.system),
         performing: after.since(&before),
         sync,
     };
