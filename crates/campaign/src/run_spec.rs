@@ -5,18 +5,19 @@
 
 mod config;
 mod like;
+mod specified;
 
 use std::path::PathBuf;
 
 use document::sanitize;
-use record::Sizing;
-use runner::Refused;
-use spec::{Asked, ConfigError, Invocation, Note, Options, RunSpec, SizesOption, TargetOption};
+
+use spec::{Asked, ConfigError, Invocation, Options, RunSpec, SizesOption, TargetOption};
 use system::{Host, Sources};
 use workload::presets::{self, Machine, Preset};
 
 pub use config::{no_text, parse_config, text_of, to_config};
 use like::Like;
+pub use specified::Specified;
 
 use crate::input::Input;
 use crate::record_source::{self, Called};
@@ -42,21 +43,6 @@ pub struct RunRequest {
     pub locations: Result<Vec<TargetOption>, String>,
     /// Whether their weights were given.
     pub has_weights: bool,
-}
-
-/// What is meant.
-#[derive(Clone, Debug)]
-pub struct Specified {
-    /// The complete description.
-    pub spec: RunSpec,
-    /// Whether a storage was said; else it is what goes with the work.
-    pub storage_is_given: bool,
-    /// How the number of files was chosen, where it was not said.
-    pub sizing: Option<Sizing>,
-    /// What was made of the words that might surprise.
-    pub notes: Vec<Note>,
-    /// The files that they were read from.
-    pub inputs: Vec<Input>,
 }
 
 /// The meaning of what was said.
@@ -216,36 +202,5 @@ fn machine_of(host: &Host) -> Machine {
         processors: usable
             .and_then(|usable| u32::try_from(usable).ok())
             .unwrap_or(Machine::SMALL.processors),
-    }
-}
-
-impl Specified {
-    /// A refusal in words for whoever has said nothing of a storage.
-    pub fn explain(&self, refused: Refused) -> Error {
-        match refused {
-            Refused::Unsupported(lack)
-                if !self.storage_is_given && !self.spec.storage.calls_server() =>
-            {
-                let default = self.spec.storage.name();
-                Error::refused(format_args!(
-                    "{lack}; {default} is the default of this workload"
-                ))
-            }
-            Refused::NoRoom(lack) => Refused::NoRoom(self.with_sizing(lack)).into(),
-            Refused::NoMemory(lack) => Refused::NoMemory(self.with_sizing(lack)).into(),
-            other => other.into(),
-        }
-    }
-
-    /// What is lacking, with the number of files that was chosen, where one was.
-    fn with_sizing(&self, lack: String) -> String {
-        match &self.sizing {
-            Some(sizing) => format!(
-                "{lack}. {} A --working-set smaller than {} may fit.",
-                report::sizing::sentence(sizing, &self.spec.workload, &self.spec.drive),
-                sizing.working_set
-            ),
-            None => lack,
-        }
     }
 }

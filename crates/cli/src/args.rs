@@ -8,9 +8,8 @@ pub mod format;
 mod manual;
 mod observe;
 mod published;
-mod refused;
 mod report;
-mod similar;
+pub mod similar;
 mod study;
 mod work;
 
@@ -36,7 +35,6 @@ pub use self::published::{PublishedArguments, PublishedCommand};
 pub use self::report::ReportArguments;
 pub use self::study::StudyArguments;
 pub use self::work::WorkArguments;
-pub use refused::refuse;
 pub use similar::command_meant;
 
 /// Benchmark for file systems: many small files and their metadata.

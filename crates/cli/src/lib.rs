@@ -28,7 +28,7 @@ use commands::{
 };
 use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
-use ui::{limits, perform, problem, screen, signals};
+use ui::{limits, perform, problem, refused, screen, signals};
 
 /// What `postmark schema` prints. The crate `schema` tests that it is what the types say.
 const SCHEMA: &str = include_str!("../../../docs/schema/run-1.json");
@@ -77,7 +77,7 @@ fn refuse_mistyped(word: &Path) -> u8 {
         format!(" (did you mean 'postmark {meant}'?)")
     });
     let told = format!("'{word}' is neither a command nor a classic configuration file{meant}");
-    args::refuse(command.error(ErrorKind::InvalidSubcommand, told))
+    refused::refuse(command.error(ErrorKind::InvalidSubcommand, told))
 }
 
 /// Says why the words are no command line.
@@ -94,7 +94,7 @@ fn refuse_unparsed(error: clap::Error) -> u8 {
     let is_of_rest =
         [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
     let mistyped = first.filter(|word| is_of_rest && is_mistyped(word));
-    mistyped.map_or_else(|| args::refuse(error), |word| refuse_mistyped(&word))
+    mistyped.map_or_else(|| refused::refuse(error), |word| refuse_mistyped(&word))
 }
 
 /// Refuses a file that is a command, or probably meant for one.
@@ -107,7 +107,7 @@ fn refuse_file(file: Option<&Path>) -> Option<u8> {
              prompt (write ./{name} for a file with this name)"
         );
         let error = args::command().error(ErrorKind::ArgumentConflict, told);
-        return Some(args::refuse(error));
+        return Some(refused::refuse(error));
     }
     // A file that is not there is passed over by the prompt, as by the original: only what is
     // certainly none is refused.

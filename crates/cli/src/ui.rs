@@ -6,6 +6,7 @@ pub mod output;
 pub mod perform;
 pub mod problem;
 pub mod progress;
+pub mod refused;
 pub mod screen;
 pub mod signals;
 pub mod terminal;

@@ -104,7 +104,6 @@ mod tests {
         ServerTraffic {
             calls: calls.iter().map(count).collect(),
             counts: vec![("reconnections", reconnections)],
-            ..ServerTraffic::default()
         }
     }
 

@@ -8,7 +8,7 @@ use std::path::Path;
 use document::sanitize;
 use spec::Options;
 
-use super::Specified;
+use super::specified::Specified;
 use crate::{Error, ErrorForm};
 
 /// The longest file that is read, in bytes: five times one that has a histogram with as many bins

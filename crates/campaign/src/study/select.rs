@@ -80,7 +80,7 @@ fn of_words(
         are_apart(&side, &baseline)?;
         let found = unlike(&side, &baseline.side);
         if !is_unlike_allowed && !found.is_empty() && !is_planned(&side, &baseline.side) {
-            return Err(not_alike(&side, &baseline.side, &found).into());
+            return Err(not_alike(&side, &baseline.side, &found));
         }
         sides.push(side);
     }

@@ -105,8 +105,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
             "cannot plan this workload in reasonable time: the classic generator draws {drawn} \
              numbers for the text of each of {} workers (use smaller files or fewer workers)",
             workload.streams()
-        ))
-        .into());
+        )));
     }
     let first = 2 * workload.files().min(INTENTS_IN_FINGERPRINT) + workload.transactions();
     let first = first
@@ -118,8 +117,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
              {INTENTS_IN_FINGERPRINT} operations of each worker, {first} for all {} (use fewer \
              workers, or fewer files and transactions)",
             workload.workers.count()
-        ))
-        .into());
+        )));
     }
     let followed = Followed::of(&workload);
     let (mut plan, room, targets) = if !specified.spec.storage.makes_files() {

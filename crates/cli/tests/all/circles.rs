@@ -1,39 +1,50 @@
 //! No two files of a crate need one another, however many lie between them. A file needs another
-//! where it names an item of it; that a parent declares its child is nothing.
+//! where it names an item of it or hands it on (`pub use`). A name that a file hands on belongs to
+//! the file that defines it: whoever takes it needs that one. That a parent declares its child is
+//! nothing; that it calls the child is a need like any other.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use syn::visit::Visit;
 use syn::{Attribute, Item, ItemMod, UseTree};
-use testkit::Assert;
 
 /// A module by its path within the crate: empty is the crate itself.
 pub type Module = Vec<String>;
 
-/// What the files of a crate are, by their modules.
-pub struct Crate {
-    pub files: BTreeMap<Module, PathBuf>,
+/// What the files of a crate name, by their modules.
+struct Crate {
+    files: BTreeMap<Module, Paths>,
 }
 
 impl Crate {
-    pub fn read(source: &Path) -> Self {
-        let mut files = BTreeMap::new();
-        add_files(source, &Module::new(), &mut files);
-        Self { files }
+    fn read(source: &Path) -> Self {
+        let read = |path: PathBuf| {
+            let mut paths = Paths::default();
+            paths.visit_file(&syn::parse_file(&std::fs::read_to_string(path).unwrap()).unwrap());
+            paths
+        };
+        let files = files_of(source)
+            .into_iter()
+            .map(|(module, path)| (module, read(path)));
+        Self {
+            files: files.collect(),
+        }
     }
 
-    /// The file that a path in a module leads to: the module that is farthest along it.
+    /// The file that a path in a module leads to: the module that is farthest along it, or the one
+    /// from which that module has taken the name.
     fn file_of(&self, within: &Module, path: &[String]) -> Option<Module> {
+        let mut module = within.clone();
         let mut rest = path;
-        let mut module = match path.first()?.as_str() {
-            "crate" => Module::new(),
-            "self" | "super" => within.clone(),
+        match path.first()?.as_str() {
+            "crate" => module.clear(),
+            "self" | "super" => {}
             child => {
-                let known = [&within[..], &[child.to_owned()]].concat();
-                self.files.contains_key(&known).then(|| within.clone())?
+                let child = [&within[..], &[child.to_owned()]].concat();
+                self.files.contains_key(&child).then_some(())?;
             }
-        };
+        }
         while let Some(("crate" | "self" | "super", more)) = rest
             .split_first()
             .map(|(first, more)| (first.as_str(), more))
@@ -43,23 +54,33 @@ impl Crate {
             }
             rest = more;
         }
-        for name in rest {
+        while let Some((name, more)) = rest.split_first() {
             let next = [&module[..], std::slice::from_ref(name)].concat();
             if !self.files.contains_key(&next) {
                 break;
             }
             module = next;
+            rest = more;
         }
-        self.files.contains_key(&module).then_some(module)
+        let file = self.files.get(&module)?;
+        let taken = rest
+            .first()
+            .and_then(|name| file.uses.iter().find(|(known, _)| known == name));
+        match taken {
+            // A name from another crate is nobody's here.
+            Some((_, path)) => self.file_of(&module, path),
+            None => Some(module),
+        }
     }
 
     /// The files whose items a file names.
     fn needs(&self, module: &Module) -> BTreeSet<Module> {
-        let text = std::fs::read_to_string(&self.files[module]).unwrap();
-        let mut paths = Paths::default();
-        paths.visit_file(&syn::parse_file(&text).unwrap());
-        let files = paths.0.iter().filter_map(|path| self.file_of(module, path));
-        files.filter(|file| file != module).collect()
+        let paths = &self.files[module];
+        let uses = paths.uses.iter().map(|(_, path)| path);
+        uses.chain(&paths.named)
+            .filter_map(|path| self.file_of(module, path))
+            .filter(|file| file != module)
+            .collect()
     }
 
     /// The files that lead back to themselves, with a way.
@@ -94,6 +115,13 @@ impl Crate {
     }
 }
 
+/// The files of a crate, by their modules.
+pub fn files_of(source: &Path) -> BTreeMap<Module, PathBuf> {
+    let mut files = BTreeMap::new();
+    add_files(source, &Module::new(), &mut files);
+    files
+}
+
 fn add_files(directory: &Path, module: &Module, files: &mut BTreeMap<Module, PathBuf>) {
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -111,23 +139,34 @@ fn add_files(directory: &Path, module: &Module, files: &mut BTreeMap<Module, Pat
 
 /// The paths that a file names, outside of its tests.
 #[derive(Default)]
-struct Paths(Vec<Vec<String>>);
+struct Paths {
+    /// Of its `use`, by the name that it gives them. A glob has none.
+    uses: Vec<(String, Vec<String>)>,
+    named: Vec<Vec<String>>,
+    /// Modules within the file around what is visited.
+    depth: usize,
+}
 
 impl Paths {
     fn of_use(&mut self, before: &[String], tree: &UseTree) {
-        match tree {
-            UseTree::Path(path) => {
-                let before = [before, &[path.ident.to_string()]].concat();
-                self.of_use(&before, &path.tree);
+        let path = |last: &syn::Ident| match last.to_string().as_str() {
+            "self" => before.to_vec(),
+            last => [before, &[last.to_owned()]].concat(),
+        };
+        let (name, path) = match tree {
+            UseTree::Path(next) => return self.of_use(&path(&next.ident), &next.tree),
+            UseTree::Group(group) => {
+                let trees = group.items.iter();
+                return trees.for_each(|tree| self.of_use(before, tree));
             }
-            UseTree::Group(group) => group
-                .items
-                .iter()
-                .for_each(|tree| self.of_use(before, tree)),
-            UseTree::Name(name) => self.0.push([before, &[name.ident.to_string()]].concat()),
-            UseTree::Rename(name) => self.0.push([before, &[name.ident.to_string()]].concat()),
-            UseTree::Glob(_) => self.0.push(before.to_vec()),
-        }
+            UseTree::Name(name) => {
+                let path = path(&name.ident);
+                (path[path.len() - 1].clone(), path)
+            }
+            UseTree::Rename(name) => (name.rename.to_string(), path(&name.ident)),
+            UseTree::Glob(_) => return self.named.push(before.to_vec()),
+        };
+        self.uses.push((name, path));
     }
 }
 
@@ -144,8 +183,11 @@ impl<'a> Visit<'a> for Paths {
     fn visit_item(&mut self, item: &'a Item) {
         match item {
             Item::Mod(ItemMod { attrs, .. }) if is_for_tests(attrs) => {}
-            // What a file only hands on is needed by whoever takes it.
-            Item::Use(shared) if !matches!(shared.vis, syn::Visibility::Inherited) => {}
+            Item::Mod(ItemMod { content, .. }) if content.is_some() => {
+                self.depth += 1;
+                syn::visit::visit_item(self, item);
+                self.depth -= 1;
+            }
             Item::Use(own) => self.of_use(&[], &own.tree),
             item => syn::visit::visit_item(self, item),
         }
@@ -154,15 +196,14 @@ impl<'a> Visit<'a> for Paths {
     fn visit_visibility(&mut self, _: &'a syn::Visibility) {}
 
     fn visit_path(&mut self, path: &'a syn::Path) {
-        // A parent may call a child that it has declared.
-        let first = path.segments[0].ident.to_string();
-        if path.leading_colon.is_none() && ["crate", "self", "super"].contains(&first.as_str()) {
-            self.0.push(
-                path.segments
-                    .iter()
-                    .map(|segment| segment.ident.to_string())
-                    .collect(),
-            );
+        if path.leading_colon.is_none() && path.segments.len() > 1 {
+            let segments = path.segments.iter();
+            let names: Vec<String> = segments.map(|segment| segment.ident.to_string()).collect();
+            let above = names.iter().take_while(|name| *name == "super").count();
+            // Within the file it leads to the file.
+            if above == 0 || above > self.depth {
+                self.named.push(names[above.min(self.depth)..].to_vec());
+            }
         }
         syn::visit::visit_path(self, path);
     }
@@ -221,5 +262,8 @@ fn a_circle_is_found() {
         "use super::*; pub fn c() { let _: Option<crate::a::A> = None; }",
     );
     let found = Crate::read(source.path()).circles();
-    found.assert(found.contains(&"crate::a -> crate::b -> crate::c -> crate::a".to_owned()));
+    assert!(
+        found.contains(&"crate::a -> crate::b -> crate::c -> crate::a".to_owned()),
+        "{found:?}"
+    );
 }

@@ -363,7 +363,7 @@ fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     let said = ended(&["verify-log", path, "--ack-log", ack_log], at.path());
     let text = String::from_utf8_lossy(&said.output).into_owned();
     assert_eq!(said.code, Some(1), "{text}");
-    text.says("LOST: 1 of").says(&*victim.0.to_string_lossy());
+    text.says("LOST: 1 of").says(&victim.0.to_string_lossy());
     let said = ended(
         &["verify-log", path, "--ack-log", ack_log, "--format", "json"],
         at.path(),

@@ -13,7 +13,7 @@ use syn::{
 };
 use verdict::Reason;
 
-use crate::circles::{Crate, is_for_tests, sources};
+use crate::circles::{files_of, is_for_tests, sources};
 
 /// Where the texts are kept.
 pub fn kept() -> PathBuf {
@@ -225,7 +225,7 @@ fn messages_are_kept() {
             // It is for tests.
             continue;
         }
-        for (module, file) in Crate::read(&source).files {
+        for (module, file) in files_of(&source) {
             let mut messages = Messages::default();
             messages.visit_file(&syn::parse_file(&std::fs::read_to_string(file).unwrap()).unwrap());
             let Messages {

@@ -190,7 +190,7 @@ fn the_numbers_of_a_study_are_those_of_its_tables() {
             drawn.says(&begin);
             let sentence =
                 report::comparison::sentence(row, table.confidence).replace('\u{a0}', " ");
-            text.says(&document::sanitize::html(&sentence).into_owned());
+            text.says(&document::sanitize::html(&sentence));
             intervals += usize::from(row.estimate().unwrap().interval.is_some());
         }
     }

@@ -309,11 +309,11 @@ fn what_one_rank_refuses_all_refuse_and_nothing_is_touched() {
             2 => request(path, 3, 3, transactions),
             _ => request(at.path(), 3, 3, 100),
         };
-        for (_rank, record) in perform(3, odd, |_, _| ()).into_iter().enumerate() {
+        for (rank, record) in (0..).zip(perform(3, odd, |_, _| ())) {
             let refused = record.unwrap_err().to_string();
             assert!(
                 refused.contains(words) || refused.contains("rank 2"),
-                "{refused}"
+                "rank {rank}: {refused}"
             );
         }
         assert!(is_empty(at.path()) && is_empty(other.path()));

@@ -2,12 +2,15 @@
 
 use serde_json::{Number, Value};
 
+/// Is told of a place in which two values differ, with what each has there.
+type Differs<'d> = dyn FnMut(&str, Option<&Value>, Option<&Value>) + 'd;
+
 /// Calls back for each place in which one value differs from the other, with what each has there.
 pub(super) fn compare(
     path: &str,
     one: Option<&Value>,
     other: Option<&Value>,
-    differs: &mut dyn FnMut(&str, Option<&Value>, Option<&Value>),
+    differs: &mut Differs<'_>,
 ) {
     match (one, other) {
         (Some(Value::Object(one)), Some(Value::Object(other))) => {

@@ -11,8 +11,8 @@ use report::figures::comparison_figures;
 use report::page::{ComparedPage, comparison_page};
 use study::{Comparisons, Design, Metric, SideGroup};
 
+use super::opened::remarks;
 use super::page_run::{ArchivedRun, PageFiles};
-use super::remarks;
 use crate::args::ReportArguments;
 use crate::commands::study::layout;
 use crate::ui::problem::Problem;

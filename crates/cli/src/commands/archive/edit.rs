@@ -3,7 +3,7 @@
 use archive::is_alive;
 use document::sanitize::sanitize;
 
-use super::{number, open};
+use super::opened::{number, open};
 use crate::args::{DeleteArguments, NoteArguments, TagArguments};
 use crate::ui::problem::{Problem, print, tell};
 

@@ -14,7 +14,7 @@ use serde::Deserialize;
 use serde::de::IgnoredAny;
 use verdict::ListedRun;
 
-use super::{number, open};
+use super::opened::{number, open, record, remarks};
 use crate::args::{ExportArguments, ImportArguments};
 use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, USER, print, refuse, tell};
@@ -79,7 +79,7 @@ fn submit(
 ) -> Result<u8, Problem> {
     let mut text = String::new();
     for run in &arguments.runs {
-        let submission = Submission::of(&super::record(archive, run)?, by, system);
+        let submission = Submission::of(&record(archive, run)?, by, system);
         let submission = submission.map_err(|problem| {
             let run = shown(Path::new(run));
             Problem::refused(format_args!("run {run}: {problem}"))
@@ -139,7 +139,7 @@ fn each(
 /// program or of an earlier version may have remarks that no import would take: they stay there,
 /// and that is told.
 fn exported(entry: &ListedRun, record: &Record) -> String {
-    let remarks = super::remarks(entry);
+    let remarks = remarks(entry);
     let run = number(entry);
     if let (Some(note), None) = (&entry.note, &remarks.note) {
         tell(format_args!(

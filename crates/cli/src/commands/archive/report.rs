@@ -13,8 +13,9 @@ use record::Record;
 use report::figures::PaperFigure;
 use report::page::{PageRun, fits, page};
 
+use super::compared;
+use super::opened::{number, open, remarks};
 use super::page_run::{ArchivedRun, PageFiles};
-use super::{compared, number, open, remarks};
 use crate::args::ReportArguments;
 use crate::ui::output::{Outputs, is_standard_output, unwritable};
 use crate::ui::problem::{Problem, print};

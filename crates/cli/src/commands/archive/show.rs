@@ -5,7 +5,7 @@ use campaign::archive::place_of_one;
 use document::{Document, Format, WIDTH};
 use record::Record;
 
-use super::{number, open};
+use super::opened::{number, open};
 use crate::args::{ListArguments, ShowArguments};
 use crate::commands::published::beside_document;
 use crate::commands::run::delivery::{deliver, render, writer};

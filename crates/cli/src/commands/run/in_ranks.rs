@@ -145,7 +145,7 @@ fn ready_on_all(
 ) -> Result<Ready, Problem> {
     let mut first = None;
     let sent = joined.of_first(|| {
-        counted.map_err(|why| Problem::refused(why))?;
+        counted.map_err(Problem::refused)?;
         let specified = understand(arguments)?;
         let Some(mut ready) = Ready::of(arguments, specified)? else {
             return Err(Problem::refused("a plan needs no ranks"));

@@ -98,7 +98,7 @@ impl Ready {
             (Err(error), other) | (other, Err(error)) => {
                 let opened = output.into_iter().chain(other.ok().flatten());
                 opened.for_each(OutputFile::discard);
-                return Err(error.into());
+                return Err(error);
             }
         };
         let watchers = Watchers {

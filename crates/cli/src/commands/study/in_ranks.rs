@@ -4,6 +4,7 @@
 use ::ranks::Ranks;
 use runner::{NoEvents, RunSpec, TakeControl as _};
 
+use super::first;
 use crate::args::StudyArguments;
 use crate::commands::launcher::Launched;
 use crate::commands::ranks::{self, Joined};
@@ -23,7 +24,7 @@ pub fn study(
 ) -> Result<u8, Problem> {
     if arguments.dry_run {
         return match launched.is_first() {
-            true => super::of_first(arguments, words, side, None),
+            true => first::of_first(arguments, words, side, None),
             false => Ok(0),
         };
     }
@@ -37,7 +38,7 @@ pub fn study(
     };
     let code = match joined.is_first() {
         true => {
-            let performed = super::of_first(arguments, words, side, Some(joined.ranks()));
+            let performed = first::of_first(arguments, words, side, Some(joined.ranks()));
             let ended: Option<RunSpec> = None;
             // Where a rank is lost, all know it.
             let _ = joined.ranks().broadcast(Some(ended));

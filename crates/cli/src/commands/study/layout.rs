@@ -18,7 +18,7 @@ pub fn check(design: &Design) -> Result<(), Problem> {
         return Ok(());
     };
     let library = Library::read().map_err(Problem::refused)?;
-    Ok(layouts::check(layout, design, &library).map_err(Problem::refused)?)
+    layouts::check(layout, design, &library).map_err(Problem::refused)
 }
 
 /// Shows the runs of a study, which are in an archive, in a layout.
@@ -76,8 +76,5 @@ fn results(
     let library = Library::read().map_err(Problem::refused)?;
     let cells = design.cells().unwrap_or_default();
     let compared = StudyComparisons::of(design, &cells, runs, &design.metrics);
-    Ok(
-        LayoutResults::of(layout, design, &of_paper, &compared, &library)
-            .map_err(Problem::refused)?,
-    )
+    LayoutResults::of(layout, design, &of_paper, &compared, &library).map_err(Problem::refused)
 }

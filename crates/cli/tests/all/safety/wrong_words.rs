@@ -169,7 +169,7 @@ fn numbers() {
             }
         }
     }
-    for words in ["list --limit some", "list --limit "] {
+    for words in ["list --limit some", "list --limit="] {
         place.say(words).code(2).says("expected a whole number");
     }
 }

@@ -2,7 +2,7 @@
 
 use workload::{Action, Classic, Phase};
 
-use super::{Findings, Rule, all_operations};
+use super::scope::{Findings, Rule, all_operations};
 use record::ClassicFigures;
 use record::run::{Record, WorkerPhase};
 

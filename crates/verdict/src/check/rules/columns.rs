@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::{Findings, Rule};
+use super::scope::{Findings, Rule};
 
 /// Times that the kernel tells apart by its ticks may be off by this, in nanoseconds.
 const TICKS_NS: u64 = 50_000_000;

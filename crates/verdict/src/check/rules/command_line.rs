@@ -2,7 +2,7 @@
 
 use spec::RunSpec;
 
-use super::{Findings, Rule};
+use super::scope::{Findings, Rule};
 use record::run::Record;
 
 pub(super) fn check(record: &Record, resolved: Result<RunSpec, String>, found: &mut Findings) {

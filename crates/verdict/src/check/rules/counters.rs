@@ -5,7 +5,8 @@ use serde_json::Value;
 use system::Fact;
 
 use super::columns::{Columns, fields, number, sum, with_ticks};
-use super::{Findings, Rule, Scope, evidence, threads};
+use super::scope::{Findings, Rule, Scope};
+use super::{evidence, threads};
 use record::machine::MachineOverTime;
 use record::run::SystemDuring;
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use system::Fact;
 use workload::{Action, Bias, Classic, End, Phase};
 
-use super::{Findings, Rule, Scope, all_operations, placed_operations};
+use super::scope::{Findings, Rule, Scope, all_operations, placed_operations};
 use record::Outcome;
 use record::run::{Actual, Check, OperationRecord, PhaseRecord, Record};
 
@@ -303,7 +303,7 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
         names: u64::try_from(names).unwrap_or(0),
         wrong: 0,
         left_out: 0,
-        ..check.clone()
+        ..*check
     };
     let place_known = "record.actual.check.known";
     found.same(Rule::NamesChecked, place_known, check, &right, by);

@@ -8,8 +8,8 @@ use std::path::PathBuf;
 use measure::{Histogram, SLOWEST_KEPT};
 use workload::{Action, Phase};
 
+use super::scope::{Findings, Rule, Scope, all_operations, longest_ns, placed_operations, service};
 use super::times::{began_ns, ended_ns};
-use super::{Findings, Rule, Scope, all_operations, longest_ns, placed_operations, service};
 use record::run::{LocationRecord, OperationRecord, PhaseRecord, Segment, SegmentKind};
 use record::run::{SlowOperation, SlowStep};
 

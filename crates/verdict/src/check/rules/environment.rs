@@ -7,7 +7,7 @@ use spec::Place;
 use system::counters::DeviceReading;
 use system::{Fact, Host, Mount, Space, Target};
 
-use super::{Findings, Rule};
+use super::scope::{Findings, Rule};
 use record::overhead::Overhead;
 use record::run::{LocationRecord, PhaseRecord, Record, Room, Tool};
 
@@ -79,19 +79,19 @@ fn host(record: &Record, host: &Host, place: &str, found: &mut Findings) {
     {
         if !all.contains(source) {
             let why = format!("{source}, and the host has {}", all.join(", "));
-            found.broken(Rule::Environment, &format!("{place}.clock_source"), why);
+            found.broken(Rule::Environment, format!("{place}.clock_source"), why);
         }
     }
     let before = &record.during.clocks.clock_source_before;
     if let (Fact::Known(source), Fact::Known(before)) = (&host.clock_source, before) {
         if source != before && record.cluster.is_none() {
             let why = format!("{source}, and when the run began {before}");
-            found.broken(Rule::Environment, &format!("{place}.clock_source"), why);
+            found.broken(Rule::Environment, format!("{place}.clock_source"), why);
         }
     }
     if !host.page_size_bytes.is_power_of_two() || host.page_size_bytes < 512 {
         let why = format!("no page has {} bytes", host.page_size_bytes);
-        found.broken(Rule::Environment, &format!("{place}.page_size_bytes"), why);
+        found.broken(Rule::Environment, format!("{place}.page_size_bytes"), why);
     }
 }
 
@@ -102,9 +102,8 @@ fn location(
     place: &str,
     found: &mut Findings,
 ) {
-    let mut broken = |field: &str, why: String| {
-        found.broken(Rule::Environment, &format!("{place}.{field}"), why)
-    };
+    let mut broken =
+        |field: &str, why: String| found.broken(Rule::Environment, format!("{place}.{field}"), why);
     let Fact::Known(target) = &location.target else {
         return;
     };

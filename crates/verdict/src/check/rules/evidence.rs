@@ -7,7 +7,7 @@ use system::counters::DeviceReading;
 use system::{Accounted, Fact};
 
 use super::columns::{Columns, fields};
-use super::{Findings, Rule, Scope, all_operations};
+use super::scope::{Findings, Rule, Scope, all_operations};
 
 /// The most files of a sample of the pool.
 const SAMPLE_MAX: u64 = 100;

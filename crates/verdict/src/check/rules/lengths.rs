@@ -3,8 +3,8 @@
 use spec::{Durability, Stop};
 use workload::{End, Phase};
 
+use super::scope::{Findings, Rule, Scope, all_operations, longest_ns};
 use super::times::{self, began_ns, ended_ns};
-use super::{Findings, Rule, Scope, all_operations, longest_ns};
 use record::run::PhaseRecord;
 
 /// A worker that is at work without a pause may be kept from it by other programs for so long, in

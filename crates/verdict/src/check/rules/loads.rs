@@ -2,7 +2,7 @@
 
 use spec::Climb;
 
-use super::{Findings, Rule};
+use super::scope::{Findings, Rule};
 use record::run::{Load, Record};
 
 /// The steps of a sweep are those that were asked for, in their order; between rates others may

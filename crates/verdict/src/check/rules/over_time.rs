@@ -11,7 +11,7 @@ use spec::{SteadyRule, Stop};
 use workload::{Action, End, Phase, Role};
 
 use super::lengths::is_undisturbed;
-use super::{Findings, Rule, Scope, all_operations};
+use super::scope::{Findings, Rule, Scope, all_operations};
 use record::SteadyFound;
 use record::run::{PhaseRecord, SlowOperation};
 
@@ -190,7 +190,7 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
         let why = format!(
             "{arrived} have arrived in {least_s:.3} to {most_s:.3} s, at {per_second} a second"
         );
-        found.broken(Rule::Arrivals, &format!("{place}.waiting"), why);
+        found.broken(Rule::Arrivals, format!("{place}.waiting"), why);
     }
 }
 

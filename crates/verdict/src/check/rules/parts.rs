@@ -5,7 +5,7 @@ use spec::{Durability, Keeping, Place, Stop};
 use system::Fact;
 use workload::{Phase, Role, Workers};
 
-use super::{Findings, Rule, Scope, all_operations, placed_operations};
+use super::scope::{Findings, Rule, Scope, all_operations, placed_operations};
 use record::Outcome;
 use record::run::{OperationRecord, PhaseRecord, Record, SegmentKind};
 
@@ -192,7 +192,7 @@ fn locations(record: &Record, found: &mut Findings) {
     let weights = spec.workload.location_weights();
     for (index, (location, weight)) in locations.iter().zip(weights).enumerate() {
         let place = format!("{place}[{index}]");
-        let (weight, expected) = (location.weight, u32::from(*weight));
+        let (weight, expected) = (location.weight, (*weight));
         let field = format!("{place}.weight");
         found.same(Rule::Parts, &field, &weight, &expected, "in the workload");
         let mut parts = Parts {

@@ -10,7 +10,7 @@ use workload::plan::followed::Followed;
 use workload::plan::{Plan, Planner};
 use workload::{Action, End, Phase, Skipped};
 
-use super::{Findings, Rule, all_operations};
+use super::scope::{Findings, Rule, all_operations};
 use record::run::{OperationRecord, PhaseRecord, Record};
 
 pub(super) fn check(record: &Record, found: &mut Findings) {

@@ -7,7 +7,7 @@ use record::run::PhaseRecord;
 use system::Fact;
 
 use super::columns::{sum, with_ticks};
-use super::{Findings, Rule, Scope};
+use super::scope::{Findings, Rule, Scope};
 
 /// No more threads are read one by one.
 const WORKERS_MAX: u32 = 16;
@@ -64,7 +64,7 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
     if scope.workers > WORKERS_MAX {
         return;
     }
-    let mut lists: Vec<(String, Vec<(u32, &Fact<String>)>)> = Vec::new();
+    let mut lists: Vec<(String, Vec<_>)> = Vec::new();
     for (index, phase) in scope.phases.iter().enumerate() {
         let machine = phase.machine.as_ref();
         if let Some(threads) = machine.and_then(|machine| machine.threads.known()) {

@@ -3,7 +3,7 @@
 
 use workload::Phase;
 
-use super::{Findings, Rule, Scope};
+use super::scope::{Findings, Rule, Scope};
 use record::Outcome;
 use record::Pauses;
 use record::run::PhaseRecord;
@@ -160,7 +160,7 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
         if *index != expected {
             let why =
                 format!("the reading at {ended_ns} ns ends slice {index}, and not {expected}");
-            found.broken(Rule::Times, &format!("{place}.index"), why);
+            found.broken(Rule::Times, format!("{place}.index"), why);
         }
     }
 }
@@ -292,7 +292,7 @@ fn within_run(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
             let why = format!(
                 "a worker was up to its arrivals at {caught_up_ns} ns, outside of the phase"
             );
-            found.broken(Rule::Times, &format!("{place}.caught_up_ns"), why);
+            found.broken(Rule::Times, format!("{place}.caught_up_ns"), why);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::io::Write;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use document::sanitize::{lines, sanitize};
 
-use super::similar::called_here;
+use crate::args::similar::called_here;
 use crate::ui::width;
 
 /// Tells why, or gives the help or version that was asked for, and the exit status.
@@ -105,7 +105,7 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     let Some(ContextValue::String(unknown)) = error.get(ContextKind::InvalidArg) else {
         return None;
     };
-    let mut command = super::command();
+    let mut command = crate::args::command();
     command.build();
     if first.starts_with('-') {
         let name = unknown.trim_start_matches('-');

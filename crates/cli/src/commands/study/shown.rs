@@ -1,0 +1,76 @@
+//! What a study shows at its end.
+
+use std::time::Duration;
+
+use campaign::archive::ArchivePlace;
+use campaign::study::{Course, found};
+use document::Format;
+use published::layouts::LayoutView;
+use study::{Comparisons, StudyComparisons, StudyRun};
+
+use super::layout;
+use crate::args::StudyArguments;
+use crate::commands::archive;
+use crate::commands::compare;
+use crate::ui::output::OutputFile;
+use crate::ui::problem::{Problem, USER};
+
+/// The page of the study, where the archive has a run of it.
+pub(super) fn write_page(
+    page: OutputFile,
+    place: &ArchivePlace,
+    id: &str,
+    is_unlike_allowed: bool,
+) -> Result<(), Problem> {
+    /// The file's own file system is waited for so long.
+    const WRITE_MAX: Duration = Duration::from_secs(60);
+    let text = || {
+        let archive = place.open(false, USER)?;
+        let found = found::find(&archive, id)?;
+        let page = found
+            .map(|found| archive::study_page(&archive, &found, &[], (is_unlike_allowed, false)));
+        Ok(page.transpose()?.map(|page| page.page))
+    };
+    page.write_made(text(), WRITE_MAX)
+}
+
+/// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs
+/// are one or the other.
+pub(super) fn report_of(
+    arguments: &StudyArguments,
+    place: &ArchivePlace,
+    course: &Course<'_>,
+    runs: &[StudyRun],
+) -> Result<(), Problem> {
+    let Some(layout) = course.design.layout else {
+        return compare_of(arguments, course, runs);
+    };
+    if matches!(arguments.format, Format::Text | Format::Markdown) {
+        compare_of(arguments, course, runs)?;
+    }
+    let view = LayoutView {
+        is_with_published: arguments.with_published,
+    };
+    layout::show(
+        &place.open(false, USER)?,
+        course.design,
+        runs,
+        layout,
+        view,
+        arguments.format,
+    )
+}
+
+fn compare_of(
+    arguments: &StudyArguments,
+    course: &Course<'_>,
+    runs: &[StudyRun],
+) -> Result<(), Problem> {
+    let found = StudyComparisons::of(course.design, course.cells, runs, &course.design.metrics);
+    let tables = found.tables.into_iter();
+    let tables: Vec<Comparisons> = match arguments.unlike {
+        true => tables.collect(),
+        false => tables.map(Comparisons::without_unlike_shares).collect(),
+    };
+    compare::show(&tables, arguments.format)
+}
