@@ -225,7 +225,8 @@ macro_rules! option_table {
     /// nfs://server/export nfs].
     #[arg(value_enum)]
     storage: EngineName => |s| Some(s.storage), |d, storage| d.spec.storage = storage;
-    /// Operations that each worker keeps in flight at once, with --storage nfs [default: 1].
+    /// Operations that each worker keeps in flight at once; 'postmark engines' lists how many each
+    /// storage can [default: 1].
     #[arg(value_name = "N")]
     depth: Count =>
         |s| above(s.depth, 1), workers::set_depth,
