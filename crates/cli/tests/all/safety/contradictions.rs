@@ -233,7 +233,7 @@ const CONTRADICTORY_FILES: &str = r#"
 #[test]
 fn contradictions_in_configuration_files() {
     let place = Place::new();
-    place.refuses_all_files(CONTRADICTORY_FILES);
+    place.refuses_all_files(CONTRADICTORY_FILES, "postmark: ");
     // What an option says holds over the file: no contradiction.
     let plan = "plan --config ../config.toml --format toml";
     place.configure("working-set = '2x'\n");

@@ -58,12 +58,13 @@ impl Place {
         write(&self.scene.path().join("config.toml"), text, 0o644);
     }
 
-    /// The same of configuration files, with `\\n` for the end of a line.
-    pub fn refuses_all_files(&self, table: &str) {
+    /// The same of configuration files, with `\\n` for the end of a line; some words are told of
+    /// all of them.
+    pub fn refuses_all_files(&self, table: &str, of_all: &str) {
         for row in rows(table) {
             self.configure(&row[0].replace("\\n", "\n"));
             let ended = self.say("run --config ../config.toml");
-            ended.code(2).says("config.toml");
+            ended.code(2).says(of_all);
             for told in &row[1..] {
                 ended.assert(
                     ended.errors.contains(told),
@@ -220,7 +221,7 @@ const WRONG_FILES: &str = r#"
 #[test]
 fn configuration_files() {
     let place = Place::new();
-    place.refuses_all_files(WRONG_FILES);
+    place.refuses_all_files(WRONG_FILES, "config.toml");
     // A whole configuration file, and one that is no text.
     std::fs::write(place.scene.path().join("config.toml"), b"files = 1\xff\n").unwrap();
     let words = "run --config ../config.toml";
