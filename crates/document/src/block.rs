@@ -73,7 +73,7 @@ pub struct Picture {
     /// What can be seen in it, in a sentence or two.
     pub caption: String,
     /// One `<svg>` element, complete. It is shown as it stands: whoever makes it escapes with
-    /// [`sanitize::html`].
+    /// [`sanitize::html`](crate::sanitize::html).
     pub svg: String,
     /// The same for a column of a paper: half as wide, with letters as large.
     pub narrow: String,

@@ -1,5 +1,5 @@
 //! Remote procedure calls over TCP (RFC 5531): the heads of calls and replies, and the credentials
-//! of AUTH_SYS. How messages are marked as records is in [`channel`](crate::channel).
+//! of AUTH_SYS.
 
 use rustix::io::Errno;
 

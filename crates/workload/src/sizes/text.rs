@@ -109,7 +109,7 @@ impl<'a> Parameters<'a> {
 impl FromStr for Sizes {
     type Err = WorkloadError;
 
-    /// As [`Sizes`] are displayed; see the message of [`unknown_form`].
+    /// As [`Sizes`] are displayed.
     fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         let Some((form, rest)) = text.split_once(':') else {
