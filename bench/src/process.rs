@@ -239,7 +239,7 @@ fn captured<A>(
     Ok((text, found))
 }
 
-/// Runs a command to its end and gives its output and the most memory that it had, in bytes.
+/// Runs a command; returns its output and its peak resident memory in bytes.
 pub fn output_and_memory(command: &mut Command) -> Result<(String, u64), Box<dyn Error>> {
     captured(command, |child| {
         let cost = wait(child)?;

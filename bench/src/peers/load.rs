@@ -56,7 +56,7 @@ impl PeerLoad {
         self.mounted.path().join("rival")
     }
 
-    /// Makes both programs' directories anew: one that was large is not like one that never was.
+    /// Replaces both programs' directories: a directory that was large stays slower than a new one.
     pub fn renew(&self) -> Result<(), Box<dyn Error>> {
         for directory in [self.mounted.path().join("ours"), self.theirs()] {
             if directory.exists() {

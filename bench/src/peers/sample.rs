@@ -5,7 +5,7 @@ use std::error::Error;
 /// Bytes of a file.
 pub(super) const FILE_BYTES: u64 = 4096;
 
-/// What one phase came to.
+/// Rate and CPU time of one phase.
 #[derive(Clone, Copy, Debug)]
 pub struct PhaseSample {
     pub(super) files_per_s: f64,

@@ -70,8 +70,8 @@ impl Ended {
         }
     }
 
-    /// Waits for the end of what has to end within [`PATIENCE`], and hears its output: the status
-    /// and its last lines, or nothing if it went on, which is a problem, and had to be killed.
+    /// Waits for the end of what has to end within [`PATIENCE`]. Returns its status
+    /// and its last lines; nothing where it had to be killed, which counts as a problem.
     pub fn end(
         &mut self,
         what: &str,

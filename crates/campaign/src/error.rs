@@ -1,4 +1,4 @@
-//! Why a command or a campaign cannot begin or go on.
+//! The error that all commands and campaigns have.
 
 use std::fmt::Display;
 

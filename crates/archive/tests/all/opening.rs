@@ -349,8 +349,8 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
     assert!(!has_log(&path));
 }
 
-/// Another process that performs a test, and has said this at the end of a line; with what it says
-/// then.
+/// Starts another process that performs a test, and waits for a line that ends with `words`. The
+/// lines that follow are returned with the process.
 fn begun(path: &Path, test: &str, words: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
     let mut child = another(path, test).stdin(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
