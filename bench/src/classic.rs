@@ -22,7 +22,7 @@ struct Pairing {
     /// The original's mode.
     buffered: bool,
     /// Ours: the same mode at the prompt, or `run` with this storage.
-    storage: Option<&'static str>,
+    engine: Option<&'static str>,
     /// To reach on tmpfs: wall time and user CPU as shares of the original's.
     wall_limit: f64,
     user_limit: Option<f64>,
@@ -38,14 +38,14 @@ const SAME_POOL: [Pairing; 4] = [
 const fn pairing(
     what: &'static str,
     buffered: bool,
-    storage: Option<&'static str>,
+    engine: Option<&'static str>,
     wall_limit: f64,
     user_limit: Option<f64>,
 ) -> Pairing {
     Pairing {
         what,
         buffered,
-        storage,
+        engine,
         wall_limit,
         user_limit,
     }
@@ -170,12 +170,12 @@ impl Pairing {
         work: Work,
         commands: &Path,
     ) -> Result<ChildCost, Box<dyn Error>> {
-        let Some(storage) = self.storage else {
+        let Some(engine) = self.engine else {
             return cost_with_input(program, commands);
         };
         let words = format!(
             "run --quiet --no-sync-phases --no-check --read-block 4KiB --write-block 4KiB \
-             --storage {storage} --files {} --transactions {} --target",
+             --storage {engine} --files {} --transactions {} --target",
             work.files, work.transactions
         );
         cost(command(program, &words).arg(at))

@@ -66,12 +66,12 @@ pub fn perform(options: &OursOptions) -> Result<(), Box<dyn Error>> {
         ),
         Some(depth) => {
             let request = RunSpec {
-                storage: EngineName::from_name("nfs").expect("the registry has it"),
+                engine: EngineName::from_name("nfs").expect("the registry has it"),
                 depth,
                 ..classic(Place::OwnDirectory)
             };
-            let storage = Nfs::new(depth as usize, &locations);
-            runner::run(&request, &storage, &SystemClock, control, &mut times)
+            let engine = Nfs::new(depth as usize, &locations);
+            runner::run(&request, &engine, &SystemClock, control, &mut times)
         }
     }?;
     if record.actual.outcome != Outcome::Complete {
@@ -110,7 +110,7 @@ fn calls(phase: &PhaseRecord) -> Vec<(String, u64)> {
     let kinds = readings
         .into_iter()
         .flatten()
-        .filter(|reading| reading.counter == MessageCounter::NfsStorage)
+        .filter(|reading| reading.counter == MessageCounter::NfsEngine)
         .filter_map(|reading| reading.kinds.known())
         .flatten();
     kinds

@@ -36,7 +36,7 @@ fn has_mounts(directory: &Path) -> bool {
 }
 
 #[test]
-fn the_floor_makes_the_calls_of_the_posix_storage() {
+fn the_floor_makes_the_calls_of_the_posix_engine() {
     if !is_possible() {
         return;
     }

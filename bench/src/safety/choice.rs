@@ -142,8 +142,8 @@ fn prompt(dice: &mut Dice, long: Option<u64>) -> Face {
 }
 
 /// Mixes that a storage can perform.
-fn mixes(storage: &str, is_shared: bool) -> Vec<&'static str> {
-    let mixes: &[&str] = match storage {
+fn mixes(engine: &str, is_shared: bool) -> Vec<&'static str> {
+    let mixes: &[&str] = match engine {
         "stdio" => &["read=5,append=2,create=2,delete=2", "create=1,delete=1"],
         _ => &[
             "read=5,append=2,create=2,delete=2",
@@ -159,10 +159,10 @@ fn mixes(storage: &str, is_shared: bool) -> Vec<&'static str> {
 }
 
 fn run(dice: &mut Dice, long: Option<u64>) -> Face {
-    let storage = dice.one(&["stdio", "raw", "posix"]);
+    let engine = dice.one(&["stdio", "raw", "posix"]);
     let files = dice.between(100, 1_500);
     let mut words = format!(
-        "run --quiet --no-overhead --no-sync-phases --storage {storage} --files {files} --size \
+        "run --quiet --no-overhead --no-sync-phases --storage {engine} --files {files} --size \
          1..3000"
     );
     let mut add = |more: String| {
@@ -180,7 +180,7 @@ fn run(dice: &mut Dice, long: Option<u64>) -> Face {
     let is_mix = !dice.once_in(3);
     let is_shared = is_mix && dice.once_in(3);
     if is_mix {
-        add(format!("--mix {}", dice.one(&mixes(storage, is_shared))));
+        add(format!("--mix {}", dice.one(&mixes(engine, is_shared))));
         add(format!(
             "--names {}",
             dice.one(&["decimal", "padded:16", "hashed:20", "maildir"])

@@ -318,7 +318,7 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<ListedRun, RowError> {
             work: WorkKind::ALL
                 .into_iter()
                 .find(|kind| Some(kind.name()) == work.as_deref()),
-            storage: word(9)?,
+            engine: word(9)?,
             workers: u32::try_from(count(10)?).unwrap_or(u32::MAX),
             transactions_per_second: row.get(11)?,
             p99_ns: row.get::<_, Option<i64>>(12)?.map(|ns| ns.max(0) as u64),

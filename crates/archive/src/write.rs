@@ -362,7 +362,7 @@ fn update(
             ":device_class": headline.device_class.map(class_name),
             ":preset": headline.preset,
             ":work": headline.work.map(WorkKind::name),
-            ":storage": headline.storage,
+            ":storage": headline.engine,
             ":workers": headline.workers,
             ":transactions_per_second": headline.transactions_per_second,
             ":p99_ns": headline.p99_ns.map(signed),

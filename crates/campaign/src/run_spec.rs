@@ -123,7 +123,7 @@ fn specify_over(
     })?;
     Ok(Specified {
         spec: resolved.spec,
-        storage_is_given: resolved.storage_is_given,
+        engine_is_given: resolved.engine_is_given,
         sizing,
         notes: resolved.notes,
         inputs,

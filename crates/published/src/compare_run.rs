@@ -288,11 +288,11 @@ fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape) ->
 /// What only this run has.
 fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
-    if record.spec.storage != EngineName::STDIO {
+    if record.spec.engine != EngineName::STDIO {
         sentences.push(format!(
             "The original reads and writes through buffered streams of the C library, with the \
              published blocks of 512 bytes; this run's storage was {}.",
-            record.spec.storage
+            record.spec.engine
         ));
     }
     if summary.verdict.level != Level::Valid {

@@ -93,8 +93,9 @@ pub struct Submission {
     pub configuration: String,
     /// The whole workload.
     pub workload: Workload,
-    /// The storage's name.
-    pub storage: String,
+    /// The engine's name.
+    #[serde(rename = "storage")]
+    pub engine: String,
     /// The policy of durability.
     pub durability: String,
     /// What came out.
@@ -169,7 +170,7 @@ impl Submission {
             system: system.trim().to_owned(),
             configuration: configuration(&record.spec.workload),
             workload: record.spec.workload.clone(),
-            storage: record.spec.storage.to_string(),
+            engine: record.spec.engine.to_string(),
             durability: record.spec.durability.to_string(),
             rates: Rates::of(&summary).ok_or(SubmissionError::NoRates)?,
             verdict: summary.verdict.level,
@@ -240,7 +241,7 @@ impl Submission {
             ("contributor (--by)", &self.contributor, CONTRIBUTOR_MAX),
             ("system (--system)", &self.system, SYSTEM_MAX),
             ("configuration", &self.configuration, CONFIGURATION_MAX),
-            ("storage", &self.storage, NAME_MAX),
+            ("storage", &self.engine, NAME_MAX),
             ("durability", &self.durability, NAME_MAX),
             ("tool.name", &self.tool.name, NAME_MAX),
             ("tool.version", &self.tool.version, NAME_MAX),

@@ -112,7 +112,7 @@ fn words(one: &Numbered) -> String {
     let submission = &one.submission;
     let Submission {
         system,
-        storage,
+        engine,
         durability,
         tool,
         fingerprint,
@@ -120,7 +120,7 @@ fn words(one: &Numbered) -> String {
     } = submission;
     let (name, tool, version) = (one.name(), &tool.name, &tool.version);
     format!(
-        "{name}: {system}; storage {storage}, durability {durability}; {tool} {version}; \
+        "{name}: {system}; storage {engine}, durability {durability}; {tool} {version}; \
          {fingerprint}"
     )
 }
@@ -270,7 +270,7 @@ const COLUMNS: [Column; 17] = [
         Line::Submitted(_, one, _) => one.submission.system.as_str().into(),
     }),
     ("storage", |line| {
-        line.submitted(|one| one.storage.as_str().into())
+        line.submitted(|one| one.engine.as_str().into())
     }),
     ("durability", |line| {
         line.submitted(|one| one.durability.as_str().into())

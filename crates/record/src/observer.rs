@@ -139,7 +139,7 @@ pub fn sent(messages: &Fact<Vec<MessagesReading>>) -> Fact<u64> {
         let is_client = |one: &&MessagesReading| {
             matches!(
                 one.counter,
-                MessageCounter::NfsClient | MessageCounter::NfsStorage
+                MessageCounter::NfsClient | MessageCounter::NfsEngine
             )
         };
         let mut sum = Fact::NotApplicable;

@@ -15,7 +15,7 @@ pub(crate) fn places(record: &Record) -> String {
             Fact::Known(target) => target.one_line(),
             Fact::NotApplicable => match &location.server {
                 Some(server) => server.one_line(),
-                None if record.spec.storage.makes_files() => kept(&location.directory),
+                None if record.spec.engine.makes_files() => kept(&location.directory),
                 None => "no file system (overhead of the program)".to_owned(),
             },
             Fact::Unavailable(why) => format!("an unknown file system ({why})"),

@@ -56,7 +56,7 @@ fn run(entry: &ListedRun, record: &Record) -> Vec<Cell> {
         headline.file_system().into(),
         headline.preset.as_deref().into(),
         Cell::ours(kind(&record.spec.workload)),
-        headline.storage.as_str().into(),
+        headline.engine.as_str().into(),
         Cell::ours(headline.state.name()),
         Cell::ours(headline.verdict.name()),
         entry.tags.join(" ").into(),

@@ -48,8 +48,8 @@ fn workload(entry: &ListedRun) -> Cell {
     entry.headline.workload().into()
 }
 
-fn storage(entry: &ListedRun) -> Cell {
-    entry.headline.storage.as_str().into()
+fn engine(entry: &ListedRun) -> Cell {
+    entry.headline.engine.as_str().into()
 }
 
 fn workers(entry: &ListedRun) -> Cell {
@@ -165,7 +165,7 @@ pub fn csv(entries: &[ListedRun]) -> String {
         ("workload", true, |entry| {
             Cell::ours(entry.headline.work.map_or("", WorkKind::name))
         }),
-        ("storage", true, storage),
+        ("storage", true, engine),
         ("workers", false, workers),
         ("transactions_per_second", false, rate),
         ("p99_ns", false, p99),
@@ -189,7 +189,7 @@ pub fn markdown(entries: &[ListedRun]) -> String {
         ("host", true, host),
         ("file system", true, file_systems),
         ("workload", true, workload),
-        ("storage", true, storage),
+        ("storage", true, engine),
         ("workers", false, workers),
         ("transactions/s", false, rate),
         ("p99 (µs)", false, p99),

@@ -24,7 +24,7 @@ pub fn plan(record: &PlanRecord) -> Document {
         "PostMark {}: plan, {}, storage {} (target unchanged)",
         record.tool.version,
         work(&record.spec),
-        record.spec.storage
+        record.spec.engine
     ));
     workload_lines(
         document,

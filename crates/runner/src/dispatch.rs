@@ -14,8 +14,8 @@ use crate::run::Run;
 use crate::{RunSpec, preflight, run};
 
 /// The storage that a spec names.
-fn storage(spec: &RunSpec) -> Arc<dyn Engine> {
-    let row = registry::named(spec.storage.name()).expect("a spec names engines of the registry");
+fn engine(spec: &RunSpec) -> Arc<dyn Engine> {
+    let row = registry::named(spec.engine.name()).expect("a spec names engines of the registry");
     (row.make)(spec.depth as usize, &spec.targets)
 }
 
@@ -28,7 +28,7 @@ pub fn prepare<'e>(
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
-    run::prepare_on(spec, storage(spec), RunClock::Machine, take_control, events)
+    run::prepare_on(spec, engine(spec), RunClock::Machine, take_control, events)
 }
 
 /// Whether a run on its storage would be refused, as [`preflight::judge`] finds. Touches nothing.
@@ -36,7 +36,7 @@ pub fn prepare<'e>(
 /// # Errors
 /// Why it would be.
 pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
-    preflight::judge(spec, &*storage(spec))
+    preflight::judge(spec, &*engine(spec))
 }
 
 /// Whether a run on its storage would be refused for want of room, as the look before a run finds.
@@ -45,10 +45,10 @@ pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
 /// # Errors
 /// Why it would be.
 pub fn judge_room(spec: &RunSpec) -> Result<(), Refused> {
-    preflight::judge_room(spec, &*storage(spec))
+    preflight::judge_room(spec, &*engine(spec))
 }
 
 /// Where the files of a run on its storage would live; nothing of one that makes none.
 pub fn namespace(spec: &RunSpec) -> Option<Arc<dyn Namespace>> {
-    storage(spec).namespace()
+    engine(spec).namespace()
 }

@@ -41,16 +41,16 @@ impl Looked {
     /// Of several ranks the first one judges the room for all.
     pub(crate) fn at(
         request: &RunSpec,
-        storage: &dyn Engine,
+        engine: &dyn Engine,
         is_first: bool,
         waiter: &mut Waiter<'_>,
     ) -> Result<Self, Refused> {
-        let namespace = able(request, storage)?;
+        let namespace = able(request, engine)?;
         let host = Host::read(&Sources::default());
         memory::refuse_without(request, &host)?;
         let directories = directories(request)?;
         // A server is asked whether it is there at all before anything else.
-        let ((targets, grounds), other_user) = match request.storage.uses_urls() {
+        let ((targets, grounds), other_user) = match request.engine.uses_urls() {
             true => {
                 let other_user = ask_of_targets(request, &namespace, &directories, waiter)?;
                 (
@@ -114,8 +114,8 @@ impl Looked {
 ///
 /// # Errors
 /// Why it would be.
-pub fn judge(request: &RunSpec, storage: &dyn Engine) -> Result<(), Refused> {
-    let namespace = able(request, storage)?;
+pub fn judge(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused> {
+    let namespace = able(request, engine)?;
     ask_of_targets(
         request,
         &namespace,
@@ -129,9 +129,9 @@ pub fn judge(request: &RunSpec, storage: &dyn Engine) -> Result<(), Refused> {
 ///
 /// # Errors
 /// Why it would be.
-pub fn judge_room(request: &RunSpec, storage: &dyn Engine) -> Result<(), Refused> {
+pub fn judge_room(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused> {
     memory::refuse_without(request, &Host::read(&Sources::default()))?;
-    let (directories, namespace) = (directories(request)?, namespace(request, storage)?);
+    let (directories, namespace) = (directories(request)?, namespace(request, engine)?);
     let (_, grounds) = targets(
         request,
         &namespace,
@@ -167,10 +167,10 @@ pub(crate) fn paths(directories: &[PathBuf]) -> String {
 
 /// Whether the description is without contradictions, and the storage has what it asks for; with
 /// the namespace that it gives.
-fn able(request: &RunSpec, storage: &dyn Engine) -> Result<Option<Arc<dyn Namespace>>, Refused> {
+fn able(request: &RunSpec, engine: &dyn Engine) -> Result<Option<Arc<dyn Namespace>>, Refused> {
     request.check()?;
-    storage.supports(&need(request))?;
-    namespace(request, storage)
+    engine.supports(&need(request))?;
+    namespace(request, engine)
 }
 
 /// [`refuse_inability`], which asks the targets.
@@ -194,7 +194,7 @@ fn targets(
     waiter: &mut Waiter<'_>,
 ) -> Result<(Vec<Fact<Target>>, Vec<Ground>), Refused> {
     let (all, namespace) = (directories.to_vec(), namespace.clone());
-    let has_urls = request.storage.uses_urls();
+    let has_urls = request.engine.uses_urls();
     match (request.place, namespace) {
         (Place::Nowhere, _) => Ok((vec![Fact::NotApplicable; directories.len()], Vec::new())),
         (_, Some(namespace)) if has_urls => {
@@ -270,9 +270,9 @@ fn need(request: &RunSpec) -> Need {
 /// Where the run's files live; nothing for a run that makes none.
 fn namespace(
     request: &RunSpec,
-    storage: &dyn Engine,
+    engine: &dyn Engine,
 ) -> Result<Option<Arc<dyn Namespace>>, Refused> {
-    match (request.place, storage.namespace()) {
+    match (request.place, engine.namespace()) {
         (Place::Nowhere, _) => Ok(None),
         (Place::OwnDirectory | Place::Location, Some(namespace)) if request.trusts_others => {
             Ok(Some(namespace.with_own_rights()))
@@ -280,7 +280,7 @@ fn namespace(
         (Place::OwnDirectory | Place::Location, Some(namespace)) => Ok(Some(namespace)),
         (Place::OwnDirectory | Place::Location, None) => Err(Refused::Unable(format!(
             "--storage {} creates no files (use --storage posix)",
-            storage.name()
+            engine.name()
         ))),
     }
 }
@@ -325,7 +325,7 @@ fn refuse_inability(
         let (trusts, subdirectories) = (request.trusts_others, workload_subdirectories(request));
         other_user = prepare::other_user(namespace, directories, trusts, subdirectories)?;
     }
-    if !request.storage.uses_directories() {
+    if !request.engine.uses_directories() {
         // What follows asks this machine's kernel.
         ack_log::check(request, &[])?;
         return Ok(other_user);

@@ -34,12 +34,12 @@ use crate::workers::{self, Performed};
 /// As [`prepare`].
 pub fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
-    storage: &S,
+    engine: &S,
     clock: &C,
     take_control: &mut dyn TakeControl,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    let mut run = prepare(request, storage, clock, take_control, events)?;
+    let mut run = prepare(request, engine, clock, take_control, events)?;
     run.apply_own();
     Ok(run.finish())
 }
@@ -91,14 +91,14 @@ pub struct Finished {
 /// it ended.
 pub fn prepare<'e, S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
-    storage: &S,
+    engine: &S,
     clock: &C,
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
 ) -> Result<Run<'e>, Refused> {
     prepare_on(
         request,
-        Arc::new(storage.clone()),
+        Arc::new(engine.clone()),
         RunClock::of(clock),
         take_control,
         events,
@@ -108,7 +108,7 @@ pub fn prepare<'e, S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
 /// [`prepare`] on any storage and clock.
 pub(crate) fn prepare_on<'e>(
     request: &RunSpec,
-    storage: Arc<dyn Engine>,
+    engine: Arc<dyn Engine>,
     clock: RunClock,
     take_control: &mut dyn TakeControl,
     events: &'e mut dyn Events,
@@ -124,7 +124,7 @@ pub(crate) fn prepare_on<'e>(
         let record = processes.rest()?;
         return Ok(Run(Begun::Nowhere(Box::new(record), control)));
     }
-    let (system, processes) = ((&storage, &clock), &processes);
+    let (system, processes) = ((&engine, &clock), &processes);
     let begun = begin(request, system, take_control, processes, waiter);
     begun
         .map(Run)
@@ -133,13 +133,13 @@ pub(crate) fn prepare_on<'e>(
 
 fn begin<'e>(
     request: &RunSpec,
-    (storage, clock): (&Arc<dyn Engine>, &RunClock),
+    (engine, clock): (&Arc<dyn Engine>, &RunClock),
     take_control: &mut dyn TakeControl,
     processes: &Arc<dyn Processes>,
     mut waiter: Waiter<'e>,
 ) -> Result<Begun<'e>, Refused> {
     let is_first = processes.number() == 0;
-    let looked = Looked::at(request, &**storage, is_first, &mut waiter);
+    let looked = Looked::at(request, &**engine, is_first, &mut waiter);
     let looked = agree(&**processes, looked).map_err(|(refused, _)| refused)?;
     if let Some(other_user) = looked.other_user.clone().filter(|_| is_first) {
         waiter.events.event(Event::OtherUser(other_user));
@@ -149,7 +149,7 @@ fn begin<'e>(
     let account = WatchedAccount::of(&Sources::default(), targets());
     let devices = account.devices().clone();
     let servers = looked.namespace.as_ref().and_then(WatchedServers::of);
-    let of_machine = (&devices, clock.now_ns(), storage.depth());
+    let of_machine = (&devices, clock.now_ns(), engine.depth());
     let taken = take_place(request, &looked, of_machine, &mut waiter)?;
     let since = Arc::new(Since::now(devices, targets()));
     let one_clock = processes.agree_on_origin(clock)?;
@@ -169,9 +169,9 @@ fn begin<'e>(
         }
     };
     let owned = Arc::clone(&taken.owned);
-    let system = (storage, clock, one_clock.origin);
+    let system = (engine, clock, one_clock.origin);
     let (ack_log, mut watch) = start(request, system, taken, directories, &mut waiter)?;
-    watch.account = request.storage.makes_files().then_some(account);
+    watch.account = request.engine.makes_files().then_some(account);
     watch.servers.clone_from(&servers);
     watch.host = (!processes.is_alone()).then(|| HostId::of(&head.host));
     watch.merged = processes.join_heads(&head, waiter.events.takes_records());
@@ -227,13 +227,13 @@ fn head(
 /// process cannot, the place is given back.
 fn start(
     request: &RunSpec,
-    (storage, clock, origin): (&Arc<dyn Engine>, &RunClock, Origin),
+    (engine, clock, origin): (&Arc<dyn Engine>, &RunClock, Origin),
     taken: Taken,
     directories: Vec<PathBuf>,
     waiter: &mut Waiter<'_>,
 ) -> Result<(Option<AckLog>, Watch), Refused> {
     let started = open_ack_log(request, directories, waiter).and_then(|ack_log| {
-        let on = (storage, clock, &waiter.control);
+        let on = (engine, clock, &waiter.control);
         match workers::start(request, on, &taken, ack_log.as_ref(), origin) {
             Ok(watch) => Ok((ack_log, watch)),
             Err(refused) => {

@@ -64,7 +64,7 @@ impl WatchedServers {
     /// As counters of the kernel give it.
     fn reading(&self, traffic: &ServerTraffic) -> MessagesReading {
         MessagesReading {
-            counter: MessageCounter::NfsStorage,
+            counter: MessageCounter::NfsEngine,
             protocol: self.protocol.clone(),
             of: self.of.clone(),
             age_s: Fact::NotApplicable,

@@ -24,10 +24,10 @@ impl RunSpec {
         if self.place != Place::Nowhere {
             self.check_targets()?;
         }
-        let (depth, storage) = (self.depth, self.storage);
-        if depth as usize > storage.depth_max {
+        let (depth, engine) = (self.depth, self.engine);
+        if depth as usize > engine.depth_max {
             return Err(ConfigError::new(format!(
-                "--depth {depth} requires --storage {}: with --storage {storage} a worker performs \
+                "--depth {depth} requires --storage {}: with --storage {engine} a worker performs \
                  one operation at a time (use --workers {depth} for as many at once)",
                 EngineName::with_depth()
             )));
@@ -91,18 +91,18 @@ impl RunSpec {
 
     /// Targets are directories, or URLs of servers that the storage speaks to.
     fn check_targets(&self) -> Result<(), ConfigError> {
-        let storage = self.storage;
+        let engine = self.engine;
         let mut has_url = false;
         for target in &self.targets {
             let invalid = |problem| ConfigError::invalid(target.display(), "--target", problem);
             if registry::parse_url(target).map_err(invalid)?.is_some() {
                 has_url = true;
-            } else if storage.uses_urls() {
+            } else if engine.uses_urls() {
                 return Err(ConfigError::new(format!(
-                    "--storage {storage} cannot use the directory {}: all of its targets are URLs \
+                    "--storage {engine} cannot use the directory {}: all of its targets are URLs \
                      like {}",
                     directory(target).display(),
-                    storage.url_example()
+                    engine.url_example()
                 )));
             }
         }
@@ -110,12 +110,12 @@ impl RunSpec {
             return Ok(());
         }
         let of_url = |target: &PathBuf| EngineName::of_urls(&[target]);
-        let other = |engine: &EngineName| *engine != storage;
-        if let Some(engine) = self.targets.iter().filter_map(of_url).find(other) {
+        let other = |one: &EngineName| *one != engine;
+        if let Some(of_url) = self.targets.iter().filter_map(of_url).find(other) {
             return Err(ConfigError::new(format!(
-                "--storage {storage} cannot use a target like {} (remove --storage, or use \
-                 --storage {engine})",
-                engine.url_example()
+                "--storage {engine} cannot use a target like {} (remove --storage, or use \
+                 --storage {of_url})",
+                of_url.url_example()
             )));
         }
         let asked = [
@@ -128,7 +128,7 @@ impl RunSpec {
             .find(|(_, is_asked)| *is_asked)
             .map_or(Ok(()), |(option, _)| {
                 Err(ConfigError::new(format!(
-                    "{option} cannot be used with --storage {storage}: no cache of this machine \
+                    "{option} cannot be used with --storage {engine}: no cache of this machine \
                      lies between the program and the server (remove it)"
                 )))
             })
@@ -198,14 +198,14 @@ mod tests {
     use workload::Workers;
 
     fn asked(
-        storage: EngineName,
+        engine: EngineName,
         targets: &[&str],
         change: impl FnOnce(&mut RunSpec),
     ) -> Result<(), String> {
         let workload = workload::Mix::default().into();
         let targets = targets.iter().map(Into::into).collect();
         let mut spec = RunSpec {
-            storage,
+            engine,
             ..RunSpec::classic(workload, targets, Place::OwnDirectory)
         };
         change(&mut spec);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_for_the_storage_that_speaks_to_them() {
+    fn servers_are_for_the_engine_that_calls_them() {
         let (nfs, posix) = (EngineName::from_name("nfs").unwrap(), EngineName::POSIX);
         const URL: &str = "nfs://server/export?nconnect=2";
         let as_it_is = |_: &mut RunSpec| {};
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_is_a_url_chooses_its_storage_and_a_depth_is_kept() {
+    fn a_target_that_is_a_url_chooses_its_engine_and_a_depth_is_kept() {
         let options = crate::Options {
             target: vec![crate::TargetOption {
                 path: "nfs://server/export".into(),
@@ -325,7 +325,7 @@ mod tests {
             crate::resolve::<ConfigError>(&asked, size).map(|resolved| resolved.spec)
         };
         let spec = resolved(&options).unwrap();
-        assert_eq!((spec.storage.name(), spec.depth), ("nfs", 8));
+        assert_eq!((spec.engine.name(), spec.depth), ("nfs", 8));
         assert!(!spec.sync_phases, "no kernel writes anything back");
         // The options that come to it come to it again.
         assert_eq!(resolved(&spec.to_options()).unwrap(), spec);

@@ -68,9 +68,7 @@ fn is_classic(_: &Options, spec: &RunSpec) -> bool {
 }
 
 fn is_nowhere(options: &Options, _: &RunSpec) -> bool {
-    options
-        .storage
-        .is_some_and(|storage| !storage.makes_files())
+    options.engine.is_some_and(|engine| !engine.makes_files())
 }
 
 fn thinks(options: &Options) -> bool {
@@ -103,7 +101,7 @@ pub(crate) const SOURCE: &[Conflict] = &[
 ];
 
 const REQUIRES_FILE_SYSTEM: &str =
-    "{} requires a file system, and {storage} uses none (use --storage posix)";
+    "{} requires a file system, and {engine} uses none (use --storage posix)";
 
 /// Between all options that are given, with the work over which they are set.
 pub(crate) const GIVEN: &[Conflict] = &[
@@ -254,7 +252,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
 pub(crate) const COMPLETE: &[Conflict] = &[
     Conflict(
         &["cache"],
-        |_, spec| (spec.cache, spec.storage) == (Cache::ColdData, EngineName::STDIO),
+        |_, spec| (spec.cache, spec.engine) == (Cache::ColdData, EngineName::STDIO),
         "--cache cold-data cannot be used with --storage stdio, the default of the classic \
          workload (use --storage posix or raw)",
     ),

@@ -89,6 +89,8 @@ option_table!(declare);
 fn long_name(field: &str) -> String {
     match field {
         "run_for" => "for".to_owned(),
+        // What is an engine inside has had this name on the command line from the start.
+        "engine" => "storage".to_owned(),
         field => field.replace('_', "-"),
     }
 }

@@ -61,7 +61,7 @@ pub struct Resolved {
     /// The complete description.
     pub spec: RunSpec,
     /// Whether a storage was said; else it is what goes with the work.
-    pub storage_is_given: bool,
+    pub engine_is_given: bool,
     /// What was made of the words that might surprise.
     pub notes: Vec<Note>,
 }
@@ -84,7 +84,7 @@ pub fn resolve<E: From<ConfigError>>(
     spec.check()?;
     Ok(Resolved {
         spec,
-        storage_is_given: options.storage.is_some(),
+        engine_is_given: options.engine.is_some(),
         notes,
     })
 }
@@ -128,11 +128,11 @@ fn unsized_spec(
         Some(preset) => Some(preset.name.to_owned()),
         None => asked.earlier_preset.clone(),
     };
-    if !spec.storage.makes_files() {
+    if !spec.engine.makes_files() {
         spec.place = Place::Nowhere;
     }
-    spec.check &= spec.storage.makes_files();
-    spec.sync_phases &= spec.storage.uses_page_cache();
+    spec.check &= spec.engine.makes_files();
+    spec.sync_phases &= spec.engine.uses_page_cache();
     spec.series &= spec.latencies;
     if asked.invocation.has_classic_format {
         // The original's whole seconds would include them, and its reports cannot show the
@@ -152,12 +152,12 @@ fn base(
         Work::Mix(_) => EngineName::POSIX,
         Work::Classic(_) => EngineName::STDIO,
     };
-    let storage = EngineName::of_urls(&targets).unwrap_or_else(of_work);
+    let engine = EngineName::of_urls(&targets).unwrap_or_else(of_work);
     let durability = asked.preset.and_then(|preset| preset.how.durability);
     let durability = durability.map(str::parse::<Durability>).transpose()?;
     Ok(RunSpec {
         command_line: asked.invocation.command_line.clone(),
-        storage,
+        engine,
         durability: durability.unwrap_or_default(),
         check: true,
         sync_phases: true,

@@ -54,7 +54,8 @@ pub struct RunSpec {
     /// Where the files go in them.
     pub place: Place,
     /// How input and output are done.
-    pub storage: EngineName,
+    #[serde(rename = "storage")]
+    pub engine: EngineName,
     /// How many operations each worker keeps in flight; left out where that is 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
@@ -121,7 +122,7 @@ impl RunSpec {
             neighbour: 0,
             targets,
             place,
-            storage: EngineName::STDIO,
+            engine: EngineName::STDIO,
             depth: 1,
             durability: Durability::None,
             direct: false,

@@ -223,8 +223,9 @@ macro_rules! option_table {
 "Storage" {
     /// Interface for file operations [default: stdio; for mixes posix; for targets like
     /// nfs://server/export nfs].
-    #[arg(value_enum)]
-    storage: EngineName => |s| Some(s.storage), |d, storage| d.spec.storage = storage;
+    #[arg(long = "storage", value_enum)]
+    #[serde(rename = "storage")]
+    engine: EngineName => |s| Some(s.engine), |d, engine| d.spec.engine = engine;
     /// Operations that each worker keeps in flight at once; 'postmark engines' lists how many each
     /// storage can [default: 1].
     #[arg(value_name = "N")]
@@ -254,9 +255,9 @@ macro_rules! option_table {
 "Run" {
     /// Do not sync the file systems between phases.
     no_sync_phases: bool =>
-        |s| flag(s.storage.uses_page_cache() && !s.sync_phases), |d, no| d.spec.sync_phases = !no;
+        |s| flag(s.engine.uses_page_cache() && !s.sync_phases), |d, no| d.spec.sync_phases = !no;
     /// Do not check file names and sizes after the transactions.
-    no_check: bool => |s| flag(s.storage.makes_files() && !s.check), |d, no| d.spec.check = !no;
+    no_check: bool => |s| flag(s.engine.makes_files() && !s.check), |d, no| d.spec.check = !no;
     /// Verify the contents of every read.
     verify: bool =>
         |s| flag(s.verify), |d, verify| d.spec.verify = verify,

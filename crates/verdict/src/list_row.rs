@@ -115,8 +115,9 @@ pub struct Headline {
     /// What kind of work it was; nothing where an archive of before does not say so.
     #[serde(rename = "workload")]
     pub work: Option<WorkKind>,
-    /// The storage's name.
-    pub storage: String,
+    /// The engine's name.
+    #[serde(rename = "storage")]
+    pub engine: String,
     /// Workers of all roles.
     pub workers: u32,
     /// Transactions a second; of a sweep, those of the step that held with the most. Nothing where
@@ -156,7 +157,7 @@ impl Headline {
             }
         }
         let best = best(record);
-        let of_server = record.spec.storage.calls_server().then_some(Class::Network);
+        let of_server = record.spec.engine.calls_server().then_some(Class::Network);
         Self {
             id: record.id,
             state: State::of(&record.actual.outcome),
@@ -169,7 +170,7 @@ impl Headline {
                 .or(of_server),
             preset: record.spec.preset.clone(),
             work: Some(WorkKind::of(&record.spec.workload.work)),
-            storage: record.spec.storage.name().to_owned(),
+            engine: record.spec.engine.name().to_owned(),
             workers: record.spec.workload.workers.count(),
             transactions_per_second: best.as_ref().and_then(|best| best.achieved_per_second),
             p99_ns: best.and_then(|best| best.p99_ns),

@@ -156,7 +156,7 @@ impl ArchivePlace {
 
     /// Says so where the archive and a target lie on one device.
     pub fn shares(&self, spec: &RunSpec) -> Option<Note> {
-        if spec.place == Place::Nowhere || !spec.storage.uses_directories() {
+        if spec.place == Place::Nowhere || !spec.engine.uses_directories() {
             return None;
         }
         let (place, targets) = (self.clone(), spec.targets.clone());

@@ -13,7 +13,7 @@ pub struct Specified {
     /// The complete description.
     pub spec: RunSpec,
     /// Whether a storage was said; else it is what goes with the work.
-    pub storage_is_given: bool,
+    pub engine_is_given: bool,
     /// How the number of files was chosen, where it was not said.
     pub sizing: Option<Sizing>,
     /// What was made of the words that might surprise.
@@ -27,9 +27,9 @@ impl Specified {
     pub fn explain(&self, refused: Refused) -> Error {
         match refused {
             Refused::Unsupported(lack)
-                if !self.storage_is_given && !self.spec.storage.calls_server() =>
+                if !self.engine_is_given && !self.spec.engine.calls_server() =>
             {
-                let default = self.spec.storage.name();
+                let default = self.spec.engine.name();
                 Error::refused(format_args!(
                     "{lack}; {default} is the default of this workload"
                 ))

@@ -19,7 +19,7 @@ mod sweep;
 /// Performs a campaign on a storage, until a signal's number stands there.
 fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     spec: &RunSpec,
-    storage: &S,
+    engine: &S,
     clock: &C,
     signal: &Arc<AtomicUsize>,
     events: &mut dyn Events,
@@ -27,7 +27,7 @@ fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     let mut take_control = || Control::stopped_by(Arc::clone(signal));
     campaign::run(
         spec,
-        &mut |spec, events| runner::prepare(spec, storage, clock, &mut take_control, events),
+        &mut |spec, events| runner::prepare(spec, engine, clock, &mut take_control, events),
         events,
     )
 }

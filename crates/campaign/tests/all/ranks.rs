@@ -145,7 +145,7 @@ fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
     };
     let workload = by(private(2 * ranks), mix);
     RunSpec {
-        storage: EngineName::POSIX,
+        engine: EngineName::POSIX,
         ranks,
         check: true,
         sync_phases: true,

@@ -21,7 +21,7 @@ use crate::run;
 pub(crate) const AT: &str = "/files";
 const EIO: i32 = 5;
 
-fn storage() -> Simulated {
+fn engine() -> Simulated {
     // A millisecond a call: a closed loop does less than a thousand a second.
     Simulated::new(Code::Posix, 1_000_000).with_directory(AT)
 }
@@ -75,12 +75,12 @@ fn request(climb: Climb, fresh: bool) -> RunSpec {
 
 fn perform(
     request: &RunSpec,
-    storage: &Simulated,
+    engine: &Simulated,
     signal: &Arc<AtomicUsize>,
     events: &mut dyn Events,
 ) -> Record {
-    let clock = Virtual::with(storage);
-    let record = run(request, storage, &clock, signal, events).unwrap();
+    let clock = Virtual::with(engine);
+    let record = run(request, engine, &clock, signal, events).unwrap();
     assert_eq!(record.spec, *request, "the record has what was asked for");
     record
 }
@@ -103,15 +103,15 @@ fn loads_come_in_their_order_on_one_pool_and_on_many() {
         (Climb::Rates(vec![10.0, 20.0, 40.0]), true, rates),
         (Climb::Workers(vec![1, 2, 3]), true, workers),
     ] {
-        let storage = storage();
+        let engine = engine();
         let mut told = Watcher(Vec::new(), |_: &Event| ());
-        let record = perform(&request(climb, fresh), &storage, &Arc::default(), &mut told);
+        let record = perform(&request(climb, fresh), &engine, &Arc::default(), &mut told);
         assert_eq!(record.actual.outcome, Outcome::Complete);
         assert_eq!(
             (&told.0[..], &loads(&record)[..]),
             (&expected[..], &expected[..])
         );
-        assert!(storage.files().is_empty(), "{:?}", storage.files());
+        assert!(engine.files().is_empty(), "{:?}", engine.files());
         // One pool is made and deleted once; each of many with its step.
         let of_pool = [Phase::Prepare, Phase::Delete];
         assert_eq!(phases(&record), if fresh { &[][..] } else { &of_pool[..] });
@@ -135,8 +135,8 @@ fn loads_come_in_their_order_on_one_pool_and_on_many() {
 #[test]
 fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
     for fresh in [false, true] {
-        let storage = storage();
-        let fails = storage.clone();
+        let engine = engine();
+        let fails = engine.clone();
         let mut begun = 0;
         let mut told = Watcher(Vec::new(), move |event: &Event| {
             if matches!(
@@ -151,7 +151,7 @@ fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
             }
         });
         let request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
-        let record = perform(&request, &storage, &Arc::default(), &mut told);
+        let record = perform(&request, &engine, &Arc::default(), &mut told);
         record
             .actual
             .outcome
@@ -165,33 +165,33 @@ fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
         assert!(
             complete(&record.actual.sweep_steps[0]) && !complete(&record.actual.sweep_steps[1])
         );
-        assert!(storage.files().is_empty(), "{:?}", storage.files());
+        assert!(engine.files().is_empty(), "{:?}", engine.files());
     }
 }
 
 #[test]
 fn of_a_pool_that_runs_dry_no_more_is_asked() {
     for fresh in [false, true] {
-        let storage = storage();
+        let engine = engine();
         let mut request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
         let mix = weighted(20, 1_000, "delete=1");
         request.workload = mix.into();
         let mut told = Watcher(Vec::new(), |_: &Event| ());
-        let record = perform(&request, &storage, &Arc::default(), &mut told);
+        let record = perform(&request, &engine, &Arc::default(), &mut told);
         assert_eq!(record.actual.outcome, Outcome::Complete);
         assert!(matches!(&record.actual.end, Fact::Known(end) if *end != End::Complete));
         assert_eq!(
             (&told.0[..], loads(&record).len()),
             (&[Load::Rate(10.0)][..], 1)
         );
-        assert!(storage.files().is_empty());
+        assert!(engine.files().is_empty());
     }
 }
 
 #[test]
 fn a_signal_between_two_steps_leaves_those_that_were_made() {
     for fresh in [false, true] {
-        let storage = storage();
+        let engine = engine();
         let signal: Arc<AtomicUsize> = Arc::default();
         let raised = Arc::clone(&signal);
         let mut told = Watcher(Vec::new(), move |event: &Event| {
@@ -202,18 +202,18 @@ fn a_signal_between_two_steps_leaves_those_that_were_made() {
             }
         });
         let request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
-        let record = perform(&request, &storage, &signal, &mut told);
+        let record = perform(&request, &engine, &signal, &mut told);
         assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 15 });
         assert_eq!((told.0.len(), loads(&record)), (1, vec![Load::Rate(10.0)]));
-        assert!(storage.files().is_empty());
+        assert!(engine.files().is_empty());
     }
 }
 
 #[test]
 fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
     let request = request(Climb::Workers(vec![1, 2, 3]), true);
-    let storage = storage();
-    let clock = Virtual::with(&storage);
+    let engine = engine();
+    let clock = Virtual::with(&engine);
     for accepted in [0, 1] {
         let mut left = accepted;
         let performed = campaign::run(
@@ -223,13 +223,7 @@ fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
                     return Err(runner::Refused::Unable("no".to_owned()));
                 }
                 left -= 1;
-                runner::prepare(
-                    spec,
-                    &storage,
-                    &clock,
-                    &mut runner::Control::default,
-                    events,
-                )
+                runner::prepare(spec, &engine, &clock, &mut runner::Control::default, events)
             },
             &mut NoEvents,
         );
@@ -242,17 +236,17 @@ fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
             }
             (_, other) => panic!("{other:?}"),
         }
-        assert!(storage.files().is_empty());
+        assert!(engine.files().is_empty());
     }
 }
 
 #[test]
 fn a_run_without_a_sweep_is_one_run() {
-    let storage = storage();
+    let engine = engine();
     let mut request = request(Climb::Workers(vec![1]), true);
     request.drive.sweep = None;
     request.workload.workers = private(2);
-    let record = perform(&request, &storage, &Arc::default(), &mut NoEvents);
+    let record = perform(&request, &engine, &Arc::default(), &mut NoEvents);
     assert_eq!(
         (phases(&record), loads(&record)),
         (Phase::ALL.to_vec(), Vec::new())

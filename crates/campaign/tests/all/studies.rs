@@ -48,14 +48,14 @@ struct Told {
 }
 
 fn performed(spec: &RunSpec) -> Record {
-    let storage = Simulated::new(Code::Posix, 1_000_000).with_directory(AT);
-    let clock = Virtual::with(&storage);
+    let engine = Simulated::new(Code::Posix, 1_000_000).with_directory(AT);
+    let clock = Virtual::with(&engine);
     let mut spec = spec.clone();
     // Nothing is there of an earlier run.
     spec.keeping.reuse = false;
     run(
         &spec,
-        &storage,
+        &engine,
         &clock,
         &Arc::new(AtomicUsize::new(0)),
         &mut NoEvents,

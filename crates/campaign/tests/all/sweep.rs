@@ -176,10 +176,10 @@ fn a_signal_ends_a_sweep_within_its_sweep_step() {
     let signal: Arc<AtomicUsize> = Arc::default();
     let drive = sweep(Climb::Rates(vec![50.0, 100.0, 200.0]), None);
     let request = request(drive, Workers::ONE);
-    let storage = Sleepy(two_milliseconds);
+    let engine = Sleepy(two_milliseconds);
     let record = run(
         &request,
-        &storage,
+        &engine,
         &SystemClock,
         &signal,
         &mut Stops(Arc::clone(&signal)),

@@ -120,7 +120,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         )));
     }
     let followed = Followed::of(&workload);
-    let (mut plan, room, targets) = if !specified.spec.storage.makes_files() {
+    let (mut plan, room, targets) = if !specified.spec.engine.makes_files() {
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(&workload));
         let plan = Planner::new(&part).plan_with_hint(system::memory::prefer_huge_pages)?;
         let plan = match followed {
@@ -129,7 +129,7 @@ fn record(specified: &Specified) -> Result<PlanRecord, Problem> {
         };
         (plan, Fact::NotApplicable, Vec::new())
     } else {
-        let home = match specified.spec.storage.uses_urls() {
+        let home = match specified.spec.engine.uses_urls() {
             true => runner::dispatch::namespace(&specified.spec),
             false => None,
         };

@@ -119,7 +119,7 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
     let fails = draws.below(10) < 2;
     let ms = |ms: u64| Duration::from_millis(ms);
     let spec = RunSpec {
-        storage: EngineName::POSIX,
+        engine: EngineName::POSIX,
         durability: *draws.pick(&[
             Durability::None,
             Durability::Fsync,
@@ -166,11 +166,11 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
         room_check: false,
         ..RunSpec::classic(workload, vec![AT.into()], Place::OwnDirectory)
     };
-    let mut storage = Simulated::new(Code::Posix, 7).with_directory(AT);
+    let mut engine = Simulated::new(Code::Posix, 7).with_directory(AT);
     for _ in 0..if fails { 1 + draws.below(5) } else { 0 } {
-        storage = storage.fault_at(200 + draws.below(2_000), Fault::Error(5));
+        engine = engine.fault_at(200 + draws.below(2_000), Fault::Error(5));
     }
-    (spec, storage)
+    (spec, engine)
 }
 
 fn rate(what: &str, rate: Rate, ns: u64) {
@@ -335,10 +335,10 @@ fn the_parts_of_random_runs_add_up() {
     let runs = number_of("POSTMARK_SUMS", RUNS);
     let mut complete = 0;
     for number in first..first + runs {
-        let (spec, storage) = drawn(number);
+        let (spec, engine) = drawn(number);
         let performed = runner::run(
             &spec,
-            &storage,
+            &engine,
             &SystemClock,
             &mut Control::default,
             &mut NoEvents,

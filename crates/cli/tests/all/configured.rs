@@ -103,7 +103,7 @@ fn judge(specified: &Specified) {
         workload.content_bytes_max(),
         workload.grows(),
     );
-    if specified.spec.storage == EngineName::NULL {
+    if specified.spec.engine == EngineName::NULL {
         // Only its answer matters: it may be refused.
         let _ = runner::dispatch::judge(&specified.spec);
     }

@@ -269,7 +269,7 @@ fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
 
 fn session_here(lines: &str, seconds: &[i64]) -> Said {
     let clock = Scripted(Arc::new(Mutex::new(seconds.iter().copied().collect())));
-    let perform = |spec: &RunSpec, events: &mut dyn Events| match spec.storage.name() {
+    let perform = |spec: &RunSpec, events: &mut dyn Events| match spec.engine.name() {
         "stdio" => runner::run(spec, &Stdio, &clock, &mut Control::default, events),
         "raw" => runner::run(spec, &Raw, &clock, &mut Control::default, events),
         _ => unreachable!("the prompt has no other storage"),

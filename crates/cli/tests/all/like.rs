@@ -52,7 +52,7 @@ fn recorded(specified: &Specified) -> Record {
         };
     }
     let mut stopped = || Control::stopped_by(Arc::new(AtomicUsize::new(SIGINT)));
-    let record = match specified.spec.storage.name() {
+    let record = match specified.spec.engine.name() {
         "stdio" => runner::run(&request, &Stdio, &SystemClock, &mut stopped, &mut NoEvents),
         "raw" => runner::run(&request, &Raw, &SystemClock, &mut stopped, &mut NoEvents),
         _ => runner::run(&request, &Posix, &SystemClock, &mut stopped, &mut NoEvents),
@@ -249,7 +249,7 @@ fn what_is_said_beside_holds_over_the_record() {
         (7, 50)
     );
     assert_eq!(specified.spec.workload.location_weights(), [5]);
-    assert_eq!(specified.spec.storage.name(), "raw");
+    assert_eq!(specified.spec.engine.name(), "raw");
     assert!(specified.spec.latencies && specified.spec.series);
     for line in [
         "mix = \"read=2\"",

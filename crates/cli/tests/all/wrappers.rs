@@ -150,8 +150,8 @@ fn a_location_that_is_removed_was_removed() {
 /// next run goes on without a word.
 #[test]
 fn files_of_a_killed_run_that_were_removed_by_hand() {
-    for (storage, subdirectories) in [(Streams, 1), (Raw, 3)] {
-        let face = Prompt(storage);
+    for (engine, subdirectories) in [(Streams, 1), (Raw, 3)] {
+        let face = Prompt(engine);
         let scene = Scene::in_memory();
         let location = scene.directory("location");
         furnish(&location);

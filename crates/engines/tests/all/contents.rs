@@ -20,13 +20,13 @@ fn content(bytes: usize) -> Vec<u8> {
 
 /// Reads a file and a range of it, and looks at what was kept.
 fn keeps<S: Engine>(
-    storage: &S,
+    engine: &S,
     settings: &Settings,
     name: Name<'_>,
     content: &[u8],
     has_ranges: bool,
 ) {
-    let mut session = storage.open(settings).unwrap();
+    let mut session = engine.open(settings).unwrap();
     done(&mut session, &make::create(name, content));
     let (block, kept) = (settings.read_block_bytes, settings.keep_contents_bytes);
     let mut look = |operation: Operation<'_>, expected: &[u8]| {

@@ -16,7 +16,7 @@ use engines::raw::Raw;
 use engines::stdio::Stdio;
 
 /// Calls for each storage that touches the kernel.
-macro_rules! for_each_storage {
+macro_rules! for_each_engine {
     ($do:ident($($argument:expr),*)) => {
         $do(&Stdio, $($argument),*);
         $do(&Raw, $($argument),*);
@@ -24,18 +24,18 @@ macro_rules! for_each_storage {
     };
 }
 
-fn has(storage: &impl Engine, operation: OperationKind, durability: Durability) -> bool {
+fn has(engine: &impl Engine, operation: OperationKind, durability: Durability) -> bool {
     let need = Need {
         operations: vec![operation],
         durability,
         direct: false,
     };
-    storage.supports(&need).is_ok()
+    engine.supports(&need).is_ok()
 }
 
 /// Operations on a name that is a link to somebody else's file: they fail, or are done to the link
 /// itself.
-fn leaves_the_target_alone(storage: &impl Engine, durability: Durability) {
+fn leaves_the_target_alone(engine: &impl Engine, durability: Durability) {
     let temporary = tempfile::tempdir().unwrap();
     let (target, directory) = (
         temporary.path().join("target"),
@@ -48,7 +48,7 @@ fn leaves_the_target_alone(storage: &impl Engine, durability: Durability) {
         durability,
         ..settings(&directory, 16)
     };
-    let session = &mut storage.open(&settings).unwrap();
+    let session = &mut engine.open(&settings).unwrap();
     let (link, other) = (
         FilePath::new(&directory, "1"),
         FilePath::new(&directory, "2"),
@@ -71,7 +71,7 @@ fn leaves_the_target_alone(storage: &impl Engine, durability: Durability) {
         make::delete(link),
     ];
     for operation in operations {
-        if !has(storage, operation.kind(), durability) {
+        if !has(engine, operation.kind(), durability) {
             continue;
         }
         for name in ["1", "2"] {
@@ -79,7 +79,7 @@ fn leaves_the_target_alone(storage: &impl Engine, durability: Durability) {
         }
         symlink(&target, directory.join("1")).unwrap();
         let outcome = perform(session, &operation, &mut Seen::default());
-        let what = format!("{} {durability} {operation:?}: {outcome:?}", storage.name());
+        let what = format!("{} {durability} {operation:?}: {outcome:?}", engine.name());
         assert_eq!(facts(&target), before, "{what}");
         let is_done_to_the_link = matches!(
             operation.kind(),
@@ -108,22 +108,22 @@ fn facts(path: &Path) -> (Vec<u8>, u32, i64, i64, u64) {
 #[test]
 fn links_are_not_followed() {
     for durability in POLICIES {
-        for_each_storage!(leaves_if_it_can(durability));
+        for_each_engine!(leaves_if_it_can(durability));
     }
 }
 
-fn leaves_if_it_can(storage: &impl Engine, durability: Durability) {
-    if has(storage, OperationKind::Create, durability) {
-        leaves_the_target_alone(storage, durability);
+fn leaves_if_it_can(engine: &impl Engine, durability: Durability) {
+    if has(engine, OperationKind::Create, durability) {
+        leaves_the_target_alone(engine, durability);
     }
 }
 
 /// The directory moves away in the middle, and another one takes its place.
-fn stays_in_its_directory(storage: &impl Engine) {
+fn stays_in_its_directory(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     let (path, away) = (temporary.path().join("pool"), temporary.path().join("away"));
     std::fs::create_dir(&path).unwrap();
-    let session = &mut storage.open(&settings(&path, 16)).unwrap();
+    let session = &mut engine.open(&settings(&path, 16)).unwrap();
     let (one, two) = (FilePath::new(&path, "1"), FilePath::new(&path, "2"));
     done(session, &make::create(one.name(), TEXT));
     std::fs::rename(&path, &away).unwrap();
@@ -137,35 +137,35 @@ fn stays_in_its_directory(storage: &impl Engine) {
         std::fs::read(path.join("1")).unwrap(),
         b"mine",
         "{}",
-        storage.name()
+        engine.name()
     );
     assert_eq!(
         std::fs::read_dir(&path).unwrap().count(),
         1,
         "{}",
-        storage.name()
+        engine.name()
     );
     assert_eq!(
         std::fs::read(away.join("2")).unwrap(),
         TEXT,
         "{}",
-        storage.name()
+        engine.name()
     );
     assert_eq!(
         std::fs::read_dir(&away).unwrap().count(),
         1,
         "{}",
-        storage.name()
+        engine.name()
     );
 }
 
 #[test]
 fn a_directory_that_moves_stays_the_one() {
-    for_each_storage!(stays_in_its_directory());
+    for_each_engine!(stays_in_its_directory());
 }
 
 /// Who opens a session by the path of a directory that is another one by now is told so.
-fn refuses_another_directory(storage: &impl Engine) {
+fn refuses_another_directory(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     let facts = temporary.path().metadata().unwrap();
     let mut settings = settings(temporary.path(), 16);
@@ -174,41 +174,41 @@ fn refuses_another_directory(storage: &impl Engine) {
         inode: facts.ino(),
     };
     settings.locations[0].identity = Some(identity);
-    assert!(storage.open(&settings).is_ok(), "{}", storage.name());
+    assert!(engine.open(&settings).is_ok(), "{}", engine.name());
     identity.inode += 1;
     settings.locations[0].identity = Some(identity);
-    let refused = storage.open(&settings).map(drop).unwrap_err();
+    let refused = engine.open(&settings).map(drop).unwrap_err();
     assert!(
         matches!(refused, OpenError::Moved(_)),
         "{}: {refused}",
-        storage.name()
+        engine.name()
     );
 }
 
 #[test]
 fn another_directory_is_refused() {
-    for_each_storage!(refuses_another_directory());
+    for_each_engine!(refuses_another_directory());
 }
 
 /// The directory below a location is not entered through a link.
-fn refuses_a_link_below(storage: &impl Engine) {
+fn refuses_a_link_below(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     std::fs::create_dir(temporary.path().join("real")).unwrap();
     symlink("real", temporary.path().join("w0")).unwrap();
     let mut settings = settings(temporary.path(), 16);
     settings.locations[0].below = Some(c"real".to_owned());
-    assert!(storage.open(&settings).is_ok(), "{}", storage.name());
+    assert!(engine.open(&settings).is_ok(), "{}", engine.name());
     settings.locations[0].below = Some(c"w0".to_owned());
-    assert!(storage.open(&settings).is_err(), "{}", storage.name());
+    assert!(engine.open(&settings).is_err(), "{}", engine.name());
 }
 
 #[test]
 fn a_link_below_is_refused() {
-    for_each_storage!(refuses_a_link_below());
+    for_each_engine!(refuses_a_link_below());
 }
 
 /// The run stops while a file is written or read: the operation is left between two blocks.
-fn is_left_between_blocks(storage: &impl Engine) {
+fn is_left_between_blocks(engine: &impl Engine) {
     let place = tempfile::tempdir().unwrap();
     let asked = Arc::new(AtomicU64::new(0));
     let counted = Arc::clone(&asked);
@@ -216,14 +216,14 @@ fn is_left_between_blocks(storage: &impl Engine) {
         stopping: Stopping::when(move || counted.fetch_add(1, Ordering::Relaxed) >= 9),
         ..settings(place.path(), 16)
     };
-    let session = &mut storage.open(&settings).unwrap();
+    let session = &mut engine.open(&settings).unwrap();
     let content = vec![7; 100 * 16];
     let path = FilePath::new(place.path(), "1");
     let reads = make::read(path.name(), content.len() as u64);
     for operation in [make::create(path.name(), &content), reads] {
         asked.store(0, Ordering::Relaxed);
         let failure = perform(session, &operation, &mut Seen::default()).unwrap_err();
-        let what = format!("{} {operation:?}", storage.name());
+        let what = format!("{} {operation:?}", engine.name());
         assert_eq!(
             (failure.cause, failure.moved_bytes),
             (Cause::Stopped, Some(10 * 16)),
@@ -236,5 +236,5 @@ fn is_left_between_blocks(storage: &impl Engine) {
 
 #[test]
 fn a_stop_is_followed_between_blocks() {
-    for_each_storage!(is_left_between_blocks());
+    for_each_engine!(is_left_between_blocks());
 }

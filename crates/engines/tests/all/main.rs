@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
 mod contents;
-mod every_storage;
+mod every_engine;
 mod held;
 mod lacking;
 mod nfs;

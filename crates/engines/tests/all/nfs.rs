@@ -46,7 +46,7 @@ pub mod procedure {
 /// A storage on a server, and what it counts.
 pub struct Fixture {
     pub server: Server,
-    pub storage: Nfs,
+    pub engine: Nfs,
     pub url: PathBuf,
 }
 
@@ -54,10 +54,10 @@ impl Fixture {
     pub fn new(depth: usize, parameters: &str) -> Self {
         let server = Server::new();
         let url = server.url(parameters);
-        let storage = Nfs::with_timeout(depth, std::slice::from_ref(&url), TIMEOUT);
+        let engine = Nfs::with_timeout(depth, std::slice::from_ref(&url), TIMEOUT);
         Self {
             server,
-            storage,
+            engine,
             url,
         }
     }
@@ -81,7 +81,7 @@ impl Fixture {
     ) -> T {
         std::thread::scope(|scope| {
             let worked = scope.spawn(|| {
-                let mut session = self.storage.open(settings).unwrap();
+                let mut session = self.engine.open(settings).unwrap();
                 self.server.take_calls();
                 work(&mut session)
             });
@@ -92,7 +92,7 @@ impl Fixture {
     }
 
     pub fn traffic(&self) -> ServerTraffic {
-        self.storage.namespace().unwrap().traffic().unwrap()
+        self.engine.namespace().unwrap().traffic().unwrap()
     }
 
     pub fn count(&self, name: &str) -> CallCount {

@@ -19,17 +19,17 @@ const ENOENT: i32 = 2;
 const EEXIST: i32 = 17;
 const ENOTDIR: i32 = 20;
 
-fn does_everything<S: Engine>(storage: &S, directory: &Path, block: usize, durability: Durability) {
+fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durability: Durability) {
     let names = &Names::new(directory);
     let settings = Settings {
         durability,
         keep_contents_bytes: 64,
         ..settings(directory, block)
     };
-    let session = &mut storage.open(&settings).unwrap();
+    let session = &mut engine.open(&settings).unwrap();
     let mut kinds = Vec::new();
     for (operation, steps) in work(names) {
-        let what = format!("{} {durability}: {operation:?}", storage.name());
+        let what = format!("{} {durability}: {operation:?}", engine.name());
         let kind = operation.kind();
         let mut listed = steps.clone();
         listed.dedup();
@@ -176,7 +176,7 @@ fn is_as_it_should_be(directory: &Path) {
 }
 
 #[test]
-fn every_storage_does_everything() {
+fn every_engine_does_everything() {
     for durability in POLICIES {
         for block in [3, 4096] {
             for code in [Code::Raw, Code::Posix] {
@@ -186,11 +186,11 @@ fn every_storage_does_everything() {
                     Code::Posix => does_everything(&Posix, temporary.path(), block, durability),
                 }
                 is_as_it_should_be(temporary.path());
-                let storage = Simulated::new(code, 1);
-                does_everything(&storage, Path::new("/sim"), block, durability);
-                assert_eq!(storage.content_of("/sim/d/6").unwrap(), &TEXT[..8]);
-                assert_eq!(storage.files().len(), 2);
-                assert_eq!(storage.open_files(), 0);
+                let engine = Simulated::new(code, 1);
+                does_everything(&engine, Path::new("/sim"), block, durability);
+                assert_eq!(engine.content_of("/sim/d/6").unwrap(), &TEXT[..8]);
+                assert_eq!(engine.files().len(), 2);
+                assert_eq!(engine.open_files(), 0);
             }
         }
     }
@@ -205,8 +205,8 @@ fn attributes_are_what_they_were_set_to() {
             durability,
             ..settings(directory, 16)
         };
-        fn set<S: Engine>(storage: &S, settings: &Settings, name: Name<'_>) {
-            let mut session = storage.open(settings).unwrap();
+        fn set<S: Engine>(engine: &S, settings: &Settings, name: Name<'_>) {
+            let mut session = engine.open(settings).unwrap();
             done(&mut session, &make::create(name, TEXT));
             done(&mut session, &make::set_attributes(name, MODE, TIMES_NS));
         }
@@ -225,13 +225,13 @@ fn attributes_are_what_they_were_set_to() {
         is_set();
         set(&Posix, &with(temporary.path()), file.name());
         is_set();
-        let storage = Simulated::new(Code::Posix, 1);
+        let engine = Simulated::new(Code::Posix, 1);
         set(
-            &storage,
+            &engine,
             &with(Path::new("/sim")),
             FilePath::new(Path::new("/sim"), "1").name(),
         );
-        let found = storage.attributes_of("/sim/1").unwrap();
+        let found = engine.attributes_of("/sim/1").unwrap();
         assert_eq!(
             (found.mode, found.times_ns, found.names),
             (MODE, TIMES_NS, 1)
@@ -252,15 +252,15 @@ fn long_directories_are_listed_to_their_end() {
         expected.add(name.as_bytes());
     }
     std::fs::write(temporary.path().join(".hidden"), b"").unwrap();
-    fn list<S: Engine>(storage: &S, directory: &Path, name: Name<'_>, expected: Listing) {
-        let mut session = storage.open(&settings(directory, 16)).unwrap();
+    fn list<S: Engine>(engine: &S, directory: &Path, name: Name<'_>, expected: Listing) {
+        let mut session = engine.open(&settings(directory, 16)).unwrap();
         for operation in [make::list(name), make::list_with_stat(name)] {
             done(&mut session, &operation);
             assert_eq!(
                 session.listing(TICKET),
                 Some(expected),
                 "{} {operation:?}",
-                storage.name()
+                engine.name()
             );
         }
         assert_eq!(session.names(name).unwrap().len(), FILES + 1);

@@ -28,8 +28,8 @@ fn with(durability: Durability) -> Settings {
     }
 }
 
-fn open(storage: &Simulated) -> Box<dyn Session> {
-    storage.open(&with(Durability::None)).unwrap()
+fn open(engine: &Simulated) -> Box<dyn Session> {
+    engine.open(&with(Durability::None)).unwrap()
 }
 
 /// Every operation once; what is done in one is needed by the next.
@@ -83,8 +83,8 @@ fn an_error_at_any_call_of_any_operation_is_told() {
             let calls = clean.calls();
             assert!(calls > 60, "{calls} calls are few");
             for call in 0..calls {
-                let storage = Simulated::new(code, 1).fault_at(call, Fault::Error(EIO));
-                let mut session = storage.open(&with(durability)).unwrap();
+                let engine = Simulated::new(code, 1).fault_at(call, Fault::Error(EIO));
+                let mut session = engine.open(&with(durability)).unwrap();
                 let answer = every_operation(a, b, c, d, whole)
                     .into_iter()
                     .find_map(|operation| {
@@ -92,14 +92,14 @@ fn an_error_at_any_call_of_any_operation_is_told() {
                     });
                 let failure = answer
                     .unwrap_or_else(|| panic!("{code:?} {durability}: call {call} failed unseen"));
-                let struck = storage.struck()[0];
+                let struck = engine.struck()[0];
                 assert_eq!(
                     (failure.step, failure.errno()),
                     (struck.step, Some(EIO)),
                     "{code:?} {durability}"
                 );
                 assert_eq!(
-                    storage.open_files(),
+                    engine.open_files(),
                     0,
                     "{code:?} {durability}: call {call} left a file open"
                 );
@@ -117,8 +117,8 @@ fn short_and_interrupted_calls_are_survived() {
     for fault in [Fault::Short, Fault::Error(EINTR)] {
         let mut survived = 0;
         for call in 0..200 {
-            let storage = Simulated::new(Code::Posix, 1).fault_at(call, fault);
-            let mut session = storage.open(&with(Durability::FsyncDirectory)).unwrap();
+            let engine = Simulated::new(Code::Posix, 1).fault_at(call, fault);
+            let mut session = engine.open(&with(Durability::FsyncDirectory)).unwrap();
             let operations = every_operation(a, b, c, d, whole);
             let answer = operations
                 .iter()
@@ -129,9 +129,9 @@ fn short_and_interrupted_calls_are_survived() {
                     assert_eq!((failure.step, fault), (Step::Close, Fault::Error(EINTR)))
                 }
                 None => {
-                    assert_eq!(storage.content_of("/sim/c").unwrap(), &TEXT[..10]);
-                    assert_eq!(storage.content_of("/sim/b").unwrap(), b"over it7890");
-                    survived += storage.struck().len();
+                    assert_eq!(engine.content_of("/sim/c").unwrap(), &TEXT[..10]);
+                    assert_eq!(engine.content_of("/sim/b").unwrap(), b"over it7890");
+                    survived += engine.struck().len();
                 }
             }
         }
@@ -154,11 +154,11 @@ fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
         let before = made.calls();
         let delivers = matches!(begins, Operation::Deliver { .. });
         let call = before + if delivers { before } else { 0 };
-        let storage = Simulated::new(Code::Posix, 1).fault_at(call, Fault::Error(EINVAL));
-        let mut session = open(&storage);
+        let engine = Simulated::new(Code::Posix, 1).fault_at(call, Fault::Error(EINVAL));
+        let mut session = open(&engine);
         done(&mut session, &make::create(a, TEXT));
         done(&mut session, &begins);
-        assert_eq!(storage.struck()[0].step, Step::Rename);
+        assert_eq!(engine.struck()[0].step, Step::Rename);
         // What is there is not overwritten, now or later.
         done(&mut session, &make::create(d, b"two"));
         for refused in [make::rename(d, b), make::deliver(c, b, TEXT)] {
@@ -168,8 +168,8 @@ fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
                 (Step::Rename, Some(EEXIST))
             );
         }
-        assert_eq!(storage.content_of("/sim/b").unwrap(), TEXT);
-        assert_eq!(storage.content_of("/sim/d").unwrap(), b"two");
+        assert_eq!(engine.content_of("/sim/b").unwrap(), TEXT);
+        assert_eq!(engine.content_of("/sim/d").unwrap(), b"two");
     }
 }
 
@@ -178,8 +178,8 @@ fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
 #[test]
 fn a_file_that_is_too_long_is_found_by_reading() {
     let a = file("a");
-    let storage = Simulated::new(Code::Posix, 1);
-    let mut session = open(&storage);
+    let engine = Simulated::new(Code::Posix, 1);
+    let mut session = open(&engine);
     done(&mut session, &make::create(a.name(), &TEXT[..10]));
     done(&mut session, &make::read(a.name(), 10));
     let failure = failed(&mut session, &make::read(a.name(), 9));
@@ -192,13 +192,13 @@ fn a_file_that_is_too_long_is_found_by_reading() {
 
 #[test]
 fn batches_end_with_a_sync_of_the_file_system() {
-    let storage = Simulated::new(Code::Posix, 1);
+    let engine = Simulated::new(Code::Posix, 1);
     let locations = ["/one", "/two"].map(|directory| Location {
         directory: directory.into(),
         identity: None,
         below: None,
     });
-    let mut session = storage
+    let mut session = engine
         .open(&Settings {
             durability: Durability::Batch(3),
             locations: locations.to_vec(),
@@ -217,9 +217,9 @@ fn batches_end_with_a_sync_of_the_file_system() {
         assert_eq!(done(&mut session, &make::stat(name, Some(1))), [Step::Stat]);
     }
     assert_eq!(syncs, [4, 5, 10, 11], "three changes of each location");
-    assert_eq!(storage.truth().file_systems_synced, 4);
+    assert_eq!(engine.truth().file_systems_synced, 4);
     session.sync_file_system(1).unwrap();
-    assert_eq!(storage.truth().file_systems_synced, 5);
+    assert_eq!(engine.truth().file_systems_synced, 5);
 }
 
 #[test]
@@ -227,12 +227,12 @@ fn syncs_are_counted_where_they_happen() {
     let names = ["a", "b", "c", "d", ""].map(file);
     let [a, b, c, d, whole] = names.each_ref().map(FilePath::name);
     let truth = |durability| {
-        let storage = Simulated::new(Code::Posix, 1);
-        let mut session = storage.open(&with(durability)).unwrap();
+        let engine = Simulated::new(Code::Posix, 1);
+        let mut session = engine.open(&with(durability)).unwrap();
         for operation in every_operation(a, b, c, d, whole) {
             done(&mut session, &operation);
         }
-        storage.truth()
+        engine.truth()
     };
     let syncs = |durability| {
         let truth = truth(durability);
@@ -254,11 +254,11 @@ fn syncs_are_counted_where_they_happen() {
 
 #[test]
 fn a_flipped_byte_is_in_what_is_read_only() {
-    let storage = Simulated::new(Code::Posix, 1).corrupt_at(1, Corruption::FlipByte);
-    let (mut session, file) = (open(&storage), file("1"));
+    let engine = Simulated::new(Code::Posix, 1).corrupt_at(1, Corruption::FlipByte);
+    let (mut session, file) = (open(&engine), file("1"));
     let name = file.name();
     done(&mut session, &make::create(name, &TEXT[..10]));
-    assert_eq!(storage.corruptions_struck(), []);
+    assert_eq!(engine.corruptions_struck(), []);
     done(&mut session, &make::read(name, 10));
     let differing = |found: &[u8]| {
         found
@@ -268,11 +268,11 @@ fn a_flipped_byte_is_in_what_is_read_only() {
             .count()
     };
     assert_eq!(differing(session.content(TICKET).unwrap()), 1);
-    assert_eq!(storage.corruptions_struck(), [(1, Corruption::FlipByte)]);
+    assert_eq!(engine.corruptions_struck(), [(1, Corruption::FlipByte)]);
     done(&mut session, &make::read(name, 10));
     assert_eq!(differing(session.content(TICKET).unwrap()), 0);
-    let storage = Simulated::new(Code::Raw, 1).corrupt_at(0, Corruption::FlipByte);
-    let mut session = open(&storage);
+    let engine = Simulated::new(Code::Raw, 1).corrupt_at(0, Corruption::FlipByte);
+    let mut session = open(&engine);
     done(&mut session, &make::create(name, &TEXT[..10]));
     done(&mut session, &make::read_range(name, 0, 10));
     assert_eq!(differing(session.content(TICKET).unwrap()), 1);
@@ -284,19 +284,19 @@ fn what_is_appended_is_lost_or_zero() {
         (Corruption::LoseAppend, &b"0123cd"[..]),
         (Corruption::ZeroAppend, &b"0123\0\0cd"[..]),
     ] {
-        let storage = Simulated::new(Code::Raw, 1).corrupt_at(0, corruption);
-        let (mut session, file) = (open(&storage), file("1"));
+        let engine = Simulated::new(Code::Raw, 1).corrupt_at(0, corruption);
+        let (mut session, file) = (open(&engine), file("1"));
         let name = file.name();
         done(&mut session, &make::create(name, &TEXT[..4]));
         for content in [b"ab", b"cd"] {
             done(&mut session, &make::append(name, content));
         }
         assert_eq!(
-            storage.content_of("/sim/1").unwrap(),
+            engine.content_of("/sim/1").unwrap(),
             expected,
             "{corruption:?}"
         );
-        assert_eq!(storage.corruptions_struck(), [(0, corruption)]);
+        assert_eq!(engine.corruptions_struck(), [(0, corruption)]);
     }
 }
 
@@ -309,14 +309,14 @@ fn an_old_version_is_what_was_there_before() {
         make::replace(name, temporary, b"changed"),
     ];
     for change in changes {
-        let storage = Simulated::new(Code::Posix, 1)
+        let engine = Simulated::new(Code::Posix, 1)
             .corrupt_at(0, Corruption::OldVersion)
             .corrupt_at(2, Corruption::OldVersion);
-        let mut session = open(&storage);
+        let mut session = open(&engine);
         done(&mut session, &make::create(name, b"earlier"));
         done(&mut session, &make::read(name, 7));
         assert_eq!(
-            storage.corruptions_struck(),
+            engine.corruptions_struck(),
             [],
             "there is no earlier version yet"
         );
@@ -325,16 +325,16 @@ fn an_old_version_is_what_was_there_before() {
             done(&mut session, &make::read(name, 7));
             assert_eq!(session.content(TICKET).unwrap(), expected, "{change:?}");
         }
-        assert_eq!(storage.corruptions_struck(), [(2, Corruption::OldVersion)]);
+        assert_eq!(engine.corruptions_struck(), [(2, Corruption::OldVersion)]);
     }
 }
 
 #[test]
 fn names_are_lost_or_doubled() {
-    let storage = Simulated::new(Code::Posix, 1)
+    let engine = Simulated::new(Code::Posix, 1)
         .corrupt_at(1, Corruption::LoseName)
         .corrupt_at(0, Corruption::DoubleName);
-    let mut session = open(&storage);
+    let mut session = open(&engine);
     let names = ["1", "2", "3", ""].map(file);
     let [one, two, three, whole] = names.each_ref().map(FilePath::name);
     done(&mut session, &make::create(one, b"1"));
@@ -346,16 +346,16 @@ fn names_are_lost_or_doubled() {
     both.add(b"1");
     both.add(b"3");
     assert_eq!(session.listing(TICKET), Some(both));
-    assert_eq!(storage.files().len(), 2);
-    assert_eq!(storage.attributes_of("/sim/1").unwrap().names, 2);
+    assert_eq!(engine.files().len(), 2);
+    assert_eq!(engine.attributes_of("/sim/1").unwrap().names, 2);
     let struck = [(1, Corruption::LoseName), (0, Corruption::DoubleName)];
-    assert_eq!(storage.corruptions_struck(), struck);
+    assert_eq!(engine.corruptions_struck(), struck);
 }
 
 #[test]
 fn names_of_one_file_share_its_content() {
-    let storage = Simulated::new(Code::Posix, 1);
-    let mut session = open(&storage);
+    let engine = Simulated::new(Code::Posix, 1);
+    let mut session = open(&engine);
     let names = ["1", "2", "3"].map(file);
     let [one, two, three] = names.each_ref().map(FilePath::name);
     done(&mut session, &make::create(one, b"one"));
@@ -364,7 +364,7 @@ fn names_of_one_file_share_its_content() {
     done(&mut session, &make::read(one, 8));
     assert_eq!(session.content(TICKET), Some(&b"one more"[..]));
     done(&mut session, &make::delete(one));
-    assert_eq!(storage.attributes_of("/sim/2").unwrap().names, 1);
+    assert_eq!(engine.attributes_of("/sim/2").unwrap().names, 1);
     done(&mut session, &make::symbolic_link(three, c"2"));
     done(&mut session, &make::stat(three, Some(1)));
     // No file is opened through a link.
@@ -379,12 +379,12 @@ fn sessions_of_several_threads_share_files_and_clock() {
     const THREADS: usize = 8;
     const FILES: u64 = 50;
     const COST_NS: u64 = 7;
-    let storage = Simulated::new(Code::Posix, COST_NS);
+    let engine = Simulated::new(Code::Posix, COST_NS);
     std::thread::scope(|scope| {
         for thread in 0..THREADS {
-            let storage = &storage;
+            let engine = &engine;
             scope.spawn(move || {
-                let mut session = open(storage);
+                let mut session = open(engine);
                 let mut path = engines::PathBuffer::new(0, format!("{ROOT}/").into()).unwrap();
                 let directory = thread as u32;
                 done(
@@ -408,19 +408,19 @@ fn sessions_of_several_threads_share_files_and_clock() {
             });
         }
     });
-    assert_eq!(storage.files().len(), THREADS * FILES as usize);
-    assert_eq!(storage.now_ns(), storage.calls() * COST_NS);
-    assert_eq!(storage.open_files(), 0);
+    assert_eq!(engine.files().len(), THREADS * FILES as usize);
+    assert_eq!(engine.now_ns(), engine.calls() * COST_NS);
+    assert_eq!(engine.open_files(), 0);
 }
 
 /// The loop uses names and contents again as soon as an operation is submitted.
 #[test]
 fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket() {
     for seed in 0..50 {
-        let storage = Simulated::new(Code::Posix, 7).with_depth(4, seed);
-        let mut session = open(&storage);
+        let engine = Simulated::new(Code::Posix, 7).with_depth(4, seed);
+        let mut session = open(&engine);
         let mut steps = Seen::default();
-        assert_eq!(storage.depth(), 4);
+        assert_eq!(engine.depth(), 4);
         let mut order = Vec::new();
         let complete = |session: &mut Box<dyn Session>| {
             let (ticket, outcome) = session.complete(None, &mut Seen::default()).unwrap();
@@ -459,7 +459,7 @@ fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket(
                 Some(&[ticket.flight() as u8; 8][..])
             );
         }
-        assert_eq!(storage.meetings(), Vec::<String>::new());
+        assert_eq!(engine.meetings(), Vec::<String>::new());
         // Time passes while nothing is done, and no more of it than is asked for.
         let (a, b, c) = (file("0"), file("4"), file("5"));
         session.submit(
@@ -467,18 +467,18 @@ fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket(
             &make::rename(a.name(), b.name()),
             &mut steps,
         );
-        let before_ns = storage.now_ns();
+        let before_ns = engine.now_ns();
         let answer = session.complete(Some(Duration::from_nanos(100)), &mut steps);
         let calls_ns = 7 * 2;
-        assert!(storage.now_ns() <= before_ns + 100 + calls_ns);
+        assert!(engine.now_ns() <= before_ns + 100 + calls_ns);
         if answer.is_none() {
-            assert!(storage.now_ns() >= before_ns + 100);
+            assert!(engine.now_ns() >= before_ns + 100);
             session.submit(
                 Ticket::new(12, 1),
                 &make::link(c.name(), b.name()),
                 &mut steps,
             );
-            assert_eq!(storage.meetings().len(), 1, "both give one name");
+            assert_eq!(engine.meetings().len(), 1, "both give one name");
         }
     }
 }

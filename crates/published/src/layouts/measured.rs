@@ -161,7 +161,7 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
     if let Some(sent) = evidence.and_then(|evidence| evidence.messages.first()) {
         return Some(match sent.counter {
             // The kernel's client is another one, with a cache.
-            MessageCounter::NfsStorage => format!("{} in user space", sent.protocol),
+            MessageCounter::NfsEngine => format!("{} in user space", sent.protocol),
             _ => sent.protocol.clone(),
         });
     }

@@ -13,7 +13,7 @@ use crate::text::evidence::{asked, behind, cached, in_words, messages, table, un
 
 /// Of the transactions, for the strip.
 pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
-    if !record.spec.storage.makes_files() {
+    if !record.spec.engine.makes_files() {
         return "memory (the storage touches no file system)".to_owned();
     }
     if summary.sweep.is_some() {
@@ -57,7 +57,7 @@ pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
         by_step(all, record, summary);
     }
     if all.blocks().len() == before {
-        let why = if record.spec.storage.makes_files() {
+        let why = if record.spec.engine.makes_files() {
             "no evidence was recorded"
         } else {
             "the storage touches no file system"

@@ -276,7 +276,7 @@ pub(crate) fn messages<'a>(
             ]);
             let kinds_max = match sent.counter {
                 // What the program called itself is told to the last call.
-                MessageCounter::NfsStorage => usize::MAX,
+                MessageCounter::NfsEngine => usize::MAX,
                 _ => KINDS_MAX,
             };
             for kind in sent.kinds.iter().take(kinds_max) {

@@ -16,7 +16,7 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
         "PostMark {}: {}, storage {}, on {}",
         record.tool.version,
         work(&record.spec),
-        record.spec.storage,
+        record.spec.engine,
         environment::places(record)
     ));
     reasons::render(document, summary);

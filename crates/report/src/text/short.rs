@@ -69,7 +69,7 @@ fn what(record: &Record, summary: &Summary) -> String {
         1 => "1 worker".to_owned(),
         several => format!("{several} workers"),
     };
-    let mut words = vec![spec.storage.to_string(), workers];
+    let mut words = vec![spec.engine.to_string(), workers];
     words.extend(spec.settings());
     if let Some(transactions) = measured(summary) {
         words.push(format!(
@@ -198,7 +198,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
             (Fact::Known(_) | Fact::NotApplicable, _) => {}
         }
     }
-    if record.spec.storage.makes_files() {
+    if record.spec.engine.makes_files() {
         words.push(evidence::acknowledged(&summary.durability));
     }
     if let Some(fraction) = summary

@@ -243,7 +243,7 @@ pub fn shared_workload() -> Workload {
 pub fn shared(kept: &Record) -> Record {
     let mut record = Record {
         spec: RunSpec {
-            storage: EngineName::POSIX,
+            engine: EngineName::POSIX,
             durability: Durability::FsyncDirectory,
             cache: Cache::Cold,
             verify: true,
@@ -518,7 +518,7 @@ pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
         plan: workload::Planner::new(&workload).plan().unwrap(),
         spec: RunSpec {
             workload,
-            storage: EngineName::POSIX,
+            engine: EngineName::POSIX,
             ..kept.spec.clone()
         },
         sizing: None,

@@ -14,7 +14,7 @@ const RUN: &str = include_str!("../golden/run.json");
 /// The kept run as if it had been one of NFS in user space, with these counts besides its calls.
 fn on_server(counts: ServerCounts) -> Record {
     let mut record = Record::from_json(RUN).unwrap();
-    record.spec.storage = EngineName::from_name("nfs").unwrap();
+    record.spec.engine = EngineName::from_name("nfs").unwrap();
     record.spec.depth = 8;
     for location in &mut record.locations {
         location.directory = "nfs://server/export/postmark-1-2-0".to_owned();
@@ -45,7 +45,7 @@ fn on_server(counts: ServerCounts) -> Record {
     let mut performing = built::evidence(Fact::Known(0), 0).performing;
     performing.devices = Fact::NotApplicable;
     performing.messages = Fact::Known(vec![MessagesReading {
-        counter: MessageCounter::NfsStorage,
+        counter: MessageCounter::NfsEngine,
         protocol: "nfs3".to_owned(),
         of: "nfs://server/export".to_owned(),
         age_s: Fact::NotApplicable,

@@ -28,7 +28,7 @@ use crate::worker::{Payload, PoolDirectory, WorkerConfig};
 /// What the workers of a run share.
 pub(super) struct RunContext<'a> {
     pub(super) request: &'a RunSpec,
-    pub(super) storage: &'a Arc<dyn Engine>,
+    pub(super) engine: &'a Arc<dyn Engine>,
     pub(super) clock: &'a RunClock,
     pub(super) control: &'a Control,
     pub(super) run_directories: &'a [TakenLocation],
@@ -49,14 +49,14 @@ pub(super) struct RunContext<'a> {
 impl<'a> RunContext<'a> {
     pub(super) fn new(
         request: &'a RunSpec,
-        (storage, clock, control): (&'a Arc<dyn Engine>, &'a RunClock, &'a Control),
+        (engine, clock, control): (&'a Arc<dyn Engine>, &'a RunClock, &'a Control),
         taken: &'a Taken,
         ack_log: Option<&'a AckLog>,
         origin: Origin,
     ) -> Result<Self, Refused> {
         Ok(Self {
             request,
-            storage,
+            engine,
             clock,
             control,
             run_directories: &taken.run_directories,

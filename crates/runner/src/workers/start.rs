@@ -24,7 +24,7 @@ use crate::worker::Answer;
 /// from an origin of the same clock.
 pub(crate) fn start(
     request: &RunSpec,
-    (storage, clock, control): (&Arc<dyn Engine>, &RunClock, &Control),
+    (engine, clock, control): (&Arc<dyn Engine>, &RunClock, &Control),
     taken: &Taken,
     ack_log: Option<&AckLog>,
     origin: Origin,
@@ -32,7 +32,7 @@ pub(crate) fn start(
     let workers = request.workers_of(control.processes().number());
     let slots = taken.owned.life().slots();
     control.engage(&slots.concat());
-    let context = RunContext::new(request, (storage, clock, control), taken, ack_log, origin)?;
+    let context = RunContext::new(request, (engine, clock, control), taken, ack_log, origin)?;
     let (messages, from_workers) = mpsc::channel();
     let mut answers = Vec::new();
     let is_shared = request.workload.workers.is_shared();
@@ -85,7 +85,7 @@ impl RunContext<'_> {
             owned: Arc::clone(&taken.owned),
             // The mounts of this machine take no server's directory away, and a look there would
             // be a call among those that are counted.
-            mounts: match request.storage.uses_directories() {
+            mounts: match request.engine.uses_directories() {
                 true => watch_mounts(self.control.clone(), landmarks.clone()),
                 false => None,
             },

@@ -65,7 +65,7 @@ impl RunContext<'_> {
         others: OtherPools,
     ) -> impl FnOnce() -> Result<Tools, String> + Send + use<> {
         let settings = self.settings(worker);
-        let storage = self.storage.clone();
+        let engine = self.engine.clone();
         let clock = self.clock.clone();
         // What a policy of durability costs is shown as a step, always.
         let steps = self.request.steps || self.request.durability != Durability::None;
@@ -89,7 +89,7 @@ impl RunContext<'_> {
             }
             let slot = &slots[0];
             let session = slot.aside(Aside::OpenSession, (0, NameKind::Directory, 0), || {
-                storage.open(&settings)
+                engine.open(&settings)
             });
             Ok(Tools {
                 worker,
@@ -111,7 +111,7 @@ impl RunContext<'_> {
     fn others(&self, neighbour: Option<TheirPool>, checked: Option<TheirPool>) -> OtherPools {
         let other = |theirs: TheirPool| {
             let (pool, worker) = theirs.of;
-            let (storage, settings) = (self.storage.clone(), self.settings(pool));
+            let (engine, settings) = (self.engine.clone(), self.settings(pool));
             let (source, payload) = theirs.pool;
             OtherPool {
                 worker,
@@ -120,7 +120,7 @@ impl RunContext<'_> {
                 payload,
                 hasher: StreamHasher::of(&self.request.workload.work),
                 spoiled: theirs.spoiled,
-                open: Box::new(move || storage.open(&settings)),
+                open: Box::new(move || engine.open(&settings)),
             }
         };
         OtherPools {

@@ -203,8 +203,8 @@ fn what_a_neighbour_sees_late_is_named_with_its_time() {
         }
         asked
     };
-    let storage = Late::new(late, false);
-    let record = first(perform_on(&storage, &SystemClock, 2, asked, |_, _| ()));
+    let engine = Late::new(late, false);
+    let record = first(perform_on(&engine, &SystemClock, 2, asked, |_, _| ()));
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let stale = record.actual.stale.unwrap();
     // 7, 17, 27, 37, 47 and 57, of each of the four pools.

@@ -32,7 +32,7 @@ fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
     }
 }
 
-fn run(mix: Mix, workers: Workers, storage: &Simulated) -> Record {
+fn run(mix: Mix, workers: Workers, engine: &Simulated) -> Record {
     let workload = verifiable(workers, mix);
     let location = PathBuf::from("/simulated/0");
     let request = RunSpec {
@@ -41,7 +41,7 @@ fn run(mix: Mix, workers: Workers, storage: &Simulated) -> Record {
         verify: true,
         ..RunSpec::classic(workload, vec![location], Place::Nowhere)
     };
-    simulate(&request, storage)
+    simulate(&request, engine)
 }
 
 /// The one error that ended the run: operation, path, message.
@@ -87,9 +87,9 @@ fn is_found(
         Corruption::LoseName => "create=2,read=1,list=1,stat=1",
         Corruption::DoubleName => "rename=2,create=1,list=1,read=1",
     };
-    let storage = Simulated::new(Code::Posix, 7).corrupt_at(nth, corruption);
-    let record = run(mix(weights, seed, shape), workers, &storage);
-    if storage.corruptions_struck().is_empty() {
+    let engine = Simulated::new(Code::Posix, 7).corrupt_at(nth, corruption);
+    let record = run(mix(weights, seed, shape), workers, &engine);
+    if engine.corruptions_struck().is_empty() {
         prop_assert_eq!(&record.actual.outcome, &Outcome::Complete, "nothing struck");
         return Ok(false);
     }
@@ -101,7 +101,7 @@ fn is_found(
         told
     );
     // A listing names its directory, and the file in its message.
-    let struck = storage.corrupted_paths().remove(0);
+    let struck = engine.corrupted_paths().remove(0);
     let (directory, name) = struck.rsplit_once('/').unwrap();
     // While others move names in a shared pool there may be more of them than a message has room
     // for.

@@ -28,7 +28,7 @@ const COST_NS: u64 = 7;
 const EIO: i32 = 5;
 const TRANSACTIONS: u64 = 300;
 
-fn storage(depth: usize, seed: u64) -> Simulated {
+fn engine(depth: usize, seed: u64) -> Simulated {
     Simulated::new(Code::Posix, COST_NS)
         .with_directory(AT)
         .with_depth(depth, seed)
@@ -116,8 +116,8 @@ fn request(workload: &Workload) -> RunSpec {
     }
 }
 
-fn run(request: &RunSpec, storage: &Simulated) -> Record {
-    simulate(request, storage)
+fn run(request: &RunSpec, engine: &Simulated) -> Record {
+    simulate(request, engine)
 }
 
 fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
@@ -129,31 +129,31 @@ fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
 }
 
 /// What is in the run's directory, whatever that is called: by path what each file holds.
-fn kept(storage: &Simulated) -> BTreeMap<String, Vec<u8>> {
-    let files = storage.files().into_keys();
+fn kept(engine: &Simulated) -> BTreeMap<String, Vec<u8>> {
+    let files = engine.files().into_keys();
     let inside = files.filter_map(|path| {
         let (_, inside) = path.strip_prefix(AT)?.strip_prefix('/')?.split_once('/')?;
         let is_own = inside.contains("postmark");
-        (!is_own).then(|| (inside.to_owned(), storage.content_of(&path).unwrap()))
+        (!is_own).then(|| (inside.to_owned(), engine.content_of(&path).unwrap()))
     });
     inside.collect()
 }
 
-fn nothing_is_left(storage: &Simulated) {
-    assert_eq!(storage.files(), BTreeMap::new());
-    assert_eq!(storage.open_files(), 0);
+fn nothing_is_left(engine: &Simulated) {
+    assert_eq!(engine.files(), BTreeMap::new());
+    assert_eq!(engine.open_files(), 0);
     let mut entries = 0;
-    let at = Namespace::open(storage, Path::new(AT)).unwrap();
+    let at = Namespace::open(engine, Path::new(AT)).unwrap();
     at.list(&mut |_| {
         entries += 1;
         Ok(())
     })
     .unwrap();
     assert_eq!(entries, 0, "directories");
-    assert_eq!(storage.meetings(), Vec::<String>::new());
+    assert_eq!(engine.meetings(), Vec::<String>::new());
 }
 
-fn is_whole(record: &Record, storage: &Simulated) {
+fn is_whole(record: &Record, engine: &Simulated) {
     assert_eq!(record.actual.outcome, Outcome::Complete);
     record.actual.errors.assert(record.actual.errors.is_empty());
     assert!(
@@ -189,7 +189,7 @@ fn is_whole(record: &Record, storage: &Simulated) {
         .map(|of| of.operations)
         .sum();
     assert_eq!(of_slices, of_phase);
-    assert_eq!(storage.meetings(), Vec::<String>::new());
+    assert_eq!(engine.meetings(), Vec::<String>::new());
 }
 
 proptest! {
@@ -199,10 +199,10 @@ proptest! {
     #[test]
     fn private_pools_do_what_was_planned(workload in private(), depth in depths(),
         seed in any::<u64>()) {
-        let storage = storage(depth, seed);
-        let record = run(&request(&workload), &storage);
-        is_whole(&record, &storage);
-        nothing_is_left(&storage);
+        let engine = engine(depth, seed);
+        let record = run(&request(&workload), &engine);
+        is_whole(&record, &engine);
+        nothing_is_left(&engine);
         let plan = Planner::new(&workload).plan().unwrap();
         assert_eq!(record.actual.stream_hash.known(), Some(&plan.stream_hash));
         for phase in Phase::ALL {
@@ -214,8 +214,8 @@ proptest! {
                 assert_eq!(counted, (tally.operations, tally.bytes), "{phase:?} {action:?}");
             }
         }
-        assert!(storage.in_flight_max() <= depth);
-        assert!(depth == 1 || storage.in_flight_max() > 1 || workload.files() == 1);
+        assert!(engine.in_flight_max() <= depth);
+        assert!(depth == 1 || engine.in_flight_max() > 1 || workload.files() == 1);
         let waits: u64 = transactions(&record).claim_waits.iter().map(|waits|
             waits.wait.count()).sum();
         assert!(depth > 1 || waits == 0);
@@ -224,10 +224,10 @@ proptest! {
     #[test]
     fn shared_pools_are_what_their_claims_say(workload in shared(), depth in depths(),
         seed in any::<u64>()) {
-        let storage = storage(depth, seed);
-        let record = run(&request(&workload), &storage);
-        is_whole(&record, &storage);
-        nothing_is_left(&storage);
+        let engine = engine(depth, seed);
+        let record = run(&request(&workload), &engine);
+        is_whole(&record, &engine);
+        nothing_is_left(&engine);
         let phase = transactions(&record);
         assert_eq!(phase.issued(), u64::from(workload.workers.count()) * TRANSACTIONS);
         assert_eq!(phase.transactions() + phase.skipped().total(), phase.issued());
@@ -240,7 +240,7 @@ proptest! {
             keeping: keeping(true, false),
             ..request(&workload)
         };
-        let (one, several) = (storage(1, 0), storage(depth, seed));
+        let (one, several) = (engine(1, 0), engine(depth, seed));
         is_whole(&run(&request, &one), &one);
         is_whole(&run(&request, &several), &several);
         assert_eq!(kept(&several), kept(&one));
@@ -266,12 +266,12 @@ proptest! {
             place: Place::Nowhere,
             ..request(&workload)
         };
-        let whole = storage(1, 0);
+        let whole = engine(1, 0);
         let of_whole = run(&request, &whole);
         // So far apart that no operation meets two.
         let first = whole.calls() / 10;
-        let faulty = at.iter().fold(storage(depth, seed), |storage, at| {
-            storage.fault_at(first + 40 * at, Fault::Error(EIO))
+        let faulty = at.iter().fold(engine(depth, seed), |engine, at| {
+            engine.fault_at(first + 40 * at, Fault::Error(EIO))
         });
         let record = run(&request, &faulty);
         let segments = record.actual.phases.iter().flat_map(|phase| &phase.segments);
@@ -302,23 +302,23 @@ proptest! {
         seed in any::<u64>(),
         part in 0.0..1.0,
     ) {
-        let whole = storage(depth, seed);
+        let whole = engine(depth, seed);
         run(&request(&workload), &whole);
-        let storage = storage(depth, seed);
+        let engine = engine(depth, seed);
         let clock = StopsAt {
-            storage: storage.clone(),
+            engine: engine.clone(),
             at_ns: (whole.now_ns() as f64 * part) as u64,
             signal: Arc::default(),
         };
         let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
-        let record = runner::run(&request(&workload), &storage, &clock, &mut control,
+        let record = runner::run(&request(&workload), &engine, &clock, &mut control,
             &mut NoEvents);
         if let Ok(record) = record {
             let outcome = &record.actual.outcome;
             outcome.assert(matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete));
             assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
         }
-        nothing_is_left(&storage);
+        nothing_is_left(&engine);
     }
 
     #[test]
@@ -333,37 +333,37 @@ proptest! {
             ack_log: Some(logs.path().join("log")),
             ..request(&workload.with_transactions(40))
         };
-        let whole = storage(depth, seed);
+        let whole = engine(depth, seed);
         run(&RunSpec { ack_log: None, ..request.clone() }, &whole);
-        let storage = storage(depth, seed).cut_at((whole.calls() as f64 * part) as u64);
-        let record = runner::run(&request, &storage, &storage, &mut Control::default,
+        let engine = engine(depth, seed).cut_at((whole.calls() as f64 * part) as u64);
+        let record = runner::run(&request, &engine, &engine, &mut Control::default,
             &mut NoEvents);
-        storage.restart();
+        engine.restart();
         if record.is_ok() {
             let log = logs.path().join("log");
-            if let Ok(verified) = rundir::verify_log(&storage, Path::new(AT), &log) {
+            if let Ok(verified) = rundir::verify_log(&engine, Path::new(AT), &log) {
                 assert_eq!(verified.lost, []);
             }
         }
-        let namespace: Arc<dyn Namespace> = Arc::new(storage.clone());
+        let namespace: Arc<dyn Namespace> = Arc::new(engine.clone());
         // What was not begun has no manifest.
         let _ = rundir::clean(&namespace, Path::new(AT));
-        assert_eq!(kept(&storage), BTreeMap::new());
-        assert_eq!(storage.meetings(), Vec::<String>::new());
+        assert_eq!(kept(&engine), BTreeMap::new());
+        assert_eq!(engine.meetings(), Vec::<String>::new());
     }
 }
 
 /// The storage's clock, which sends a signal at a moment.
 #[derive(Clone)]
 struct StopsAt {
-    storage: Simulated,
+    engine: Simulated,
     at_ns: u64,
     signal: Arc<AtomicUsize>,
 }
 
 impl Clock for StopsAt {
     fn now_ns(&self) -> u64 {
-        let now_ns = self.storage.now_ns();
+        let now_ns = self.engine.now_ns();
         if now_ns >= self.at_ns {
             self.signal.store(2, Ordering::Relaxed);
         }
@@ -375,7 +375,7 @@ impl Clock for StopsAt {
     }
 
     fn sleep(&self, ns: u64) {
-        self.storage.pass(ns);
+        self.engine.pass(ns);
     }
 }
 
@@ -390,8 +390,8 @@ fn open_loop(period_ns: u64) -> RunSpec {
 #[test]
 fn arrivals_are_kept_to_with_operations_in_flight() {
     for depth in [1, 8, 64] {
-        let storage = storage(depth, 3);
-        let record = run(&open_loop(1_000), &storage);
+        let engine = engine(depth, 3);
+        let record = run(&open_loop(1_000), &engine);
         let phase = transactions(&record);
         let segment = phase.measured().next().unwrap();
         let took_ns = segment.ended_ns - segment.began_ns;
@@ -415,16 +415,16 @@ fn arrivals_are_kept_to_with_operations_in_flight() {
 #[test]
 fn what_is_due_and_not_begun_is_counted() {
     for depth in [1, 8, 64] {
-        let storage = storage(depth, 3);
+        let engine = engine(depth, 3);
         let clock = StopsAt {
-            storage: storage.clone(),
+            engine: engine.clone(),
             at_ns: 6_000,
             signal: Arc::default(),
         };
         let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
         // More arrive than can be done.
         let record =
-            runner::run(&open_loop(2), &storage, &clock, &mut control, &mut NoEvents).unwrap();
+            runner::run(&open_loop(2), &engine, &clock, &mut control, &mut NoEvents).unwrap();
         assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
         let phase = transactions(&record);
         let segment = phase.segments.last().unwrap();
@@ -435,7 +435,7 @@ fn what_is_due_and_not_begun_is_counted() {
             begun > 100 && arrived > 2 * begun,
             "depth {depth}: {begun} of {arrived}"
         );
-        nothing_is_left(&storage);
+        nothing_is_left(&engine);
     }
 }
 
@@ -444,10 +444,10 @@ fn operations_on_one_file_follow_one_another_and_their_waits_are_counted() {
     let mix = weighted(1, 100, "read=1");
     let request = request(&of_mix(mix, Workers::ONE));
     for depth in [1, 8, 64] {
-        let storage = storage(depth, 3);
-        let record = run(&request, &storage);
-        is_whole(&record, &storage);
-        assert_eq!(storage.in_flight_max(), usize::from(depth > 1));
+        let engine = engine(depth, 3);
+        let record = run(&request, &engine);
+        is_whole(&record, &engine);
+        assert_eq!(engine.in_flight_max(), usize::from(depth > 1));
         let waits = transactions(&record)
             .claim_waits
             .iter()

@@ -35,7 +35,7 @@ fn request(transactions: u64, drive: Drive) -> RunSpec {
 
 fn run(transactions: u64, pace: Pace, takes_ns: fn(u64) -> u64) -> Record {
     let clock = Virtual::default();
-    let storage = Timed {
+    let engine = Timed {
         clock: clock.clone(),
         takes_ns,
     };
@@ -44,7 +44,7 @@ fn run(transactions: u64, pace: Pace, takes_ns: fn(u64) -> u64) -> Record {
         ..Drive::default()
     };
     let request = request(transactions, drive);
-    let record = testkit::run(&request, &storage, &clock, &mut NoEvents);
+    let record = testkit::run(&request, &engine, &clock, &mut NoEvents);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     record
 }
@@ -154,7 +154,7 @@ fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
 }
 
 #[test]
-fn arrivals_are_kept_to_where_the_storage_is_fast_enough() {
+fn arrivals_are_kept_to_where_the_engine_is_fast_enough() {
     let pace = Pace::Open {
         per_second: 10_000.0,
         arrivals: ArrivalProcess::Constant,

@@ -41,14 +41,14 @@ fn workload(subdirectories: u32) -> Classic {
     }
 }
 
-fn run(workload: &Classic, storage: &Simulated) -> Record {
+fn run(workload: &Classic, engine: &Simulated) -> Record {
     let locations = workload.weights.iter().enumerate();
     let locations = locations.map(|(number, _)| PathBuf::from(format!("/simulated/{number}")));
     let request = RunSpec {
         room_check: false,
         ..RunSpec::classic(workload.clone().into(), locations.collect(), Place::Nowhere)
     };
-    simulate(&request, storage)
+    simulate(&request, engine)
 }
 
 /// Counts by phase and action: operations and bytes.
@@ -143,9 +143,9 @@ fn meters(record: &Record) -> impl Iterator<Item = &Meter> {
 }
 
 /// What is true of every run, however it ended: the three witnesses agree, and so does the clock.
-fn agree(workload: &Classic, storage: &Simulated, record: &Record, what: &str) {
+fn agree(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
     let course = Course::recorded(record);
-    let truth = storage.truth();
+    let truth = engine.truth();
     let failed = record.actual.errors.first();
     let (meant, next) = Course::meant(workload, course.operations());
     if failed.is_none_or(|error| !error.operation.contains("directory")) {
@@ -194,17 +194,17 @@ fn agree(workload: &Classic, storage: &Simulated, record: &Record, what: &str) {
         "{what}: deletions"
     );
     assert_eq!(
-        storage.files().len() as u64,
+        engine.files().len() as u64,
         truth.created - truth.unlinked,
         "{what}: files"
     );
-    assert_eq!(storage.open_files(), 0, "{what}: a file is still open");
-    the_clock_agrees(storage, record, what);
+    assert_eq!(engine.open_files(), 0, "{what}: a file is still open");
+    the_clock_agrees(engine, record, what);
 }
 
 /// Phases follow one another without a gap and take as long as their calls; every completed
 /// operation has a latency.
-fn the_clock_agrees(storage: &Simulated, record: &Record, what: &str) {
+fn the_clock_agrees(engine: &Simulated, record: &Record, what: &str) {
     let phases = &record.actual.phases;
     let mut elapsed_ns = 0;
     for (phase, next) in phases
@@ -222,7 +222,7 @@ fn the_clock_agrees(storage: &Simulated, record: &Record, what: &str) {
     }
     let first_ns = phases
         .first()
-        .map_or(storage.now_ns(), |phase| phase.segments[0].began_ns);
+        .map_or(engine.now_ns(), |phase| phase.segments[0].began_ns);
     let directories_after = if record
         .actual
         .errors
@@ -233,15 +233,15 @@ fn the_clock_agrees(storage: &Simulated, record: &Record, what: &str) {
     } else {
         0
     };
-    let removed_ns = (storage.truth().directories_removed + directories_after) * COST_NS;
-    let all_ns = storage.calls() * COST_NS;
-    assert_eq!(storage.now_ns(), all_ns, "{what}: the virtual clock");
+    let removed_ns = (engine.truth().directories_removed + directories_after) * COST_NS;
+    let all_ns = engine.calls() * COST_NS;
+    assert_eq!(engine.now_ns(), all_ns, "{what}: the virtual clock");
     assert!(
         first_ns + elapsed_ns <= all_ns,
         "{what}: more time than there was"
     );
     // Interrupted removals of directories are made again outside of all phases.
-    let of_faults = storage
+    let of_faults = engine
         .struck()
         .iter()
         .filter(|struck| struck.step == Step::RemoveDirectory)
@@ -290,7 +290,7 @@ fn expected(fault: Fault, struck: Struck) -> Expected {
     }
 }
 
-fn completes(workload: &Classic, storage: &Simulated, record: &Record, what: &str) {
+fn completes(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
     assert_eq!(record.actual.outcome, Outcome::Complete, "{what}");
     assert!(record.actual.errors.is_empty(), "{what}");
     let plan = Planner::new(&workload.clone().into()).plan().unwrap();
@@ -316,9 +316,9 @@ fn completes(workload: &Classic, storage: &Simulated, record: &Record, what: &st
         meters(record).all(|meter| meter.failed == 0),
         "{what}: failed operations"
     );
-    let truth = storage.truth();
+    let truth = engine.truth();
     assert_eq!(truth.directories_made, truth.directories_removed, "{what}");
-    assert!(storage.files().is_empty(), "{what}: files are left");
+    assert!(engine.files().is_empty(), "{what}: files are left");
 }
 
 fn fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str) {
@@ -370,20 +370,20 @@ fn every_fault_at_every_call(code: Code, workload: &Classic) {
     for fault in FAULTS {
         for call in 0..calls {
             let what = format!("{code:?}, {fault:?} at call {call} of {calls}");
-            let storage = Simulated::new(code, COST_NS).fault_at(call, fault);
-            let record = run(workload, &storage);
-            let [struck] = storage.struck()[..] else {
+            let engine = Simulated::new(code, COST_NS).fault_at(call, fault);
+            let record = run(workload, &engine);
+            let [struck] = engine.struck()[..] else {
                 panic!("{what} did not strike once");
             };
             *seen.entry(struck.step.name()).or_default() += 1;
             match expected(fault, struck) {
                 Expected::Survives(more) => {
-                    completes(workload, &storage, &record, &what);
-                    assert_eq!(storage.calls(), calls + more, "{what}");
+                    completes(workload, &engine, &record, &what);
+                    assert_eq!(engine.calls(), calls + more, "{what}");
                 }
                 Expected::Fails(errno) => fails(&record, struck, errno, &what),
             }
-            agree(workload, &storage, &record, &what);
+            agree(workload, &engine, &record, &what);
         }
     }
     let steps = if workload.subdirectories > 1 { 7 } else { 5 };
@@ -417,15 +417,15 @@ fn many_faults_that_are_survived() {
         for subdirectories in [1, 3] {
             let workload = workload(subdirectories);
             for every in 2..40 {
-                let mut storage = Simulated::new(code, COST_NS);
+                let mut engine = Simulated::new(code, COST_NS);
                 for call in (every..2_000).step_by(every as usize) {
-                    storage = storage.fault_at(call, Fault::Short);
+                    engine = engine.fault_at(call, Fault::Short);
                 }
-                let record = run(&workload, &storage);
+                let record = run(&workload, &engine);
                 let what = format!("{code:?}, short at every {every}th call");
-                assert!(storage.struck().len() > 5, "{what}");
-                completes(&workload, &storage, &record, &what);
-                agree(&workload, &storage, &record, &what);
+                assert!(engine.struck().len() > 5, "{what}");
+                completes(&workload, &engine, &record, &what);
+                agree(&workload, &engine, &record, &what);
             }
         }
     }
@@ -435,15 +435,15 @@ fn many_faults_that_are_survived() {
 #[test]
 fn interruptions_without_end_end_the_run() {
     for first in [0, 1, 2, 50] {
-        let mut storage = Simulated::new(Code::Posix, COST_NS);
+        let mut engine = Simulated::new(Code::Posix, COST_NS);
         for call in first..first + 5_000 {
-            storage = storage.fault_at(call, Fault::Error(EINTR));
+            engine = engine.fault_at(call, Fault::Error(EINTR));
         }
-        let record = run(&workload(1), &storage);
+        let record = run(&workload(1), &engine);
         let what = format!("interrupted from call {first} on");
-        let struck = storage.struck();
+        let struck = engine.struck();
         fails(&record, struck[0], Some(EINTR), &what);
-        agree(&workload(1), &storage, &record, &what);
+        agree(&workload(1), &engine, &record, &what);
         assert!(struck.len() < 5_000, "{what}: it never gave up");
     }
 }
@@ -458,14 +458,14 @@ fn several_locations() {
     let mut paths = [0, 0];
     let mut call = 0;
     loop {
-        let storage = Simulated::new(Code::Raw, COST_NS).fault_at(call, Fault::Error(EIO));
-        let record = run(&workload, &storage);
-        let Some(struck) = storage.struck().first().copied() else {
-            completes(&workload, &storage, &record, "two locations");
+        let engine = Simulated::new(Code::Raw, COST_NS).fault_at(call, Fault::Error(EIO));
+        let record = run(&workload, &engine);
+        let Some(struck) = engine.struck().first().copied() else {
+            completes(&workload, &engine, &record, "two locations");
             break;
         };
         let what = format!("two locations, EIO at call {call} ({struck:?})");
-        agree(&workload, &storage, &record, &what);
+        agree(&workload, &engine, &record, &what);
         let path = &record.actual.errors[0].first_path;
         let location = usize::from(path.starts_with("/simulated/1/"));
         assert!(
@@ -494,9 +494,9 @@ fn latencies_are_calls_times_their_cost() {
         Code::Posix => SIZE.div_ceil(block),
     };
     for code in [Code::Raw, Code::Posix] {
-        let storage = Simulated::new(code, COST_NS);
-        let record = run(&workload, &storage);
-        completes(&workload, &storage, &record, "one size");
+        let engine = Simulated::new(code, COST_NS);
+        let record = run(&workload, &engine);
+        completes(&workload, &engine, &record, "one size");
         let expected = |action| match action {
             Action::Create => 2 + blocks(code, workload.write_block_bytes),
             Action::Read => 2 + blocks(code, workload.read_block_bytes),

@@ -59,8 +59,8 @@ fn request(workload: Workload) -> RunSpec {
     }
 }
 
-fn run(request: &RunSpec, storage: &Simulated) -> Record {
-    simulate(request, storage)
+fn run(request: &RunSpec, engine: &Simulated) -> Record {
+    simulate(request, engine)
 }
 
 fn operations(record: &Record, phase: Phase) -> u64 {
@@ -69,17 +69,17 @@ fn operations(record: &Record, phase: Phase) -> u64 {
     operations.map(|operation| operation.meter.operations).sum()
 }
 
-fn is_whole(record: &Record, storage: &Simulated, what: &str) {
+fn is_whole(record: &Record, engine: &Simulated, what: &str) {
     assert_eq!(record.actual.outcome, Outcome::Complete, "{what}");
     assert!(
         record.actual.errors.is_empty(),
         "{what}: {:?}",
         record.actual.errors
     );
-    assert!(storage.files().is_empty(), "{what}: {:?}", storage.files());
-    assert_eq!(storage.open_files(), 0, "{what}");
+    assert!(engine.files().is_empty(), "{what}: {:?}", engine.files());
+    assert_eq!(engine.open_files(), 0, "{what}");
     what.assert(matches!(record.actual.check, Fact::Known(check) if check.names > 0));
-    let truth = storage.truth();
+    let truth = engine.truth();
     assert_eq!(truth.directories_made, truth.directories_removed, "{what}");
 }
 
@@ -92,10 +92,10 @@ fn private_pools_do_what_was_planned() {
             (Shape::Tree { width: 2, depth: 2 }, 2),
         ] {
             let workload = workload(mix(shape), Workers::Private { workers });
-            let storage = Simulated::new(code, 7);
-            let record = run(&request(workload.clone()), &storage);
+            let engine = Simulated::new(code, 7);
+            let record = run(&request(workload.clone()), &engine);
             let what = format!("{code:?}, {shape:?}, {workers} workers");
-            is_whole(&record, &storage, &what);
+            is_whole(&record, &engine, &what);
             let plan = Planner::new(&workload).plan().unwrap();
             assert_eq!(
                 record.actual.stream_hash.known(),
@@ -130,10 +130,10 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
                 ..mix(shape)
             };
             let workload = workload(mix, shared(writers, readers));
-            let storage = Simulated::new(Code::Posix, 7);
-            let record = run(&request(workload), &storage);
+            let engine = Simulated::new(Code::Posix, 7);
+            let record = run(&request(workload), &engine);
             let what = format!("{writers} writers, {readers} readers, {shape:?}");
-            is_whole(&record, &storage, &what);
+            is_whole(&record, &engine, &what);
             let phase = &record.actual.phases[1];
             assert_eq!(
                 phase.issued(),

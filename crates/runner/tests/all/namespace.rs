@@ -16,7 +16,7 @@ use workload::{Action, Mix, Weights, Workload};
 
 const AT: &str = "/files";
 
-fn storage() -> Simulated {
+fn engine() -> Simulated {
     Simulated::new(Code::Posix, 7).with_directory(AT)
 }
 
@@ -55,19 +55,19 @@ fn request(place: Place) -> RunSpec {
     }
 }
 
-fn run(request: &RunSpec, storage: &Simulated) -> Result<Record, Refused> {
+fn run(request: &RunSpec, engine: &Simulated) -> Result<Record, Refused> {
     runner::run(
         request,
-        storage,
-        storage,
+        engine,
+        engine,
         &mut Control::default,
         &mut NoEvents,
     )
 }
 
 /// A run that the power leaves at half way, after which there is power again.
-fn cut_off(request: &RunSpec, storage: Simulated) -> Simulated {
-    let whole = self::storage();
+fn cut_off(request: &RunSpec, engine: Simulated) -> Simulated {
+    let whole = self::engine();
     run(
         &RunSpec {
             ack_log: None,
@@ -76,16 +76,16 @@ fn cut_off(request: &RunSpec, storage: Simulated) -> Simulated {
         &whole,
     )
     .unwrap();
-    let storage = storage.cut_at(whole.calls() / 2);
-    let record = run(request, &storage).unwrap();
+    let engine = engine.cut_at(whole.calls() / 2);
+    let record = run(request, &engine).unwrap();
     assert_ne!(record.actual.outcome, Outcome::Complete);
-    storage.restart();
-    assert!(!storage.files().is_empty(), "the state stays");
-    storage
+    engine.restart();
+    assert!(!engine.files().is_empty(), "the state stays");
+    engine
 }
 
-fn clean(storage: &Simulated, path: &Path) -> Vec<Cleaned> {
-    let namespace: Arc<dyn Namespace> = Arc::new(storage.clone());
+fn clean(engine: &Simulated, path: &Path) -> Vec<Cleaned> {
+    let namespace: Arc<dyn Namespace> = Arc::new(engine.clone());
     rundir::clean(&namespace, path).unwrap()
 }
 
@@ -97,9 +97,9 @@ fn removed(cleaned: &[Cleaned]) -> &CleanUp {
 }
 
 /// The directory that the run has made for itself, by its path.
-fn own_directory(storage: &Simulated) -> PathBuf {
+fn own_directory(engine: &Simulated) -> PathBuf {
     let mut own = Vec::new();
-    let at = Namespace::open(storage, Path::new(AT)).unwrap();
+    let at = Namespace::open(engine, Path::new(AT)).unwrap();
     at.list(&mut |entry| {
         own.push(String::from_utf8_lossy(entry.name).into_owned());
         Ok(())
@@ -110,47 +110,47 @@ fn own_directory(storage: &Simulated) -> PathBuf {
 }
 
 /// Somebody else's file.
-fn put(storage: &Simulated, directory: &Path, name: &str) {
-    let directory = Namespace::open(storage, directory).unwrap();
+fn put(engine: &Simulated, directory: &Path, name: &str) {
+    let directory = Namespace::open(engine, directory).unwrap();
     directory.draft(name).unwrap().write(b"mine").unwrap();
 }
 
 #[test]
 fn a_run_that_ends_well_leaves_nothing() {
     for place in [Place::OwnDirectory, Place::Location] {
-        let storage = storage();
-        let record = run(&request(place), &storage).unwrap();
+        let engine = engine();
+        let record = run(&request(place), &engine).unwrap();
         assert_eq!(record.actual.outcome, Outcome::Complete);
-        assert_eq!(storage.files().len(), 0, "{:?}", storage.files());
-        assert!(storage.truth().created > 40);
+        assert_eq!(engine.files().len(), 0, "{:?}", engine.files());
+        assert!(engine.truth().created > 40);
     }
 }
 
 #[test]
 fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
-    for storage in [storage(), storage().forgetting_files()] {
-        let storage = cut_off(&request(Place::OwnDirectory), storage);
-        let left = storage.files().len();
-        let own = own_directory(&storage);
-        put(&storage, Path::new(AT), "1");
+    for engine in [engine(), engine().forgetting_files()] {
+        let engine = cut_off(&request(Place::OwnDirectory), engine);
+        let left = engine.files().len();
+        let own = own_directory(&engine);
+        put(&engine, Path::new(AT), "1");
         let refused = run(
             &RunSpec {
                 keeping: keeping(false, true),
                 ..request(Place::OwnDirectory)
             },
-            &storage,
+            &engine,
         );
         assert!(refused.unwrap_err().to_string().contains("postmark clean"));
-        let cleaned = clean(&storage, Path::new(AT));
+        let cleaned = clean(&engine, Path::new(AT));
         let done = removed(&cleaned);
         done.assert(done.files > 20 && done.left.is_empty() && !done.incomplete);
         assert!(done.files < left as u64 + 200);
         assert_eq!(
-            storage.files().into_keys().collect::<Vec<_>>(),
+            engine.files().into_keys().collect::<Vec<_>>(),
             [format!("{AT}/1")]
         );
         assert!(
-            Namespace::facts(&storage, &own).is_err(),
+            Namespace::facts(&engine, &own).is_err(),
             "its directory is gone"
         );
     }
@@ -158,14 +158,14 @@ fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
 
 #[test]
 fn others_files_stay_below_a_prefix_too() {
-    for storage in [storage(), storage().forgetting_files()] {
-        let storage = cut_off(&request(Place::OwnDirectory), storage);
-        let own = own_directory(&storage);
-        put(&storage, &own, "notes");
-        let cleaned = clean(&storage, Path::new(AT));
+    for engine in [engine(), engine().forgetting_files()] {
+        let engine = cut_off(&request(Place::OwnDirectory), engine);
+        let own = own_directory(&engine);
+        put(&engine, &own, "notes");
+        let cleaned = clean(&engine, Path::new(AT));
         assert!(removed(&cleaned).incomplete);
         assert_eq!(
-            storage.files().into_keys().collect::<Vec<_>>(),
+            engine.files().into_keys().collect::<Vec<_>>(),
             [format!("{}/notes", own.display())]
         );
     }
@@ -174,7 +174,7 @@ fn others_files_stay_below_a_prefix_too() {
 /// Beside a user's files a name of the run's form is not enough.
 #[test]
 fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
-    let known = cut_off(&request(Place::Location), storage());
+    let known = cut_off(&request(Place::Location), engine());
     let cleaned = clean(&known, Path::new(AT));
     let done = removed(&cleaned);
     // What a worker was writing when the power went may be anybody's; the manifest stays with it.
@@ -184,7 +184,7 @@ fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
         known.files()
     );
 
-    let unknown = cut_off(&request(Place::Location), storage().forgetting_files());
+    let unknown = cut_off(&request(Place::Location), engine().forgetting_files());
     let before = unknown.files();
     let cleaned = clean(&unknown, Path::new(AT));
     let done = removed(&cleaned);
@@ -199,52 +199,52 @@ fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
 
 #[test]
 fn a_pool_is_kept_and_used_again() {
-    for storage in [storage(), storage().forgetting_files()] {
+    for engine in [engine(), engine().forgetting_files()] {
         let request = request(Place::OwnDirectory);
         let with = |keep, reuse| RunSpec {
             keeping: keeping(keep, reuse),
             ..request.clone()
         };
-        let first = run(&with(true, false), &storage).unwrap();
+        let first = run(&with(true, false), &engine).unwrap();
         assert_eq!(first.actual.outcome, Outcome::Complete);
-        let kept = storage.files().len();
+        let kept = engine.files().len();
         assert!(kept > 1);
         assert!(matches!(
-            &clean(&storage, Path::new(AT))[..],
+            &clean(&engine, Path::new(AT))[..],
             [Cleaned::Kept { .. }]
         ));
-        assert_eq!(storage.files().len(), kept);
-        let again = run(&with(true, true), &storage).unwrap();
+        assert_eq!(engine.files().len(), kept);
+        let again = run(&with(true, true), &engine).unwrap();
         assert_eq!(again.actual.outcome, Outcome::Complete);
         assert!(matches!(
-            &clean(&storage, Path::new(AT))[..],
+            &clean(&engine, Path::new(AT))[..],
             [Cleaned::Kept { .. }]
         ));
-        let own = own_directory(&storage);
-        assert!(!removed(&clean(&storage, &own)).incomplete);
-        assert_eq!(storage.files().len(), 0, "{:?}", storage.files());
+        let own = own_directory(&engine);
+        assert!(!removed(&clean(&engine, &own)).incomplete);
+        assert_eq!(engine.files().len(), 0, "{:?}", engine.files());
     }
 }
 
 #[test]
 fn a_run_that_goes_on_is_left_alone() {
-    let storage = storage();
+    let engine = engine();
     let request = RunSpec {
         keeping: keeping(true, false),
         ..request(Place::OwnDirectory)
     };
-    run(&request, &storage).unwrap();
-    let own = own_directory(&storage);
-    let held = Namespace::open(&storage, &own).unwrap();
+    run(&request, &engine).unwrap();
+    let own = own_directory(&engine);
+    let held = Namespace::open(&engine, &own).unwrap();
     let mark = held.mark(".postmark-manifest.json").unwrap().unwrap();
     assert_eq!(mark.lock(), Ok(Lock::Ours));
     assert!(matches!(
-        &clean(&storage, &own)[..],
+        &clean(&engine, &own)[..],
         [Cleaned::Active { .. }]
     ));
     drop(mark);
     assert!(matches!(
-        &clean(&storage, &own)[..],
+        &clean(&engine, &own)[..],
         [Cleaned::Removed { .. }]
     ));
 }
@@ -257,24 +257,24 @@ fn the_log_of_what_was_acknowledged_is_checked() {
         ack_log: Some(log.clone()),
         ..request(Place::OwnDirectory)
     };
-    let storage = cut_off(&request, storage());
-    let verified = rundir::verify_log(&storage, Path::new(AT), &log).unwrap();
+    let engine = cut_off(&request, engine());
+    let verified = rundir::verify_log(&engine, Path::new(AT), &log).unwrap();
     assert_eq!(verified.lost, []);
     assert!(
         verified.acknowledged.creations > 20 && verified.checked > 20 && verified.contents_checked
     );
 
     // One that was acknowledged and that nothing was being done to is lost.
-    let lost = storage.files().into_keys().find(|name| {
+    let lost = engine.files().into_keys().find(|name| {
         let name = name.rsplit('/').next().unwrap();
         name.bytes().all(|byte| byte.is_ascii_digit())
     });
     let gone = PathBuf::from(lost.unwrap());
-    let directory = Namespace::open(&storage, gone.parent().unwrap()).unwrap();
+    let directory = Namespace::open(&engine, gone.parent().unwrap()).unwrap();
     let name = gone.file_name().unwrap().as_encoded_bytes();
     let facts = directory.facts_of(name).unwrap();
     assert_eq!(directory.remove(name, &facts), Ok(true));
-    let verified = rundir::verify_log(&storage, Path::new(AT), &log).unwrap();
+    let verified = rundir::verify_log(&engine, Path::new(AT), &log).unwrap();
     let lost: Vec<_> = verified
         .lost
         .iter()

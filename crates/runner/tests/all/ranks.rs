@@ -63,7 +63,7 @@ pub fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpe
         ..Workload::from(mix)
     };
     RunSpec {
-        storage: EngineName::POSIX,
+        engine: EngineName::POSIX,
         ranks,
         check: true,
         sync_phases: true,
@@ -147,18 +147,18 @@ fn perform(
 
 /// On another storage, with another clock.
 pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
-    storage: &S,
+    engine: &S,
     clock: &C,
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
     meanwhile: impl Fn(u32, &Handles) + Sync,
 ) -> Vec<Result<Record, Refused>> {
-    perform_told(storage, clock, ranks, request, &meanwhile, &|_, _, _| ())
+    perform_told(engine, clock, ranks, request, &meanwhile, &|_, _, _| ())
 }
 
 /// The same with what a test does when a rank is told of something.
 pub fn perform_told<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
-    storage: &S,
+    engine: &S,
     clock: &C,
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
@@ -195,7 +195,7 @@ pub fn perform_told<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
                             told,
                         };
                         let record =
-                            runner::run(&request(rank), storage, clock, &mut taking, &mut events);
+                            runner::run(&request(rank), engine, clock, &mut taking, &mut events);
                         ended.store(true, Ordering::Relaxed);
                         record
                     });

@@ -46,8 +46,8 @@ fn request(workload: Workload, stop: Stop) -> RunSpec {
 }
 
 fn run(request: &RunSpec, depth: usize) -> Record {
-    let storage = Simulated::new(Code::Posix, 5).with_depth(depth, 1);
-    simulate(request, &storage)
+    let engine = Simulated::new(Code::Posix, 5).with_depth(depth, 1);
+    simulate(request, &engine)
 }
 
 fn timed(mix: Mix, workers: Workers) -> Record {
@@ -273,17 +273,17 @@ fn files_that_failed_are_skipped_and_end_the_run_when_none_is_left() {
         ..request.clone()
     };
     let calls = {
-        let storage = Simulated::new(Code::Posix, 5);
-        simulate(&prepared, &storage);
-        storage.calls()
+        let engine = Simulated::new(Code::Posix, 5);
+        simulate(&prepared, &engine);
+        engine.calls()
     };
     // The call that opens a file for an append fails, once for each file. The last calls of the
     // other run delete the files, one by one.
     let faults = (calls - 50)..calls;
-    let storage = faults.fold(Simulated::new(Code::Posix, 5), |storage, call| {
-        storage.fault_at(call, Fault::Error(rustix::io::Errno::IO.raw_os_error()))
+    let engine = faults.fold(Simulated::new(Code::Posix, 5), |engine, call| {
+        engine.fault_at(call, Fault::Error(rustix::io::Errno::IO.raw_os_error()))
     });
-    let record = simulate(&request, &storage);
+    let record = simulate(&request, &engine);
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     let phase = transactions(&record);
     let (completed, failed) = phase.tried();

@@ -47,7 +47,7 @@ impl Hanging {
 }
 
 struct HangingSession {
-    storage: Hanging,
+    engine: Hanging,
     in_flight: VecDeque<Ticket>,
     hanging: Option<(Ticket, Instant)>,
 }
@@ -62,7 +62,7 @@ impl Engine for Hanging {
             self.hang_once();
         }
         Ok(Box::new(HangingSession {
-            storage: self.clone(),
+            engine: self.clone(),
             in_flight: VecDeque::new(),
             hanging: None,
         }))
@@ -84,22 +84,22 @@ impl Session for HangingSession {
         operation: &Operation<'_>,
         _: &mut dyn Steps,
     ) -> Submitted {
-        let number = self.storage.operations.fetch_add(1, Ordering::SeqCst);
-        let hangs = match self.storage.at {
+        let number = self.engine.operations.fetch_add(1, Ordering::SeqCst);
+        let hangs = match self.engine.at {
             At::Nth(nth) => number == nth,
             At::First(kind) => operation.kind() == kind,
             At::Open => false,
         };
-        if self.storage.depth > 1 {
-            if hangs && !self.storage.has_hung.swap(true, Ordering::SeqCst) {
-                self.hanging = Some((ticket, Instant::now() + self.storage.lasts));
+        if self.engine.depth > 1 {
+            if hangs && !self.engine.has_hung.swap(true, Ordering::SeqCst) {
+                self.hanging = Some((ticket, Instant::now() + self.engine.lasts));
             } else {
                 self.in_flight.push_back(ticket);
             }
             return Submitted::InFlight;
         }
         if hangs {
-            self.storage.hang_once();
+            self.engine.hang_once();
         }
         Submitted::Done(Ok(()))
     }
@@ -139,7 +139,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
     let request = RunSpec {
         stall_timeout: Duration::from_millis(400),
         check: true,
-        storage: spec::EngineName::POSIX,
+        engine: spec::EngineName::POSIX,
         cache: if let At::First(OperationKind::Evict) = at {
             Cache::ColdData
         } else {
@@ -147,7 +147,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
         },
         ..RunSpec::classic(workload, vec![location], Place::Nowhere)
     };
-    let storage = Hanging {
+    let engine = Hanging {
         operations: Arc::default(),
         has_hung: Arc::default(),
         at,
@@ -156,7 +156,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
     };
     let mut told = Told::default();
     let began = Instant::now();
-    let record = testkit::run(&request, &storage, &SystemClock, &mut told);
+    let record = testkit::run(&request, &engine, &SystemClock, &mut told);
     (record, told, began.elapsed())
 }
 

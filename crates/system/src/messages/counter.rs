@@ -24,7 +24,8 @@ pub enum MessageCounter {
     IscsiSession,
     /// The client of NFS that is a part of this program (`--storage nfs`), all of its sessions
     /// together.
-    NfsStorage,
+    #[serde(rename = "nfs-storage")]
+    NfsEngine,
 }
 
 /// One counter that is read.

@@ -56,7 +56,7 @@ pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring
 /// processor show in its processor time is the storage's and the machine's matter. What the caches
 /// of a busy processor add is not in it.
 pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
-    if record.spec.storage == EngineName::NULL || record.actual.transactions().next().is_none() {
+    if record.spec.engine == EngineName::NULL || record.actual.transactions().next().is_none() {
         return Fact::NotApplicable;
     }
     record.actual.overhead.as_ref().and_then(|_| {

@@ -9,7 +9,7 @@ pub(super) fn targets_a_server(record: &Record) -> bool {
     let locations = record.locations.iter();
     let mut targets = locations.filter_map(|location| location.target.known());
     let is_mounted = targets.any(|target| target.class == Fact::Known(Class::Network));
-    is_mounted || record.spec.storage.calls_server()
+    is_mounted || record.spec.engine.calls_server()
 }
 
 /// What the client counted of its server in all phases.

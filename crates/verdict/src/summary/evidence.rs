@@ -108,7 +108,7 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
     let performing = &evidence.performing;
     let device_reads = of_targets(performing, |device| &device.reads);
     Some(EvidenceSummary {
-        operations: match record.spec.storage.calls_server() {
+        operations: match record.spec.engine.calls_server() {
             true => by_server(phase),
             false => by_operation(phase, &reads),
         },

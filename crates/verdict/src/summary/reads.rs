@@ -58,7 +58,7 @@ impl Behind {
     /// What serves a record's targets, followed to the last device. Unavailable where a layer
     /// in between hides it.
     fn of(record: &Record) -> Fact<Self> {
-        if record.spec.storage.calls_server() {
+        if record.spec.engine.calls_server() {
             return Fact::Known(Self::Server);
         }
         let mut kinds = Vec::new();
@@ -129,7 +129,7 @@ impl Behind {
 
 /// Whether the kernel counts what a process fetches from all targets; why it does not.
 fn is_counted(record: &Record) -> Fact<()> {
-    if record.spec.storage.calls_server() {
+    if record.spec.engine.calls_server() {
         return Fact::Known(());
     }
     let of_target = |target: &Target| {
@@ -205,7 +205,7 @@ pub(crate) fn of<'phase>(
     let (mut fetched_bytes, mut beneath_loop_bytes) = (Fact::NotApplicable, Fact::NotApplicable);
     for phase in phases {
         let performing = &phase.evidence.as_ref()?.performing;
-        let of_phase = match record.spec.storage.calls_server() {
+        let of_phase = match record.spec.engine.calls_server() {
             true => from_servers(performing),
             false => performing.own.read_bytes.clone(),
         };
@@ -308,7 +308,7 @@ fn surprise(fetched: f64, spec: &RunSpec) -> Option<Surprise> {
     match spec.cache {
         // Past the cache everything comes from the device; a server's client without a cache has
         // what it reads from the server.
-        _ if spec.direct || !spec.storage.uses_page_cache() => None,
+        _ if spec.direct || !spec.engine.uses_page_cache() => None,
         Cache::Cold | Cache::ColdData if fetched < COLD_MIN => Some(Surprise::LittleThoughCold),
         Cache::Warm if fetched > WARM_MAX => Some(Surprise::MuchThoughWarm),
         _ => None,

@@ -59,7 +59,7 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
         is_server,
         stability: None,
     };
-    if record.spec.storage.calls_server() {
+    if record.spec.engine.calls_server() {
         return DurabilitySummary {
             stability: record
                 .locations
@@ -68,7 +68,7 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
             ..of(Fact::Known(of_server(policy)), true)
         };
     }
-    if !record.spec.storage.makes_files() {
+    if !record.spec.engine.makes_files() {
         return of(Fact::Known(DurabilityTier::Memory), false);
     }
     let mut lowest: Option<(DurabilityTier, bool)> = None;

@@ -108,7 +108,7 @@ fn a_mix_of_the_first_version_is_read() {
         "xxh3-128:c840403b470df9802a93a20adef202b1"
     );
     assert_eq!(
-        (record.spec.storage, record.spec.latencies),
+        (record.spec.engine, record.spec.latencies),
         (EngineName::POSIX, true)
     );
     let mix = record.spec.workload.mix().unwrap();
@@ -231,7 +231,7 @@ fn a_classic_run_of_the_first_version_is_read() {
         (classic.edition, classic.files, classic.transactions),
         (Edition::V1_5, 30, 60)
     );
-    assert_eq!(record.spec.storage, EngineName::STDIO);
+    assert_eq!(record.spec.engine, EngineName::STDIO);
     let figures = record.actual.classic.as_ref().unwrap();
     assert_eq!(
         (figures.created_alone, figures.created_mixed, figures.read),

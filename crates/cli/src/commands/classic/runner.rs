@@ -65,7 +65,7 @@ where
         let targets = settings.paths().into_iter().map(|(path, _)| path).collect();
         let spec = RunSpec {
             command_line: self.command_line.clone(),
-            storage: if settings.buffered {
+            engine: if settings.buffered {
                 EngineName::STDIO
             } else {
                 EngineName::RAW

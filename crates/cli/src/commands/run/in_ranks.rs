@@ -93,7 +93,7 @@ fn count_ranks(
 #[derive(Clone, Serialize, Deserialize)]
 struct Sent {
     spec: RunSpec,
-    storage_is_given: bool,
+    engine_is_given: bool,
 }
 
 /// The same, with what only the first one knows.
@@ -157,14 +157,14 @@ fn ready_on_all(
         let specified = &ready.specified;
         let sent = Sent {
             spec: specified.spec.clone(),
-            storage_is_given: specified.storage_is_given,
+            engine_is_given: specified.engine_is_given,
         };
         first = Some(ready);
         Ok(sent)
     });
     match (sent, first) {
         (Ok(_), Some(ready)) => Ok(ready),
-        (Ok(sent), None) => Ok(Ready::of_other(sent.spec, sent.storage_is_given)),
+        (Ok(sent), None) => Ok(Ready::of_other(sent.spec, sent.engine_is_given)),
         (Err(problem), first) => {
             first.into_iter().for_each(Ready::discard);
             Err(problem)

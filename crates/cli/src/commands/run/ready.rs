@@ -123,11 +123,11 @@ impl Ready {
     }
 
     /// The same on another rank than the first, which writes nothing.
-    pub fn of_other(spec: RunSpec, storage_is_given: bool) -> Self {
+    pub fn of_other(spec: RunSpec, engine_is_given: bool) -> Self {
         Self {
             specified: Specified {
                 spec,
-                storage_is_given,
+                engine_is_given,
                 sizing: None,
                 notes: Vec::new(),
                 inputs: Vec::new(),

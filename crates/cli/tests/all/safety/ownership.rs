@@ -581,7 +581,7 @@ fn links_in_place_of_the_run_directory() {
     if !is_root() {
         return;
     }
-    for storage in [Stdio, Raw, Posix] {
+    for engine in [Stdio, Raw, Posix] {
         let scene = Scene::in_memory();
         let location = scene.directory("theirs");
         std::os::unix::fs::chown(&location, Some(65_534), Some(65_534)).unwrap();
@@ -596,10 +596,10 @@ fn links_in_place_of_the_run_directory() {
             sizes: (100, 9_000),
             ..Work::long(&location)
         };
-        let mut command = Run(storage).command(&work, &scene);
+        let mut command = Run(engine).command(&work, &scene);
         command.args(["--on-error", "100%", "--allow-unsafe-target"]);
         let mut running = Running::start(command, &location);
-        Run(storage).wait_for(&mut running, &work, Moment::Transactions);
+        Run(engine).wait_for(&mut running, &work, Moment::Transactions);
         let own = own_directories(&location).remove(0);
         std::fs::rename(&own, scene.path().join("away")).unwrap();
         std::fs::create_dir(&own).unwrap();

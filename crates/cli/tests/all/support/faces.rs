@@ -98,7 +98,7 @@ impl Work {
         }
     }
 
-    fn config(&self, storage: Engine) -> Vec<u8> {
+    fn config(&self, engine: Engine) -> Vec<u8> {
         let mut text = format!(
             "set number {}\nset transactions {}\nset size {} {}\nset subdirectories {}\nset bias \
              read {}\nset bias create {}\n",
@@ -111,7 +111,7 @@ impl Work {
             self.biases.1
         )
         .into_bytes();
-        let buffering = match storage {
+        let buffering = match engine {
             Engine::Stdio => "true",
             Engine::Raw => "false",
             Engine::Posix => panic!("the prompt has no such storage"),
@@ -130,8 +130,8 @@ impl Work {
         text
     }
 
-    fn options(&self, storage: Engine) -> Vec<OsString> {
-        let name = match storage {
+    fn options(&self, engine: Engine) -> Vec<OsString> {
+        let name = match engine {
             Engine::Stdio => "stdio",
             Engine::Raw => "raw",
             Engine::Posix => "posix",
@@ -203,18 +203,18 @@ impl Face {
             }
         }
         match self {
-            Self::Prompt(storage) => {
+            Self::Prompt(engine) => {
                 let file = tempfile::Builder::new()
                     .prefix("commands-")
                     .tempfile_in(scene.path())
                     .unwrap();
-                std::fs::write(file.path(), work.config(storage)).unwrap();
+                std::fs::write(file.path(), work.config(engine)).unwrap();
                 super::scene::set_mode(file.path(), 0o644);
                 // It goes with the scene.
                 command.arg(file.into_temp_path().keep().unwrap());
             }
-            Self::Run(storage) => {
-                command.args(work.options(storage));
+            Self::Run(engine) => {
+                command.args(work.options(engine));
                 if !work.room_check {
                     command.arg("--no-room-check");
                 }

@@ -40,11 +40,11 @@ fn perform<C: Clock + Clone + 'static>(
     clock: C,
     takes_ns: fn(u64) -> u64,
 ) -> Record {
-    let storage = Timed {
+    let engine = Timed {
         clock: clock.clone(),
         takes_ns,
     };
-    testkit::run(request, &storage, &clock, &mut NoEvents)
+    testkit::run(request, &engine, &clock, &mut NoEvents)
 }
 
 /// So many transactions, one after the other.

@@ -17,7 +17,7 @@ use crate::support::Scene;
 const EIO: i32 = 5;
 
 /// Nothing is looked at but the names at the end.
-fn run(weights: &str, on_error: OnError, storage: &Simulated) -> Record {
+fn run(weights: &str, on_error: OnError, engine: &Simulated) -> Record {
     let mix = Mix {
         files: 50,
         transactions: 400,
@@ -31,13 +31,13 @@ fn run(weights: &str, on_error: OnError, storage: &Simulated) -> Record {
         on_error,
         ..RunSpec::classic(mix.into(), vec![location], Place::Nowhere)
     };
-    simulate(&request, storage)
+    simulate(&request, engine)
 }
 
 /// Two calls of the transactions fail.
 fn failing() -> Simulated {
-    let storage = Simulated::new(Code::Posix, 7_000);
-    storage
+    let engine = Simulated::new(Code::Posix, 7_000);
+    engine
         .fault_at(700, Fault::Error(EIO))
         .fault_at(900, Fault::Error(EIO))
 }
@@ -91,8 +91,8 @@ fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
     // The last creations of the preparation: nobody asks for that file again but the check at the
     // end.
     let found = (0..50).find_map(|nth| {
-        let storage = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
-        let record = run("create=1", OnError::Count(100), &storage);
+        let engine = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
+        let record = run("create=1", OnError::Count(100), &engine);
         let verdict = Verdict::of(&record);
         has!(verdict, Reason::WrongNames(_)).then_some((record, verdict))
     });

@@ -470,7 +470,7 @@ fn listings_without_end_end_with_an_error() {
             entries_max: Some(entries),
             ..Whims::default()
         };
-        let namespace = fixture.storage.namespace().unwrap();
+        let namespace = fixture.engine.namespace().unwrap();
         let directory = namespace.open(&fixture.bare()).unwrap();
         for procedure in [READDIR, READDIRPLUS] {
             fixture.server.always(procedure, Act::As(endless));

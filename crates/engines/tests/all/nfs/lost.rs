@@ -285,13 +285,13 @@ fn a_server_that_is_gone_for_a_while_is_waited_for() {
     let files: Vec<_> = (0..40)
         .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
         .collect();
-    let (storage, settings) = (fixture.storage.clone(), fixture.settings());
+    let (engine, settings) = (fixture.engine.clone(), fixture.settings());
     let work = std::thread::scope(|scope| {
         let (ready, is_ready) = std::sync::mpsc::channel();
         let (again, is_again) = std::sync::mpsc::channel::<()>();
         let files = &files;
         let working = scope.spawn(move || {
-            let mut session = storage.open(&settings).unwrap();
+            let mut session = engine.open(&settings).unwrap();
             outcomes(&mut session, 4, 20, |number| {
                 make::create(files[number].name(), TEXT)
             })
@@ -345,9 +345,9 @@ fn a_server_that_stays_away_is_told_and_ends_no_session() {
 }
 
 fn reached(server: &Server, url: &str) -> String {
-    let storage = Nfs::with_timeout(1, &[url.into()], TIMEOUT);
+    let engine = Nfs::with_timeout(1, &[url.into()], TIMEOUT);
     let bare = super::bare(std::path::Path::new(url));
-    let namespace = storage.namespace().unwrap();
+    let namespace = engine.namespace().unwrap();
     let said = namespace.reach(&bare).unwrap_err().to_string();
     let opened = namespace.open(&bare).map(|_| ());
     assert!(opened.is_err());
@@ -358,7 +358,7 @@ fn reached(server: &Server, url: &str) -> String {
     };
     let session = std::thread::scope(|scope| {
         scope
-            .spawn(|| storage.open(&settings).map(drop))
+            .spawn(|| engine.open(&settings).map(drop))
             .join()
             .unwrap()
     });
@@ -411,7 +411,7 @@ fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_
     /// fewer.
     const CALLS_MAX: usize = 20;
     let fixture = Fixture::new(1, "");
-    let namespace = fixture.storage.namespace().unwrap();
+    let namespace = fixture.engine.namespace().unwrap();
     let directory = namespace.open(&fixture.bare()).unwrap();
     fixture.server.always(GETATTR, Act::LoseRequest);
     fixture.server.take_calls();

@@ -14,7 +14,7 @@ fn a_mark_is_written_named_found_and_removed() {
     for has_links in [true, false] {
         let fixture = Fixture::new(1, "");
         fixture.server.files(|files| files.has_links = has_links);
-        let namespace = fixture.storage.namespace().unwrap();
+        let namespace = fixture.engine.namespace().unwrap();
         let directory = namespace.open(&fixture.bare()).unwrap();
         let draft = directory.draft("draft").unwrap();
         assert_eq!(directory.draft("draft").unwrap_err(), Errno::EXIST);
@@ -67,7 +67,7 @@ fn directories_are_made_listed_and_entered() {
         };
         fixture.server.on(READDIR, nth, Act::As(whims));
     }
-    let namespace = fixture.storage.namespace().unwrap();
+    let namespace = fixture.engine.namespace().unwrap();
     let directory = namespace.open(&fixture.bare()).unwrap();
     directory.make(b"inner", 0o700).unwrap();
     assert_eq!(directory.make(b"inner", 0o700), Err(Errno::EXIST));
@@ -121,7 +121,7 @@ fn directories_are_made_listed_and_entered() {
 #[test]
 fn a_home_outlives_lost_connections() {
     let fixture = Fixture::new(1, "");
-    let namespace = fixture.storage.namespace().unwrap();
+    let namespace = fixture.engine.namespace().unwrap();
     let directory = namespace.open(&fixture.bare()).unwrap();
     fixture.server.take_calls();
     for (procedure, act) in [

@@ -555,7 +555,7 @@ pub fn outcomes<'a>(
 fn files_are_renamed_between_directories_of_one_server_and_not_of_two() {
     let mut one = Fixture::new(2, "");
     let other = Fixture::new(2, "");
-    one.storage = Nfs::new(2, &[one.url.clone(), other.url.clone()]);
+    one.engine = Nfs::new(2, &[one.url.clone(), other.url.clone()]);
     let settings = Settings {
         locations: vec![
             location(&one.bare()),

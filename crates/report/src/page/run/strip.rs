@@ -143,7 +143,7 @@ fn at_last_sustained(strip: &mut Document, summary: &Summary) {
 }
 
 fn durability(strip: &mut Document, record: &Record, summary: &Summary) {
-    let tier = if record.spec.storage.makes_files() {
+    let tier = if record.spec.engine.makes_files() {
         match summary.durability.tier.why() {
             Some(why) => format!("not available ({why})"),
             None => text::evidence::acknowledged(&summary.durability),

@@ -106,7 +106,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_complete = actual.outcome == Outcome::Complete;
     let is_sweep = spec.drive.sweep.is_some();
-    let touches = spec.storage.makes_files();
+    let touches = spec.engine.makes_files();
     let place = "record".to_owned();
     let mut parts = Parts {
         found,
@@ -131,7 +131,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
         parts.due("actual.stalled", &hangs, false);
     }
     parts.due("cluster", &record.cluster, spec.ranks > 1);
-    let has_traffic = spec.storage.calls_server() && actual.outcome != Outcome::Unfinished;
+    let has_traffic = spec.engine.calls_server() && actual.outcome != Outcome::Unfinished;
     parts.due("actual.traffic", &actual.traffic, has_traffic);
     let is_classic = spec.workload.classic().is_some() && !is_sweep;
     parts.due_at_end("actual.classic", &actual.classic, is_classic);
@@ -188,7 +188,7 @@ fn locations(record: &Record, found: &mut Findings) {
         let why = format!("there are {}, and {due} targets", locations.len());
         return found.broken(Rule::Parts, place, why);
     }
-    let of_servers = spec.storage.calls_server();
+    let of_servers = spec.engine.calls_server();
     let weights = spec.workload.location_weights();
     for (index, (location, weight)) in locations.iter().zip(weights).enumerate() {
         let place = format!("{place}[{index}]");
@@ -251,7 +251,7 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, parts: &mut Parts<'_>) {
     let phases = scope.phases.iter();
     let is_later = phases.filter(|phase| phase.evidence.is_some()).count() > 1;
     let is_told = is_later || phase.evidence.is_some();
-    let is_due = due_if(is_told, spec.storage.makes_files());
+    let is_due = due_if(is_told, spec.engine.makes_files());
     parts.due("evidence", &phase.evidence, is_due);
     let Some(evidence) = &phase.evidence else {
         return;
@@ -263,7 +263,7 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, parts: &mut Parts<'_>) {
     let is_sampled = phase.phase == Phase::Transactions && spec.sync_phases;
     let is_due = due_if(is_whole || !is_sampled, is_sampled);
     parts.due("evidence.residency", &evidence.residency, is_due);
-    let calls_server = spec.storage.calls_server();
+    let calls_server = spec.engine.calls_server();
     parts.due("evidence.server", &evidence.server, calls_server);
 }
 
@@ -319,7 +319,7 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, parts: &mut Parts<'_>) 
     let policy = spec.durability;
     // What a policy of durability costs is shown as a step, always.
     let are_timed =
-        spec.latencies && (spec.steps || policy != Durability::None) && spec.storage.makes_files();
+        spec.latencies && (spec.steps || policy != Durability::None) && spec.engine.makes_files();
     let is_due = are_timed && operation.meter.operations > 0;
     if operation.steps.is_empty() || !is_due {
         return parts.due_of("steps", &operation.steps, is_due, STEPS);
@@ -333,7 +333,7 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, parts: &mut Parts<'_>) 
     let directory = policy == Durability::FsyncDirectory;
     let file = directory || matches!(policy, Durability::Fdatasync | Durability::Fsync);
     // Servers sync in calls of their own.
-    let is_told = spec.storage.uses_directories();
+    let is_told = spec.engine.uses_directories();
     for (step, is_asked) in [(Step::Sync, file), (Step::SyncDirectory, directory)] {
         let is_due = due_if(is_told, is_asked && of_kind(step));
         parts.due_of("steps", &has(step), is_due, step.name());

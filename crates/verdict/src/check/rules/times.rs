@@ -179,7 +179,7 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Finding
     }
     let lasted_ns = sync.ended_ns.saturating_sub(sync.began_ns);
     if lasted_ns < SYNC_MIN_NS
-        && scope.spec.storage.makes_files()
+        && scope.spec.engine.makes_files()
         && scope.during.clocks.elapsed_ns > 0
     {
         let why = format!("it took {lasted_ns} ns, and a sync takes {SYNC_MIN_NS} ns at least");

@@ -445,7 +445,7 @@ fn acknowledged_changes_have_reached_a_tier() {
 /// A run through the program's own client of NFS: this many calls, and this besides.
 fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
     move |record| {
-        record.spec.storage = EngineName::from_name("nfs").unwrap();
+        record.spec.engine = EngineName::from_name("nfs").unwrap();
         for location in &mut record.locations {
             location.target = Fact::NotApplicable;
             location.durability = None;
@@ -469,7 +469,7 @@ fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
         let mut all = counted(0);
         all.devices = Fact::NotApplicable;
         all.messages = Fact::Known(vec![MessagesReading {
-            counter: MessageCounter::NfsStorage,
+            counter: MessageCounter::NfsEngine,
             of: "nfs://server/export".to_owned(),
             ..messages(calls, 0)
         }]);

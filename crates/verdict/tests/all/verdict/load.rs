@@ -32,7 +32,7 @@ fn much_overhead_is_doubtful_and_most_invalid() {
     // On the null storage there is nothing else.
     is_valid(|record| {
         overhead(record, 900_000.0);
-        record.spec.storage = record::EngineName::NULL;
+        record.spec.engine = record::EngineName::NULL;
     });
 }
 

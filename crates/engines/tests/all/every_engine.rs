@@ -11,8 +11,8 @@ use engines::stdio::Stdio;
 
 use crate::support::{FilePath, Seen, TEXT, make, perform, settings};
 
-fn keeps_files<S: Engine>(storage: &S, directory: &Path, block: usize) {
-    let session = &mut storage.open(&settings(directory, block)).unwrap();
+fn keeps_files<S: Engine>(engine: &S, directory: &Path, block: usize) {
+    let session = &mut engine.open(&settings(directory, block)).unwrap();
     let (inner, file) = (
         FilePath::new(directory, "s0"),
         FilePath::new(directory, "s0/1"),
@@ -25,7 +25,7 @@ fn keeps_files<S: Engine>(storage: &S, directory: &Path, block: usize) {
                 perform(session, operation, &mut steps),
                 Ok(()),
                 "{} {operation:?}",
-                storage.name()
+                engine.name()
             );
         }
         steps.0
@@ -61,7 +61,7 @@ fn keeps_files<S: Engine>(storage: &S, directory: &Path, block: usize) {
         (again.step, again.errno()),
         (Open, Some(libc_eexist())),
         "{}",
-        storage.name()
+        engine.name()
     );
     let longer = perform(session, &make::read(name, 20), &mut Seen::default()).unwrap_err();
     assert_eq!(
@@ -71,7 +71,7 @@ fn keeps_files<S: Engine>(storage: &S, directory: &Path, block: usize) {
             expected: 20
         },
         "{}",
-        storage.name()
+        engine.name()
     );
     let full = perform(
         session,
@@ -94,7 +94,7 @@ fn libc_eexist() -> i32 {
 }
 
 #[test]
-fn every_storage_keeps_files() {
+fn every_engine_keeps_files() {
     for block in [1, 3, 8, 16, 4096] {
         let temporary = tempfile::tempdir().unwrap();
         keeps_files(&Raw, temporary.path(), block);
@@ -107,12 +107,12 @@ fn every_storage_keeps_files() {
 }
 
 #[test]
-fn what_real_storages_write_is_what_was_given() {
+fn what_real_engines_write_is_what_was_given() {
     let temporary = tempfile::tempdir().unwrap();
     let file = FilePath::new(temporary.path(), "1");
     let name = file.name();
-    fn run<S: Engine>(storage: &S, directory: &Path, name: Name<'_>) {
-        let mut session = storage.open(&settings(directory, 4)).unwrap();
+    fn run<S: Engine>(engine: &S, directory: &Path, name: Name<'_>) {
+        let mut session = engine.open(&settings(directory, 4)).unwrap();
         let operations = [
             make::create(name, &TEXT[..9]),
             make::append(name, &TEXT[..8]),
@@ -151,9 +151,9 @@ fn a_fault_at_any_call_is_survived_or_told() {
         for fault in &faults {
             let mut call = 0;
             loop {
-                let storage = Simulated::new(code, 1).fault_at(call, *fault);
-                let struck = works_under_a_fault(&storage, *fault);
-                if storage.calls() <= call {
+                let engine = Simulated::new(code, 1).fault_at(call, *fault);
+                let struck = works_under_a_fault(&engine, *fault);
+                if engine.calls() <= call {
                     break;
                 }
                 assert!(
@@ -168,9 +168,9 @@ fn a_fault_at_any_call_is_survived_or_told() {
 }
 
 /// Whether an operation failed.
-fn works_under_a_fault(storage: &Simulated, fault: Fault) -> bool {
+fn works_under_a_fault(engine: &Simulated, fault: Fault) -> bool {
     let directory = Path::new("/sim");
-    let mut session = storage.open(&settings(directory, 4)).unwrap();
+    let mut session = engine.open(&settings(directory, 4)).unwrap();
     let mut struck = false;
     for number in 1..4 {
         let file = FilePath::new(directory, &number.to_string());
@@ -184,7 +184,7 @@ fn works_under_a_fault(storage: &Simulated, fault: Fault) -> bool {
         for (operation, size) in operations {
             match perform(&mut session, &operation, &mut Seen::default()) {
                 Ok(()) => {
-                    let there = storage.files().get(&format!("/sim/{number}")).copied();
+                    let there = engine.files().get(&format!("/sim/{number}")).copied();
                     assert_eq!(there, size, "{fault:?}: {operation:?} is said to be done");
                 }
                 Err(failure) => {
@@ -196,7 +196,7 @@ fn works_under_a_fault(storage: &Simulated, fault: Fault) -> bool {
                 }
             }
         }
-        assert_eq!(storage.open_files(), 0, "{fault:?} left a file open");
+        assert_eq!(engine.open_files(), 0, "{fault:?} left a file open");
         if struck {
             break;
         }
