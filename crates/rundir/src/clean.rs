@@ -13,6 +13,7 @@ use record::CleanUp;
 use crate::advice;
 use crate::found_manifest::{self, FoundManifest};
 use crate::heartbeat;
+use crate::landmark::Landmark;
 use crate::manifest::{self, Kind, Manifest};
 use crate::names::{self, own_directory_of};
 use crate::ownership::{EndStamps, Evidence};
@@ -71,19 +72,8 @@ pub enum Cleaned {
 
 /// The directory cannot be cleaned.
 #[derive(Debug, thiserror::Error)]
-#[error("cannot {what} {}: {answer}{}", .path.display(), advice_for(.answer))]
-pub struct CleanError {
-    what: &'static str,
-    path: PathBuf,
-    answer: std::io::Error,
-}
-
-fn advice_for(answer: &std::io::Error) -> &'static str {
-    match advice::for_errno(answer.raw_os_error()) {
-        "" => " (use a readable directory)",
-        advice => advice,
-    }
-}
+#[error("{0}")]
+pub struct CleanError(String);
 
 /// Removes what killed runs have left in a directory of a namespace: in itself, and in directories
 /// that such runs made in it. A run's own directory can be given, too.
@@ -91,10 +81,16 @@ fn advice_for(answer: &std::io::Error) -> &'static str {
 /// # Errors
 /// Where the directory cannot be read.
 pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
-    let error = |what, path: &Path, errno: Errno| CleanError {
-        what,
-        path: path.to_owned(),
-        answer: errno.into(),
+    let error = |what, path: &Path, errno: Errno| {
+        let advice = match advice::for_errno(Some(errno.0)) {
+            "" => " (use a readable directory)",
+            advice => advice,
+        };
+        let answer = std::io::Error::from(errno);
+        CleanError(format!(
+            "cannot {what} {}: {answer}{advice}",
+            path.display()
+        ))
     };
     // Without links: what is removed is removed by the name that it has.
     let path = namespace
@@ -223,12 +219,7 @@ fn look(
         ),
         Ok(Some(FoundManifest::Unfinished(_lock))) => {
             match manifest::remove_by_name(&*directory, names::NAME) {
-                Ok(()) => Looked::Unmarked(Cleaned::Removed {
-                    directory: path,
-                    clean_up: CleanUp::default(),
-                    others: Vec::new(),
-                    others_more: 0,
-                }),
+                Ok(()) => Looked::Unmarked(removed(path, 0)),
                 Err(errno) => left(
                     path,
                     told("its manifest is incomplete and cannot be removed", errno),
@@ -249,33 +240,30 @@ fn look(
 }
 
 impl Abandoned {
-    /// Removes what the run has left there.
-    pub(crate) fn remove(self) -> Result<Cleaned, Errno> {
-        let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
-        let evidence = self.evidence();
-        let lives: Vec<String> = self
-            .lives()
-            .into_iter()
-            .filter_map(|(_, life)| life)
-            .collect();
+    /// The directory of the run, as one that this process has taken.
+    pub(crate) fn into_run_directory(self) -> Result<RunDirectory, Errno> {
         let users = match self.manifest.kind {
             Kind::Location => Arc::clone(&self.directory),
             Kind::OwnDirectory => self.directory.above()?,
         };
-        let run_directory = RunDirectory::new(
-            self.namespace,
-            self.path.clone(),
-            self.directory,
-            users,
-            *self.manifest,
-            self.lock,
-        )?;
+        let landmark = Landmark::new(&self.namespace, self.path, self.directory)?;
+        RunDirectory::new(landmark, users, *self.manifest, self.lock)
+    }
+
+    /// Removes what the run has left there.
+    pub(crate) fn remove(self) -> Result<Cleaned, Errno> {
+        let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
+        let evidence = self.evidence();
+        let lives = self.lives();
+        let directory = self.path.clone();
+        let run_directory = self.into_run_directory()?;
         let clean_up = run_directory.leave(&evidence, &mut |_| ());
         if !run_directory.is_marked() {
-            lives.iter().for_each(|life| heartbeat::cleaned(life));
+            let lives = lives.iter().filter_map(|(_, life)| life.as_deref());
+            lives.for_each(heartbeat::cleaned);
         }
         Ok(Cleaned::Removed {
-            directory: self.path,
+            directory,
             clean_up,
             others,
             others_more,
@@ -361,13 +349,18 @@ fn remove_unmarked(
             });
         }
     }
-    Some(Cleaned::Removed {
-        directory: path,
+    Some(removed(path, 1))
+}
+
+/// A run was killed before it had made a file, and left nothing but so many directories.
+fn removed(directory: PathBuf, directories: u64) -> Cleaned {
+    Cleaned::Removed {
+        directory,
         clean_up: CleanUp {
-            directories: 1,
+            directories,
             ..CleanUp::default()
         },
         others: Vec::new(),
         others_more: 0,
-    })
+    }
 }

@@ -5,65 +5,39 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use engine::Errno;
 use engine::namespace::{Directory, Namespace};
-use engine::{Errno, Identity};
-use record::CleanUp;
 
 use crate::heartbeat::Life;
-use crate::manifest::{FirstRank, KeptPool, Manifest};
+use crate::landmark::Landmark;
+use crate::manifest::{FirstRank, Manifest};
 use crate::names;
-use crate::owned_files::{Landmark, Landmarks, OwnedDirectories, Volumes};
-use crate::ownership::Evidence;
 use crate::prepare::PrepareError;
+use crate::run_directory::RunDirectories;
 
 /// What was made on another machine is looked for so long: a client of a server may know for some
 /// seconds yet that it was not there.
 const SHOWN_WITHIN: Duration = Duration::from_secs(5);
 
-/// Directories that the first rank has taken, held by another.
-#[derive(Debug)]
-pub struct JoinedDirectories {
-    all: Vec<JoinedDirectory>,
+/// Holds what the first rank has taken, with this rank's own signs of life.
+///
+/// # Errors
+/// Where these are other directories than those of the first rank, or cannot be used.
+pub fn join(
+    namespace: &Arc<dyn Namespace>,
+    directories: impl Iterator<Item = (PathBuf, FirstRank)>,
     life: Life,
+) -> Result<RunDirectories, PrepareError> {
+    let joined = directories.map(|(directory, first)| join_one(namespace, &directory, &first));
+    let joined = joined.collect::<Result<_, _>>()?;
+    Ok(RunDirectories::new(Vec::new(), joined, life))
 }
 
-#[derive(Debug)]
-struct JoinedDirectory {
-    directory: PathBuf,
-    held: Arc<dyn Directory>,
-    landmark: Arc<Landmark>,
-}
-
-impl JoinedDirectories {
-    /// Holds what the first rank has taken, with this rank's own signs of life.
-    ///
-    /// # Errors
-    /// Where these are other directories than those of the first rank, or cannot be used.
-    pub fn join(
-        namespace: &Arc<dyn Namespace>,
-        directories: impl Iterator<Item = (PathBuf, FirstRank)>,
-        life: Life,
-    ) -> Result<Self, PrepareError> {
-        let joined = directories.map(|(directory, first)| join(namespace, &directory, &first));
-        let all: Vec<JoinedDirectory> = joined.collect::<Result<_, _>>()?;
-        life.lies_in(all.len());
-        Ok(Self { all, life })
-    }
-
-    /// By what each directory is known again.
-    pub fn identities(&self) -> Vec<Option<Identity>> {
-        self.all
-            .iter()
-            .map(|joined| joined.landmark.identity)
-            .collect()
-    }
-}
-
-fn join(
+fn join_one(
     namespace: &Arc<dyn Namespace>,
     directory: &Path,
     first: &FirstRank,
-) -> Result<JoinedDirectory, PrepareError> {
+) -> Result<Landmark, PrepareError> {
     let began = Instant::now();
     let held = loop {
         match hold(namespace, directory, first) {
@@ -81,19 +55,8 @@ fn join(
             }
         }
     };
-    let facts = held
-        .facts()
-        .map_err(|errno| PrepareError::system("examine", directory, errno))?;
-    Ok(JoinedDirectory {
-        landmark: Arc::new(Landmark {
-            namespace: Arc::clone(namespace),
-            directory: directory.to_owned(),
-            identity: facts.identity,
-            held: Arc::clone(&held),
-        }),
-        directory: directory.to_owned(),
-        held,
-    })
+    Landmark::new(namespace, directory.to_owned(), held)
+        .map_err(|errno| PrepareError::system("examine", directory, errno))
 }
 
 /// The directory, where it has the manifest of the first rank; else what was found.
@@ -112,67 +75,5 @@ fn hold(
         Some(manifest) if manifest.first_rank() == *first => Ok(held),
         Some(_) => Err("its manifest is of another run".to_owned()),
         None => Err("it has no manifest".to_owned()),
-    }
-}
-
-impl OwnedDirectories for JoinedDirectories {
-    fn landmarks(&self) -> Landmarks {
-        Landmarks::new(
-            self.all
-                .iter()
-                .map(|joined| Arc::clone(&joined.landmark))
-                .collect(),
-        )
-    }
-
-    fn leave(&self, _: &Evidence, _: &mut dyn FnMut(u64)) -> CleanUp {
-        self.life.end();
-        CleanUp::default()
-    }
-
-    fn begin_use(&self) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn life(&self) -> &Life {
-        &self.life
-    }
-
-    fn keep(&self, _: KeptPool) -> Result<(), String> {
-        self.life.end();
-        Ok(())
-    }
-
-    fn volumes(&self) -> Volumes {
-        Volumes::of(
-            self.all
-                .iter()
-                .map(|joined| (joined.landmark.identity, &joined.held)),
-        )
-    }
-
-    fn held(&self) -> Vec<Arc<dyn Directory>> {
-        self.all
-            .iter()
-            .map(|joined| Arc::clone(&joined.held))
-            .collect()
-    }
-
-    fn owners(&self) -> Vec<FirstRank> {
-        Vec::new()
-    }
-
-    fn own_bytes(&self) -> u64 {
-        // The first rank looks at the space.
-        0
-    }
-
-    fn describe(&self) -> String {
-        let paths: Vec<String> = self
-            .all
-            .iter()
-            .map(|joined| joined.directory.display().to_string())
-            .collect();
-        paths.join(", ")
     }
 }

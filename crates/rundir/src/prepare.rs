@@ -9,9 +9,9 @@ use engine::namespace::{DIRECTORY_MODE, Directory};
 use crate::clean::Abandoned;
 use crate::dir_snapshot::Before;
 use crate::found_manifest::FoundManifest;
+use crate::landmark::Landmark;
 use crate::manifest::{Kind, Manifest};
 use crate::names::worker_directory;
-use crate::owned_files::OwnedDirectories as _;
 use crate::ownership::Evidence;
 use crate::run_directory::{RunDirectories, RunDirectory};
 
@@ -30,7 +30,7 @@ const NAMED_MAX: usize = 5;
 /// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for
 /// every location the number of its run directory.
 pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
-    let mut run_directories = RunDirectories::new(Vec::new(), wish.life.clone());
+    let mut run_directories = RunDirectories::none(wish.life.clone());
     let mut run_directory_of = Vec::new();
     // Where there are too few open files for all places, some are needed to leave those that were
     // taken.
@@ -39,12 +39,8 @@ pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), Pre
         .first()
         .map(|first| [(); 4].map(|()| wish.namespace.open(first)));
     for location in &wish.locations {
-        match take(wish, location, &run_directories) {
-            Ok(Taken::New(run_directory)) => {
-                run_directory_of.push(run_directories.all.len());
-                run_directories.all.push(*run_directory);
-            }
-            Ok(Taken::Again(number)) => run_directory_of.push(number),
+        match take(wish, location, &mut run_directories.all) {
+            Ok(number) => run_directory_of.push(number),
             Err(error) => {
                 drop(spare);
                 // No file was made.
@@ -57,16 +53,12 @@ pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), Pre
     Ok((run_directories, run_directory_of))
 }
 
-enum Taken {
-    New(Box<RunDirectory>),
-    Again(usize),
-}
-
+/// Takes a location that is not among those that were taken. Gives its number among them.
 fn take(
     wish: &LayoutRequest,
     location: &Path,
-    earlier: &RunDirectories,
-) -> Result<Taken, PrepareError> {
+    taken: &mut Vec<RunDirectory>,
+) -> Result<usize, PrepareError> {
     let users = wish
         .namespace
         .open(location)
@@ -74,26 +66,24 @@ fn take(
     let run_directory = if wish.in_own_directories {
         let before = Before::read(&*users, |_| ()).map_err(|errno| unlisted(location, errno))?;
         let manifest = manifest(wish, location, before);
-        own_directory::make(wish, location, users, manifest)
+        own_directory::make(wish, location, users, manifest)?
     } else {
         wish.refuse_long_paths(location)?;
         let facts = users
             .facts()
             .map_err(|errno| PrepareError::system("examine", location, errno))?;
-        let again = earlier
-            .all
-            .iter()
-            .position(|run_directory| match run_directory.identity() {
-                Some(identity) => facts.identity == Some(identity),
-                None => run_directory.directory == location,
-            });
-        if let Some(number) = again {
-            return Ok(Taken::Again(number));
+        let again = |earlier: &RunDirectory| match earlier.identity() {
+            Some(identity) => facts.identity == Some(identity),
+            None => earlier.directory() == location,
+        };
+        if let Some(number) = taken.iter().position(again) {
+            return Ok(number);
         }
         refuse_other_runs(wish, location, &users)?;
-        mark_location(wish, location, users)
+        mark_location(wish, location, users)?
     };
-    run_directory.map(|run_directory| Taken::New(Box::new(run_directory)))
+    taken.push(run_directory);
+    Ok(taken.len() - 1)
 }
 
 /// The manifest of a run in a location, before it is written.
@@ -164,8 +154,8 @@ fn mark_location(
             return Err(error.with_left(left));
         }
     };
-    let (namespace, held) = (Arc::clone(&wish.namespace), Arc::clone(&users));
-    RunDirectory::new(namespace, location.to_owned(), held, users, manifest, lock)
+    Landmark::new(&wish.namespace, location.to_owned(), Arc::clone(&users))
+        .and_then(|landmark| RunDirectory::new(landmark, users, manifest, lock))
         .map_err(|errno| PrepareError::system("examine", location, errno))
 }
 
@@ -230,22 +220,21 @@ fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) 
 impl RunDirectories {
     /// Makes a directory for each worker in every place. On failure everything is removed again.
     pub fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
-        for run_directory in &self.all {
+        let make = |run_directory: &RunDirectory| {
+            let (directory, held) = (run_directory.directory(), &run_directory.landmark.held);
             for worker in 0..workers {
                 let name = worker_directory(worker);
-                if let Err(errno) = run_directory.held.make(name.as_bytes(), DIRECTORY_MODE) {
-                    let path = run_directory.directory.join(&name);
-                    let cleaned = self.leave(&Evidence::default(), &mut |_| ());
-                    return Err(PrepareError::system("make the directory", &path, errno)
-                        .with_left(cleaned.left));
-                }
+                held.make(name.as_bytes(), DIRECTORY_MODE)
+                    .map_err(|errno| {
+                        PrepareError::system("make the directory", &directory.join(&name), errno)
+                    })?;
             }
-            if let Err(errno) = run_directory.held.sync() {
-                let path = run_directory.directory.clone();
-                let cleaned = self.leave(&Evidence::default(), &mut |_| ());
-                return Err(PrepareError::system("sync", &path, errno).with_left(cleaned.left));
-            }
-        }
-        Ok(())
+            held.sync()
+                .map_err(|errno| PrepareError::system("sync", directory, errno))
+        };
+        self.all
+            .iter()
+            .try_for_each(make)
+            .map_err(|error| error.with_left(self.leave(&Evidence::default(), &mut |_| ()).left))
     }
 }

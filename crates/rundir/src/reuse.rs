@@ -5,46 +5,31 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::namespace::{Directory, Mark, Namespace};
+use engine::namespace::{Directory, Namespace};
 use workload::Workload;
 
+use crate::clean::Abandoned;
 use crate::found_manifest::FoundManifest;
 use crate::heartbeat::Life;
 use crate::manifest::{Kind, Makes, Manifest, OtherRank, Position};
 use crate::names;
 use crate::prepare::PrepareError;
-use crate::run_directory::{RunDirectories, RunDirectory};
-
-/// A pool of an earlier run.
-#[derive(Debug)]
-pub struct TakenPool {
-    /// Where it lies.
-    pub run_directories: RunDirectories,
-    /// By worker.
-    pub positions: Vec<Position>,
-}
-
-/// A directory with a kept pool.
-struct Candidate {
-    path: PathBuf,
-    directory: Arc<dyn Directory>,
-    manifest: Box<Manifest>,
-    lock: Box<dyn Mark>,
-}
+use crate::run_directory::RunDirectories;
 
 /// Takes the pool of a workload that an earlier run has kept in these directories, in each a part
-/// of it. Nothing is changed yet: see [`crate::owned_files::OwnedDirectories::begin_use`].
+/// of it. Nothing is changed yet: see [`RunDirectories::begin_use`]. With how far each
+/// worker had come.
 pub fn take_kept(
     namespace: &Arc<dyn Namespace>,
     locations: &[PathBuf],
     workload: &Workload,
     makes: &Makes,
     (life, ranks): (Life, &[OtherRank]),
-) -> Result<TakenPool, PrepareError> {
+) -> Result<(RunDirectories, Vec<Position>), PrepareError> {
     let mut run_directories = Vec::new();
     let mut positions = Vec::new();
     for location in locations {
-        let mut candidate = one(&**namespace, location, workload)?;
+        let mut candidate = one(namespace, location, workload)?;
         let kept = candidate.manifest.kept.clone().unwrap_or_default();
         let behind = kept
             .positions
@@ -58,45 +43,21 @@ pub fn take_kept(
         candidate.manifest.makes.add(makes);
         candidate.manifest.ranks = ranks.to_vec();
         positions = kept.positions;
-        run_directories.push(run_directory(namespace, candidate)?);
+        let path = candidate.path.clone();
+        let run_directory = candidate.into_run_directory();
+        run_directories
+            .push(run_directory.map_err(|errno| PrepareError::system("examine", &path, errno))?);
     }
-    Ok(TakenPool {
-        run_directories: RunDirectories::new(run_directories, life),
-        positions,
-    })
-}
-
-fn run_directory(
-    namespace: &Arc<dyn Namespace>,
-    candidate: Candidate,
-) -> Result<RunDirectory, PrepareError> {
-    let Candidate {
-        path,
-        directory,
-        manifest,
-        lock,
-    } = candidate;
-    let manifest = *manifest;
-    let users = directory
-        .above()
-        .map_err(|errno| PrepareError::system("open the directory above", &path, errno))?;
-    RunDirectory::new(
-        Arc::clone(namespace),
-        path.clone(),
-        directory,
-        users,
-        manifest,
-        lock,
-    )
-    .map_err(|errno| PrepareError::system("examine", &path, errno))
+    let run_directories = RunDirectories::new(run_directories, Vec::new(), life);
+    Ok((run_directories, positions))
 }
 
 /// The one pool of the workload in a directory.
 fn one(
-    namespace: &dyn Namespace,
+    namespace: &Arc<dyn Namespace>,
     location: &Path,
     workload: &Workload,
-) -> Result<Candidate, PrepareError> {
+) -> Result<Abandoned, PrepareError> {
     let (mut all, in_the_way) = candidates(namespace, location)?;
     let mut other = None;
     all.retain(|candidate| match mismatch(&candidate.manifest, workload) {
@@ -158,9 +119,9 @@ fn differing(found: &str, wanted: &str) -> (String, String) {
 /// Every kept pool in a directory, or the directory itself, and why one that is there cannot be
 /// taken.
 fn candidates(
-    namespace: &dyn Namespace,
+    namespace: &Arc<dyn Namespace>,
     location: &Path,
-) -> Result<(Vec<Candidate>, Option<PrepareError>), PrepareError> {
+) -> Result<(Vec<Abandoned>, Option<PrepareError>), PrepareError> {
     let directory = namespace
         .open(location)
         .map_err(|errno| PrepareError::system("open the directory", location, errno))?;
@@ -191,18 +152,19 @@ fn candidates(
 
 /// The kept pool that a directory is, or why what is in it cannot be taken.
 fn candidate(
-    namespace: &dyn Namespace,
+    namespace: &Arc<dyn Namespace>,
     path: PathBuf,
     directory: Arc<dyn Directory>,
-) -> Result<Option<Result<Candidate, PrepareError>>, PrepareError> {
+) -> Result<Option<Result<Abandoned, PrepareError>>, PrepareError> {
     Ok(
-        match Manifest::find(namespace, &*directory)
+        match Manifest::find(&**namespace, &*directory)
             .map_err(|errno| PrepareError::system("read the manifest in", &path, errno))?
         {
             Some(FoundManifest::Abandoned(manifest, lock))
                 if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>
             {
-                Some(Ok(Candidate {
+                Some(Ok(Abandoned {
+                    namespace: Arc::clone(namespace),
                     path,
                     directory,
                     manifest,

@@ -2,28 +2,26 @@
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use engine::namespace::{Directory, EntryKind, Facts, Mark, Namespace, Stamp};
+use engine::namespace::{Directory, EntryKind, Facts, Mark, Stamp};
 use engine::{Errno, Identity};
 use record::CleanUp;
 
 use crate::advice;
 use crate::heartbeat::Life;
+use crate::landmark::{Landmark, Landmarks, Volumes, is_removed};
 use crate::manifest::{self, FirstRank, KeptPool, Kind, Manifest};
 use crate::names::{self, worker_directory};
-use crate::owned_files::{Landmark, Landmarks, OwnedDirectories, Volumes, is_removed};
 use crate::ownership::{self, Evidence, Ownership};
 use crate::removal::Removal;
 
 /// A directory that holds files of the run.
 #[derive(Debug)]
 pub struct RunDirectory {
-    /// The directory of the files, from the root.
-    pub(crate) directory: PathBuf,
-    /// The same, held open: it stays reachable when its path does not.
-    pub(crate) held: Arc<dyn Directory>,
+    /// The directory of the files, held open.
+    pub(crate) landmark: Landmark,
     /// Where the user's own directory is held: the one above, or the same.
     users: Arc<dyn Directory>,
     manifest: Manifest,
@@ -32,33 +30,39 @@ pub struct RunDirectory {
     began: Option<Stamp>,
     /// Locked as long as the run lives.
     lock: Mutex<Option<Box<dyn Mark>>>,
-    landmark: Arc<Landmark>,
 }
 
-/// The places of a run on real file systems.
+/// Where the files of a run are: none on an engine that touches no file system.
 #[derive(Debug)]
 pub struct RunDirectories {
+    /// Those that this process has taken, and removes.
     pub(crate) all: Vec<RunDirectory>,
+    /// Those that the first rank has taken, where this process is another one.
+    joined: Vec<Landmark>,
+    /// The run's signs of life, which are needed until the last one is cleaned.
     pub(crate) life: Life,
 }
 
-impl RunDirectories {
-    /// With the run's signs of life, which are needed until the last one is cleaned.
-    pub(crate) fn new(all: Vec<RunDirectory>, life: Life) -> Self {
-        life.lies_in(all.len());
-        Self { all, life }
-    }
-
-    /// Each of them.
-    pub fn all(&self) -> &[RunDirectory] {
-        &self.all
-    }
-}
-
 impl RunDirectory {
+    pub(crate) fn new(
+        landmark: Landmark,
+        users: Arc<dyn Directory>,
+        manifest: Manifest,
+        lock: Box<dyn Mark>,
+    ) -> Result<Self, Errno> {
+        Ok(Self {
+            owner: Manifest::owner(&*landmark.held)?,
+            began: ownership::began(&*landmark.held, &manifest)?,
+            landmark,
+            users,
+            manifest,
+            lock: Mutex::new(Some(lock)),
+        })
+    }
+
     /// The directory of the files, from the root.
     pub fn directory(&self) -> &Path {
-        &self.directory
+        &self.landmark.directory
     }
 
     /// By what the directory of the files is known again.
@@ -71,12 +75,12 @@ impl RunDirectory {
     pub(crate) fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
         let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
-        removal.directory(&*self.held, &self.directory);
+        removal.directory(&*self.landmark.held, self.directory());
         let (mut done, all_gone) = removal.finish();
         if all_gone {
             self.unmark(&mut done);
         } else {
-            let directory = self.directory.display();
+            let directory = self.directory().display();
             let all = match self.manifest.kind {
                 Kind::Location => "",
                 Kind::OwnDirectory => " (or the whole directory, if it contains no files of yours)",
@@ -85,7 +89,7 @@ impl RunDirectory {
                 "its manifest stays, since the run may have made some of these: remove those that \
                  are not needed{all}, then run 'postmark clean {directory}'"
             );
-            done.left.extend(left(&self.directory, why).left);
+            done.left.extend(left(self.directory(), why).left);
             done.incomplete = true;
         }
         done
@@ -94,7 +98,7 @@ impl RunDirectory {
     /// Whether the manifest is still there. With the directory it is gone, which a server calls a
     /// stale handle.
     pub(crate) fn is_marked(&self) -> bool {
-        let facts = self.held.facts_of(names::NAME.as_bytes());
+        let facts = self.landmark.held.facts_of(names::NAME.as_bytes());
         !matches!(facts, Err(Errno::NOENT | Errno::STALE))
     }
 
@@ -113,10 +117,10 @@ impl RunDirectory {
             process: std::process::id(),
             ..self.manifest.clone()
         };
-        let lock = manifest.rewrite(&*self.held).map_err(|errno| {
+        let lock = manifest.rewrite(&*self.landmark.held).map_err(|errno| {
             format!(
                 "cannot write the manifest in {}: {errno}",
-                self.directory.display()
+                self.directory().display()
             )
         })?;
         *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = Some(lock);
@@ -134,13 +138,13 @@ impl RunDirectory {
     }
 
     fn unmark(&self, done: &mut CleanUp) {
-        let name = self.directory.file_name().unwrap_or_default();
+        let name = self.directory().file_name().unwrap_or_default();
         let is_beside_users = self.manifest.kind == Kind::Location || self.named(name).is_ok();
-        let mut unmarked = manifest::remove_by_name(&*self.held, names::NAME);
+        let mut unmarked = manifest::remove_by_name(&*self.landmark.held, names::NAME);
         if unmarked.is_ok() {
             // On NFS and FUSE it is gone when it is closed.
             *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
-            manifest::wait_for_closed(&*self.held);
+            manifest::wait_for_closed(&*self.landmark.held);
         }
         if self.manifest.kind == Kind::OwnDirectory {
             unmarked = unmarked
@@ -149,7 +153,7 @@ impl RunDirectory {
         }
         // An empty directory without a manifest is also removed by whoever cleans at the same time;
         // and a user may remove all.
-        if unmarked == Err(Errno::NOENT) && is_removed(&*self.held) {
+        if unmarked == Err(Errno::NOENT) && is_removed(&*self.landmark.held) {
             unmarked = Ok(());
         }
         if self.manifest.kind == Kind::OwnDirectory && unmarked.is_ok() {
@@ -171,10 +175,10 @@ impl RunDirectory {
                 ),
             };
             if self.is_marked() {
-                let mark = self.directory.join(names::NAME);
+                let mark = self.directory().join(names::NAME);
                 done.left.extend(left(&mark, why.clone()).left);
             }
-            done.left.extend(left(&self.directory, why).left);
+            done.left.extend(left(self.directory(), why).left);
             done.incomplete = true;
         }
     }
@@ -191,17 +195,40 @@ fn left(path: &Path, why: String) -> CleanUp {
     }
 }
 
-impl OwnedDirectories for RunDirectories {
-    fn landmarks(&self) -> Landmarks {
-        Landmarks::new(
-            self.all
-                .iter()
-                .map(|run_directory| Arc::clone(&run_directory.landmark))
-                .collect(),
-        )
+impl RunDirectories {
+    pub(crate) fn new(all: Vec<RunDirectory>, joined: Vec<Landmark>, life: Life) -> Self {
+        life.lies_in(all.len() + joined.len());
+        Self { all, joined, life }
     }
 
-    fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
+    /// Of a run that touches no file system.
+    pub fn none(life: Life) -> Self {
+        Self::new(Vec::new(), Vec::new(), life)
+    }
+
+    /// Those that this process has taken.
+    pub fn all(&self) -> &[RunDirectory] {
+        &self.all
+    }
+
+    fn each(&self) -> impl Iterator<Item = &Landmark> {
+        let own = self.all.iter().map(|run_directory| &run_directory.landmark);
+        own.chain(&self.joined)
+    }
+
+    /// By what each directory is known again.
+    pub fn identities(&self) -> Vec<Option<Identity>> {
+        self.each().map(|landmark| landmark.identity).collect()
+    }
+
+    /// To look whether the directories are still the ones that the run began in.
+    pub fn landmarks(&self) -> Landmarks {
+        Landmarks::new(self.each().cloned().collect())
+    }
+
+    /// Removes what the run has made and left, and its marks. What the first rank has taken is left
+    /// to that one.
+    pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
         // The last one first: a directory that two of them lie in then gets back its times before
         // the first.
@@ -217,23 +244,20 @@ impl OwnedDirectories for RunDirectories {
             done.incomplete |= part.incomplete;
         }
         // Whoever cleans later needs to know when the run ended.
-        match self
-            .all
-            .iter()
-            .filter(|run_directory| run_directory.is_marked())
-            .count()
-        {
+        match self.all.iter().filter(|one| one.is_marked()).count() {
             0 => self.life.end(),
             marked => self.life.lies_in(marked),
         }
         done
     }
 
-    fn life(&self) -> &Life {
+    /// The run's signs of life.
+    pub fn life(&self) -> &Life {
         &self.life
     }
 
-    fn begin_use(&self) -> Result<(), String> {
+    /// A pool that was kept is in use from now on.
+    pub fn begin_use(&self) -> Result<(), String> {
         for (index, run_directory) in self.all.iter().enumerate() {
             if let Err(why) = run_directory.rewrite(None, &self.life) {
                 // Nothing was changed yet: the pool is kept as before. Where that cannot be written
@@ -247,35 +271,40 @@ impl OwnedDirectories for RunDirectories {
         Ok(())
     }
 
-    fn keep(&self, kept: KeptPool) -> Result<(), String> {
-        let kept = self
-            .all
-            .iter()
-            .try_for_each(|run_directory| run_directory.rewrite(Some(kept.clone()), &self.life));
-        if kept.is_ok() {
-            self.life.end();
+    /// Leaves everything as it is, for a later run.
+    pub fn keep(&self, kept: &KeptPool) -> Result<(), String> {
+        if self.each().next().is_none() {
+            return Err("this storage creates no files that a run could keep".to_owned());
         }
-        kept
+        for run_directory in &self.all {
+            run_directory.rewrite(Some(kept.clone()), &self.life)?;
+        }
+        self.life.end();
+        Ok(())
     }
 
-    fn volumes(&self) -> Volumes {
-        let all = self.all.iter();
-        Volumes::of(all.map(|run_directory| (run_directory.identity(), &run_directory.held)))
+    /// The file systems of the directories.
+    pub fn volumes(&self) -> Volumes {
+        Volumes::of(self.each())
     }
 
-    fn held(&self) -> Vec<Arc<dyn Directory>> {
-        let all = self.all.iter();
-        all.map(|run_directory| Arc::clone(&run_directory.held))
+    /// The directory of each location's files, held open.
+    pub fn held(&self) -> Vec<Arc<dyn Directory>> {
+        self.each()
+            .map(|landmark| Arc::clone(&landmark.held))
             .collect()
     }
 
-    fn owners(&self) -> Vec<FirstRank> {
+    /// Whose each directory is that this process has taken: by that other ranks know it.
+    pub fn owners(&self) -> Vec<FirstRank> {
         let all = self.all.iter();
         all.map(|run_directory| run_directory.manifest.first_rank())
             .collect()
     }
 
-    fn own_bytes(&self) -> u64 {
+    /// Bytes that the directories take which this process has taken: directories stay as large as
+    /// they once were.
+    pub fn own_bytes(&self) -> u64 {
         let bytes = |facts: Result<Facts, Errno>| {
             facts
                 .ok()
@@ -283,53 +312,23 @@ impl OwnedDirectories for RunDirectories {
                 .unwrap_or(0)
         };
         let of_a_run_directory = |run_directory: &RunDirectory| {
-            let workers =
-                (0..run_directory.manifest.workers).filter(|_| run_directory.manifest.workers > 1);
-            let of_a_worker = |worker| {
-                bytes(
-                    run_directory
-                        .held
-                        .facts_of(worker_directory(worker).as_bytes()),
-                )
-            };
-            bytes(run_directory.held.facts()) + workers.map(of_a_worker).sum::<u64>()
+            let (held, workers) = (&run_directory.landmark.held, run_directory.manifest.workers);
+            let of_a_worker = |worker| bytes(held.facts_of(worker_directory(worker).as_bytes()));
+            let of_workers = (0..workers).filter(|_| workers > 1).map(of_a_worker);
+            bytes(held.facts()) + of_workers.sum::<u64>()
         };
         self.all.iter().map(of_a_run_directory).sum()
     }
 
-    fn describe(&self) -> String {
+    /// The directories in words.
+    pub fn describe(&self) -> String {
         let paths: Vec<String> = self
-            .all
-            .iter()
-            .map(|run_directory| run_directory.directory.display().to_string())
+            .each()
+            .map(|landmark| landmark.directory.display().to_string())
             .collect();
-        paths.join(", ")
-    }
-}
-
-impl RunDirectory {
-    pub(crate) fn new(
-        namespace: Arc<dyn Namespace>,
-        directory: PathBuf,
-        held: Arc<dyn Directory>,
-        users: Arc<dyn Directory>,
-        manifest: Manifest,
-        lock: Box<dyn Mark>,
-    ) -> Result<Self, Errno> {
-        Ok(Self {
-            owner: Manifest::owner(&*held)?,
-            began: ownership::began(&*held, &manifest)?,
-            landmark: Arc::new(Landmark {
-                namespace,
-                directory: directory.clone(),
-                identity: held.facts()?.identity,
-                held: Arc::clone(&held),
-            }),
-            directory,
-            held,
-            users,
-            manifest,
-            lock: Mutex::new(Some(lock)),
-        })
+        match paths.is_empty() {
+            true => "nowhere".to_owned(),
+            false => paths.join(", "),
+        }
     }
 }

@@ -15,7 +15,7 @@ use serde::Serialize;
 use workload::Action;
 use workload::contents::Contents;
 
-use crate::ack_log::entry::{self, Header, Line, Unreadable};
+use crate::ack_log::entry::{self, Header, Line};
 use crate::ack_log::loss::{Loss, LossKind, VerifyError};
 use crate::ack_log::replay::{Acked, Key, NameState, Replay};
 use crate::ack_log::tree::{Place, Tree};
@@ -224,48 +224,26 @@ struct History {
 }
 
 fn read(path: &Path) -> Result<History, VerifyError> {
-    let cannot = |answer| VerifyError::AckLog {
-        path: path.to_owned(),
-        answer,
-    };
-    let file = File::open(path).map_err(cannot)?;
+    let file = File::open(path).map_err(|answer| entry::unreadable(path, &answer))?;
     let mut header = None;
     let mut replay = Replay::default();
     let mut ended = false;
     let mut removed = None;
-    let is_whole = entry::read(BufReader::new(file), &mut |line| match line {
-        Line::Header(head) => {
-            replay = Replay::new(head.workload.workers.pool_of(0).is_some());
-            header = Some(*head);
-            Ok(())
+    let is_whole = entry::read(path, BufReader::new(file), &mut |line| {
+        match line {
+            Line::Header(head) => {
+                replay = Replay::new(head.workload.workers.pool_of(0).is_some());
+                header = Some(*head);
+            }
+            Line::Begun(entry) => replay.begins(entry)?,
+            Line::Acknowledged { worker, sequence } => replay.acknowledges(worker, sequence)?,
+            Line::Ended => ended = true,
+            Line::Over { removed: files } => removed = Some(files),
         }
-        Line::Begun(entry) => replay.begins(entry),
-        Line::Acknowledged { worker, sequence } => replay.acknowledges(worker, sequence),
-        Line::Ended => {
-            ended = true;
-            Ok(())
-        }
-        Line::Over { removed: files } => {
-            removed = Some(files);
-            Ok(())
-        }
-    });
-    let foreign = |why| VerifyError::NotAnAckLog {
-        path: path.to_owned(),
-        why,
-    };
-    let is_whole = is_whole.map_err(|unreadable| match unreadable {
-        Unreadable::System(answer) => cannot(answer),
-        Unreadable::Foreign(why) => foreign(why),
-        Unreadable::Damaged { line, why } => VerifyError::Damaged {
-            path: path.to_owned(),
-            line,
-            why,
-        },
+        Ok(())
     })?;
-    let header = header.ok_or_else(|| foreign("it has no first line".to_owned()))?;
     Ok(History {
-        header,
+        header: header.ok_or_else(|| entry::foreign(path, "it has no first line"))?,
         replay,
         ended,
         removed,
@@ -282,7 +260,7 @@ fn find_directories(
 ) -> Result<Vec<Option<Place>>, VerifyError> {
     let given = namespace
         .real_path(path)
-        .map_err(|errno| VerifyError::system("find", path, errno.into()))?;
+        .map_err(|errno| VerifyError::system("find", path, errno))?;
     let was: Vec<PathBuf> = header
         .directories
         .iter()
@@ -309,18 +287,18 @@ fn find_directories(
                 (!is_one && is_directory(namespace, directory)).then(|| directory.clone())
             });
             match found {
-                None if !may_be_gone => Err(VerifyError::NoDirectory {
-                    path: path.to_owned(),
-                    name: name.to_string_lossy().into_owned(),
-                }),
+                None if !may_be_gone => Err(VerifyError(format!(
+                    "cannot find the run directory {} in {}, and the run did not remove it (mount \
+                     the file system, and use the --target of the run; if {} is that directory, \
+                     the run directory and all its files are lost)",
+                    name.to_string_lossy(),
+                    path.display(),
+                    path.display()
+                ))),
                 None => Ok(None),
                 Some(path) => match namespace.open(&path) {
                     Ok(held) => Ok(Some(Place { path, held })),
-                    Err(errno) => Err(VerifyError::system(
-                        "open the directory",
-                        &path,
-                        errno.into(),
-                    )),
+                    Err(errno) => Err(VerifyError::system("open the directory", &path, errno)),
                 },
             }
         })

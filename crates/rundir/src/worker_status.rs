@@ -11,7 +11,7 @@ use workload::{Action, Intent};
 
 /// What one worker says of itself, on a line of cache of its own: it writes here at every
 /// operation. The line outlives the process where the run's signs of life do
-/// ([`crate::owned_files`]).
+/// ([`crate::run_directory`]).
 #[derive(Debug)]
 pub struct Slot {
     line: LineHandle,

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use engine::Engine;
 use record::{CompletedPart, HostId, Origin, Outcome, PhaseRecord, Record};
 use rundir::ack_log::AckLog;
-use rundir::owned_files::OwnedDirectories;
+use rundir::run_directory::RunDirectories;
 use spec::RunSpec;
 use system::{Fact, Sources, WatchedAccount, WatchedDevices};
 
@@ -60,7 +60,7 @@ struct Going<'e> {
     /// The record before anything is done.
     head: Record,
     since: Arc<Since>,
-    owned: Arc<dyn OwnedDirectories>,
+    owned: Arc<RunDirectories>,
     ack_log: Option<AckLog>,
     supervisor: Supervisor<'e>,
     servers: Option<WatchedServers>,

@@ -9,7 +9,7 @@ use engine::{Identity, Location};
 use rundir::Life;
 use rundir::manifest::Position;
 use rundir::names::worker_directory;
-use rundir::owned_files::{NoOwnedDirectories, OwnedDirectories};
+use rundir::run_directory::RunDirectories;
 use spec::RunSpec;
 use system::{Fact, WatchedDevices};
 
@@ -18,7 +18,7 @@ use crate::processes::PlaceOfAll;
 
 /// A run's place, once it is its own.
 pub(crate) struct Taken {
-    pub owned: Arc<dyn OwnedDirectories>,
+    pub owned: Arc<RunDirectories>,
     /// One for each location.
     pub run_directories: Vec<TakenLocation>,
     /// By worker, how far a pool of an earlier run is; empty where there is none.
@@ -67,7 +67,7 @@ impl Taken {
     pub(crate) fn nowhere(request: &RunSpec, life: Life) -> Self {
         let locations = request.targets.iter().enumerate();
         Self {
-            owned: Arc::new(NoOwnedDirectories(life)),
+            owned: Arc::new(RunDirectories::none(life)),
             run_directories: locations
                 .map(|(number, target)| TakenLocation::new(target, target, None, number))
                 .collect(),

@@ -7,12 +7,12 @@ use engine::namespace::{DIRECTORY_MODE, Namespace};
 use engines::PathBuffer;
 use engines::registry;
 use rundir::Life;
-use rundir::joined::JoinedDirectories;
+use rundir::joined;
 use rundir::manifest::{BEGINS_BYTES, Begins, Makes, MixNames, OtherRank, Position};
-use rundir::owned_files::NoOwnedDirectories;
 use rundir::ownership::Evidence;
 use rundir::prepare::{self, LayoutRequest};
 use rundir::reuse::take_kept;
+use rundir::run_directory::RunDirectories;
 use spec::{Place, RunSpec};
 use system::{Fact, WatchedDevices};
 use workload::{Action, Work, Workload};
@@ -98,7 +98,7 @@ fn join(
         positions,
     } = place;
     let mut taken = Taken {
-        owned: Arc::new(NoOwnedDirectories(life.clone())),
+        owned: Arc::new(RunDirectories::none(life.clone())),
         run_directories: Vec::new(),
         positions,
         devices: devices.clone(),
@@ -114,12 +114,8 @@ fn join(
         }
         let paths = paths(&directories);
         let joined = preflight::ask(waiter, "open the run directory", paths, move || {
-            JoinedDirectories::join(
-                &namespace,
-                directories.into_iter().zip(owners),
-                life.clone(),
-            )
-            .inspect_err(|_| life.end())
+            let taken = directories.into_iter().zip(owners);
+            joined::join(&namespace, taken, life.clone()).inspect_err(|_| life.end())
         })??;
         identities = joined.identities();
         taken.owned = Arc::new(joined);
@@ -222,30 +218,33 @@ fn take_place_with(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> 
 
 /// Takes the pool of an earlier run.
 fn reuse_pool(workload: &Workload, taking: Taking) -> Result<Taken, Refused> {
-    let taken = take_kept(
+    let (places, positions) = take_kept(
         &taking.namespace,
         &taking.directories,
         workload,
         &makes(workload),
         (taking.life, &taking.others),
     )?;
-    let run_directories = taken.run_directories.all().iter().enumerate();
-    let run_directories = run_directories.map(|(number, run_directory)| {
-        TakenLocation::new(
-            run_directory.directory(),
-            run_directory.directory(),
-            run_directory.identity(),
-            number,
-        )
-    });
+    let run_directories = places
+        .all()
+        .iter()
+        .enumerate()
+        .map(|(number, run_directory)| {
+            TakenLocation::new(
+                run_directory.directory(),
+                run_directory.directory(),
+                run_directory.identity(),
+                number,
+            )
+        });
     Ok(Taken {
         run_directories: run_directories.collect(),
-        owned: Arc::new(taken.run_directories),
+        owned: Arc::new(places),
         // A shared pool that has only been prepared is the same for any number of workers.
         positions: vec![Position::default(); workload.workers.count() as usize]
             .into_iter()
             .enumerate()
-            .map(|(worker, none)| taken.positions.get(worker).copied().unwrap_or(none))
+            .map(|(worker, none)| positions.get(worker).copied().unwrap_or(none))
             .collect(),
         devices: taking.devices,
     })

@@ -8,8 +8,8 @@ use record::{CleanUp, End, Outcome};
 use rundir::Life;
 use rundir::ack_log::AckLog;
 use rundir::manifest::KeptPool;
-use rundir::owned_files::OwnedDirectories;
 use rundir::ownership::Evidence;
+use rundir::run_directory::RunDirectories;
 use spec::RunSpec;
 
 use crate::events::{Event, Progress, Stage};
@@ -19,11 +19,7 @@ use crate::workers::Performed;
 
 /// Removes what a run that was refused has made by then. A pool that was there before was not
 /// touched yet.
-pub(crate) fn give_back(
-    request: &RunSpec,
-    owned: Arc<dyn OwnedDirectories>,
-    waiter: &mut Waiter<'_>,
-) {
+pub(crate) fn give_back(request: &RunSpec, owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     if request.keeping.reuse {
         untouched(owned, waiter);
     } else {
@@ -35,7 +31,7 @@ pub(crate) fn give_back(
 pub(crate) fn leave_all(
     request: &RunSpec,
     performed: &mut Performed,
-    (owned, ack_log): (Arc<dyn OwnedDirectories>, Option<AckLog>),
+    (owned, ack_log): (Arc<RunDirectories>, Option<AckLog>),
     waiter: &mut Waiter<'_>,
 ) -> Option<CleanUp> {
     let life = owned.life().clone();
@@ -99,7 +95,7 @@ fn end_state(performed: &Performed, life: &Life) -> EndState {
 }
 
 /// Nothing was done there.
-fn untouched(owned: Arc<dyn OwnedDirectories>, waiter: &mut Waiter<'_>) {
+fn untouched(owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     let place = owned.describe();
     owned.life().end();
     // What does not close, which may wait for its server, is closed by the process's end.
@@ -114,7 +110,7 @@ fn clean_up(
     request: &RunSpec,
     performed: &Performed,
     left: &EndState,
-    owned: Arc<dyn OwnedDirectories>,
+    owned: Arc<RunDirectories>,
     waiter: &mut Waiter<'_>,
 ) -> (Option<CleanUp>, Option<String>) {
     if left.abandoned {
@@ -173,12 +169,12 @@ fn clean_up(
 
 /// Leaves the pool for a later run.
 fn keep(
-    owned: Arc<dyn OwnedDirectories>,
+    owned: Arc<RunDirectories>,
     kept: KeptPool,
     waiter: &mut Waiter<'_>,
 ) -> (Option<CleanUp>, Option<String>) {
     let call = Call::new("write the manifest of the kept pool in", owned.describe());
-    let marked = waiter.wait_for(&call, move || owned.keep(kept));
+    let marked = waiter.wait_for(&call, move || owned.keep(&kept));
     let (why, unanswered) = match marked {
         Ok(Ok(())) => return (None, None),
         Ok(Err(why)) => (why, None),
@@ -195,7 +191,7 @@ fn keep(
 
 /// Removes what is left of a run, and waits for that as long as it goes on.
 fn leave(
-    owned: Arc<dyn OwnedDirectories>,
+    owned: Arc<RunDirectories>,
     evidence: Evidence,
     stage: Option<Stage>,
     waiter: &mut Waiter<'_>,

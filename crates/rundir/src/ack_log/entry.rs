@@ -5,11 +5,14 @@
 //! seen at its successor or at itself.
 
 use std::io::{self, BufRead, Read, Write};
+use std::path::Path;
 
 use engine::{Durability, Operation};
 use serde::{Deserialize, Serialize};
 use workload::{Action, Intent, Workload};
 use xxhash_rust::xxh3::xxh3_64_with_seed;
+
+use super::loss::VerifyError;
 
 /// The version of the acknowledgement logs that this program writes.
 pub(crate) const VERSION: u32 = 1;
@@ -202,17 +205,30 @@ pub(crate) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
     Some(bytes)
 }
 
-/// Why an acknowledgement log cannot be read.
-#[derive(Debug)]
-pub(crate) enum Unreadable {
-    System(io::Error),
-    /// It does not begin as an acknowledgement log does, or as one of another version.
-    Foreign(String),
-    /// A line is not what was written, and good ones follow.
-    Damaged {
-        line: u64,
-        why: String,
-    },
+pub(crate) fn unreadable(path: &Path, answer: &io::Error) -> VerifyError {
+    VerifyError(format!(
+        "cannot read the acknowledgement log {}: {answer} (use the file that the run had as \
+         --ack-log)",
+        path.display()
+    ))
+}
+
+/// It does not begin as an acknowledgement log does, or as one of another version.
+pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
+    VerifyError(format!(
+        "{} is not an acknowledgement log of postmark: {why} (use the file that the run had as \
+         --ack-log)",
+        path.display()
+    ))
+}
+
+/// A line is not what was written, and good ones follow.
+fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
+    VerifyError(format!(
+        "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or \
+         repeat the run)",
+        path.display()
+    ))
 }
 
 /// The longest line that is read, in bytes: the first one has the workload in it.
@@ -221,9 +237,10 @@ const LINE_BYTES_MAX: u64 = 16 << 20;
 /// Goes through an acknowledgement log. Gives whether it ends with a whole line: what a crash has
 /// torn at its end is left out.
 pub(crate) fn read(
+    path: &Path,
     mut input: impl BufRead,
     each: &mut dyn FnMut(Line) -> Result<(), String>,
-) -> Result<bool, Unreadable> {
+) -> Result<bool, VerifyError> {
     let mut bytes = Vec::new();
     let mut before = 0;
     let mut bad = None;
@@ -234,9 +251,9 @@ pub(crate) fn read(
             .by_ref()
             .take(LINE_BYTES_MAX)
             .read_until(b'\n', &mut bytes);
-        if read.map_err(Unreadable::System)? == 0 {
+        if read.map_err(|answer| unreadable(path, &answer))? == 0 {
             return if line == 1 {
-                Err(Unreadable::Foreign("it is empty".to_owned()))
+                Err(foreign(path, "it is empty"))
             } else {
                 Ok(bad.is_none())
             };
@@ -247,19 +264,18 @@ pub(crate) fn read(
         before = stated.unwrap_or(before);
         match (text.filter(|_| is_good), bad) {
             (None, _) if line == 1 => {
-                return Err(Unreadable::Foreign(
-                    "its first line is not that of an acknowledgement log".to_owned(),
-                ));
+                let why = "its first line is not that of an acknowledgement log";
+                return Err(foreign(path, why));
             }
             (None, _) => bad = bad.or(Some(line)),
             (Some(_), Some(line)) => {
                 let why = "its checksum is wrong or the line before it is missing, and valid \
-                           lines follow"
-                    .to_owned();
-                return Err(Unreadable::Damaged { line, why });
+                           lines follow";
+                return Err(damaged(path, line, why));
             }
             (Some(text), None) => {
-                let parsed = parse(text)?.ok_or_else(|| "it cannot be parsed".to_owned());
+                let parsed = parse(text).map_err(|why| foreign(path, &why))?;
+                let parsed = parsed.ok_or_else(|| "it cannot be parsed".to_owned());
                 let done = parsed.and_then(|parsed| match parsed {
                     Line::Header(_) if line > 1 => Err("it is a second header".to_owned()),
                     parsed if line == 1 && !matches!(parsed, Line::Header(_)) => {
@@ -267,7 +283,7 @@ pub(crate) fn read(
                     }
                     parsed => each(parsed),
                 });
-                done.map_err(|why| Unreadable::Damaged { line, why })?;
+                done.map_err(|why| damaged(path, line, &why))?;
             }
         }
     }
@@ -282,7 +298,8 @@ fn take_apart(line: &[u8]) -> Option<(u64, &[u8])> {
     Some((checksum, text.strip_prefix(b" ")?))
 }
 
-fn parse(text: &[u8]) -> Result<Option<Line>, Unreadable> {
+/// The line that a text is, or why it is the first line of another program.
+fn parse(text: &[u8]) -> Result<Option<Line>, String> {
     if let Some(json) = text.strip_prefix(b"H ") {
         return parse_header(json).map(|header| Some(Line::Header(Box::new(header))));
     }
@@ -302,20 +319,18 @@ fn parse(text: &[u8]) -> Result<Option<Line>, Unreadable> {
     Ok(line.filter(|_| words.next().is_none()))
 }
 
-fn parse_header(json: &[u8]) -> Result<Header, Unreadable> {
+fn parse_header(json: &[u8]) -> Result<Header, String> {
     #[derive(Deserialize)]
     struct Version {
         postmark_ack_log: u32,
     }
-    let foreign = |error: serde_json::Error| {
-        Unreadable::Foreign(format!("its first line cannot be parsed: {error}"))
-    };
+    let foreign = |error: serde_json::Error| format!("its first line cannot be parsed: {error}");
     let Version { postmark_ack_log } = serde_json::from_slice(json).map_err(foreign)?;
     if postmark_ack_log != VERSION {
-        return Err(Unreadable::Foreign(format!(
+        return Err(format!(
             "it has version {postmark_ack_log}, and this program reads version {VERSION} (use the \
              postmark that wrote it)"
-        )));
+        ));
     }
     serde_json::from_slice(json).map_err(foreign)
 }
@@ -380,7 +395,7 @@ mod tests {
 
     fn read_all(bytes: &[u8]) -> Result<(Vec<Line>, bool), String> {
         let mut lines = Vec::new();
-        let whole = read(bytes, &mut |line| {
+        let whole = read(Path::new("log"), bytes, &mut |line| {
             lines.push(line);
             Ok(())
         });
@@ -483,13 +498,13 @@ mod tests {
         for at in ends[0] + 1..ends[2] {
             let mut damaged = whole.clone();
             damaged[at] ^= 1;
-            assert!(read_all(&damaged).unwrap_err().contains("Damaged"), "{at}");
+            assert!(read_all(&damaged).unwrap_err().contains("damaged"), "{at}");
         }
         for (from, to) in [(ends[0], ends[1]), (ends[1], ends[2])] {
             let mut shorter = whole.clone();
             shorter.drain(from..to);
             assert!(
-                read_all(&shorter).unwrap_err().contains("Damaged"),
+                read_all(&shorter).unwrap_err().contains("damaged"),
                 "{from}"
             );
         }

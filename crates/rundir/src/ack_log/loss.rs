@@ -2,8 +2,9 @@
 
 use std::fmt;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
+use engine::Errno;
 use serde::Serialize;
 use workload::Action;
 
@@ -62,72 +63,17 @@ impl fmt::Display for Loss {
 
 /// Nothing can be said.
 #[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum VerifyError {
-    /// The system gave an error that says nothing of the run's files.
-    #[error("cannot {what} {}: {answer} (mount the file system, and verify as the user of the run \
-        or as root)", .path.display())]
-    System {
-        /// What was being done.
-        what: &'static str,
-        /// To what.
-        path: PathBuf,
-        /// What the system answered.
-        answer: io::Error,
-    },
-    /// The acknowledgement log cannot be read.
-    #[error("cannot read the acknowledgement log {}: {answer} (use the file that the run had as \
-        --ack-log)", .path.display())]
-    AckLog {
-        /// The acknowledgement log.
-        path: PathBuf,
-        /// What the system answered.
-        answer: io::Error,
-    },
-    /// The file is no acknowledgement log that this program understands.
-    #[error("{} is not an acknowledgement log of postmark: {why} (use the file that the run had \
-        as --ack-log)", .path.display())]
-    NotAnAckLog {
-        /// The file.
-        path: PathBuf,
-        /// Why not.
-        why: String,
-    },
-    /// The acknowledgement log was changed after it was written.
-    #[error(
-        "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or \
-            repeat the run)",
-        .path.display()
-    )]
-    Damaged {
-        /// The acknowledgement log.
-        path: PathBuf,
-        /// The line, from 1.
-        line: u64,
-        /// What is wrong.
-        why: String,
-    },
-    /// The run's directory is not there.
-    #[error(
-        "cannot find the run directory {name} in {}, and the run did not remove it (mount the \
-            file system, and use the --target of the run; if {} is that directory, the run \
-            directory and all its files are lost)",
-        .path.display(), .path.display()
-    )]
-    NoDirectory {
-        /// Where it was looked for.
-        path: PathBuf,
-        /// Its name.
-        name: String,
-    },
-}
+#[error("{0}")]
+pub struct VerifyError(pub(crate) String);
 
 impl VerifyError {
-    pub(crate) fn system(what: &'static str, path: &Path, answer: io::Error) -> Self {
-        Self::System {
-            what,
-            path: path.to_owned(),
-            answer,
-        }
+    /// The system gave an error that says nothing of the run's files.
+    pub(crate) fn system(what: &str, path: &Path, errno: Errno) -> Self {
+        Self(format!(
+            "cannot {what} {}: {} (mount the file system, and verify as the user of the run or as \
+             root)",
+            path.display(),
+            io::Error::from(errno)
+        ))
     }
 }

@@ -42,7 +42,7 @@ fn works(mut log: Log, files: u64) {
 
 fn lines(path: &Path) -> Vec<Line> {
     let mut lines = Vec::new();
-    let whole = read(&fs::read(path).unwrap()[..], &mut |line| {
+    let whole = read(path, &fs::read(path).unwrap()[..], &mut |line| {
         lines.push(line);
         Ok(())
     });

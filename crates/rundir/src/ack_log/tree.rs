@@ -153,7 +153,7 @@ impl<'a> Tree<'a> {
             Err(Errno::NOENT | Errno::NOTDIR) => Found::Nothing,
             Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
                 let path = self.path(key).unwrap_or_default();
-                return Err(VerifyError::system("examine", &path, errno.into()));
+                return Err(VerifyError::system("examine", &path, errno));
             }
             Err(errno) => Found::Damaged(errno),
         })
@@ -309,7 +309,7 @@ impl<'a> Tree<'a> {
                 }
                 Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
                     let path = self.path(key).unwrap_or_default();
-                    return Err(VerifyError::system("open", &path, errno.into()));
+                    return Err(VerifyError::system("open", &path, errno));
                 }
                 Err(errno) => {
                     return Ok(Some(format!(

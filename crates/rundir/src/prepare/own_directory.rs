@@ -11,6 +11,7 @@ use record::Left;
 
 use super::error::PrepareError;
 use super::layout_request::LayoutRequest;
+use crate::landmark::Landmark;
 use crate::manifest::{self, Manifest};
 use crate::names::{self, OWN_DIRECTORY_PREFIX};
 use crate::run_directory::RunDirectory;
@@ -32,21 +33,15 @@ pub(super) fn make(
         );
         let directory = location.join(&name);
         wish.refuse_long_paths(&directory)?;
-        let error = match users.make(name.as_bytes(), 0o755) {
+        let failed = match users.make(name.as_bytes(), 0o755) {
             Ok(()) => match mark(wish, &users, &name, directory.clone(), manifest.clone()) {
                 Ok(run_directory) => return Ok(run_directory),
-                Err(errno) => (
-                    errno,
-                    PrepareError::system("write a manifest in", &directory, errno),
-                ),
+                Err(errno) => ("write a manifest in", &*directory, errno),
             },
             Err(Errno::EXIST) => continue,
-            Err(errno) => (
-                errno,
-                PrepareError::system("make a directory in", location, errno),
-            ),
+            Err(errno) => ("make a directory in", location, errno),
         };
-        let (errno, error) = error;
+        let (_, _, errno) = failed;
         // It has this run's own name, and only an empty directory is removed.
         let removed = manifest::remove_by_name(&*users, &name);
         // `clean` in another process namespace has taken it for one of a run that was killed.
@@ -64,7 +59,8 @@ pub(super) fn make(
             Err(Errno::NOENT) if !may_come => Vec::new(),
             Err(errno) => directory_left(&*users, &name, location, &directory, errno),
         };
-        return Err(error.with_left(left));
+        let (what, path, errno) = failed;
+        return Err(PrepareError::system(what, path, errno).with_left(left));
     }
     Err(PrepareError::system(
         "find a free name for a directory in",
@@ -124,7 +120,6 @@ fn mark(
     let held = users.open(name.as_bytes())?;
     let lock = manifest.write(&*held)?;
     users.sync()?;
-    let users = Arc::clone(users);
-    let namespace = Arc::clone(&wish.namespace);
-    RunDirectory::new(namespace, directory, held, users, manifest, lock)
+    let landmark = Landmark::new(&wish.namespace, directory, held)?;
+    RunDirectory::new(landmark, Arc::clone(users), manifest, lock)
 }

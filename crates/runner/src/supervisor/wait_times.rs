@@ -17,7 +17,7 @@ use crate::control::Control;
 use crate::error::NoAnswer;
 use crate::events::{Event, Progress, Stage};
 use crate::timed_call::Call;
-use rundir::owned_files::OwnedDirectories;
+use rundir::run_directory::RunDirectories;
 
 /// How often the place is looked at.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
@@ -252,7 +252,7 @@ impl Supervisor<'_> {
 /// Waits until no more is missing of the free space than before; why it was not waited for any
 /// longer.
 fn wait_for_space(
-    owned: &dyn OwnedDirectories,
+    owned: &RunDirectories,
     control: &Control,
     looks: &AtomicU64,
     (before, at_most): (u64, Duration),

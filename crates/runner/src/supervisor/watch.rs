@@ -6,7 +6,8 @@ use std::sync::mpsc::{Receiver, Sender};
 use std::thread;
 
 use record::{Fact, HostId, Record};
-use rundir::owned_files::{Landmarks, OwnedDirectories};
+use rundir::landmark::Landmarks;
+use rundir::run_directory::RunDirectories;
 use rundir::worker_status::Slot;
 use rustix::pipe::PipeFlags;
 use spec::Drive;
@@ -44,7 +45,7 @@ pub(crate) struct Watch {
     pub neighbours: Vec<PoolOfWorker>,
     /// Those that workers check for others; empty where they check none.
     pub checked: Vec<PoolOfWorker>,
-    pub owned: Arc<dyn OwnedDirectories>,
+    pub owned: Arc<RunDirectories>,
     pub landmarks: Landmarks,
     pub sync: bool,
     /// Whether caches are dropped before the transactions.

@@ -269,7 +269,10 @@ fn nothing_is_lost_of_a_run_that_was_killed() {
         assert_eq!(moved.lost, [], "{name}");
         assert_eq!(moved.checked, verified.checked);
         let said = verify_now(places.ack_logs.path(), &places.ack_log()).unwrap_err();
-        assert!(matches!(said, VerifyError::NoDirectory { .. }), "{said}");
+        said.assert(
+            said.to_string()
+                .starts_with("cannot find the run directory"),
+        );
     }
 }
 
@@ -405,7 +408,7 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
     let mut damaged = ack_log.clone();
     damaged[ends[100] - 3] ^= 4;
     let said = verify(&damaged).unwrap_err();
-    said.assert(matches!(said, VerifyError::Damaged { line: 101, .. }));
+    said.assert(said.to_string().contains("is damaged in line 101"));
     assert!(said.to_string().contains("use an undamaged copy"), "{said}");
     let said = verify(b"not at all").unwrap_err();
     said.assert(

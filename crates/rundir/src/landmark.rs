@@ -1,68 +1,29 @@
-//! Where a run lives on the target, as whoever performs it sees it.
+//! The directories of a run, held open: whether they are still at their paths, and their file
+//! systems.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
 use engine::namespace::{Directory, Namespace};
 use engine::{Errno, Identity};
-use record::CleanUp;
 
 use crate::advice;
-use crate::heartbeat::Life;
-use crate::manifest::{FirstRank, KeptPool};
-use crate::ownership::Evidence;
-
-/// A run's place.
-pub trait OwnedDirectories: Send + Sync {
-    /// To look whether the place is still the one that the run began in.
-    fn landmarks(&self) -> Landmarks;
-
-    /// Removes what the run has made and left, and its mark.
-    fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp;
-
-    /// A pool that was kept is in use from now on.
-    fn begin_use(&self) -> Result<(), String>;
-
-    /// The run's signs of life.
-    fn life(&self) -> &Life;
-
-    /// Leaves everything as it is, for a later run.
-    fn keep(&self, kept: KeptPool) -> Result<(), String>;
-
-    /// The file systems of the place.
-    fn volumes(&self) -> Volumes;
-
-    /// The directory of each location's files, held open.
-    fn held(&self) -> Vec<Arc<dyn Directory>>;
-
-    /// By directory, whose it is: by that other processes of the run know it; none where this
-    /// process has not taken them.
-    fn owners(&self) -> Vec<FirstRank>;
-
-    /// Bytes that the run's own directories take: directories stay as large as they once were.
-    fn own_bytes(&self) -> u64;
-
-    /// The place in words.
-    fn describe(&self) -> String;
-}
 
 /// File systems, each by a directory of it that is held open. A value that may be used from any
 /// thread.
 #[derive(Clone, Debug, Default)]
-pub struct Volumes(pub(crate) Arc<Vec<Arc<dyn Directory>>>);
+pub struct Volumes(Arc<Vec<Arc<dyn Directory>>>);
 
 impl Volumes {
-    /// Those of directories with what these are known by: of each file system the first.
-    pub(crate) fn of<'a>(
-        directories: impl Iterator<Item = (Option<Identity>, &'a Arc<dyn Directory>)>,
-    ) -> Self {
+    /// Of each file system the first directory.
+    pub(crate) fn of<'a>(directories: impl Iterator<Item = &'a Landmark>) -> Self {
         let mut devices = Vec::new();
         let mut held = Vec::new();
-        for (identity, directory) in directories {
-            let device = identity.map(|identity| identity.device);
+        for landmark in directories {
+            let device = landmark.identity.map(|identity| identity.device);
             if device.is_none() || !devices.contains(&device) {
                 devices.push(device);
-                held.push(Arc::clone(directory));
+                held.push(Arc::clone(&landmark.held));
             }
         }
         Self(Arc::new(held))
@@ -87,59 +48,14 @@ impl Volumes {
     }
 }
 
-/// Storages that touch no file system have no place.
-pub struct NoOwnedDirectories(pub Life);
-
-impl OwnedDirectories for NoOwnedDirectories {
-    fn landmarks(&self) -> Landmarks {
-        Landmarks::default()
-    }
-
-    fn leave(&self, _: &Evidence, _: &mut dyn FnMut(u64)) -> CleanUp {
-        CleanUp::default()
-    }
-
-    fn life(&self) -> &Life {
-        &self.0
-    }
-
-    fn begin_use(&self) -> Result<(), String> {
-        Ok(())
-    }
-
-    fn keep(&self, _: KeptPool) -> Result<(), String> {
-        Err("this storage creates no files that a run could keep".to_owned())
-    }
-
-    fn volumes(&self) -> Volumes {
-        Volumes::default()
-    }
-
-    fn held(&self) -> Vec<Arc<dyn Directory>> {
-        Vec::new()
-    }
-
-    fn owners(&self) -> Vec<FirstRank> {
-        Vec::new()
-    }
-
-    fn own_bytes(&self) -> u64 {
-        0
-    }
-
-    fn describe(&self) -> String {
-        "nowhere".to_owned()
-    }
-}
-
 /// By what a place is known again: the directory at its path.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Landmark {
     pub(crate) namespace: Arc<dyn Namespace>,
     /// From the root.
     pub(crate) directory: PathBuf,
     pub(crate) identity: Option<Identity>,
-    /// The directory itself, held open.
+    /// The directory itself, held open: it stays reachable when its path does not.
     pub(crate) held: Arc<dyn Directory>,
 }
 
@@ -149,6 +65,19 @@ pub(crate) fn is_removed(held: &dyn Directory) -> bool {
 }
 
 impl Landmark {
+    pub(crate) fn new(
+        namespace: &Arc<dyn Namespace>,
+        directory: PathBuf,
+        held: Arc<dyn Directory>,
+    ) -> Result<Self, Errno> {
+        Ok(Self {
+            namespace: Arc::clone(namespace),
+            directory,
+            identity: held.facts()?.identity,
+            held,
+        })
+    }
+
     fn look(&self) -> Result<(), String> {
         let path = self.directory.display();
         let device = |identity: Option<Identity>| identity.map(|identity| identity.device);
@@ -178,29 +107,25 @@ impl Landmark {
 
 /// The places of a run, to be looked at from any thread.
 #[derive(Clone, Debug, Default)]
-pub struct Landmarks(Arc<Marked>);
-
-#[derive(Debug, Default)]
-struct Marked {
-    all: Vec<Arc<Landmark>>,
+pub struct Landmarks {
+    all: Vec<Landmark>,
     /// What was once found to be wrong: it stays, even where the place is well again.
-    gone: OnceLock<String>,
+    gone: Arc<OnceLock<String>>,
 }
 
 impl Landmarks {
-    pub(crate) fn new(all: Vec<Arc<Landmark>>) -> Self {
-        Self(Arc::new(Marked {
+    pub(crate) fn new(all: Vec<Landmark>) -> Self {
+        Self {
             all,
-            gone: OnceLock::new(),
-        }))
+            gone: Arc::default(),
+        }
     }
 
     /// Whether the places are still the ones where the run began; if not, what became of them.
     pub fn look(&self) -> Result<(), String> {
-        let looked = self.0.all.iter().try_for_each(|landmark| landmark.look());
-        if let Err(why) = looked {
-            self.0.gone.get_or_init(|| why);
+        if let Err(why) = self.all.iter().try_for_each(Landmark::look) {
+            self.gone.get_or_init(|| why);
         }
-        self.0.gone.get().map_or(Ok(()), |why| Err(why.clone()))
+        self.gone.get().map_or(Ok(()), |why| Err(why.clone()))
     }
 }
