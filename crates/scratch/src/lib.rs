@@ -29,7 +29,6 @@
 #[macro_use]
 mod invalid;
 mod blocks;
-mod cannot;
 mod directory;
 mod error;
 mod facts;
@@ -53,7 +52,6 @@ mod stop;
 mod tool;
 mod word;
 
-pub use cannot::CannotMake;
 pub use error::MakeError;
 pub use facts::{LoopFacts, MadeFacts, ToolFacts};
 pub use find::{FoundMade, MadeState, find};

@@ -69,7 +69,7 @@ pub(crate) fn attach(
         if backing.is_some() && backing == std::fs::symlink_metadata(&path).ok().map(of) {
             // Another file got the name in between: the device over it was made here.
             clear_at_last_close(&device, owned.around(None))?;
-            return Err(MakeError::Exchanged { path: shown(&path) });
+            return Err(MakeError::exchanged(&path));
         }
         if attempt == ATTEMPTS {
             let answer = std::io::Error::other("another process gives the device back");
@@ -93,10 +93,8 @@ fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeEr
         !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit())
     });
     if !is_loop {
-        return Err(MakeError::Answer {
-            command: tool::command_line("losetup", &words),
-            answer: device.to_owned(),
-        });
+        let command = tool::command_line("losetup", &words);
+        return Err(MakeError::answer(&command, device));
     }
     Ok(device.to_owned())
 }
@@ -190,10 +188,11 @@ pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
         }
         if began.elapsed() > RELEASE_LIMIT {
             cleared?;
-            return Err(MakeError::LoopBusy {
-                device: first.device.clone(),
-                image: first.image.clone(),
-            });
+            return Err(MakeError::new(format!(
+                "{} over {} is still in use (end what uses it, then run 'postmark clean')",
+                first.device,
+                first.image.display()
+            )));
         }
         std::thread::sleep(pause);
         pause = (pause * 2).min(Duration::from_millis(100));

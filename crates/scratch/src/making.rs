@@ -203,10 +203,11 @@ impl Made {
         if directory.is_in_place() {
             return Ok(());
         }
-        Err(MakeError::Moved {
-            from: directory.path().to_owned(),
-            to: directory.present(),
-        })
+        Err(MakeError::new(format!(
+            "another program has moved {} to {}, where no run finds it (leave it where it was made)",
+            directory.path().display(),
+            directory.present().display()
+        )))
     }
 
     /// The same as [`Made::directory`], wherever the directory is moved to.
@@ -251,7 +252,9 @@ impl Made {
     pub fn save(&mut self, state: &str) -> Result<(), MakeError> {
         states::check_name(state)?;
         if !self.spec.kind.has_image() {
-            return Err(MakeError::NoStates);
+            return Err(MakeError::new(
+                "a tmpfs has no states (use a kind of file system with an image)".to_owned(),
+            ));
         }
         self.check()?;
         self.stop()?;
@@ -284,7 +287,9 @@ impl Made {
     /// There is no such state, or something uses the file system.
     pub fn restore(&mut self, state: &str) -> Result<(), MakeError> {
         if !self.has_state(state) {
-            return Err(MakeError::NoState(state.to_owned()));
+            return Err(MakeError::new(format!(
+                "no saved state '{state}' (save it first)"
+            )));
         }
         self.stop()?;
         for (owned, image) in self.images() {
@@ -310,10 +315,7 @@ impl Made {
     fn removed_after(mut self, error: MakeError) -> MakeError {
         match self.remove_all().complete() {
             Ok(_) => error,
-            Err(removal) => MakeError::AndLeft {
-                error: Box::new(error),
-                removal: Box::new(removal),
-            },
+            Err(removal) => error.and_left(&removal),
         }
     }
 

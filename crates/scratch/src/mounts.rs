@@ -102,12 +102,15 @@ fn foreign(mount: &Mount, owned: &Owned) -> Option<String> {
 /// The mount that the program made on a directory of its own; that it is there and nothing covers
 /// it.
 pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
-    let path = || shown(&owned.directory.at(name));
+    let at = owned.directory.at(name);
     let Some(mount) = on(&owned.directory, name)? else {
-        return Err(MakeError::MountGone { path: path() });
+        return Err(MakeError::new(format!(
+            "another process has unmounted {}",
+            shown(&at).display()
+        )));
     };
     match foreign(&mount, owned) {
-        Some(why) => Err(MakeError::MountForeign { path: path(), why }),
+        Some(why) => Err(MakeError::foreign_mount(&at, &why)),
         None => Ok(mount),
     }
 }
@@ -125,10 +128,7 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
             return Ok(count);
         };
         if let Some(why) = foreign(&mount, owned) {
-            return Err(MakeError::MountForeign {
-                path: shown(&at),
-                why,
-            });
+            return Err(MakeError::foreign_mount(&at, &why));
         }
         if mount.file_system_type == "nilfs2" {
             let words = arguments(["--no-canonicalize", "--", name].map(OsStr::new));

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use rustix::fs::{Access, AtFlags, CWD};
 use system::{Fact, Space};
 
-use crate::cannot::CannotMake;
+use crate::error::MakeError;
 use crate::kind::FileSystemKind;
 use crate::spec::MakeSpec;
 use crate::tool;
@@ -44,7 +44,7 @@ impl MakeSpec {
     ///
     /// # Errors
     /// The first thing that is missing.
-    pub fn check(&self) -> Result<MakeNeeds, CannotMake> {
+    pub fn check(&self) -> Result<MakeNeeds, MakeError> {
         let kind = self.kind;
         if !rustix::process::geteuid().is_root() {
             let actions = if kind.has_image() {
@@ -52,18 +52,17 @@ impl MakeSpec {
             } else {
                 "mounting"
             };
-            return Err(CannotMake::NotRoot {
-                kind,
-                actions: actions.into(),
-            });
+            return Err(MakeError::new(format!(
+                "cannot make {kind}: {actions} needs root (run as root, or use a directory of a \
+                 mounted file system)"
+            )));
         }
         for (program, package) in programs(kind) {
             if tool::find(program).is_none() {
-                return Err(CannotMake::NoProgram {
-                    kind,
-                    program,
-                    package,
-                });
+                return Err(MakeError::new(format!(
+                    "cannot make {kind}: {program} is not installed (install the package \
+                     {package})"
+                )));
             }
         }
         for of_kernel in [kind, kind.on_image()] {
@@ -79,7 +78,7 @@ impl MakeSpec {
     }
 
     /// Finds the room, which may be shared by image and journal.
-    fn room(&self) -> Result<Vec<RoomNeed>, CannotMake> {
+    fn room(&self) -> Result<Vec<RoomNeed>, MakeError> {
         let kind = self.kind;
         let image_bytes = if kind.has_image() { self.size_bytes } else { 0 };
         let mut needs: BTreeMap<PathBuf, u64> = BTreeMap::new();
@@ -90,11 +89,7 @@ impl MakeSpec {
         let mut room = Vec::new();
         let mut by_device: BTreeMap<u64, u64> = BTreeMap::new();
         for (directory, bytes) in needs {
-            let refused = |answer: String| CannotMake::Directory {
-                kind,
-                directory: directory.clone(),
-                answer,
-            };
+            let refused = |answer: String| unusable(kind, &directory, &answer);
             let device = std::fs::metadata(&directory)
                 .map_err(|error| refused(error.to_string()))?
                 .dev();
@@ -108,12 +103,11 @@ impl MakeSpec {
             let needed = by_device.entry(device).or_default();
             *needed += bytes + BESIDE_BYTES;
             if *needed > available_bytes {
-                return Err(CannotMake::NoRoom {
-                    kind,
-                    directory,
-                    needed_bytes: *needed,
-                    available_bytes,
-                });
+                return Err(MakeError::no_room(format!(
+                    "no room for {kind} in {}: {needed} bytes needed, {available_bytes} available \
+                     (make room, use a smaller size, or in=DIRECTORY)",
+                    directory.display()
+                )));
             }
             room.push(RoomNeed {
                 directory,
@@ -140,7 +134,7 @@ pub(crate) fn programs(kind: FileSystemKind) -> Vec<(&'static str, &'static str)
     programs
 }
 
-fn has_file_system(kind: FileSystemKind) -> Result<(), CannotMake> {
+fn has_file_system(kind: FileSystemKind) -> Result<(), MakeError> {
     let is_there = || {
         let list = std::fs::read_to_string("/proc/filesystems").unwrap_or_default();
         list.lines()
@@ -154,10 +148,13 @@ fn has_file_system(kind: FileSystemKind) -> Result<(), CannotMake> {
         Ok(_) => "/proc/filesystems does not list it".to_owned(),
         Err(error) => error.to_string(),
     };
-    Err(CannotMake::NoFileSystem { kind, why })
+    Err(MakeError::new(format!(
+        "cannot make {kind}: the kernel does not have it ({why}; use another kind, or another \
+         kernel)"
+    )))
 }
 
-fn has_loops(kind: FileSystemKind) -> Result<(), CannotMake> {
+fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
     const CONTROL: &str = "/dev/loop-control";
     let may = || {
         rustix::fs::accessat(
@@ -171,20 +168,25 @@ fn has_loops(kind: FileSystemKind) -> Result<(), CannotMake> {
         // Where it helps, the device is there afterwards; where it does not, that is told.
         drop(tool::run("modprobe", ["--", "loop"], None, tool::SHORT));
     }
-    may().map_err(|answer| CannotMake::NoLoop {
-        kind,
-        answer: answer.to_string(),
+    may().map_err(|answer| {
+        MakeError::new(format!(
+            "cannot make {kind}: no loop device: {CONTROL}: {answer} (load the module loop, or \
+             let the container use /dev/loop*)"
+        ))
     })
+}
+
+fn unusable(kind: FileSystemKind, directory: &Path, answer: &str) -> MakeError {
+    MakeError::new(format!(
+        "cannot make {kind} in {}: {answer} (use in=DIRECTORY)",
+        directory.display()
+    ))
 }
 
 /// The directory without links, where images can lie in it: as root, nobody else may exchange it
 /// for another one.
-pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, CannotMake> {
-    let refused = |answer: String| CannotMake::Directory {
-        kind,
-        directory: directory.to_owned(),
-        answer,
-    };
+pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, MakeError> {
+    let refused = |answer: String| unusable(kind, directory, &answer);
     let real = std::fs::canonicalize(directory).map_err(|error| refused(error.to_string()))?;
     let user = rustix::process::geteuid().as_raw();
     for above in real.ancestors() {
@@ -195,11 +197,12 @@ pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, 
         let mode = facts.permissions().mode();
         let is_others = facts.uid() != 0 && facts.uid() != user;
         if is_others || (mode & 0o022 != 0 && mode & 0o1000 == 0) {
-            return Err(CannotMake::UnsafeDirectory {
-                kind,
-                directory: directory.to_owned(),
-                renamed: above.to_owned(),
-            });
+            return Err(MakeError::new(format!(
+                "cannot make {kind} in {}: another user can rename {} (use a directory that only \
+                 root can change, or /var/tmp)",
+                directory.display(),
+                above.display()
+            )));
         }
     }
     rustix::fs::accessat(

@@ -118,7 +118,7 @@ impl Owned {
         let file = opened.map_err(|errno| MakeError::io("open", &at, errno))?;
         let facts = facts_of(&file).map_err(|errno| MakeError::io("look at", &at, errno))?;
         if !self.is_ours(name, &facts) {
-            return Err(MakeError::Exchanged { path: shown(&at) });
+            return Err(MakeError::exchanged(&at));
         }
         Ok(file.into())
     }
@@ -128,7 +128,7 @@ impl Owned {
         let at = self.directory.at(name);
         match self.directory.facts_in(name) {
             Ok(Some(facts)) if self.is_ours(name, &facts) => Ok(()),
-            Ok(_) => Err(MakeError::Exchanged { path: shown(&at) }),
+            Ok(_) => Err(MakeError::exchanged(&at)),
             Err(errno) => Err(MakeError::io("look at", &at, errno)),
         }
     }
@@ -182,10 +182,10 @@ impl Owned {
             Ok(_) => self
                 .manifest
                 .add(&self.directory, Entry::Removed(name.to_owned())),
-            Err(left) => Err(MakeError::Left {
-                directory: self.directory.present(),
-                left: format!("{}: {}", left.path.display(), left.why),
-            }),
+            Err(left) => Err(MakeError::left(
+                &self.directory.present(),
+                &format!("{}: {}", left.path.display(), left.why),
+            )),
         }
     }
 }

@@ -65,10 +65,7 @@ impl MadeRemoved {
         if self.left.is_empty() {
             return Ok(self);
         }
-        Err(MakeError::Left {
-            left: self.left_line(),
-            directory: self.directory,
-        })
+        Err(MakeError::left(&self.directory, &self.left_line()))
     }
 }
 

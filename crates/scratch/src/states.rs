@@ -53,5 +53,7 @@ pub(crate) fn check_name(state: &str) -> Result<(), MakeError> {
     if (1..=32).contains(&state.len()) && state.bytes().all(is_plain) {
         return Ok(());
     }
-    Err(MakeError::StateName(state.to_owned()))
+    Err(MakeError::new(format!(
+        "invalid name of a state '{state}': expected 1 to 32 lower-case letters, digits and hyphens"
+    )))
 }

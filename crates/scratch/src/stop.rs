@@ -24,7 +24,7 @@ impl MakeStop {
     /// Ends what takes long.
     pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<(), MakeError> {
         match self.is_asked() {
-            true => Err(MakeError::Interrupted { what: what() }),
+            true => Err(MakeError::interrupted(&what())),
             false => Ok(()),
         }
     }

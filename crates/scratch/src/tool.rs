@@ -91,8 +91,10 @@ pub(crate) fn run<A: Into<OsString>>(
     let (status, [output, errors]) = ended(name, &arguments, around, limit)?;
     let command = || command_line(name, &arguments);
     if let Some(signal) = status.signal() {
-        let command = command();
-        return Err(MakeError::Killed { command, signal });
+        return Err(MakeError::new(format!(
+            "'{}' was killed by signal {signal}",
+            command()
+        )));
     }
     if !status.success() {
         let answer = if errors.trim().is_empty() {
@@ -100,11 +102,12 @@ pub(crate) fn run<A: Into<OsString>>(
         } else {
             errors
         };
-        return Err(MakeError::Failed {
-            command: command(),
-            status: status.code().unwrap_or(-1),
-            answer: one_line(&answer),
-        });
+        return Err(MakeError::new(format!(
+            "'{}' failed with exit status {}: {}",
+            command(),
+            status.code().unwrap_or(-1),
+            one_line(&answer)
+        )));
     }
     Ok(output)
 }
@@ -116,10 +119,7 @@ pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     let (_, [output, errors]) = ended(name, &arguments, None, SHORT)?;
     let mut lines = output.lines().chain(errors.lines()).map(str::trim);
     let first = lines.find(|line| !line.is_empty()).map(str::to_owned);
-    first.ok_or_else(|| MakeError::Answer {
-        command: command_line(name, &arguments),
-        answer: String::new(),
-    })
+    first.ok_or_else(|| MakeError::answer(&command_line(name, &arguments), ""))
 }
 
 /// How a program ended, with its standard output and standard error.
@@ -129,9 +129,9 @@ fn ended(
     around: Option<Around>,
     limit: Duration,
 ) -> Result<(ExitStatus, [String; 2]), MakeError> {
-    let not_started = |answer| MakeError::NotStarted {
-        command: command_line(name, arguments),
-        answer,
+    let not_started = |answer: std::io::Error| {
+        let command = command_line(name, arguments);
+        MakeError::new(format!("cannot start '{command}': {answer}"))
     };
     let program = find(name).ok_or_else(|| not_started(std::io::ErrorKind::NotFound.into()))?;
     let stdin = match around {
@@ -164,14 +164,14 @@ fn ended(
                 &mut child,
                 &[(Signal::TERM, GRACE), (Signal::KILL, AFTER_KILL)],
             );
-            let what = format!("'{command}'");
-            return Err(MakeError::Interrupted { what });
+            return Err(MakeError::interrupted(&format!("'{command}'")));
         }
         end(&mut child, &[(Signal::KILL, AFTER_KILL)]);
-        return Err(MakeError::Hung {
-            command,
-            limit_s: limit.as_secs(),
-        });
+        return Err(MakeError::new(format!(
+            "'{command}' did not end within {} s and was killed (is the device or the file system \
+             below it hanging?)",
+            limit.as_secs()
+        )));
     };
     Ok((
         status,

@@ -230,15 +230,13 @@ fn of_target<A>(name: &str, done: Result<A, MakeError>, user: User) -> Result<Op
         Ok(done) => Ok(Some(done)),
         Err(why) => {
             let problem = Error::failed(format!("the target {name}: {why}"));
-            match &why {
-                MakeError::Interrupted { .. } => Ok(None),
-                // What is left is told.
-                _ if why.is_interrupted() => {
-                    user.tell(problem);
-                    Ok(None)
-                }
-                _ => Err(problem),
+            if !why.is_interrupted() {
+                return Err(problem);
             }
+            if why.is_left() {
+                user.tell(problem);
+            }
+            Ok(None)
         }
     }
 }
