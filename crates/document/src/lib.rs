@@ -21,4 +21,4 @@ pub use format::{
     Format, SCREEN_WIDTH, Terminal, UnknownFormat, WIDTH, csv, csv_rows, html, json, json_line,
     markdown, on_terminal, text,
 };
-pub use table::{Cell, Number, Table};
+pub use table::{Cell, Column, Number, Table};

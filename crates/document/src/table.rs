@@ -153,6 +153,42 @@ impl Cell {
     pub fn ours(text: impl Into<String>) -> Self {
         Self::Ours(text.into())
     }
+
+    /// A number of things.
+    pub fn count(number: impl Into<u64>) -> Self {
+        Number::Count(number.into()).into()
+    }
+
+    /// A number of things a second.
+    pub fn rate(per_second: Option<f64>) -> Self {
+        per_second.map(Number::Rate).into()
+    }
+
+    /// Nanoseconds, in the unit that suits them.
+    pub fn latency(ns: Option<u64>) -> Self {
+        ns.map(|ns| Number::Latency(ns as f64)).into()
+    }
+
+    /// A number of bytes.
+    pub fn bytes(number: Option<u64>) -> Self {
+        number.map(|number| Number::Bytes(number as f64)).into()
+    }
+
+    /// Bytes a second.
+    pub fn throughput(per_second: Option<f64>) -> Self {
+        let number = per_second.map(|rate| Self::Number(Number::Bytes(rate), "/s"));
+        number.into()
+    }
+
+    /// A share from 0 to 1.
+    pub fn share(fraction: Option<f64>) -> Self {
+        fraction.map(Number::Share).into()
+    }
+
+    /// A number with so many digits.
+    pub fn decimal(number: Option<f64>, digits: usize) -> Self {
+        number.map(|number| Number::Decimal(number, digits)).into()
+    }
 }
 
 impl From<String> for Cell {
@@ -179,9 +215,12 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
     }
 }
 
-/// A column of a table.
+/// A column of a list: what stands over it, and what it shows of an entry.
+pub type Column<T> = (&'static str, fn(&T) -> Cell);
+
+/// The head of a column of a table.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Column {
+pub(crate) struct Head {
     /// What stands over it.
     pub header: String,
     /// Whether its cells stand to the left.
@@ -191,7 +230,7 @@ pub(crate) struct Column {
 /// A table: a header and rows below it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: Vec<Head>,
     pub(crate) rows: Vec<Vec<Cell>>,
     /// How many columns, from the first, say what a row is.
     pub(crate) leads: usize,
@@ -214,6 +253,16 @@ impl Table {
         table
     }
 
+    /// A table with a row for each entry of a list.
+    pub fn of<T>(words: usize, columns: &[Column<T>], list: impl IntoIterator<Item = T>) -> Self {
+        let header: Vec<&str> = columns.iter().map(|(header, _)| *header).collect();
+        let mut table = Self::new(words, &header);
+        for entry in list {
+            table.row(columns.iter().map(|(_, cell)| cell(&entry)).collect());
+        }
+        table
+    }
+
     /// Where it is too wide, headers are broken, and the rest of the columns stands below, behind
     /// the first words again.
     #[must_use]
@@ -229,10 +278,19 @@ impl Table {
         self
     }
 
+    /// The column at this place, from 0, has words.
+    #[must_use]
+    pub fn with_words(mut self, place: usize) -> Self {
+        if let Some(column) = self.columns.get_mut(place) {
+            column.is_words = true;
+        }
+        self
+    }
+
     /// Adds a column.
     pub fn column(&mut self, header: impl Into<String>, is_words: bool) {
         let header = header.into();
-        self.columns.push(Column { header, is_words });
+        self.columns.push(Head { header, is_words });
     }
 
     /// Adds a row. What it has no cells for stays empty.

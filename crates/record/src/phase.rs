@@ -218,6 +218,18 @@ impl PhaseRecord {
         self.segments.iter().flat_map(|segment| &segment.operations)
     }
 
+    /// When its first stretch began and when its last one ended; nothing where it has none.
+    pub fn span_ns(&self) -> Option<(u64, u64)> {
+        let began_ns = self.segments.iter().map(|segment| segment.began_ns).min()?;
+        let ended_ns = self.segments.iter().map(|segment| segment.ended_ns).max()?;
+        Some((began_ns, ended_ns))
+    }
+
+    /// Transactions of all stretches that were issued and are over.
+    pub fn all_issued(&self) -> u64 {
+        self.segments.iter().map(|segment| segment.issued).sum()
+    }
+
     /// Whether nothing of it is a warm-up or the way to steady state.
     pub fn is_all_measured(&self) -> bool {
         self.measured().count() == self.segments.len()

@@ -365,3 +365,11 @@ pub struct Record {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<StudyPart>,
 }
+
+impl Record {
+    /// What is known of the targets.
+    pub fn targets(&self) -> impl Iterator<Item = &Target> + Clone {
+        let targets = self.locations.iter();
+        targets.filter_map(|location| location.target.known())
+    }
+}

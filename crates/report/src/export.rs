@@ -7,6 +7,7 @@ use record::{Load, Record};
 use verdict::summary::{LatencySummary, TransactionsSummary};
 use verdict::{ListedRun, OperationSummary, Summary, SweepStepSummary};
 
+use crate::latencies;
 use crate::steps::by_load;
 use crate::text::kind;
 
@@ -27,12 +28,8 @@ pub fn csv(entry: &ListedRun, record: &Record) -> String {
     let workers: Cell = Number::Ordinal(entry.headline.workers.into()).into();
     let no_step = [Cell::Empty, Cell::Empty, Cell::Empty, workers];
     let mut rows: Vec<Vec<Cell>> = Vec::new();
-    rows.extend(
-        summary
-            .transactions
-            .iter()
-            .map(|all| [&run[..], &no_step, &transactions(all)].concat()),
-    );
+    let all = summary.transactions.iter();
+    rows.extend(all.map(|all| [&run[..], &no_step, &transactions(all)].concat()));
     for phase in &summary.phases {
         let of_kind =
             |of_kind| [&run[..], &no_step, &operation(phase.phase.name(), of_kind)].concat();
@@ -104,15 +101,12 @@ fn row(
 ) -> Vec<Cell> {
     let mut cells = [phase, role, action].map(Cell::ours).to_vec();
     cells.extend([
-        Number::Count(operations).into(),
-        per_second.map(Number::Rate).into(),
-        Number::Count(bytes).into(),
-        Number::Count(failed).into(),
+        Cell::count(operations),
+        Cell::rate(per_second),
+        Cell::count(bytes),
+        Cell::count(failed),
     ]);
-    cells.extend(self::times(
-        times.mean,
-        [times.p50, times.p99, times.p99_9, times.max],
-    ));
+    cells.extend(self::times(times));
     cells
 }
 
@@ -129,25 +123,24 @@ fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
         Number::Ordinal(number as u64 + 1).into(),
         Cell::ours(by),
         load,
+        Number::Ordinal(step.workers.into()).into(),
     ];
-    cells.push(Number::Ordinal(step.workers.into()).into());
     cells.extend(["transactions", "all", "transaction"].map(Cell::ours));
     cells.extend([
-        Number::Count(step.transactions).into(),
-        step.achieved_per_second.map(Number::Rate).into(),
+        Cell::count(step.transactions),
+        Cell::rate(step.achieved_per_second),
         Cell::Empty,
-        Number::Count(step.failed).into(),
+        Cell::count(step.failed),
     ]);
-    cells.extend(times(
-        step.mean_ns,
-        [step.p50_ns, step.p99_ns, step.p999_ns, step.max_ns],
-    ));
+    cells.extend(times(&latencies::of_step(step)));
     cells
 }
 
 /// Mean, percentiles, maximum; in nanoseconds.
-fn times(mean_ns: Option<f64>, others: [Option<u64>; 4]) -> Vec<Cell> {
-    let mut cells = vec![mean_ns.map(Number::Microseconds).into()];
-    cells.extend(others.map(|ns| ns.map(Number::Seconds).into()));
-    cells
+fn times(of: &LatencySummary) -> [Cell; 5] {
+    latencies::cells(
+        of,
+        ["mean", "p50", "p99", "p99.9", "max"],
+        Number::Microseconds,
+    )
 }

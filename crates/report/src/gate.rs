@@ -1,7 +1,7 @@
 //! Gates as documents: the decision, what it needs, a table, and a sentence for each requirement.
 
 use document::units::{bound, counted, percent};
-use document::{Cell, Document, Number, Table, Tone};
+use document::{Cell, Column, Document, Table, Tone};
 use study::gate::FAIL_ALPHA;
 use study::{Bound, Decision, Gate, Judged, Method};
 
@@ -112,44 +112,23 @@ fn needs(gate: &Gate) -> String {
 }
 
 fn table(gate: &Gate) -> Table {
-    let mut table = Table::new(
-        2,
-        &[
-            "",
-            "requirement",
-            "ratio",
-            "95 % bound",
-            "p",
-            "order p",
-            "blocks",
-            "needed",
-        ],
-    );
-    table.column("decision", true);
-    for judged in &gate.requirements {
-        let number = |value: Option<f64>, digits| {
-            Cell::from(value.map(|value| Number::Decimal(value, digits)))
-        };
-        let p = |p: Option<f64>| {
-            let words = p.map(|p| Cell::ours(probability(p).trim_start_matches("= ").to_owned()));
-            words.unwrap_or(Cell::Missing)
-        };
-        table.row(vec![
-            judged.side.as_str().into(),
-            Cell::ours(judged.requirement.to_string()),
-            number(Some(judged.ratio), 3),
-            number(judged.bound, 3),
-            p(judged.p),
-            p(judged.order_p),
-            Number::Count(judged.count.into()).into(),
-            judged
-                .blocks_needed
-                .map(|blocks| Number::Count(blocks.into()))
-                .into(),
-            Cell::ours(judged.decision.name()),
-        ]);
-    }
-    table
+    let columns: [Column<&Judged>; 9] = [
+        ("", |of| of.side.as_str().into()),
+        ("requirement", |of| Cell::ours(of.requirement.to_string())),
+        ("ratio", |of| Cell::decimal(Some(of.ratio), 3)),
+        ("95 % bound", |of| Cell::decimal(of.bound, 3)),
+        ("p", |of| p(of.p)),
+        ("order p", |of| p(of.order_p)),
+        ("blocks", |of| Cell::count(of.count)),
+        ("needed", |of| of.blocks_needed.map(Cell::count).into()),
+        ("decision", |of| Cell::ours(of.decision.name())),
+    ];
+    Table::of(2, &columns, &gate.requirements).with_words(8)
+}
+
+fn p(p: Option<f64>) -> Cell {
+    p.map(|p| Cell::ours(probability(p).trim_start_matches("= ")))
+        .into()
 }
 
 /// A requirement in one sentence.

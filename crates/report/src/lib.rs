@@ -8,6 +8,7 @@ mod environment;
 pub mod export;
 pub mod figures;
 pub mod gate;
+mod latencies;
 pub mod list;
 pub mod page;
 mod pictures;

@@ -57,11 +57,7 @@ fn workers(entry: &ListedRun) -> Cell {
 }
 
 fn rate(entry: &ListedRun) -> Cell {
-    entry
-        .headline
-        .transactions_per_second
-        .map(Number::Rate)
-        .into()
+    Cell::rate(entry.headline.transactions_per_second)
 }
 
 fn p99(entry: &ListedRun) -> Cell {
@@ -119,10 +115,7 @@ pub fn document(entries: &[ListedRun]) -> Document {
         ("verdict", true, verdict),
         ("tags", true, tags),
         ("trans/s", false, rate),
-        ("p99", false, |entry| {
-            let ns = entry.headline.p99_ns;
-            ns.map(|ns| Number::Latency(ns as f64)).into()
-        }),
+        ("p99", false, |entry| Cell::latency(entry.headline.p99_ns)),
     ];
     let has_tags = entries.iter().any(|entry| !entry.tags.is_empty());
     columns.retain(|(header, ..)| has_tags || *header != "tags");

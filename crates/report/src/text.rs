@@ -19,8 +19,8 @@ pub(crate) mod times;
 use document::units::{grouped, rate, seconds};
 use document::{Cell, Document, Number, Table, WIDTH};
 use record::{Phase, Record};
+use verdict::Summary;
 use verdict::summary::PaperFigures;
-use verdict::{Rate, Summary};
 
 pub use self::findings::clean_up;
 pub(crate) use self::heading::{kind, work, workload_lines};
@@ -59,12 +59,7 @@ pub fn report(record: &Record) -> Document {
     environment::render(document, record);
     overhead::render(document, record, &summary);
     findings::render(document, record, &summary);
-    for note in &record.hints {
-        document.line(format!("Note: {note}"));
-    }
-    for advice in outcome::advice(record) {
-        document.line(format!("Note: {advice}"));
-    }
+    outcome::notes(document, record);
     report
 }
 
@@ -82,31 +77,31 @@ pub(crate) fn elapsed(document: &mut Document, summary: &Summary) {
 fn paper(document: &mut Document, paper: &PaperFigures) {
     document.head("Figures of the 1997 paper (section III)");
     let mut table = Table::new(1, &["", "total", "per second"]);
-    let mut files = |name: &str, value: Rate, unit: &str| {
-        table.row(vec![
-            name.into(),
-            format!("{} {unit}", grouped(value.count)).into(),
-            format!("{} {unit}/s", rate(value.per_second)).into(),
-        ]);
-    };
-    files("Transactions", paper.transactions, "transactions");
-    files("Created", paper.created, "files");
-    files("  creation alone", paper.created_alone, "files");
-    files("  mixed with transactions", paper.created_mixed, "files");
-    files("Read", paper.read, "files");
-    files("Appended", paper.appended, "files");
-    files("Deleted", paper.deleted, "files");
-    files("  deletion alone", paper.deleted_alone, "files");
-    files("  mixed with transactions", paper.deleted_mixed, "files");
+    for (name, value) in [
+        ("Transactions", paper.transactions),
+        ("Created", paper.created),
+        ("  creation alone", paper.created_alone),
+        ("  mixed with transactions", paper.created_mixed),
+        ("Read", paper.read),
+        ("Appended", paper.appended),
+        ("Deleted", paper.deleted),
+        ("  deletion alone", paper.deleted_alone),
+        ("  mixed with transactions", paper.deleted_mixed),
+    ] {
+        let unit = match name {
+            "Transactions" => "transactions",
+            _ => "files",
+        };
+        let count = format!("{} {unit}", grouped(value.count));
+        let per_second = format!("{} {unit}/s", rate(value.per_second));
+        table.row(vec![name.into(), count.into(), per_second.into()]);
+    }
     for (name, value) in [
         ("Data read", paper.bytes_read),
         ("Data written", paper.bytes_written),
     ] {
-        let rate = value
-            .per_second
-            .map(|rate| Cell::Number(Number::Bytes(rate), "/s"));
         let count = Cell::Number(Number::Count(value.count), " bytes");
-        table.row(vec![name.into(), count, rate.into()]);
+        table.row(vec![name.into(), count, Cell::throughput(value.per_second)]);
     }
     document.below(format!(
         "Elapsed: {} s, of which transactions {} s",

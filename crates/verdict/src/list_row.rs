@@ -135,12 +135,7 @@ pub struct Headline {
 impl Headline {
     /// The line of a record.
     pub fn of(record: &Record) -> Self {
-        let targets = || {
-            record
-                .locations
-                .iter()
-                .filter_map(|location| location.target.known())
-        };
+        let targets = || record.targets();
         let mut file_systems: Vec<String> = Vec::new();
         for mount in targets().filter_map(|target| target.mount.known()) {
             if !file_systems.contains(&mount.file_system_type) {

@@ -6,7 +6,7 @@ use textwrap::wrap_algorithms::wrap_first_fit;
 
 use crate::block::{Block, Document, Tone};
 use crate::sanitize::sanitize;
-use crate::table::{Column, Table};
+use crate::table::{Head, Table};
 use crate::units::NO_BREAK;
 
 /// So many characters fit in a line, if nothing else is known.
@@ -244,7 +244,7 @@ fn table(table: &Table, layout: Layout) -> String {
 
 /// The lines of each column's header, and the width of each column.
 fn columns(table: &Table, cells: &[Vec<String>]) -> (Vec<Vec<String>>, Vec<usize>) {
-    let column = |(index, column): (usize, &Column)| {
+    let column = |(index, column): (usize, &Head)| {
         let cells = cells.iter().filter_map(|row| row.get(index));
         let widest = cells.map(|cell| wide(cell)).max().unwrap_or(0);
         let header_max = match table.folds {

@@ -19,18 +19,14 @@ const COLUMNS: [(&str, Value); 8] = [
     ("operation", |operation, _| operation.action.name().into()),
     ("role", |operation, _| operation.role.name().into()),
     ("step", |_, step| step.step.as_str().into()),
-    ("count", |_, step| Number::Count(step.count).into()),
+    ("count", |_, step| Cell::count(step.count)),
     ("mean", |_, step| {
         step.duration_ns.mean.map(Number::Latency).into()
     }),
-    ("p50", |_, step| duration(step.duration_ns.p50)),
-    ("p99", |_, step| duration(step.duration_ns.p99)),
-    ("max", |_, step| duration(step.duration_ns.max)),
+    ("p50", |_, step| Cell::latency(step.duration_ns.p50)),
+    ("p99", |_, step| Cell::latency(step.duration_ns.p99)),
+    ("max", |_, step| Cell::latency(step.duration_ns.max)),
 ];
-
-fn duration(ns: Option<u64>) -> Cell {
-    ns.map(|ns| Number::Latency(ns as f64)).into()
-}
 
 /// Each step as a point at its median with its way to the 99th percentile.
 pub(super) fn render(document: &mut Document, summary: &Summary) {

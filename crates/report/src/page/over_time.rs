@@ -146,16 +146,9 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
     }
     let mut data = Table::new(0, &["from, s", "read", "written"]);
     for stretch in stretches {
-        let cell = |value: Option<f64>| {
-            value
-                .map(|value| Cell::Number(Number::Bytes(value), "/s"))
-                .into()
-        };
-        data.row(vec![
-            Number::Seconds(stretch.began_ns).into(),
-            cell(read(stretch)),
-            cell(written(stretch)),
-        ]);
+        let began = Number::Seconds(stretch.began_ns).into();
+        let moved = [read(stretch), written(stretch)].map(Cell::throughput);
+        data.row([vec![began], moved.into()].concat());
     }
     let title = "Throughput over time";
     let caption = "Bytes/s that operations read and wrote; who served them is below.".to_owned();

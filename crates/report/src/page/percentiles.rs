@@ -14,9 +14,9 @@ use super::labels::short_latency;
 use super::served::service;
 use super::sides::capital;
 use super::sweep;
+use crate::latencies;
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
-use crate::text::times::LATENCY_COLUMNS;
 
 /// So many operations lie beyond the last point, as beyond every percentile in a report.
 const BEYOND_MIN: f64 = 10.0;
@@ -278,27 +278,19 @@ pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
 
 /// The percentiles that reports show.
 fn data(curves: &[Curve<'_>]) -> Table {
-    let mut header = vec!["", "operations"];
-    header.extend(LATENCY_COLUMNS);
+    let mut table = Table::new(1, &[&["", "operations"][..], &latencies::COLUMNS].concat());
     let has_service = curves.iter().any(|curve| curve.service.is_some());
     if has_service {
-        header.push("p99 service time");
+        table.column("p99 service time", false);
     }
-    let mut table = Table::new(1, &header);
     for curve in curves {
         let of = curve.latency.summary();
-        let mut row: Vec<Cell> = vec![
-            curve.name.as_str().into(),
-            Number::Count(curve.latency.count()).into(),
-            of.mean.map(Number::Latency).into(),
-        ];
-        let shown = [of.p50, of.p90, of.p95, of.p99, of.p99_9, of.p99_99, of.max];
-        let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
-        row.extend(shown.map(cell));
+        let name = curve.name.as_str().into();
+        let mut row = vec![name, Cell::count(curve.latency.count())];
+        row.extend(latencies::cells(&of, latencies::COLUMNS, Number::Latency));
         if has_service {
-            row.push(cell(
-                curve.service.and_then(|service| service.summary().p99),
-            ));
+            let service = curve.service.map(Histogram::summary);
+            row.push(Cell::latency(service.and_then(|service| service.p99)));
         }
         table.row(row);
     }

@@ -1,7 +1,7 @@
 //! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the A/A
 //! noise behind.
 
-use document::{Cell, Document, Number, Table};
+use document::{Cell, Document, Table};
 use study::{Better, Comparison, Comparisons, Estimate, RatioInterval};
 
 use super::sides::number;
@@ -22,21 +22,19 @@ const COLUMNS: [(&str, Value); 8] = [
     ("side", |_, row| row.side.as_str().into()),
     ("baseline", |_, row| row.baseline.as_str().into()),
     ("metric", |_, row| Cell::ours(row.metric.to_string())),
-    ("ratio", |_, row| {
-        decimal(row.estimate().map(|estimate| estimate.ratio))
-    }),
-    ("from", |_, row| decimal(interval(row).map(|of| of.low))),
-    ("to", |_, row| decimal(interval(row).map(|of| of.high))),
+    ("ratio", |_, row| decimal(row.estimate(), |of| of.ratio)),
+    ("from", |_, row| decimal(interval(row), |of| of.low)),
+    ("to", |_, row| decimal(interval(row), |of| of.high)),
     ("twin from", |table, row| {
-        decimal(noise(table, row).map(|band| band.low))
+        decimal(noise(table, row), |of| of.low)
     }),
     ("twin to", |table, row| {
-        decimal(noise(table, row).map(|band| band.high))
+        decimal(noise(table, row), |of| of.high)
     }),
 ];
 
-fn decimal(value: Option<f64>) -> Cell {
-    value.map(|value| Number::Decimal(value, 3)).into()
+fn decimal<T>(of: Option<T>, value: fn(T) -> f64) -> Cell {
+    Cell::decimal(of.map(value), 3)
 }
 
 fn interval(row: &Comparison) -> Option<RatioInterval> {

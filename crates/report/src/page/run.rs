@@ -6,8 +6,9 @@ use std::borrow::Cow;
 
 use document::sanitize::is_harmful;
 use document::units::{rate, utc};
-use document::{Block, Document, Number, Table};
+use document::{Block, Cell, Column, Document, Number, Table};
 use record::{Record, words_again};
+use verdict::summary::WorkerRate;
 use verdict::{PhaseSummary, Summary};
 
 pub(super) use self::strip::strip;
@@ -85,12 +86,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     all.folded("Environment", environment);
     let mut findings = Document::default();
     text::findings::render(&mut findings, record, summary);
-    for note in &record.hints {
-        findings.line(format!("Note: {note}"));
-    }
-    for advice in text::outcome::advice(record) {
-        findings.line(format!("Note: {advice}"));
-    }
+    text::outcome::notes(&mut findings, record);
     if !findings.is_empty() {
         all.title("Findings");
         all.append(findings);
@@ -153,14 +149,12 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
         .collect();
     let title = format!("Spread of workers in {}", phase.phase.name());
     let caption = "Each worker's own rate: what it did over its own time.".to_owned();
-    let mut data = Table::new(0, &["worker", "done", "per second"]);
-    for worker in &phase.workers {
-        data.row(vec![
-            Number::Ordinal(worker.worker.into()).into(),
-            Number::Count(worker.done.count).into(),
-            worker.done.per_second.map(Number::Rate).into(),
-        ]);
-    }
+    let columns: [Column<&WorkerRate>; 3] = [
+        ("worker", |of| Number::Ordinal(of.worker.into()).into()),
+        ("done", |of| Cell::count(of.done.count)),
+        ("per second", |of| Cell::rate(of.done.per_second)),
+    ];
+    let data = Table::of(0, &columns, &phase.workers);
     let chart = Chart {
         title: &title,
         description: &caption,

@@ -2,7 +2,7 @@
 //! workers, how it scales.
 
 use document::units::{latency, rate};
-use document::{Cell, Document, Number, Table};
+use document::{Cell, Column, Document, Number, Table};
 use record::Load;
 use verdict::{Summary, SweepStepSummary, SweepSummary};
 
@@ -15,9 +15,9 @@ use crate::text;
 /// A percentile of a step.
 type Percentile = fn(&SweepStepSummary) -> Option<u64>;
 const PERCENTILES: [(&str, Percentile); 3] = [
-    ("p50", |step| step.p50_ns),
-    ("p99", |step| step.p99_ns),
-    ("p99.9", |step| step.p999_ns),
+    ("p50", |of| of.p50_ns),
+    ("p99", |of| of.p99_ns),
+    ("p99.9", |of| of.p999_ns),
 ];
 
 pub(super) use crate::text::sweep::load;
@@ -70,27 +70,6 @@ fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
     })
 }
 
-/// A column: its header, and its value for a step.
-type Column = (&'static str, fn(&SweepStepSummary) -> Cell);
-
-/// The columns of the table beside the latencies.
-const COLUMNS: [Column; 6] = [
-    ("requested/s", |step| {
-        step.load.rate().map(Number::Rate).into()
-    }),
-    ("workers", |step| Number::Count(step.workers.into()).into()),
-    ("achieved/s", |step| {
-        step.achieved_per_second.map(Number::Rate).into()
-    }),
-    ("p50", |step| duration(step.p50_ns)),
-    ("p99", |step| duration(step.p99_ns)),
-    ("p99.9", |step| duration(step.p999_ns)),
-];
-
-fn duration(ns: Option<u64>) -> Cell {
-    ns.map(|ns| Number::Latency(ns as f64)).into()
-}
-
 fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepSummary]) {
     let series: Vec<Series> = PERCENTILES
         .iter()
@@ -121,10 +100,15 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         name: format!("SLO: p99 < {}", latency(at)),
     }));
     behind.extend(knee(sweep, steps));
-    let mut data = Table::new(0, &COLUMNS.map(|(name, _)| name));
-    for step in steps {
-        data.row(COLUMNS.map(|(_, cell)| cell(step)).to_vec());
-    }
+    let columns: [Column<&&SweepStepSummary>; 6] = [
+        ("requested/s", |of| Cell::rate(of.load.rate())),
+        ("workers", |of| Cell::count(of.workers)),
+        ("achieved/s", |of| Cell::rate(of.achieved_per_second)),
+        ("p50", |of| Cell::latency(of.p50_ns)),
+        ("p99", |of| Cell::latency(of.p99_ns)),
+        ("p99.9", |of| Cell::latency(of.p999_ns)),
+    ];
+    let data = Table::of(0, &columns, steps);
     let title = "Latency against the achieved rate";
     let found = text::sweep::found(sweep);
     let caption = match found.is_empty() {

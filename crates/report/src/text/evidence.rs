@@ -2,47 +2,35 @@
 //! it.
 
 use document::units::{grouped, percent};
-use document::{Cell, Document, Number, Table};
+use document::{Cell, Column, Document, Number, Table};
 use record::{Fact, MessageCounter, Residency, ResidencySample, ServerCounts};
+use verdict::Summary;
 use verdict::summary::{
     Behind, DurabilitySummary, DurabilityTier, EvidenceSummary, MessagesSent, ReadsServed, Surprise,
 };
-use verdict::{PhaseSummary, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
-    let phases: Vec<(&PhaseSummary, &EvidenceSummary)> = summary
-        .phases
-        .iter()
-        .filter_map(|phase| Some((phase, phase.evidence.as_ref()?)))
+    let phases = summary.phases.iter();
+    let phases: Vec<(&str, &EvidenceSummary)> = phases
+        .filter_map(|phase| Some((phase.phase.name(), phase.evidence.as_ref()?)))
         .collect();
     if phases.is_empty() {
         return;
     }
-    table(
-        document,
-        phases
-            .iter()
-            .map(|(phase, evidence)| (phase.phase.name(), *evidence)),
-    );
-    for residency in phases
-        .iter()
-        .filter_map(|(_, evidence)| evidence.residency.as_ref())
-    {
+    table(document, phases.iter().copied());
+    for residency in phases.iter().filter_map(|(_, of)| of.residency.as_ref()) {
         self::residency(document, residency);
     }
-    let sent = phases
-        .iter()
-        .map(|(phase, evidence)| (phase.phase.name(), &evidence.messages[..]));
-    messages(document, sent);
+    messages(
+        document,
+        phases.iter().map(|(name, of)| (*name, &of.messages[..])),
+    );
     servers(document, &phases);
     document.note(acknowledged(&summary.durability));
     if let Some(why) = summary.durability.tier.why() {
         document.note(format!("acknowledged: not available ({why})"));
     }
-    unavailable(
-        document,
-        phases.iter().flat_map(|(_, evidence)| asked(evidence)),
-    );
+    unavailable(document, phases.iter().flat_map(|(_, of)| asked(of)));
     if let Some(surprise) = summary.reads.as_ref().and_then(|reads| reads.surprise) {
         document.note(self::surprise(surprise));
     }
@@ -51,7 +39,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
 
 /// Of servers that the storage speaks to by itself: that they served everything, and what else
 /// happened on the way.
-fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]) {
+fn servers(document: &mut Document, phases: &[(&str, &EvidenceSummary)]) {
     let mut counts = phases
         .iter()
         .filter_map(|(_, evidence)| evidence.server.as_ref())
@@ -65,31 +53,35 @@ fn servers(document: &mut Document, phases: &[(&PhaseSummary, &EvidenceSummary)]
     let told = [
         (
             sum.reconnections,
-            "connection lost and opened again",
-            "connections lost and opened again",
+            "connection",
+            "connections",
+            " lost and opened again",
         ),
         (
             sum.verifier_changes,
-            "change of the write verifier",
-            "changes of the write verifier",
+            "change",
+            "changes",
+            " of the write verifier",
         ),
         (
             sum.not_known,
-            "operation with an unknown outcome",
-            "operations with an unknown outcome",
+            "operation",
+            "operations",
+            " with an unknown outcome",
         ),
         (
             sum.delayed,
-            "call made again as the server wanted",
-            "calls made again as the server wanted",
+            "call",
+            "calls",
+            " made again as the server wanted",
         ),
-        (sum.stray_replies, "repeated reply", "repeated replies"),
+        (sum.stray_replies, "repeated reply", "repeated replies", ""),
     ];
+    let told = told.into_iter().filter(|(count, ..)| *count > 0);
     let mut words: Vec<String> = told
-        .into_iter()
-        .filter(|(count, ..)| *count > 0)
-        .map(|(count, one, many)| {
-            format!("{} {}", grouped(count), if count == 1 { one } else { many })
+        .map(|(count, one, many, what)| {
+            let things = if count == 1 { one } else { many };
+            format!("{} {things}{what}", grouped(count))
         })
         .collect();
     if sum.rewritten_bytes > 0 {
@@ -108,49 +100,24 @@ pub(crate) fn table<'a>(
     document: &mut Document,
     stretches: impl Iterator<Item = (&'a str, &'a EvidenceSummary)>,
 ) {
-    let header = [
-        "Served by",
-        "read",
-        "from cache",
-        "device reads",
-        "written",
-        "to device",
-        "device/written",
-        "flushes",
-        "per durable",
+    let columns: [Column<(&str, &EvidenceSummary)>; 9] = [
+        ("Served by", |(name, _)| (*name).into()),
+        ("read", |(_, of)| moved(of.reads.read_bytes)),
+        ("from cache", |(_, of)| Cell::share(cached(&of.reads))),
+        ("device reads", |(_, of)| count(&of.device_reads.reads)),
+        ("written", |(_, of)| moved(of.writes.written_bytes)),
+        ("to device", |(_, of)| {
+            Cell::bytes(of.writes.device_bytes.known().copied())
+        }),
+        ("device/written", |(_, of)| {
+            Cell::decimal(of.writes.amplification, 2)
+        }),
+        ("flushes", |(_, of)| count(&of.flushes.flushes)),
+        ("per durable", |(_, of)| {
+            Cell::decimal(of.flushes.per_durable_operation, 2)
+        }),
     ];
-    let mut table = Table::new(1, &header);
-    for (name, evidence) in stretches {
-        let EvidenceSummary {
-            reads,
-            device_reads,
-            writes,
-            flushes,
-            ..
-        } = evidence;
-        table.row(vec![
-            name.into(),
-            moved(reads.read_bytes),
-            cached(reads).map(Number::Share).into(),
-            count(&device_reads.reads),
-            moved(writes.written_bytes),
-            writes
-                .device_bytes
-                .known()
-                .map(|bytes| Number::Bytes(*bytes as f64))
-                .into(),
-            writes
-                .amplification
-                .map(|ratio| Number::Decimal(ratio, 2))
-                .into(),
-            count(&flushes.flushes),
-            flushes
-                .per_durable_operation
-                .map(|ratio| Number::Decimal(ratio, 2))
-                .into(),
-        ]);
-    }
-    document.table(table);
+    document.table(Table::of(1, &columns, stretches));
     document.note(
         "device/written: write amplification; per durable: flushes for each operation that is \
          synced",
@@ -158,7 +125,7 @@ pub(crate) fn table<'a>(
 }
 
 fn moved(bytes: u64) -> Cell {
-    (bytes > 0).then_some(Number::Bytes(bytes as f64)).into()
+    Cell::bytes(Some(bytes).filter(|bytes| *bytes > 0))
 }
 
 pub(crate) fn count(fact: &Fact<u64>) -> Cell {
@@ -270,7 +237,7 @@ pub(crate) fn messages<'a>(
                 sent.protocol.as_str().into(),
                 sent.of.as_str().into(),
                 count(&sent.requests),
-                sent.per_done.map(|ratio| Number::Decimal(ratio, 2)).into(),
+                Cell::decimal(sent.per_done, 2),
                 sent.retransmissions.map(Number::Count).into(),
                 Cell::Empty,
             ]);
@@ -284,12 +251,10 @@ pub(crate) fn messages<'a>(
                     Cell::Empty,
                     kind.kind.as_str().into(),
                     Cell::Empty,
-                    Number::Count(kind.requests).into(),
-                    kind.per_done.map(|ratio| Number::Decimal(ratio, 2)).into(),
+                    Cell::count(kind.requests),
+                    Cell::decimal(kind.per_done, 2),
                     Cell::Empty,
-                    kind.mean_round_trip_ms
-                        .map(|ms| Number::Decimal(ms, 2))
-                        .into(),
+                    Cell::decimal(kind.mean_round_trip_ms, 2),
                 ]);
             }
         }

@@ -1,7 +1,7 @@
 //! What the machine did meanwhile: processors, memory that waits to be written, and the devices
 //! under the targets.
 
-use document::{Block, Cell, Document, Number, Table, kept};
+use document::{Block, Cell, Column, Document, Number, Table, kept};
 use record::machine::Unknown;
 use record::{DeviceRole, Phase, Record};
 use verdict::summary::{DeviceSummary, MachineSummary};
@@ -37,51 +37,33 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
 }
 
 fn processors(document: &mut Document, phases: &[(&PhaseSummary, &MachineSummary)]) {
-    let header = [
-        "CPU, % of one",
-        "user",
-        "system",
-        "others",
-        "steal",
-        "switches/s",
-        "faults/s",
-        "dirty, max",
-        "write-back, max",
+    let columns: [Column<&(&PhaseSummary, &MachineSummary)>; 9] = [
+        ("CPU, % of one", |(phase, _)| phase.phase.name().into()),
+        ("user", |(_, of)| share(of.user)),
+        ("system", |(_, of)| share(of.system)),
+        ("others", |(_, of)| share(of.others)),
+        ("steal", |(_, of)| share(of.steal)),
+        ("switches/s", |(_, of)| Cell::rate(switches(of))),
+        ("faults/s", |(_, of)| Cell::rate(faults(of))),
+        ("dirty, max", |(_, of)| Cell::bytes(of.dirty_max_bytes)),
+        ("write-back, max", |(_, of)| {
+            Cell::bytes(of.write_back_max_bytes)
+        }),
     ];
-    let mut table = Table::new(1, &header);
-    for (phase, machine) in phases {
-        let own = machine.voluntary_context_switches_per_second;
-        let switches = own
-            .zip(machine.involuntary_context_switches_per_second)
-            .map(|(voluntary, involuntary)| voluntary + involuntary);
-        let faults = machine
-            .minor_faults_per_second
-            .zip(machine.major_faults_per_second)
-            .map(|(minor, major)| minor + major);
-        table.row(vec![
-            phase.phase.name().into(),
-            share(machine.user),
-            share(machine.system),
-            share(machine.others),
-            share(machine.steal),
-            switches.map(Number::Rate).into(),
-            faults.map(Number::Rate).into(),
-            size(machine.dirty_max_bytes),
-            size(machine.write_back_max_bytes),
-        ]);
-    }
-    document.table(table);
+    document.table(Table::of(1, &columns, phases));
+}
+
+fn switches(of: &MachineSummary) -> Option<f64> {
+    Some(of.voluntary_context_switches_per_second? + of.involuntary_context_switches_per_second?)
+}
+
+fn faults(of: &MachineSummary) -> Option<f64> {
+    Some(of.minor_faults_per_second? + of.major_faults_per_second?)
 }
 
 /// Of a processor, in percent.
 fn share(processors: Option<f64>) -> Cell {
-    processors
-        .map(|processors| Number::Decimal(processors * 100.0, 1))
-        .into()
-}
-
-fn size(number: Option<u64>) -> Cell {
-    number.map(|number| Number::Bytes(number as f64)).into()
+    Cell::decimal(processors.map(|processors| processors * 100.0), 1)
 }
 
 /// How the transactions' threads shared in the program's time.
@@ -89,7 +71,7 @@ fn threads(document: &mut Document, machine: &MachineSummary) {
     let mut words = Vec::new();
     let [others, memory] = [
         share(machine.other_threads),
-        size(machine.resident_max_bytes),
+        Cell::bytes(machine.resident_max_bytes),
     ]
     .map(|cell| cell.short());
     if let Some(workers) = machine.workers {
@@ -105,29 +87,17 @@ fn threads(document: &mut Document, machine: &MachineSummary) {
 }
 
 fn devices(document: &mut Document, machine: &MachineSummary) {
-    let header = [
-        "Device, transactions",
-        "",
-        "reads/s",
-        "bytes/s",
-        "writes/s",
-        "bytes/s",
-        "flushes/s",
-        "busy",
+    let columns: [Column<&DeviceSummary>; 8] = [
+        ("Device, transactions", |of| of.name.as_str().into()),
+        ("", |of| role(of.role).into()),
+        ("reads/s", |of| per_second(of.reads, Number::Rate)),
+        ("bytes/s", |of| per_second(of.read_bytes, Number::Bytes)),
+        ("writes/s", |of| per_second(of.writes, Number::Rate)),
+        ("bytes/s", |of| per_second(of.written_bytes, Number::Bytes)),
+        ("flushes/s", |of| per_second(of.flushes, Number::Rate)),
+        ("busy", |of| Cell::share(of.busy_fraction)),
     ];
-    let mut table = Table::new(2, &header);
-    for device in machine.devices.iter().take(DEVICES_MAX) {
-        table.row(vec![
-            device.name.as_str().into(),
-            role(device.role).into(),
-            per_second(device.reads, Number::Rate),
-            per_second(device.read_bytes, Number::Bytes),
-            per_second(device.writes, Number::Rate),
-            per_second(device.written_bytes, Number::Bytes),
-            per_second(device.flushes, Number::Rate),
-            device.busy_fraction.map(Number::Share).into(),
-        ]);
-    }
+    let table = Table::of(2, &columns, machine.devices.iter().take(DEVICES_MAX));
     if !table.is_empty() {
         document.table(table);
         each(document, machine);

@@ -2,11 +2,11 @@
 
 use document::sanitize::sanitize;
 use document::units::{bytes, grouped, seconds};
-use document::{Cell, Document, Number, Table};
-use record::{Accounted, CommandEnd, DeviceCounters, Fact, Observation};
+use document::{Cell, Column, Document, Number, Table};
+use record::{Accounted, CommandEnd, DeviceCounters, DeviceReading, Fact, Observation};
 use verdict::summary::MessagesSent;
 
-use super::evidence::{count, messages, unavailable};
+use super::evidence::{messages, unavailable};
 use super::machine::role;
 
 /// The whole account.
@@ -112,40 +112,45 @@ fn amount(bytes: &Fact<u64>) -> String {
 }
 
 fn devices(document: &mut Document, stretches: &[(&str, &Accounted)]) {
-    let header = [
-        "Devices", "", "", "reads", "read", "writes", "written", "flushes",
+    let list = stretches.iter().flat_map(|(name, counted)| {
+        let devices = counted.devices.known().into_iter().flatten();
+        devices.map(move |device| (*name, device))
+    });
+    let columns: [Column<(&str, &DeviceReading)>; 8] = [
+        ("Devices", |(name, _)| (*name).into()),
+        ("", |(_, of)| of.name.as_str().into()),
+        ("", |(_, of)| role(of.role).into()),
+        ("reads", |(_, of)| done(of, |of| &of.reads)),
+        ("read", |(_, of)| moved(of, |of| &of.read_bytes)),
+        ("writes", |(_, of)| done(of, |of| &of.writes)),
+        ("written", |(_, of)| moved(of, |of| &of.written_bytes)),
+        ("flushes", |(_, of)| done(of, |of| &of.flushes)),
     ];
-    let mut table = Table::new(3, &header);
-    for (name, counted) in stretches {
-        for device in counted.devices.known().into_iter().flatten() {
-            let of = |counter: fn(&DeviceCounters) -> &Fact<u64>| -> Fact<u64> {
-                device
-                    .counters
-                    .as_ref()
-                    .and_then(|counters| counter(counters).clone())
-            };
-            let moved = |bytes: &Fact<u64>| -> Cell {
-                bytes
-                    .known()
-                    .map(|bytes| Number::Bytes(*bytes as f64))
-                    .into()
-            };
-            table.row(vec![
-                (*name).into(),
-                device.name.as_str().into(),
-                role(device.role).into(),
-                count(&of(|counters| &counters.reads)),
-                moved(&of(|counters| &counters.read_bytes)),
-                count(&of(|counters| &counters.writes)),
-                moved(&of(|counters| &counters.written_bytes)),
-                count(&of(|counters| &counters.flushes)),
-            ]);
-        }
-    }
+    let table = Table::of(3, &columns, list);
     if !table.is_empty() {
         document.table(table);
         document.note("devices have everybody's work, metadata and journals included");
     }
+}
+
+fn moved(device: &DeviceReading, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Cell {
+    counted(device, counter, |number| Number::Bytes(number as f64))
+}
+
+fn done(device: &DeviceReading, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Cell {
+    counted(device, counter, Number::Count)
+}
+
+fn counted(
+    device: &DeviceReading,
+    counter: fn(&DeviceCounters) -> &Fact<u64>,
+    number: fn(u64) -> Number,
+) -> Cell {
+    let counters = device.counters.known();
+    counters
+        .and_then(|of| counter(of).known())
+        .map(|count| number(*count))
+        .into()
 }
 
 fn notes(document: &mut Document, observation: &Observation, stretches: &[(&str, &Accounted)]) {

@@ -2,7 +2,7 @@
 //! ranks sent.
 
 use document::units::{counted, grouped, percent};
-use document::{Cell, Document, Number, Table, kept};
+use document::{Cell, Column, Document, Number, Table, kept};
 use record::Fact;
 use verdict::Summary;
 use verdict::summary::{ObserverRow, ObserverSummary};
@@ -14,9 +14,8 @@ const CALLS_DIFFER: f64 = 0.01;
 /// Phases that lasted for less are not judged: their calls are taken from readings 100 ms apart.
 const JUDGED_NS: u64 = 2_000_000_000;
 
-const MACHINE: [&str; 5] = ["host", "phase", "CPU", "p99", "iowait"];
+/// Columns of calls, which are left out where nobody counted any.
 const CALLS: [&str; 3] = ["NFS calls", "sent", "CPU/call"];
-const TRAFFIC: [&str; 4] = ["read/s", "written/s", "I/O per s", "network/s"];
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     let observers = summary
@@ -34,19 +33,33 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         .iter()
         .flat_map(|observer| &observer.rows)
         .any(is_counted);
-    let of_calls = if has_calls { &CALLS[..] } else { &[] };
-    let mut table = Table::new(2, &[&MACHINE[..], of_calls, &TRAFFIC[..]].concat()).folding();
+    let mut columns: Vec<Column<(&ObserverSummary, &ObserverRow)>> = vec![
+        ("host", |(observer, _)| kept(&observer.host).into()),
+        ("phase", |(_, of)| name(of).into()),
+        ("CPU", |(_, of)| cell(&of.cpu_busy, Number::Share)),
+        ("p99", |(_, of)| cell(&of.cpu_busy_p99, Number::Share)),
+        ("iowait", |(_, of)| cell(&of.cpu_iowait, Number::Share)),
+        (CALLS[0], |(_, of)| cell(&of.server_calls, Number::Count)),
+        (CALLS[1], |(_, of)| cell(&of.client_calls, Number::Count)),
+        (CALLS[2], |(_, of)| {
+            cell(&of.cpu_ns_per_call, Number::Latency)
+        }),
+        ("read/s", |(_, of)| {
+            cell(&of.device_read_per_s, Number::Bytes)
+        }),
+        ("written/s", |(_, of)| {
+            cell(&of.device_written_per_s, Number::Bytes)
+        }),
+        ("I/O per s", |(_, of)| {
+            cell(&of.device_operations_per_s, Number::Rate)
+        }),
+        ("network/s", |(_, of)| cell(&of.passed_per_s, Number::Bytes)),
+    ];
+    columns.retain(|(head, _)| has_calls || !CALLS.contains(head));
     let rows = observers
         .iter()
         .flat_map(|observer| observer.rows.iter().map(move |row| (observer, row)));
-    for (observer, row) in rows.clone().take(ROWS_MAX) {
-        let mut cells = cells(observer, row);
-        if !has_calls {
-            cells.drain(MACHINE.len()..MACHINE.len() + CALLS.len());
-        }
-        table.row(cells);
-    }
-    document.table(table);
+    document.table(Table::of(2, &columns, rows.clone().take(ROWS_MAX)).folding());
     let more = rows.clone().count().saturating_sub(ROWS_MAX);
     if more > 0 {
         document.line(format!(
@@ -90,23 +103,6 @@ fn accuracy_and_calls(document: &mut Document, observers: &[ObserverSummary]) {
             calls(document, observer, row);
         }
     }
-}
-
-fn cells(observer: &ObserverSummary, row: &ObserverRow) -> Vec<Cell> {
-    vec![
-        kept(&observer.host).into(),
-        name(row).into(),
-        cell(&row.cpu_busy, Number::Share),
-        cell(&row.cpu_busy_p99, Number::Share),
-        cell(&row.cpu_iowait, Number::Share),
-        cell(&row.server_calls, Number::Count),
-        cell(&row.client_calls, Number::Count),
-        cell(&row.cpu_ns_per_call, Number::Latency),
-        cell(&row.device_read_per_s, Number::Bytes),
-        cell(&row.device_written_per_s, Number::Bytes),
-        cell(&row.device_operations_per_s, Number::Rate),
-        cell(&row.passed_per_s, Number::Bytes),
-    ]
 }
 
 fn cell<T: Copy>(fact: &Fact<T>, number: fn(T) -> Number) -> Cell {

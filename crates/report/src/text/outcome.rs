@@ -3,15 +3,11 @@
 use document::Document;
 use record::{Class, End, Outcome, Record};
 
-/// Advice about where the run was.
-pub(crate) fn advice(record: &Record) -> Vec<&'static str> {
-    let mut advice = Vec::new();
-    for target in record
-        .locations
-        .iter()
-        .filter_map(|location| location.target.known())
-    {
-        let hint = match target.class.known() {
+/// Adds notes: the hints of the record, and advice about where the run was.
+pub(crate) fn notes(document: &mut Document, record: &Record) {
+    let mut notes: Vec<String> = record.hints.iter().map(ToString::to_string).collect();
+    for target in record.targets() {
+        let advice = match target.class.known() {
             Some(Class::Memory) => {
                 "the target lies in memory, so the result does not describe a disk (use a --target \
                  on the file system to be measured)"
@@ -22,11 +18,13 @@ pub(crate) fn advice(record: &Record) -> Vec<&'static str> {
             }
             _ => continue,
         };
-        if !advice.contains(&hint) {
-            advice.push(hint);
+        if !notes.iter().any(|known| known == advice) {
+            notes.push(advice.to_owned());
         }
     }
-    advice
+    for note in notes {
+        document.line(format!("Note: {note}"));
+    }
 }
 
 /// How a role stands beneath its phase: workers that do everything have no name.

@@ -1,9 +1,9 @@
 //! What was done in each phase, until when, and how the workers shared in it.
 
 use document::units::{grouped, percent, rate, seconds};
-use document::{Cell, Document, Number, Table};
+use document::{Cell, Column, Document, Number, Table};
 use record::{Fact, Phase, Role};
-use verdict::summary::Until;
+use verdict::summary::{Spread, Until};
 use verdict::{PhaseSummary, Rate, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
@@ -64,10 +64,10 @@ fn operations(document: &mut Document, summary: &Summary) {
             cells.extend(counts(&operation.operations));
             if operation.action.moves_bytes_in() || operation.action.moves_bytes_out() {
                 let moved = &operation.bytes;
-                let per_second = moved
-                    .per_second
-                    .map(|rate| Cell::Number(Number::Bytes(rate), "/s"));
-                cells.extend([Number::Bytes(moved.count as f64).into(), per_second.into()]);
+                cells.extend([
+                    Cell::bytes(Some(moved.count)),
+                    Cell::throughput(moved.per_second),
+                ]);
             }
             table.row(cells);
         }
@@ -104,10 +104,7 @@ pub(crate) fn arrivals(document: &mut Document, summary: &Summary) {
 
 /// How many, and how many a second.
 fn counts(rate: &Rate) -> [Cell; 2] {
-    [
-        Number::Count(rate.count).into(),
-        rate.per_second.map(Number::Rate).into(),
-    ]
+    [Cell::count(rate.count), Cell::rate(rate.per_second)]
 }
 
 /// What rates of a whole phase count.
@@ -133,29 +130,29 @@ fn moments(document: &mut Document, summary: &Summary) {
                 words.into(),
                 Number::Seconds(until.ns).into(),
                 format!("{} {}", grouped(until.done.count), unit(phase.phase)).into(),
-                until.done.per_second.map(Number::Rate).into(),
+                Cell::rate(until.done.per_second),
             ];
             cells.extend(sync.map(|ns| Number::Seconds(ns).into()));
             table.row(cells);
         };
-        if phase.workers.is_empty() {
-            row("the worker ended", &phase.last_done, None);
-        } else {
-            if let Some(first) = &phase.first_done {
-                row("the first worker ended", first, None);
-            }
-            row("the last worker ended", &phase.last_done, None);
+        let is_alone = phase.workers.is_empty();
+        if let Some(first) = phase.first_done.as_ref().filter(|_| !is_alone) {
+            row("the first worker ended", first, None);
         }
+        let last = match is_alone {
+            true => "the worker ended",
+            false => "the last worker ended",
+        };
+        row(last, &phase.last_done, None);
         if let (Some(durable), Some(sync_ns)) = (&phase.until_durable, phase.sync_ns) {
             row("all data was synced", durable, Some(sync_ns));
         }
     }
     if !table.is_empty() {
         document.table(table);
-        summary
-            .phases
-            .iter()
-            .for_each(|phase| space_back(document, phase));
+        for phase in &summary.phases {
+            space_back(document, phase);
+        }
         document.gap();
     }
 }
@@ -174,53 +171,47 @@ fn space_back(document: &mut Document, phase: &PhaseSummary) {
 
 /// The workers' own rates, where there are several.
 fn spread(document: &mut Document, summary: &Summary) {
-    let header = [
-        "Workers' own rates",
-        "",
-        "",
-        "workers",
-        "sum",
-        "mean",
-        "min",
-        "median",
-        "max",
+    let columns: [Column<Part<'_, Spread>>; 9] = [
+        ("Workers' own rates", |(name, ..)| (*name).into()),
+        ("", |(.., of)| match of.role {
+            Role::Worker => "".into(),
+            role => format!("{}s", role.name()).into(),
+        }),
+        ("", |(_, phase, _)| {
+            format!("{}/s", unit(phase.phase)).into()
+        }),
+        ("workers", |(.., of)| Cell::count(of.workers)),
+        ("sum", |(.., of)| Cell::rate(Some(of.sum_per_second))),
+        ("mean", |(.., of)| Cell::rate(Some(of.mean_per_second))),
+        ("min", |(.., of)| Cell::rate(Some(of.min_per_second))),
+        ("median", |(.., of)| Cell::rate(Some(of.median_per_second))),
+        ("max", |(.., of)| Cell::rate(Some(of.max_per_second))),
     ];
-    let mut table = Table::new(3, &header);
-    for phase in &summary.phases {
-        let mut name = phase.phase.name();
-        for spread in &phase.spread {
-            let mut cells: Vec<Cell> = vec![
-                std::mem::take(&mut name).into(),
-                match spread.role {
-                    Role::Worker => String::new(),
-                    Role::Writer | Role::Reader => format!("{}s", spread.role.name()),
-                }
-                .into(),
-                format!("{}/s", unit(phase.phase)).into(),
-                Number::Count(spread.workers).into(),
-            ];
-            cells.extend(
-                [
-                    spread.sum_per_second,
-                    spread.mean_per_second,
-                    spread.min_per_second,
-                    spread.median_per_second,
-                    spread.max_per_second,
-                ]
-                .map(|per_second| Number::Rate(per_second).into()),
-            );
-            table.row(cells);
-        }
-    }
+    let table = Table::of(3, &columns, by_phase(summary, |phase| &phase.spread));
     if !table.is_empty() {
         document.table(table);
         document.note("each worker's operations / its own time");
-        summary
-            .phases
-            .iter()
-            .for_each(|phase| of_each(document, phase));
+        for phase in &summary.phases {
+            of_each(document, phase);
+        }
         document.gap();
     }
+}
+
+/// A part of a phase, behind the phase and its name, which stands before the first part alone.
+pub(super) type Part<'a, T> = (&'static str, &'a PhaseSummary, &'a T);
+
+/// The parts of all phases.
+pub(super) fn by_phase<T: 'static>(
+    summary: &Summary,
+    parts: fn(&PhaseSummary) -> &[T],
+) -> impl Iterator<Item = Part<'_, T>> {
+    summary.phases.iter().flat_map(move |phase| {
+        let names = std::iter::once(phase.phase.name()).chain(std::iter::repeat(""));
+        names
+            .zip(parts(phase))
+            .map(move |(name, part)| (name, phase, part))
+    })
 }
 
 /// Each worker's rate, where they are few enough to be read.

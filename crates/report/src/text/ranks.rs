@@ -2,10 +2,10 @@
 //! common.
 
 use document::units::{counted, grouped, numbers, percent, rate};
-use document::{Cell, Document, Number, Table, kept};
+use document::{Cell, Column, Document, Table, kept};
 use record::Fact;
 use verdict::Summary;
-use verdict::summary::{HostFact, HostShare, HostsDiffer, RanksSummary};
+use verdict::summary::{HostFact, HostShare, HostsDiffer, RankShare, RanksSummary};
 
 /// With more ranks they are in the record only.
 const RANKS_MAX: usize = 16;
@@ -63,40 +63,26 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
 }
 
 fn hosts(document: &mut Document, ranks: &RanksSummary) {
-    let header = [
-        "host",
-        "ranks",
-        "workers",
-        "share",
-        "per second",
-        "of a worker/s",
-        "clock, µs",
-        "±, µs",
-        "worker CPU",
+    let columns: [Column<&&HostShare>; 9] = [
+        ("host", |of| kept(&of.host).into()),
+        ("ranks", |of| Cell::count(of.ranks)),
+        ("workers", |of| Cell::count(of.workers)),
+        ("share", |of| Cell::share(of.fraction)),
+        ("per second", |of| Cell::rate(of.done.per_second)),
+        ("of a worker/s", |of| Cell::rate(of.per_worker)),
+        ("clock, µs", |of| {
+            micros(&of.clock_offset_ns, |ns| *ns as f64)
+        }),
+        ("±, µs", |of| micros(&of.clock_error_ns, |ns| *ns as f64)),
+        ("worker CPU", |of| Cell::share(of.worker_cpu)),
     ];
-    let mut table = Table::new(1, &header);
     let mut shown: Vec<&HostShare> = ranks.hosts.iter().collect();
     if shown.len() > HOSTS_MAX {
         let rate = |host: &HostShare| host.per_worker.unwrap_or(0.0);
         shown.sort_by(|one, other| rate(one).total_cmp(&rate(other)));
         shown.truncate(HOSTS_MAX);
     }
-    for host in &shown {
-        let microseconds =
-            |ns: Option<f64>| -> Cell { ns.map(|ns| Number::Decimal(ns / 1e3, 1)).into() };
-        table.row(vec![
-            kept(&host.host).into(),
-            Number::Count(host.ranks.into()).into(),
-            Number::Count(host.workers.into()).into(),
-            host.fraction.map(Number::Share).into(),
-            host.done.per_second.map(Number::Rate).into(),
-            host.per_worker.map(Number::Rate).into(),
-            microseconds(host.clock_offset_ns.known().map(|ns| *ns as f64)),
-            microseconds(host.clock_error_ns.known().map(|ns| *ns as f64)),
-            host.worker_cpu.map(Number::Share).into(),
-        ]);
-    }
-    document.table(table);
+    document.table(Table::of(1, &columns, &shown));
     let more = ranks.hosts.len() - shown.len();
     if more > 0 {
         document.line(format!(
@@ -107,26 +93,23 @@ fn hosts(document: &mut Document, ranks: &RanksSummary) {
     }
 }
 
+fn micros<T>(ns: &Fact<T>, number: fn(&T) -> f64) -> Cell {
+    Cell::decimal(ns.known().map(|ns| number(ns) / 1e3), 1)
+}
+
 fn each_rank(document: &mut Document, ranks: &RanksSummary) {
-    let mut table = Table::new(
-        2,
-        &["rank", "host", "workers", "done", "share", "per second"],
-    );
-    for rank in &ranks.ranks {
-        let host = ranks
-            .hosts
-            .get(rank.host as usize)
-            .map_or("", |host| &host.host);
-        table.row(vec![
-            rank.rank.to_string().into(),
-            kept(host).into(),
-            Number::Count(rank.workers.into()).into(),
-            Number::Count(rank.done.count).into(),
-            rank.fraction.map(Number::Share).into(),
-            rank.done.per_second.map(Number::Rate).into(),
-        ]);
-    }
-    document.table(table);
+    let columns: [Column<(&RankShare, &str)>; 6] = [
+        ("rank", |(of, _)| of.rank.to_string().into()),
+        ("host", |(_, host)| kept(host).into()),
+        ("workers", |(of, _)| Cell::count(of.workers)),
+        ("done", |(of, _)| Cell::count(of.done.count)),
+        ("share", |(of, _)| Cell::share(of.fraction)),
+        ("per second", |(of, _)| Cell::rate(of.done.per_second)),
+    ];
+    let host = |rank: &RankShare| ranks.hosts.get(rank.host as usize);
+    let name = |rank| host(rank).map_or("", |host| &*host.host);
+    let list = ranks.ranks.iter().map(|rank| (rank, name(rank)));
+    document.table(Table::of(2, &columns, list));
 }
 
 fn difference(differ: &HostsDiffer) -> String {

@@ -2,17 +2,16 @@
 //! else is in the whole report.
 
 use document::units::{bound, latency, percent, rate, throughput};
-use document::{Document, Number, Table, Tone, kept};
+use document::{Cell, Document, Number, Table, Tone, kept};
 use record::{Fact, Phase, Record};
-use verdict::summary::{LatencySummary, OperationTotal, TransactionsSummary};
+use verdict::summary::TransactionsSummary;
 use verdict::{Level, Summary};
 
 use super::evidence;
 use super::findings::{self, clean_up};
 use super::heading::work;
-use super::outcome::{advice, outcome};
-use super::{phases, reasons, sweep};
-use crate::environment;
+use super::{outcome, phases, reasons, sweep};
+use crate::{environment, latencies};
 
 /// More reasons of a verdict are in the whole report.
 const REASONS_MAX: usize = 4;
@@ -25,7 +24,7 @@ pub fn short(record: &Record) -> Document {
     let mut report = Document::default();
     let document = &mut report;
     document.words(bound(&what(record, &summary)));
-    outcome(document, record);
+    outcome::outcome(document, record);
     document.words(answer(&summary));
     document.paint(emphasis(&summary));
     if summary.verdict.level == Level::Valid {
@@ -44,20 +43,11 @@ pub fn short(record: &Record) -> Document {
     for stalled in &record.actual.stalled {
         findings::stalled(document, stalled);
     }
-    if let Some(removed) = record
-        .actual
-        .clean_up
-        .as_ref()
-        .filter(|removed| removed.incomplete)
-    {
+    let removed = record.actual.clean_up.as_ref();
+    if let Some(removed) = removed.filter(|removed| removed.incomplete) {
         clean_up(document, "", removed);
     }
-    for note in &record.hints {
-        document.line(format!("Note: {note}"));
-    }
-    for advice in advice(record) {
-        document.line(format!("Note: {advice}"));
-    }
+    outcome::notes(document, record);
     report
 }
 
@@ -97,24 +87,18 @@ fn measured(summary: &Summary) -> Option<&TransactionsSummary> {
 fn answer(summary: &Summary) -> String {
     let mut words = Vec::new();
     if let Some(transactions) = measured(summary) {
-        let TransactionsSummary {
-            rate: done,
-            read_bytes,
-            written_bytes,
-            latency_ns,
-            ..
-        } = transactions;
-        words.push(format!("{} transactions/s", rate(done.per_second)));
-        for (what, moved) in [("read", read_bytes), ("written", written_bytes)] {
+        let done = transactions.rate.per_second;
+        words.push(format!("{} transactions/s", rate(done)));
+        for (what, moved) in [
+            ("read", transactions.read_bytes),
+            ("written", transactions.written_bytes),
+        ] {
             if let Some(per_second) = moved.per_second.filter(|_| moved.count > 0) {
                 words.push(format!("{what} {}", throughput(per_second)));
             }
         }
-        words.extend(
-            latency_ns
-                .p99
-                .map(|ns| format!("p99 {}", latency(ns as f64))),
-        );
+        let p99 = transactions.latency_ns.p99;
+        words.extend(p99.map(|ns| format!("p99 {}", latency(ns as f64))));
     }
     words.extend(summary.sweep.iter().flat_map(sweep::found));
     words.push(summary.verdict.level.name().to_owned());
@@ -139,28 +123,15 @@ fn operations(document: &mut Document, summary: &Summary) {
     if summary.operations.is_empty() {
         return;
     }
-    let mut table = Table::new(1, &["", "ops/s", "mean", "p50", "p99", "p99.9", "max"]);
+    let columns = ["mean", "p50", "p99", "p99.9", "max"];
+    let mut table = Table::new(1, &[&["", "ops/s"][..], &columns].concat());
     for (name, total) in &summary.operations {
-        let OperationTotal {
-            rate, latency_ns, ..
-        } = total;
-        let LatencySummary {
-            mean,
-            p50,
-            p99,
-            p99_9,
-            max,
-            ..
-        } = *latency_ns;
-        let rate = rate.per_second.map(Number::Rate);
-        let mut cells = vec![
-            name.as_str().into(),
-            rate.into(),
-            mean.map(Number::Latency).into(),
-        ];
-        cells.extend(
-            [p50, p99, p99_9, max].map(|ns| ns.map(|ns| Number::Latency(ns as f64)).into()),
-        );
+        let mut cells = vec![name.as_str().into(), Cell::rate(total.rate.per_second)];
+        cells.extend(latencies::cells(
+            &total.latency_ns,
+            columns,
+            Number::Latency,
+        ));
         table.row(cells);
     }
     document.table(table);
@@ -201,11 +172,7 @@ fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.engine.makes_files() {
         words.push(evidence::acknowledged(&summary.durability));
     }
-    if let Some(fraction) = summary
-        .overhead
-        .as_ref()
-        .and_then(|overhead| overhead.fraction)
-    {
+    if let Some(fraction) = summary.overhead.and_then(|own| own.fraction) {
         words.push(format!("overhead: {}", percent(fraction)));
     }
     if !words.is_empty() {

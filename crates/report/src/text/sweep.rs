@@ -1,7 +1,7 @@
 //! The steps of a sweep, its limits and its knee; and what a rule of steady state found.
 
-use document::units::{counted, latency, microseconds, percent, rate};
-use document::{Cell, Document, Number, Table};
+use document::units::{counted, grouped, latency, microseconds, percent, rate};
+use document::{Cell, Column, Document, Number, Table};
 use measure::knee::POINTS_MIN;
 use measure::steady;
 use record::{Action, Load, Role, SteadyAsked};
@@ -9,6 +9,7 @@ use verdict::{
     Limit, PhaseSummary, SloSummary, Summary, SweepStepOperation, SweepStepSummary, SweepSummary,
 };
 
+use crate::latencies;
 use crate::steps::by_load;
 
 /// So many kinds of operations stand beside one another.
@@ -97,25 +98,16 @@ fn state(step: &SweepStepSummary) -> &'static str {
 
 /// The columns that fit on one screen.
 fn in_short(document: &mut Document, summary: &Summary) {
-    let mut table = Table::new(
-        2,
-        &[
-            "load",
-            "",
-            "per second",
-            "mean",
-            "p50",
-            "p99",
-            "p99.9",
-            "max",
-        ],
-    );
+    let columns = ["mean", "p50", "p99", "p99.9", "max"];
+    let mut table = Table::new(2, &[&["load", "", "per second"][..], &columns].concat());
     for (_, step) in by_load(summary) {
         let mut cells = vec![load(step.load).into(), state(step).into()];
-        cells.push(step.achieved_per_second.map(Number::Rate).into());
-        cells.push(step.mean_ns.map(Number::Latency).into());
-        let percentiles = [step.p50_ns, step.p99_ns, step.p999_ns, step.max_ns];
-        cells.extend(percentiles.map(|ns| ns.map(|ns| Number::Latency(ns as f64)).into()));
+        cells.push(Cell::rate(step.achieved_per_second));
+        cells.extend(latencies::cells(
+            &latencies::of_step(step),
+            columns,
+            Number::Latency,
+        ));
         table.row(cells);
     }
     document.table(table);
@@ -123,61 +115,54 @@ fn in_short(document: &mut Document, summary: &Summary) {
 }
 
 fn sweep_steps(document: &mut Document, summary: &Summary) {
-    let header = [
-        "Step",
-        "load",
-        "",
-        "per second",
-        "achieved",
-        "waiting",
-        "mean, µs",
-        "p50",
-        "p99",
-        "p99.9",
-        "max",
-        "service p99",
+    let columns: [Column<(usize, &SweepStepSummary)>; 12] = [
+        ("Step", |(number, _)| ordinal(*number)),
+        ("load", |(_, of)| load(of.load).into()),
+        ("", |(_, of)| state(of).into()),
+        ("per second", |(_, of)| Cell::rate(of.achieved_per_second)),
+        ("achieved", |(_, of)| {
+            or_empty(of.achieved_fraction.map(Number::Share))
+        }),
+        ("waiting", |(_, of)| or_empty(of.waiting.map(Number::Count))),
+        ("mean, µs", |(_, of)| {
+            of.mean_ns.map(Number::Microseconds).into()
+        }),
+        ("p50", |(_, of)| micros(of.p50_ns).into()),
+        ("p99", |(_, of)| micros(of.p99_ns).into()),
+        ("p99.9", |(_, of)| micros(of.p999_ns).into()),
+        ("max", |(_, of)| micros(of.max_ns).into()),
+        ("service p99", |(_, of)| or_empty(micros(of.service_p99_ns))),
     ];
-    let mut table = Table::new(3, &header);
-    let micros = |ns: Option<f64>| ns.map(Number::Microseconds).into();
-    let whole = |ns: Option<u64>| micros(ns.map(|ns| ns as f64));
-    for (number, sweep_step) in by_load(summary) {
-        table.row(vec![
-            Number::Ordinal(number as u64 + 1).into(),
-            load(sweep_step.load).into(),
-            state(sweep_step).into(),
-            sweep_step.achieved_per_second.map(Number::Rate).into(),
-            sweep_step
-                .achieved_fraction
-                .map_or(Cell::Empty, |share| Number::Share(share).into()),
-            sweep_step
-                .waiting
-                .map_or(Cell::Empty, |waiting| Number::Count(waiting).into()),
-            micros(sweep_step.mean_ns),
-            whole(sweep_step.p50_ns),
-            whole(sweep_step.p99_ns),
-            whole(sweep_step.p999_ns),
-            whole(sweep_step.max_ns),
-            sweep_step
-                .service_p99_ns
-                .map_or(Cell::Empty, |ns| whole(Some(ns))),
-        ]);
-    }
-    document.table(table);
+    document.table(Table::of(3, &columns, by_load(summary)));
     document.note(
         "steps by load, numbered in the order of measurement; latencies of all operations; with a \
          requested rate, response times from the due time",
     );
-    for (number, sweep_step) in by_load(summary) {
-        if sweep_step.failed > 0 || sweep_step.skipped.total() > 0 {
+    for (number, step) in by_load(summary) {
+        if step.failed > 0 || step.skipped.total() > 0 {
             document.note(format!(
                 "step {}: {} failed, {} skipped",
                 number + 1,
-                counted(sweep_step.failed, "operation"),
-                Number::Count(sweep_step.skipped.total())
+                counted(step.failed, "operation"),
+                grouped(step.skipped.total())
             ));
         }
     }
     document.gap();
+}
+
+/// The number of a step, from its place.
+fn ordinal(place: usize) -> Cell {
+    Number::Ordinal(place as u64 + 1).into()
+}
+
+fn micros(ns: Option<u64>) -> Option<Number> {
+    ns.map(|ns| Number::Microseconds(ns as f64))
+}
+
+/// Nothing where a step has no such number.
+fn or_empty(number: Option<Number>) -> Cell {
+    number.map_or(Cell::Empty, Cell::from)
 }
 
 /// A column for each kind of operation whose latency is known of any step.
@@ -207,13 +192,9 @@ fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary
                 let mut all = sweep_step.by_operation.iter();
                 let found =
                     all.find(|operation| (operation.role, operation.action) == (*role, *action));
-                let p99_ns = found.and_then(|operation| operation.p99_ns);
-                p99_ns.map(|ns| Number::Microseconds(ns as f64)).into()
+                micros(found.and_then(|operation| operation.p99_ns)).into()
             };
-            let mut cells = vec![
-                Number::Ordinal(number as u64 + 1).into(),
-                load(sweep_step.load).into(),
-            ];
+            let mut cells = vec![ordinal(number), load(sweep_step.load).into()];
             cells.extend(kinds.iter().map(of_kind));
             table.row(cells);
         }

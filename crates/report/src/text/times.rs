@@ -4,13 +4,10 @@ use document::units::percent;
 use document::{Cell, Document, Number, Table};
 use record::{Phase, Record, Role};
 use verdict::Summary;
-use verdict::summary::{LatencySummary, StepSummary};
+use verdict::summary::LatencySummary;
 
-use super::phases::role;
-
-/// The columns of a latency: of [`LatencySummary`].
-pub(crate) const LATENCY_COLUMNS: [&str; 8] =
-    ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"];
+use super::phases::{by_phase, role};
+use crate::latencies;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
@@ -31,16 +28,12 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
 }
 
 fn latencies(document: &mut Document, summary: &Summary) {
-    let mut header = vec!["Latency, µs", ""];
-    header.extend(LATENCY_COLUMNS);
-    let mut table = Table::new(2, &header);
+    let mut table = Table::new(2, &[&["Latency, µs", ""][..], &latencies::COLUMNS].concat());
     let mut is_open = false;
     for phase in &summary.phases {
         let name = phase.phase.name();
-        let has_roles = phase
-            .operations
-            .iter()
-            .any(|operation| operation.role != Role::Worker);
+        let mut roles = phase.operations.iter().map(|operation| operation.role);
+        let has_roles = roles.any(|role| role != Role::Worker);
         if has_roles {
             table.row(vec![name.into()]);
         }
@@ -50,11 +43,8 @@ fn latencies(document: &mut Document, summary: &Summary) {
             } else {
                 name.to_owned()
             };
-            table.row(latency_cells(
-                first,
-                operation.action.name(),
-                &operation.latency_ns,
-            ));
+            let action = operation.action.name();
+            table.row(latency_cells(first, action, &operation.latency_ns));
             if let Some(service) = &operation.service_ns {
                 is_open = true;
                 table.row(latency_cells(String::new(), "  service", service));
@@ -77,17 +67,10 @@ fn latencies(document: &mut Document, summary: &Summary) {
 /// Of each kind of the transactions the slowest operation; more of them are in the record.
 fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
-    let header = [
-        "Slowest",
-        "longest step",
-        "step, ms",
-        "all, ms",
-        "at, s",
-        "path",
-    ];
-    let mut table = Table::new(2, &header[..5]).leading(1);
+    let header = ["Slowest", "longest step", "step, ms", "all, ms", "at, s"];
+    let mut table = Table::new(2, &header).leading(1);
     // The last one: where there is no room beside it, the path stands below, not the numbers.
-    table.column(header[5], true);
+    table.column("path", true);
     let run_directory = match record.locations.as_slice() {
         [only] => only
             .directory
@@ -101,7 +84,7 @@ fn slowest(document: &mut Document, record: &Record) {
         Some(inside.to_owned())
     };
     for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
-        let began_ns = phase.segments.first().map_or(0, |segment| segment.began_ns);
+        let began_ns = phase.span_ns().map_or(0, |(began_ns, _)| began_ns);
         for kind in &phase.slowest {
             let Some(slow) = kind.operations.first() else {
                 continue;
@@ -129,42 +112,20 @@ fn slowest(document: &mut Document, record: &Record) {
 }
 
 fn latency_cells(first: String, action: &str, times: &LatencySummary) -> Vec<Cell> {
-    let LatencySummary {
-        p50,
-        p90,
-        p95,
-        p99,
-        p99_9,
-        p99_99,
-        max,
-        ..
-    } = *times;
-    let mut cells = vec![first.into(), action.into(), mean(times.mean)];
-    cells.extend([p50, p90, p95, p99, p99_9, p99_99, max].map(whole));
+    let mut cells = vec![first.into(), action.into()];
+    cells.extend(cells_of(times, latencies::COLUMNS));
     cells
 }
 
-fn mean(ns: Option<f64>) -> Cell {
-    ns.map(Number::Microseconds).into()
+fn cells_of<const N: usize>(times: &LatencySummary, columns: [&str; N]) -> [Cell; N] {
+    latencies::cells(times, columns, Number::Microseconds)
 }
 
-fn whole(ns: Option<u64>) -> Cell {
-    mean(ns.map(|ns| ns as f64))
-}
+const STEP_COLUMNS: [&str; 5] = ["mean", "p50", "p99", "p99.9", "max"];
 
 fn steps(document: &mut Document, summary: &Summary) {
-    let header = [
-        "Step, µs",
-        "",
-        "",
-        "count",
-        "mean",
-        "p50",
-        "p99",
-        "p99.9",
-        "max",
-    ];
-    let mut table = Table::new(3, &header);
+    let head = ["Step, µs", "", "", "count"];
+    let mut table = Table::new(3, &[&head[..], &STEP_COLUMNS].concat());
     for phase in &summary.phases {
         let mut name = phase.phase.name().to_owned();
         for operation in &phase.operations {
@@ -179,8 +140,14 @@ fn steps(document: &mut Document, summary: &Summary) {
             }
             let mut action = operation.action.name();
             for step in &operation.steps {
-                let first = std::mem::take(&mut name);
-                table.row(step_cells(first, std::mem::take(&mut action), step));
+                let mut cells = vec![
+                    std::mem::take(&mut name).into(),
+                    std::mem::take(&mut action).into(),
+                    step.step.as_str().into(),
+                    Cell::count(step.count),
+                ];
+                cells.extend(cells_of(&step.duration_ns, STEP_COLUMNS));
+                table.row(cells);
             }
         }
     }
@@ -191,31 +158,16 @@ fn steps(document: &mut Document, summary: &Summary) {
     }
 }
 
-fn step_cells(first: String, action: &str, step: &StepSummary) -> Vec<Cell> {
-    let mut cells = vec![first.into(), action.into(), step.step.as_str().into()];
-    cells.push(Number::Count(step.count).into());
-    let times = &step.duration_ns;
-    cells.push(mean(times.mean));
-    cells.extend([times.p50, times.p99, times.p99_9, times.max].map(whole));
-    cells
-}
-
 /// Waits for files that others had claimed, on a shared pool.
 fn claim_waits(document: &mut Document, summary: &Summary) {
-    let mut table = Table::new(2, &["Claim wait, µs", "", "count", "mean", "p99", "max"]);
-    for phase in &summary.phases {
-        let mut name = phase.phase.name();
-        for waits in &phase.claim_waits {
-            let cells = vec![
-                std::mem::take(&mut name).into(),
-                format!("{}s", waits.role.name()).into(),
-                Number::Count(waits.count).into(),
-                mean(waits.wait_ns.mean),
-                whole(waits.wait_ns.p99),
-                whole(waits.wait_ns.max),
-            ];
-            table.row(cells);
-        }
+    let columns = ["mean", "p99", "max"];
+    let head = ["Claim wait, µs", "", "count"];
+    let mut table = Table::new(2, &[head, columns].concat());
+    for (name, _, waits) in by_phase(summary, |phase| &phase.claim_waits) {
+        let role = format!("{}s", waits.role.name());
+        let mut cells = vec![name.into(), role.into(), Cell::count(waits.count)];
+        cells.extend(cells_of(&waits.wait_ns, columns));
+        table.row(cells);
     }
     if table.is_empty() {
         document.line("No worker waited for a file that another worker used.");

@@ -113,10 +113,7 @@ pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
 }
 
 fn has_fuse(record: &Record) -> bool {
-    let targets = record
-        .locations
-        .iter()
-        .filter_map(|location| location.target.known());
+    let targets = record.targets();
     let mut mounts = targets.filter_map(|target| target.mount.known());
     mounts.any(Mount::is_fuse)
 }

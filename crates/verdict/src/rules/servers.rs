@@ -6,9 +6,9 @@ use system::{Class, Fact};
 
 /// Whether a target is a server, over a mount or without one.
 pub(super) fn targets_a_server(record: &Record) -> bool {
-    let locations = record.locations.iter();
-    let mut targets = locations.filter_map(|location| location.target.known());
-    let is_mounted = targets.any(|target| target.class == Fact::Known(Class::Network));
+    let is_mounted = record
+        .targets()
+        .any(|target| target.class == Fact::Known(Class::Network));
     is_mounted || record.spec.engine.calls_server()
 }
 

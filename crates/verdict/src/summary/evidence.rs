@@ -130,10 +130,7 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
 /// Whether the devices of all targets are known, or none has one: else what devices did is not what
 /// all operations came to.
 fn whole(record: &Record) -> Result<(), String> {
-    let targets = record
-        .locations
-        .iter()
-        .filter_map(|location| location.target.known());
+    let targets = record.targets();
     let (mut with, mut without) = (false, false);
     for target in targets {
         match &target.device {

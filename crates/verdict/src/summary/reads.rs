@@ -238,10 +238,7 @@ pub(crate) fn of<'phase>(
 /// The names of the devices at the bottom of the targets' caching loop devices. Not applicable
 /// where none of these caches, or its file lies on no device.
 fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
-    let targets = record
-        .locations
-        .iter()
-        .filter_map(|location| location.target.known());
+    let targets = record.targets();
     let caching = targets.filter_map(|target| target.device.known()?.caching_loop());
     let last = caching.flat_map(|device| {
         let last = device.physical().into_iter();

@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use document::units::rate;
-use document::{Document, Number, Table};
+use document::{Cell, Document, Number, Table};
 use measure::{Histogram, LATENCY_PRECISION_BITS};
 use record::{Action, OperationRecord, PhaseRecord, Record};
 
 use super::stretches::{POINTS_MAX, Stretch, stretches_of_latencies};
 use super::timeline::{line, time};
+use crate::latencies;
 use crate::page::labels::short_latency;
 use crate::page::percentiles;
 use crate::page::served::service;
@@ -192,20 +193,20 @@ fn percentiles(action: Action, stretches: &[Stretch]) -> impl Iterator<Item = Se
 }
 
 fn latencies(action: Action, stretches: &[Stretch]) -> Table {
-    let mut table = Table::new(0, &["from, s", "operations", "p50", "p99", "max"]);
+    let columns = ["p50", "p99", "max"];
+    let mut table = Table::new(0, &[&["from, s", "operations"][..], &columns].concat());
     for stretch in stretches {
         let Some(done) = stretch.done.get(&action) else {
             continue;
         };
-        let summary = done.latency.summary();
-        let cell = |ns: Option<u64>| ns.map(|ns| Number::Latency(ns as f64)).into();
-        table.row(vec![
-            Number::Seconds(stretch.began_ns).into(),
-            Number::Count(done.operations).into(),
-            cell(summary.p50),
-            cell(summary.p99),
-            cell(summary.max),
-        ]);
+        let began = Number::Seconds(stretch.began_ns).into();
+        let mut cells = vec![began, Cell::count(done.operations)];
+        cells.extend(latencies::cells(
+            &done.latency.summary(),
+            columns,
+            Number::Latency,
+        ));
+        table.row(cells);
     }
     table
 }

@@ -277,10 +277,7 @@ fn room(record: &Record, room: &Room, found: &mut Findings) {
             );
             found.broken(Rule::Environment, format!("{place}.needed_inodes"), why);
         }
-        let mut targets = record
-            .locations
-            .iter()
-            .filter_map(|location| location.target.known());
+        let mut targets = record.targets();
         let Some(target) = targets.find(|target| volume.locations.contains(&target.path)) else {
             let why = "its locations do not belong to the run";
             found.broken(Rule::Environment, format!("{place}.locations"), why);

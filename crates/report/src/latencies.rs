@@ -1,0 +1,42 @@
+//! Latencies in tables, each of which has some of the columns.
+
+use document::{Cell, Number};
+use verdict::SweepStepSummary;
+use verdict::summary::LatencySummary;
+
+/// All columns.
+pub(crate) const COLUMNS: [&str; 8] =
+    ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"];
+
+/// What stands in some of the columns.
+pub(crate) fn cells<const N: usize>(
+    times: &LatencySummary,
+    columns: [&str; N],
+    number: fn(f64) -> Number,
+) -> [Cell; N] {
+    columns.map(|column| {
+        let ns = match column {
+            "mean" => return times.mean.map(number).into(),
+            "p50" => times.p50,
+            "p90" => times.p90,
+            "p95" => times.p95,
+            "p99" => times.p99,
+            "p99.9" => times.p99_9,
+            "p99.99" => times.p99_99,
+            _ => times.max,
+        };
+        ns.map(|ns| number(ns as f64)).into()
+    })
+}
+
+/// The latencies of a step of a sweep, as far as it has them.
+pub(crate) fn of_step(step: &SweepStepSummary) -> LatencySummary {
+    LatencySummary {
+        mean: step.mean_ns,
+        p50: step.p50_ns,
+        p99: step.p99_ns,
+        p99_9: step.p999_ns,
+        max: step.max_ns,
+        ..LatencySummary::default()
+    }
+}
