@@ -10,6 +10,7 @@ use runner::{Events, Refused, RunSpec};
 
 pub mod archive;
 pub mod calibration;
+pub mod classic;
 pub mod input;
 pub mod parts;
 pub mod record_source;

@@ -3,7 +3,9 @@
 
 pub mod check;
 pub mod classic;
+pub mod clean;
 pub mod comparison;
+pub mod engines;
 mod environment;
 pub mod export;
 pub mod figures;
@@ -13,8 +15,10 @@ pub mod list;
 pub mod page;
 mod pictures;
 pub mod plan;
+pub mod presets;
 pub mod sizing;
 mod steps;
 pub mod study;
 pub mod terminal;
 pub mod text;
+pub mod verify_log;

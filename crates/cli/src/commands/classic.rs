@@ -1,32 +1,16 @@
-//! The classic face: the prompt `pm>`, configuration files, and the words of the original.
-//!
-//! Byte for byte the original's standard output, but for the wording of `help`; on standard error
-//! the original's complaints, and lines that begin with `Warning: ` where the original is silently
-//! wrong. Runs are performed by an [`ClassicRunner`], which this module does not know.
-//!
-//! The way of a line: [`prompt`] reads it, [`interpreter`] finds the command, [`settings`] takes
-//! the value, [`show`] and `report::classic` say what there is to say, [`progress`] says how a run
-//! goes.
+//! The classic prompt on the process's own streams. Its language is `campaign::classic`.
 
-pub mod interpreter;
-pub mod number;
-pub mod progress;
-pub mod prompt;
+mod progress;
+mod prompt;
 pub mod runner;
-pub mod settings;
-pub mod show;
-pub mod warning;
 
 use std::io::{self, Write as _};
 use std::path::Path;
 
+use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings};
 use record::Edition;
 
 use crate::ui::terminal;
-
-pub use interpreter::{ClassicRunner, Interpreter, RunEnd};
-pub use progress::ClassicProgress;
-pub use settings::PromptSettings;
 
 /// A classic session on the process's own streams: the banner, the configuration file (`file`, or
 /// `.pmrc` in the working directory where there is one), then the prompt until `quit` or the end of
@@ -50,7 +34,7 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
         prompt::Editing::new(edition)
             .and_then(|mut source| interpreter.session(file, &mut source, &mut output, &mut errors))
     } else {
-        let mut source = prompt::Plain::new(io::stdin().lock());
+        let mut source = Plain::new(io::stdin().lock());
         interpreter.session(file, &mut source, &mut output, &mut errors)
     };
     match result.and_then(|code| output.flush().map(|()| code)) {

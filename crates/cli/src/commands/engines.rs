@@ -1,126 +1,18 @@
 //! `postmark engines`.
 
-use document::{Cell, Document, Format, Table};
-use engine::{Cached, EngineFacts, Targets};
+use document::Format;
 use engines::registry::ROWS;
-use serde_json::{Map, Value, json};
+use report::engines::{csv, document, json};
 
 use crate::ui::problem::Problem;
 use crate::ui::screen;
-
-/// What is shown of an engine: the name in JSON and CSV, and the words for it.
-const COLUMNS: [(&str, &str); 11] = [
-    ("name", "--storage"),
-    ("targets", "targets"),
-    ("protocol", "protocol of its own"),
-    ("depth_max", "greatest queue depth"),
-    ("capabilities", "capabilities"),
-    ("cache", "cache that may answer reads"),
-    ("direct", "direct I/O"),
-    ("durability", "durability"),
-    ("identity", "knows files by identity"),
-    ("birth", "knows when files were made"),
-    ("locks", "locks its directories"),
-];
 
 /// Lists the I/O engines with what is known of each.
 ///
 /// # Errors
 /// Where the list cannot be delivered.
 pub fn list(format: Format) -> Result<u8, Problem> {
-    let rows = || ROWS.iter().map(|row| row.facts);
-    screen::answer(
-        format,
-        || document(rows()),
-        || document::csv(&table(rows()), "\n"),
-        || {
-            let named = |facts: &EngineFacts| -> Map<String, Value> {
-                let names = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
-                names.zip(values(facts)).collect()
-            };
-            document::json(&rows().map(named).collect::<Vec<_>>())
-        },
-    )?;
+    let all = || ROWS.iter().map(|row| row.facts);
+    screen::answer(format, || document(all()), || csv(all()), || json(all()))?;
     Ok(0)
-}
-
-/// The values of the columns; null where one does not apply.
-fn values(facts: &EngineFacts) -> [Value; COLUMNS.len()] {
-    let namespace = facts.namespace;
-    [
-        facts.name.into(),
-        match facts.targets {
-            Targets::None => Value::Null,
-            Targets::Directories => "directories".into(),
-            Targets::Urls(syntax) => syntax.form.into(),
-        },
-        facts.protocol.into(),
-        facts.depth_max.into(),
-        json!(
-            facts
-                .capabilities
-                .iter()
-                .map(|one| one.name())
-                .collect::<Vec<_>>()
-        ),
-        match facts.cache {
-            Cached::PageCache => "page cache".into(),
-            Cached::None => Value::Null,
-        },
-        facts.direct.into(),
-        json!(
-            facts
-                .durability
-                .iter()
-                .map(|one| one.policy())
-                .collect::<Vec<_>>()
-        ),
-        namespace.map(|known| known.identity).into(),
-        namespace.map(|known| known.birth).into(),
-        namespace.map(|known| known.locks).into(),
-    ]
-}
-
-/// A value in words.
-fn words(value: Value) -> Option<String> {
-    match value {
-        Value::Null => None,
-        Value::Bool(true) => Some("yes".to_owned()),
-        Value::Bool(false) => Some("no".to_owned()),
-        Value::String(text) => Some(text),
-        Value::Array(all) => Some(
-            all.into_iter()
-                .filter_map(words)
-                .collect::<Vec<_>>()
-                .join(", "),
-        ),
-        other => Some(other.to_string()),
-    }
-}
-
-fn table<'a>(engines: impl Iterator<Item = &'a EngineFacts>) -> Table {
-    let mut table = Table::new(COLUMNS.len(), &COLUMNS.map(|(name, _)| name));
-    for facts in engines {
-        table.row(
-            values(facts)
-                .map(|value| words(value).map_or(Cell::Empty, Cell::ours))
-                .into(),
-        );
-    }
-    table
-}
-
-fn document<'a>(engines: impl Iterator<Item = &'a EngineFacts>) -> Document {
-    let mut document = Document::default();
-    document.line("I/O engines, for postmark run --storage NAME:");
-    for facts in engines {
-        document.gap();
-        document.head(facts.name);
-        document.below(facts.help);
-        for ((_, about), value) in COLUMNS.into_iter().zip(values(facts)).skip(1) {
-            let value = words(value).unwrap_or_else(|| "none".to_owned());
-            document.below(format!("{about}: {value}"));
-        }
-    }
-    document
 }

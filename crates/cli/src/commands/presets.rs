@@ -1,69 +1,18 @@
 //! `postmark presets`.
 
-use document::{Document, WIDTH};
-use workload::{Work, Workers, presets};
+use campaign::run_spec::machine;
+use document::WIDTH;
+use workload::presets;
 
 use crate::ui::problem::Problem;
 use crate::ui::screen;
-use campaign::run_spec::machine;
 
 /// Lists the presets with where they come from, as they are on this machine.
 ///
 /// # Errors
 /// Where the list cannot be delivered.
 pub fn list() -> Result<u8, Problem> {
-    let mut document = Document::default();
-    document.line("Presets, for postmark run --preset NAME:");
-    document.below(
-        "Presets with 'on this machine' have as many files and workers as its memory and \
-         processors call for. On another machine the same name is another workload, and results \
-         do not compare. To run the same work elsewhere: postmark plan --preset NAME --format \
-         toml > FILE, then postmark run --config FILE.",
-    );
-    for preset in presets::all(&machine()) {
-        let workload = &preset.workload;
-        document.gap();
-        document.head(preset.name);
-        document.below(preset.what);
-        if let Work::Classic(classic) = &workload.work {
-            document.below(format!(
-                "edition {}; from {}",
-                classic.edition, preset.source
-            ));
-            continue;
-        }
-        let files = workload.files();
-        let workers = match workload.workers {
-            Workers::Private { workers } => {
-                let workers = several(workers, "worker");
-                format!("{workers}, each with {files} files")
-            }
-            Workers::Shared {
-                writers, readers, ..
-            } => {
-                let (writers, readers) = (several(writers, "writer"), several(readers, "reader"));
-                format!("{files} files, {writers} and {readers}")
-            }
-        };
-        let durability = preset
-            .how
-            .durability
-            .map_or(String::new(), |policy| format!(", {policy}"));
-        let time = preset
-            .how
-            .run_for_s
-            .map_or(String::new(), |seconds| format!(", {seconds} s"));
-        document.below(format!("on this machine: {workers}{durability}{time}"));
-        document.below(format!("from {}", preset.source));
-    }
+    let document = report::presets::document(&presets::all(&machine()));
     screen::print(&screen::text(&document, WIDTH))?;
     Ok(0)
-}
-
-fn several(count: u32, what: &str) -> String {
-    match count {
-        0 => format!("no {what}s"),
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
-    }
 }

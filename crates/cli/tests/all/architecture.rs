@@ -31,7 +31,7 @@ const MAY_IMPORT: &str = "
     ranks |
     archive | document record verdict
     study | workload spec record verdict
-    report | document record verdict measure study
+    report | document engine workload scratch record verdict measure study rundir
     published | document workload record verdict study
     cli | document workload engine engines ranks measure system spec record verdict rundir \
         runner campaign scratch archive report published study

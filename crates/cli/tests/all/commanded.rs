@@ -5,8 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use cli::commands::classic::prompt::Plain;
-use cli::commands::classic::{ClassicRunner, Interpreter, PromptSettings, RunEnd};
+use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings, RunEnd};
 use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 

@@ -12,9 +12,8 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use cli::commands::classic::prompt::Plain;
+use campaign::classic::{Interpreter, Plain, PromptSettings};
 use cli::commands::classic::runner::RunnerEngine;
-use cli::commands::classic::{Interpreter, PromptSettings};
 use engines::raw::Raw;
 use engines::stdio::Stdio;
 use record::Edition;

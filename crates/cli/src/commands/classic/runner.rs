@@ -2,12 +2,13 @@
 
 use std::io::Write;
 
+use campaign::classic::{ClassicRunner, PromptSettings, RunEnd};
 use document::sanitize;
 use record::{Classic, Outcome, Record};
 use runner::{Events, Place, Refused, RunSpec};
 use spec::EngineName;
 
-use crate::commands::classic::{ClassicProgress, ClassicRunner, PromptSettings, RunEnd};
+use super::progress::ClassicProgress;
 use crate::ui::perform::{exit_code, left_something};
 
 /// Performs the prompt's runs: with [`crate::ui::perform::perform`], or as a test does.

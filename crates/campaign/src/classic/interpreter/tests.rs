@@ -4,7 +4,7 @@ use tempfile::TempDir;
 
 use super::files::{LOAD_DEPTH_MAX, LOADS_MAX};
 use super::*;
-use crate::commands::classic::prompt::Plain;
+use crate::classic::Plain;
 
 /// Ends runs as it was told, and keeps what it was asked for.
 #[derive(Default)]

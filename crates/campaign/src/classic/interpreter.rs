@@ -1,24 +1,25 @@
 //! One line, one effect: the commands of the prompt and of configuration files.
 //!
-//! Not where lines come from (`prompt`), nor how a run is performed (a [`ClassicRunner`]). A
+//! Not where lines come from (`input`), nor how a run is performed (a [`ClassicRunner`]). A
 //! command is found by its beginning, the character behind it is skipped, the rest is its argument:
 //! so the original has it, and scripts rely on it (`set numbers 100000`).
 
 mod files;
+mod streams;
 
 use std::ffi::OsStr;
-use std::fs::{File, Metadata, OpenOptions};
+use std::fs::Metadata;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 use report::classic;
 
-use super::prompt::PromptInput;
+use self::streams::Streams;
+use super::input::PromptInput;
 use super::settings::PromptSettings;
 use super::show;
 
@@ -67,24 +68,6 @@ enum Next {
     GiveUp,
     /// The session ends with this code.
     Leave(u8),
-}
-
-/// The streams that a session writes to.
-struct Streams<'a> {
-    output: &'a mut dyn Write,
-    errors: &'a mut dyn Write,
-}
-
-impl Streams<'_> {
-    /// A line for standard error, behind everything that was said on standard output before. Names
-    /// and words in it are made harmless, other than on standard output, where `show` gives the
-    /// bytes of paths as the original does.
-    fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
-        self.output.flush()?;
-        // A closed standard error is no reason to stop.
-        let _ = writeln!(self.errors, "{}", sanitize::shown(line));
-        Ok(())
-    }
 }
 
 /// The commands' meaning, with the configuration that they change.
@@ -182,12 +165,11 @@ impl<'a> Interpreter<'a> {
             .iter()
             .find(|command| line.starts_with(command.name.as_bytes()));
         let Some(name) = found.map(|command| command.name) else {
-            unknown(line, place, streams)?;
-            return Ok(Next::Line);
+            return unknown(line, place, streams).map(|()| Next::Line);
         };
         let rest = &line[name.len()..];
         let argument = rest.split_first().map(|(_, argument)| argument);
-        warn_of_form(line, name, rest, streams)?;
+        streams.warn_of_form(line, name, rest)?;
         match name {
             "quit" => return Ok(Next::Quit),
             "run" => return self.run(argument, streams),
@@ -215,13 +197,10 @@ impl<'a> Interpreter<'a> {
         // The original prints nothing where it has no working directory any more; nor is there one
         // to print.
         let working_directory = std::env::current_dir().unwrap_or_default();
-        let Some(mut file) = direct("show", argument, &self.reading, streams)? else {
-            return show::configuration(streams.output, &self.settings, &working_directory);
-        };
         let mut text = Vec::new();
         show::configuration(&mut text, &self.settings, &working_directory)?;
-        if let Err(error) = file.write_all(&text) {
-            complain_of_file(argument, &error, streams)?;
+        if let Ok(false) = streams.append(("show", argument), &self.reading, &text)? {
+            return streams.output.write_all(&text);
         }
         if self.settings.edition == Edition::V1_5 {
             // The original writes these lines here, and only here.
@@ -269,16 +248,11 @@ impl<'a> Interpreter<'a> {
         streams: &mut Streams<'_>,
     ) -> io::Result<()> {
         let text = classic::report(figures, self.settings.format);
-        match direct("run", argument, &self.reading, streams)? {
-            None => streams.output.write_all(text.as_bytes())?,
-            Some(mut file) => {
-                if let Err(error) = file.write_all(text.as_bytes()) {
-                    complain_of_file(argument, &error, streams)?;
-                    // Better here than nowhere.
-                    streams.output.write_all(text.as_bytes())?;
-                    self.failed = true;
-                }
-            }
+        let appended = streams.append(("run", argument), &self.reading, text.as_bytes())?;
+        self.failed |= appended.is_err();
+        if !appended.unwrap_or(false) {
+            // Better here than nowhere.
+            streams.output.write_all(text.as_bytes())?;
         }
         if figures.end == End::OutOfReach {
             streams.complain(
@@ -326,98 +300,6 @@ fn unknown(line: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Res
     let word = String::from_utf8_lossy(line);
     streams.complain(&format_args!(
         "Warning: '{word}' is a word of the prompt and no command in a file: give '{right}'"
-    ))
-}
-
-/// What is odd about a line whatever its command is.
-fn warn_of_form(
-    line: &[u8],
-    name: &'static str,
-    rest: &[u8],
-    streams: &mut Streams<'_>,
-) -> io::Result<()> {
-    let said = String::from_utf8_lossy(line);
-    let said = said.trim_end();
-    let takes_text = [
-        "set location",
-        "set buffering",
-        "set report",
-        "run",
-        "load",
-        "show",
-    ]
-    .contains(&name);
-    if takes_text && line.ends_with(b"\r") {
-        streams.complain(&format_args!(
-            "Warning: '{said}' ends with a carriage return, which belongs to the value: give \
-             lines that end with a line feed only"
-        ))?;
-    }
-    let takes_number = name.starts_with("set ") && !takes_text;
-    if let (true, [skipped @ (b'0'..=b'9' | b'+' | b'-' | b'.'), _, ..]) = (takes_number, rest) {
-        let skipped = char::from(*skipped);
-        streams.complain(&format_args!(
-            "Warning: '{skipped}' in '{said}' is skipped: give a space behind '{name}'"
-        ))?;
-    }
-    Ok(())
-}
-
-/// The file that a report or the configuration is to be appended to; `None` for standard output,
-/// also where the file cannot be opened, which the original complains of, and where it is one of
-/// those that commands are being read from: they would go on with the report.
-fn direct(
-    command: &'static str,
-    argument: Option<&[u8]>,
-    reading: &[(u64, u64)],
-    streams: &mut Streams<'_>,
-) -> io::Result<Option<File>> {
-    let Some(name) = argument else {
-        return Ok(None);
-    };
-    let path = PathBuf::from(OsStr::from_bytes(name));
-    match OpenOptions::new().append(true).create(true).open(&path) {
-        Ok(file)
-            if file
-                .metadata()
-                .is_ok_and(|facts| reading.contains(&(facts.dev(), facts.ino()))) =>
-        {
-            streams.complain(&format_args!(
-                "Error: Cannot direct output to file '{}': commands are being read from it; give \
-                 another file",
-                path.display()
-            ))?;
-            Ok(None)
-        }
-        Ok(file) => {
-            if !name.is_empty() && name.iter().all(u8::is_ascii_digit) {
-                let path = path.display();
-                streams.complain(&format_args!(
-                    "Warning: '{command} {path}' writes to a file called {path}: a run has no \
-                     length in time or count here, give 'set transactions' and then 'run'"
-                ))?;
-            }
-            Ok(Some(file))
-        }
-        Err(_) => {
-            streams.complain(&format_args!(
-                "Error: Cannot direct output to file '{}'",
-                path.display()
-            ))?;
-            Ok(None)
-        }
-    }
-}
-
-fn complain_of_file(
-    argument: Option<&[u8]>,
-    error: &io::Error,
-    streams: &mut Streams<'_>,
-) -> io::Result<()> {
-    let path = Path::new(OsStr::from_bytes(argument.unwrap_or_default()));
-    streams.complain(&format_args!(
-        "Error: cannot write to '{}': {error}",
-        path.display()
     ))
 }
 

@@ -7,8 +7,9 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::{Interpreter, LineOrigin, Next, Streams};
-use crate::commands::classic::prompt::{LINE_MAX_BYTES, read_line};
+use super::streams::Streams;
+use super::{Interpreter, LineOrigin, Next};
+use crate::classic::input::{LINE_MAX_BYTES, read_line};
 
 /// How deep configuration files may load one another. The original stops when it has no descriptors
 /// left.

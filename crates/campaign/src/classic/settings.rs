@@ -32,6 +32,7 @@ pub struct PromptSettings {
     pub edition: Edition,
     /// Files of the initial pool.
     pub files: i32,
+    /// Transactions of a run.
     pub transactions: i32,
     /// Least size of a new file, in bytes.
     pub size_low: i32,
