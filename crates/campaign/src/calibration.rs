@@ -1,11 +1,18 @@
 //! How long a chosen pool and its transactions will take, told by short runs of the same work on
 //! the same target, which are removed again and synced before the run begins.
 
+use std::path::Path;
 use std::time::{Duration, Instant};
 
+use document::sanitize;
 use record::{Calibration, Outcome, Phase, Record, Sizing};
 use runner::{Cache, Drive, Keeping, Pace, Refused, RunSpec, Stop};
+use system::{Class, Fact, Sources, Target};
 use verdict::Summary;
+
+use crate::Error;
+use crate::perform::exit_status;
+use crate::run_spec::Specified;
 
 /// The first pool of the calibration, which says how large the second may be.
 const PROBE_FILES: u64 = 64;
@@ -28,28 +35,80 @@ const TRANSACTIONS_MAX: u64 = 1_000_000;
 pub type Perform<'p> = dyn FnMut(&RunSpec) -> Result<Record, Refused> + 'p;
 
 /// Why nothing is known.
-#[derive(Debug, thiserror::Error)]
-pub enum Uncalibrated {
+enum Uncalibrated {
     /// The run would be refused.
-    #[error(transparent)]
-    Refused(#[from] Refused),
-    /// A short run did not complete.
-    #[error("the calibration {why}")]
-    Ended {
-        /// How it ended instead, and what it has left.
-        why: String,
-        /// Its record.
-        record: Box<Record>,
-    },
+    Refused(Refused),
+    /// A short run did not complete: how it ended instead, and what it has left; with its record.
+    Ended(String, Box<Record>),
 }
 
-/// Has short runs say how long the chosen pool and its transactions will take; nothing of them is
-/// left. Of a run with several ranks this process alone performs the part of one: the first rank
+/// Refuses targets on which contents cannot be beyond the cache. Touches nothing.
+///
+/// # Errors
+/// Where one is in memory itself.
+pub fn refuse_memory(specified: &Specified) -> Result<(), Error> {
+    let Some(sizing) = &specified.sizing else {
+        return Ok(());
+    };
+    let targets = specified.spec.targets.iter();
+    let mut directories = targets
+        .filter(|target| !spec::is_url(target))
+        .map(|target| spec::directory(target));
+    let lies_in_memory = |directory: &&Path| {
+        Target::read(&Sources::default(), directory).class == Fact::Known(Class::Memory)
+    };
+    match directories.find(lies_in_memory) {
+        Some(directory) => Err(Error::refused(format_args!(
+            "cannot use --working-set {}: the target {} lies in memory, so its files are always \
+             in the cache (use a --target on a disk, or --files)",
+            sizing.working_set,
+            sanitize::path(directory)
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// Has a short run on the target tell how long the chosen pool and its transactions will take;
+/// nothing of it is left. Gives the sizing in words; nothing where no pool was chosen.
+///
+/// # Errors
+/// Where the run would be refused, or the short one does not come to its end.
+pub fn calibrate(
+    specified: &mut Specified,
+    perform: &mut Perform<'_>,
+) -> Result<Option<String>, Error> {
+    let Some(mut sizing) = specified.sizing.clone() else {
+        return Ok(None);
+    };
+    refuse_memory(specified)?;
+    let spec = &specified.spec;
+    // The chosen pool alone is judged: before anything is made, and without following transactions.
+    let pool = RunSpec {
+        workload: spec.workload.with_transactions(0),
+        ..spec.clone()
+    };
+    let judged = runner::dispatch::judge(spec).and_then(|()| runner::dispatch::judge_room(&pool));
+    judged.map_err(|refused| specified.explain(refused))?;
+    let calibration = measure(spec, &sizing, perform).map_err(|why| match why {
+        Uncalibrated::Refused(refused) => specified.explain(refused),
+        Uncalibrated::Ended(why, record) => Error::with_code(
+            exit_status(&record),
+            format_args!("the calibration for --working-set {why}"),
+        ),
+    })?;
+    sizing.transactions = expected(&calibration, &spec.drive);
+    sizing.calibration = Some(calibration);
+    let told = report::sizing::sentence(&sizing, &spec.workload, &spec.drive);
+    specified.sizing = Some(sizing);
+    Ok(Some(told))
+}
+
+/// Of a run with several ranks this process alone performs the part of one: the first rank
 /// calibrates before the others are told what to do.
 ///
 /// # Errors
 /// Where a short run would be refused, or does not come to its end.
-pub fn calibrate(
+fn measure(
     spec: &RunSpec,
     sizing: &Sizing,
     perform: &mut Perform<'_>,
@@ -141,7 +200,7 @@ fn perform_short(
         overhead: false,
         ..spec.clone()
     };
-    let record = perform(&short)?;
+    let record = perform(&short).map_err(Uncalibrated::Refused)?;
     let mut why = match &record.actual.outcome {
         Outcome::Complete => return Ok(record),
         Outcome::Interrupted { signal } => {
@@ -158,15 +217,12 @@ fn perform_short(
     {
         why.push_str(&format!("; not removed: {}: {}", left.path, left.why));
     }
-    Err(Uncalibrated::Ended {
-        why,
-        record: Box::new(record),
-    })
+    Err(Uncalibrated::Ended(why, Box::new(record)))
 }
 
 /// How many transactions the time that is asked for will have; nothing where none is, or nobody
 /// knows.
-pub fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
+fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
     let Stop::After(time) = drive.stop else {
         return None;
     };

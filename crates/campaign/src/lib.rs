@@ -5,14 +5,12 @@
 //! Nothing here prints, and storages, clocks and signals are the caller's: a [`Prepare`] takes a
 //! run's description to a run whose pool is there, and a [`User`] is told of what goes on.
 
-use record::Record;
-use runner::{Events, Refused, RunSpec};
-
 pub mod archive;
 pub mod calibration;
 pub mod classic;
 pub mod input;
 pub mod parts;
+pub mod plan;
 pub mod record_source;
 pub mod run_spec;
 pub mod same_file;
@@ -24,29 +22,10 @@ pub mod sweep;
 mod error;
 mod loads;
 mod merge;
+mod perform;
 mod user;
 
 pub use error::{Error, ErrorForm};
+pub use perform::{exit_status, exit_status_of, left_something, perform, run};
 pub use sweep::Prepare;
 pub use user::User;
-
-/// Performs what a description asks for, be it one run or several, and gives one record of it.
-///
-/// # Errors
-/// Where the first run was refused: nothing was touched. What becomes of a later one is in the
-/// record.
-pub fn run(
-    spec: &RunSpec,
-    prepare: &mut Prepare<'_>,
-    events: &mut dyn Events,
-) -> Result<Record, Refused> {
-    match &spec.drive.sweep {
-        Some(asked) if asked.fresh => sweep::of_runs(spec, asked, prepare, events),
-        Some(asked) => sweep::of_one_pool(spec, asked, prepare, events),
-        None => {
-            let mut run = prepare(spec, events)?;
-            run.apply_own();
-            Ok(run.finish())
-        }
-    }
-}

@@ -8,133 +8,31 @@ use std::time::{Duration, Instant};
 
 use record::{MadeFileSystem, Outcome, QuietTime, Record, StudyPart};
 use runner::RunSpec;
-use spec::{Keeping, Stop};
 use study::statistics::ALPHA;
-use study::{BlockRun, Comparisons, Design, Looks, Observed, StudyCell, StudyRun, tables};
+use study::{BlockRun, Comparisons, Looks, Observed, StudyRun, tables};
 use verdict::Level;
 
+mod cell_spec;
 mod churn;
 pub mod design_file;
 pub mod directories;
+mod environment;
 pub mod found;
+mod ground;
+mod plan;
 mod quiet;
 pub mod select;
 pub mod single_process;
 pub mod targets;
 
-pub use churn::{Unchurnable, churn};
-pub use quiet::wait_for_quiet;
+use churn::AgedSpecs;
+pub use environment::{Environment, StudyWatcher};
+pub use ground::{Course, Ground, Ready, StudyEvent, StudyProgress, TargetReady};
+pub use plan::{judge, plan};
+use quiet::wait_for_quiet;
 
 /// How often a block with an INVALID run is begun at most.
 pub const ATTEMPTS: u32 = 3;
-
-/// What a study asks of whoever runs it.
-pub trait Ground {
-    /// What ends it, with a reason that stands for itself.
-    type Error;
-
-    /// A target in the state that each run of the cell begins with. `churn` fills and churns a pool
-    /// there, where the cell has an age; it is not called where that state was saved.
-    ///
-    /// # Errors
-    /// Where it cannot be had.
-    fn target(&mut self, cell: usize) -> Result<TargetReady, Self::Error>;
-
-    /// What a cell's runs are asked for, in a directory.
-    ///
-    /// # Errors
-    /// Where it contradicts itself.
-    fn spec(&mut self, cell: usize, directory: &std::path::Path) -> Result<RunSpec, Self::Error>;
-
-    /// Performs a run that is not kept: the churn before a measured one.
-    ///
-    /// # Errors
-    /// Where it was refused.
-    fn churn(&mut self, spec: &RunSpec) -> Result<Record, Self::Error>;
-
-    /// Keeps the state of a target, with its churned pool, so that the next run of the cell need
-    /// not make it again. The target stays where it is.
-    ///
-    /// # Errors
-    /// Where it cannot be kept.
-    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Self::Error>;
-
-    /// Performs a measured run, and keeps its record with its part of the study.
-    ///
-    /// # Errors
-    /// Where it was refused, or its record cannot be kept.
-    fn measure(
-        &mut self,
-        spec: &RunSpec,
-        part: StudyPart,
-    ) -> Result<(Record, Option<u64>), Self::Error>;
-
-    /// The signal that is to end the study, where one has come.
-    fn signal(&self) -> Option<i32>;
-
-    /// What is going on.
-    fn tell(&mut self, event: StudyEvent<'_>);
-}
-
-/// What became of making a target ready.
-pub enum TargetReady {
-    /// It is.
-    Ready(Ready),
-    /// This signal has ended that.
-    Interrupted(i32),
-}
-
-/// A target that a run can begin on.
-#[derive(Clone, Debug)]
-pub struct Ready {
-    /// Where.
-    pub directory: std::path::PathBuf,
-    /// What was made; nothing where it was there before.
-    pub made: Option<MadeFileSystem>,
-    /// Whether the pool is churned already.
-    pub is_churned: bool,
-}
-
-/// What a study tells whoever watches it.
-#[derive(Clone, Copy, Debug)]
-pub enum StudyEvent<'a> {
-    /// A run is next.
-    Next(StudyProgress<'a>),
-    /// A target is being made, or brought to the state that runs begin with.
-    Making,
-    /// The machine is not quiet yet.
-    Waiting,
-    /// A pool is being churned.
-    Churning,
-    /// A run has ended.
-    Measured(StudyProgress<'a>, &'a Record),
-    /// A block has an INVALID run, and is repeated.
-    Repeating {
-        /// Which.
-        block: u32,
-        /// The attempt that comes next.
-        attempt: u32,
-    },
-}
-
-/// How far a study is.
-#[derive(Clone, Copy, Debug)]
-pub struct StudyProgress<'a> {
-    /// The cell.
-    pub cell: &'a StudyCell,
-    /// Whether it is its second run in the block.
-    pub is_twin: bool,
-    /// The block, from 1.
-    pub block: u32,
-    /// The most blocks.
-    pub blocks: u32,
-    /// The run's place in its block, from 1.
-    pub position: u32,
-    /// Runs of a block.
-    pub runs: u32,
-    /// How long the rest will take, as far as runs have told by now.
-    pub left: Option<Duration>,
-}
 
 /// Why a study ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -156,19 +54,6 @@ pub enum StudyEnd {
     },
 }
 
-/// What a study goes by.
-#[derive(Clone, Copy, Debug)]
-pub struct Course<'a> {
-    /// The design.
-    pub design: &'a Design,
-    /// Its cells.
-    pub cells: &'a [StudyCell],
-    /// The study's identity.
-    pub id: &'a str,
-    /// The side that is measured by itself, in this block alone.
-    pub side: Option<(&'a str, u32)>,
-}
-
 /// A study that goes on.
 struct Going<'a, G: Ground> {
     course: Course<'a>,
@@ -178,6 +63,18 @@ struct Going<'a, G: Ground> {
     /// Runs that this process has made, and how long blocks took.
     runs: u32,
     blocks: u32,
+}
+
+/// Why nothing of a study follows.
+enum Halt<E> {
+    End(StudyEnd),
+    Error(E),
+}
+
+impl<E> From<E> for Halt<E> {
+    fn from(error: E) -> Self {
+        Self::Error(error)
+    }
 }
 
 /// Performs what is left of a study. `done` has the runs that are there, and gets the others.
@@ -197,36 +94,42 @@ pub fn perform<G: Ground>(
         runs: 0,
         blocks: 0,
     };
-    if let Some((_, block)) = course.side {
-        return Ok(going.block(block)?.unwrap_or(StudyEnd::Complete));
+    match going.all() {
+        Ok(()) => Ok(StudyEnd::Complete),
+        Err(Halt::End(end)) => Ok(end),
+        Err(Halt::Error(error)) => Err(error),
     }
-    let looks = Looks::new(course.design.blocks);
-    for block in 1..=course.design.blocks {
-        if going.is_over() {
-            return Ok(StudyEnd::TimeOver);
-        }
-        if let Some(end) = going.block(block)? {
-            return Ok(end);
-        }
-        if let Some(until) = course.design.until {
-            if let Some(alpha) = looks.alpha(block, ALPHA) {
-                let tables = tables(course.cells, going.done, &course.design.metrics, alpha);
-                let half = tables
-                    .iter()
-                    .map(Comparisons::half_width_max)
-                    .collect::<Option<Vec<f64>>>();
-                if half
-                    .is_some_and(|half| !half.is_empty() && half.iter().all(|half| *half <= until))
-                {
-                    return Ok(StudyEnd::NarrowEnough);
-                }
-            }
-        }
-    }
-    Ok(StudyEnd::Complete)
 }
 
 impl<G: Ground> Going<'_, G> {
+    fn all(&mut self) -> Result<(), Halt<G::Error>> {
+        if let Some((_, block)) = self.course.side {
+            return self.block(block);
+        }
+        let design = self.course.design;
+        let looks = Looks::new(design.blocks);
+        for block in 1..=design.blocks {
+            if self.is_over() {
+                return Err(Halt::End(StudyEnd::TimeOver));
+            }
+            self.block(block)?;
+            let look = design.until.zip(looks.alpha(block, ALPHA));
+            if look.is_some_and(|(until, alpha)| self.is_narrow(until, alpha)) {
+                return Err(Halt::End(StudyEnd::NarrowEnough));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether all intervals at a level are as narrow as was asked.
+    fn is_narrow(&self, until: f64, alpha: f64) -> bool {
+        let course = self.course;
+        let tables = tables(course.cells, self.done, &course.design.metrics, alpha);
+        let is_narrow =
+            |table: &Comparisons| table.half_width_max().is_some_and(|half| half <= until);
+        !tables.is_empty() && tables.iter().all(is_narrow)
+    }
+
     /// Whether another block would end too late.
     fn is_over(&self) -> bool {
         let Some(limit) = self.course.design.run_for else {
@@ -240,7 +143,7 @@ impl<G: Ground> Going<'_, G> {
         elapsed + block > limit
     }
 
-    fn block(&mut self, block: u32) -> Result<Option<StudyEnd>, G::Error> {
+    fn block(&mut self, block: u32) -> Result<(), Halt<G::Error>> {
         let course = self.course;
         let mut attempt = self.attempt_of(block);
         let mut has_run = false;
@@ -257,13 +160,11 @@ impl<G: Ground> Going<'_, G> {
                     continue;
                 }
                 has_run = true;
-                if let Some(end) = self.run(run, (block, attempt, position), runs)? {
-                    return Ok(Some(end));
-                }
+                self.run(run, (block, attempt, position), runs)?;
             }
             if !self.is_invalid(block, attempt) || attempt >= ATTEMPTS {
                 self.blocks += u32::from(has_run);
-                return Ok(None);
+                return Ok(());
             }
             attempt += 1;
             self.ground.tell(StudyEvent::Repeating { block, attempt });
@@ -314,12 +215,13 @@ impl<G: Ground> Going<'_, G> {
         )
     }
 
+    /// Performs a run of a block, in this attempt and at this position among so many.
     fn run(
         &mut self,
         run: BlockRun,
         (block, attempt, position): (u32, u32, u32),
         runs: u32,
-    ) -> Result<Option<StudyEnd>, G::Error> {
+    ) -> Result<(), Halt<G::Error>> {
         let course = self.course;
         let cell = &course.cells[run.cell];
         let progress = StudyProgress {
@@ -331,39 +233,11 @@ impl<G: Ground> Going<'_, G> {
             runs,
             left: self.left(block, runs - position + 1, runs),
         };
-        if let Some(signal) = self.ground.signal() {
-            return Ok(Some(StudyEnd::Interrupted(signal)));
-        }
+        self.follow_signal()?;
         self.ground.tell(StudyEvent::Next(progress));
-        self.ground.tell(StudyEvent::Making);
-        let mut ready = match self.ground.target(run.cell)? {
-            TargetReady::Ready(ready) => ready,
-            TargetReady::Interrupted(signal) => return Ok(Some(StudyEnd::Interrupted(signal))),
-        };
-        let mut spec = self.ground.spec(run.cell, &ready.directory)?;
-        let transactions = churn(&spec.workload, cell.age).unwrap_or_default();
-        if cell.age > 0 {
-            if !ready.is_churned {
-                self.ground.tell(StudyEvent::Churning);
-                if let Some(end) = self.churn(&spec, transactions)? {
-                    return Ok(Some(end));
-                }
-                ready = match self.ground.keep_state(run.cell)? {
-                    TargetReady::Ready(ready) => ready,
-                    TargetReady::Interrupted(signal) => {
-                        return Ok(Some(StudyEnd::Interrupted(signal)));
-                    }
-                };
-            }
-            spec.keeping = Keeping {
-                reuse: true,
-                ..spec.keeping
-            };
-        }
+        let (spec, made) = self.ready(run.cell)?;
         let quiet = self.quiet();
-        if let Some(signal) = self.ground.signal() {
-            return Ok(Some(StudyEnd::Interrupted(signal)));
-        }
+        self.follow_signal()?;
         let mut coordinates = cell.coordinates.clone();
         let side = course.side.map(|(side, _)| side.to_owned());
         coordinates.extend(side.iter().map(|side| record::Coordinate {
@@ -384,41 +258,47 @@ impl<G: Ground> Going<'_, G> {
             position,
             side,
             quiet,
-            made: ready.made,
+            made,
             age: (cell.age > 0).then_some(cell.age),
         };
         let (record, number) = self.ground.measure(&spec, part.clone())?;
         self.runs += 1;
-        if let Some(end) = ended(&record, number) {
-            return Ok(Some(end));
-        }
+        ended(&record, number)?;
         let observed = Observed::of(&record, number, &course.design.metrics);
         self.done.push(StudyRun { part, observed });
-        self.ground.tell(StudyEvent::Measured(
-            StudyProgress {
-                left: self.left(block, runs - position, runs),
-                ..progress
-            },
-            &record,
-        ));
-        Ok(None)
+        let left = self.left(block, runs - position, runs);
+        let measured = StudyProgress { left, ..progress };
+        self.ground.tell(StudyEvent::Measured(measured, &record));
+        Ok(())
     }
 
-    /// Fills and churns a pool, and leaves it.
-    fn churn(&mut self, spec: &RunSpec, transactions: u64) -> Result<Option<StudyEnd>, G::Error> {
-        let mut churning = spec.clone();
-        churning.workload = churning.workload.with_transactions(transactions);
-        churning.drive = spec::Drive {
-            stop: Stop::Transactions,
-            ..spec::Drive::default()
+    /// Makes the target of a cell ready, with its churned pool where it has an age. Gives the
+    /// measured run, and what was made.
+    fn ready(&mut self, cell: usize) -> Result<(RunSpec, Option<MadeFileSystem>), Halt<G::Error>> {
+        let on_target = |ready| match ready {
+            TargetReady::Ready(ready) => Ok(ready),
+            TargetReady::Interrupted(signal) => Err(Halt::End(StudyEnd::Interrupted(signal))),
         };
-        churning.keeping = Keeping {
-            keep: true,
-            reuse: false,
-        };
-        churning.overhead = false;
-        let record = self.ground.churn(&churning)?;
-        Ok(ended(&record, None))
+        self.ground.tell(StudyEvent::Making);
+        let mut ready: Ready = on_target(self.ground.target(cell)?)?;
+        let spec = self.ground.spec(cell, &ready.directory)?;
+        let specs = AgedSpecs::new(spec, self.course.cells[cell].age);
+        let AgedSpecs { churn, measured } =
+            specs.map_err(|why| Halt::End(StudyEnd::RunFailed { run: None, why }))?;
+        if let Some(churn) = churn.filter(|_| !ready.is_churned) {
+            self.ground.tell(StudyEvent::Churning);
+            ended(&self.ground.churn(&churn)?, None)?;
+            ready = on_target(self.ground.keep_state(cell)?)?;
+        }
+        Ok((measured, ready.made))
+    }
+
+    /// Ends the study where a signal has come.
+    fn follow_signal(&self) -> Result<(), Halt<G::Error>> {
+        let signal = self.ground.signal();
+        signal.map_or(Ok(()), |signal| {
+            Err(Halt::End(StudyEnd::Interrupted(signal)))
+        })
     }
 
     fn quiet(&mut self) -> Option<QuietTime> {
@@ -432,18 +312,15 @@ impl<G: Ground> Going<'_, G> {
     }
 }
 
-/// How a run has ended the study; nothing where it came to its end.
-fn ended(record: &Record, run: Option<u64>) -> Option<StudyEnd> {
-    let failed = |why: &str| {
-        Some(StudyEnd::RunFailed {
-            run,
-            why: why.to_owned(),
-        })
+/// Ends the study with a run that did not come to its end.
+fn ended<E>(record: &Record, run: Option<u64>) -> Result<(), Halt<E>> {
+    let why = match &record.actual.outcome {
+        Outcome::Complete => return Ok(()),
+        Outcome::Interrupted { signal } => {
+            return Err(Halt::End(StudyEnd::Interrupted(*signal)));
+        }
+        Outcome::Failed { why } | Outcome::PlaceGone { why } => why.clone(),
+        Outcome::Unfinished => "its record has no end".to_owned(),
     };
-    match &record.actual.outcome {
-        Outcome::Complete => None,
-        Outcome::Interrupted { signal } => Some(StudyEnd::Interrupted(*signal)),
-        Outcome::Failed { why } | Outcome::PlaceGone { why } => failed(why),
-        Outcome::Unfinished => failed("its record has no end"),
-    }
+    Err(Halt::End(StudyEnd::RunFailed { run, why }))
 }

@@ -1,7 +1,6 @@
 //! The commands, a file each, and what several of them share.
 
 pub mod archive;
-pub mod calibration;
 pub mod check;
 pub mod classic;
 pub mod clean;

@@ -3,10 +3,10 @@
 use document::units::counted;
 use document::{Document, sanitize};
 use rundir::Cleaned;
-use scratch::{MadeRemoved, MakeSpec};
+use scratch::MadeRemoved;
 
 /// What became of a made file system that was asked for as `spec`.
-pub fn made(spec: Option<&MakeSpec>, removed: &MadeRemoved) -> Document {
+pub fn made(spec: Option<&String>, removed: &MadeRemoved) -> Document {
     let directory = sanitize::path(&removed.directory);
     let mut document = Document::default();
     if removed.left.is_empty() {

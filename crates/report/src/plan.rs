@@ -2,7 +2,7 @@
 
 use document::units::{bytes, counted, grouped};
 use document::{Cell, Document, Number, Table, WIDTH};
-use record::{Action, End, Fact, Phase, PlanRecord, Workers, Workload};
+use record::{Action, End, Fact, Note, Phase, PlanRecord, Workers, Workload};
 use verdict::summary::{shares, transactions_meant};
 
 use crate::classic;
@@ -13,6 +13,24 @@ use crate::text::{work, workload_lines};
 /// The whole plan as text.
 pub fn render(record: &PlanRecord) -> String {
     document::text(&plan(record), WIDTH)
+}
+
+/// The whole plan, of so many transactions of each worker where they end by time, with what was made
+/// of the options.
+pub fn with_notes(record: &PlanRecord, first: Option<u64>, notes: &[Note]) -> Document {
+    let mut document = plan(record);
+    if let Some(first) = first {
+        document.gap();
+        document.line(format!(
+            "The transactions end by time, so this plan covers the first {first} transactions of \
+             each worker."
+        ));
+    }
+    for note in notes {
+        document.gap();
+        document.line(note.to_string());
+    }
+    document
 }
 
 /// The whole plan.

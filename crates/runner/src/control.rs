@@ -103,9 +103,14 @@ impl Control {
         self.processes.number() == 0
     }
 
+    /// Where the number of the signal appears that is to end the run.
+    pub fn signal(&self) -> Arc<AtomicUsize> {
+        Arc::clone(&self.signal)
+    }
+
     /// A handle for another run that ends with the same signal.
     pub(crate) fn for_another(&self) -> Self {
-        Self::stopped_by(Arc::clone(&self.signal))
+        Self::stopped_by(self.signal())
     }
 
     /// The signal that is to end the run: this process's, or that of the rank that stopped it.

@@ -34,7 +34,7 @@ pub use config_error::ConfigError;
 pub use config_text::read_toml;
 pub use engine::Durability;
 pub use engine_name::EngineName;
-pub use engines::registry::is_url;
+pub use engines::registry::{is_url, parse_url};
 pub use limits::{BISECTIONS_MAX, LOCATIONS_MAX, SWEEP_SLICES_MAX, SWEEP_STEPS_MAX};
 pub use load::{Drive, Pace, SteadyAsked, Stop, Sweep};
 pub use note::Note;

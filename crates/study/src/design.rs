@@ -74,6 +74,14 @@ pub struct Design {
     pub text: String,
 }
 
+impl Design {
+    /// The targets that are there, as directories or URLs.
+    pub fn directories(&self) -> impl Iterator<Item = &str> {
+        let targets = self.targets.iter().filter(|target| !target.is_made());
+        targets.map(|target| &*target.at)
+    }
+}
+
 /// A workload of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadDesign {

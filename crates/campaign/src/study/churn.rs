@@ -1,34 +1,61 @@
-//! How many transactions churn a pool so many times.
+//! The runs of a cell with an age: one that churns its pool, and those on the churned pool.
 
+use spec::{Drive, Keeping, RunSpec, Stop};
 use workload::{Action, Work, Workload};
 
-/// A workload that makes no files cannot churn its pool.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Unchurnable {
-    /// No operation of it makes a file.
-    #[error(
-        "age: its transactions create no files, so they cannot age the file system (add create \
-         and delete to its mix, or remove age)"
-    )]
-    MakesNoFiles,
-    /// A pool that all workers share is not kept between runs.
-    #[error(
-        "age: its workers share one pool, which cannot be kept between runs (use --workers in \
-         place of --writers and --readers)"
-    )]
-    IsShared,
+/// The runs of a cell, each complete and checked.
+pub struct AgedSpecs {
+    /// The run that fills and churns a pool, and leaves it; nothing of a cell without an age.
+    pub churn: Option<RunSpec>,
+    /// A measured run.
+    pub measured: RunSpec,
+}
+
+impl AgedSpecs {
+    /// Those of a measured run whose pool is to be churned `age` times.
+    ///
+    /// # Errors
+    /// Where no run does that.
+    pub fn new(spec: RunSpec, age: u64) -> Result<Self, String> {
+        if age == 0 {
+            return Ok(Self {
+                churn: None,
+                measured: spec,
+            });
+        }
+        let keeping = |keep, reuse| Keeping { keep, reuse };
+        let churn = RunSpec {
+            workload: spec
+                .workload
+                .with_transactions(transactions(&spec.workload, age)?),
+            drive: Drive {
+                stop: Stop::Transactions,
+                ..Drive::default()
+            },
+            keeping: keeping(true, false),
+            overhead: false,
+            ..spec.clone()
+        };
+        let measured = RunSpec {
+            keeping: keeping(spec.keeping.keep, true),
+            ..spec
+        };
+        for spec in [&churn, &measured] {
+            spec.check().map_err(|why| format!("age: {why}"))?;
+        }
+        Ok(Self {
+            churn: Some(churn),
+            measured,
+        })
+    }
 }
 
 /// The transactions of each worker in which as many files are made as `age` times its pool has.
-///
-/// # Errors
-/// Where no number of them does that.
-pub fn churn(workload: &Workload, age: u64) -> Result<u64, Unchurnable> {
-    if age == 0 {
-        return Ok(0);
-    }
+fn transactions(workload: &Workload, age: u64) -> Result<u64, String> {
     if workload.workers.is_shared() {
-        return Err(Unchurnable::IsShared);
+        let why = "age: its workers share one pool, which cannot be kept between runs (use \
+                   --workers in place of --writers and --readers)";
+        return Err(why.to_owned());
     }
     let (files, makes, of) = match &workload.work {
         // Every transaction makes a file or deletes one.
@@ -45,7 +72,9 @@ pub fn churn(workload: &Workload, age: u64) -> Result<u64, Unchurnable> {
         ),
     };
     if makes == 0 {
-        return Err(Unchurnable::MakesNoFiles);
+        let why = "age: its transactions create no files, so they cannot age the file system \
+                   (add create and delete to its mix, or remove age)";
+        return Err(why.to_owned());
     }
     let made = u128::from(files) * u128::from(age);
     let transactions = (made * u128::from(of)).div_ceil(u128::from(makes));

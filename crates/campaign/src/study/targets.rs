@@ -11,7 +11,7 @@ use scratch::{FileSystemKind, Made, MakeError, MakeNeeds, MakeSpec, MakeStage, M
 use study::{Design, StudyCell};
 
 use super::design_file::wrong_in;
-use super::{Course, Ready};
+use super::ground::{Course, Ready};
 use crate::error::Error;
 use crate::user::User;
 

@@ -126,11 +126,7 @@ fn directory(path: &Path) -> Result<File, Problem> {
 /// Nothing is written to it before the command has ended.
 fn output(arguments: &ObserveArguments) -> Result<Option<OutputFile>, Problem> {
     let mut outputs = Outputs::new(arguments.force, None, &[])?;
-    let output = arguments.output.as_deref().map(|path| {
-        outputs.judge("--output", path)?;
-        outputs.open("--output", path)
-    });
-    output.transpose()
+    outputs.judge_and_open("--output", arguments.output.as_deref())
 }
 
 fn cannot_observe(error: std::io::Error) -> Problem {

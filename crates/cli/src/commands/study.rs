@@ -1,12 +1,12 @@
 //! `postmark study`: a design of experiments, performed block by block and kept in the archive.
 
 mod design_args;
-mod environment;
 mod first;
 mod in_ranks;
 mod intended;
 mod interruption;
 pub mod layout;
+mod progress;
 mod shown;
 
 use crate::args::StudyArguments;

@@ -142,6 +142,22 @@ impl<'a> Outputs<'a> {
         }
     }
 
+    /// Judges a file that an option names, if it does, and opens it.
+    ///
+    /// # Errors
+    /// As the two.
+    pub fn judge_and_open(
+        &mut self,
+        option: &'static str,
+        path: Option<&Path>,
+    ) -> Result<Option<OutputFile>, Problem> {
+        let Some(path) = path else {
+            return Ok(None);
+        };
+        self.judge(option, path)?;
+        self.open(option, path).map(Some)
+    }
+
     /// Opens a file that was judged, which stays as it is for now, or makes it; `-` is standard
     /// output.
     ///

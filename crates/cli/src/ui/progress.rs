@@ -53,7 +53,7 @@ impl Display {
 
     /// Takes the bar away.
     pub fn finish(&self) {
-        if let Some(bar) = &self.bar {
+        if let Some(bar) = self.bar.as_ref().filter(|bar| !bar.is_finished()) {
             bar.finish_and_clear();
         }
     }
@@ -242,6 +242,12 @@ pub(crate) fn stalled_line(stalled: &Stalled) -> String {
 pub(crate) fn is_first_told() -> bool {
     static TOLD: AtomicBool = AtomicBool::new(false);
     !TOLD.swap(true, Ordering::Relaxed)
+}
+
+impl Drop for Display {
+    fn drop(&mut self) {
+        self.finish();
+    }
 }
 
 impl Events for Display {

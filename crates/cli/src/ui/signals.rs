@@ -116,11 +116,6 @@ impl InRun {
         Ok(Self { handlers })
     }
 
-    /// The run has ended because of the signal: it is not to end another.
-    pub fn followed(&self) {
-        self.handlers.caught.store(0, Ordering::SeqCst);
-    }
-
     /// Where the signal's number is left.
     pub fn caught(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.handlers.caught)

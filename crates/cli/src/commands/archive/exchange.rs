@@ -63,11 +63,7 @@ fn output(arguments: &ExportArguments) -> Result<Output<'_>, Problem> {
     let archive = place_of_one(arguments.archive.archive.as_deref())?;
     let mut outputs = Outputs::new(arguments.force, Some(&archive), &[])?;
     let path = arguments.output.as_deref();
-    let waiting = path.map(|path| {
-        outputs.judge("--output", path)?;
-        outputs.open("--output", path)
-    });
-    Ok(Output::to(path, waiting.transpose()?))
+    Ok(Output::to(path, outputs.judge_and_open("--output", path)?))
 }
 
 /// Writes runs as submissions: all of them, or none where one has nothing to compare.

@@ -66,11 +66,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     let inputs = (!is_archived).then(|| Input::new("RUN", &arguments.run));
     let inputs: Vec<Input> = inputs.into_iter().collect();
     let mut outputs = Outputs::new(arguments.force, archive.as_ref(), &inputs)?;
-    let output = arguments.output.as_deref().map(|path| {
-        outputs.judge("--output", path)?;
-        outputs.open("--output", path)
-    });
-    let output = output.transpose()?;
+    let output = outputs.judge_and_open("--output", arguments.output.as_deref())?;
     deliver(output, &text, writer(arguments.format))?;
     Ok(0)
 }

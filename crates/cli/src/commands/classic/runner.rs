@@ -3,13 +3,13 @@
 use std::io::Write;
 
 use campaign::classic::{ClassicRunner, PromptSettings, RunEnd};
+use campaign::{exit_status, left_something};
 use document::sanitize;
 use record::{Classic, Outcome, Record};
 use runner::{Events, Place, Refused, RunSpec};
 use spec::EngineName;
 
 use super::progress::ClassicProgress;
-use crate::ui::perform::{exit_code, left_something};
 
 /// Performs the prompt's runs: with [`crate::ui::perform::perform`], or as a test does.
 #[derive(Debug)]
@@ -112,7 +112,9 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
         .write_all(partial.as_bytes())
         .and_then(|()| output.flush());
     match &record.actual.outcome {
-        Outcome::Interrupted { .. } | Outcome::PlaceGone { .. } => RunEnd::Leave(exit_code(record)),
+        Outcome::Interrupted { .. } | Outcome::PlaceGone { .. } => {
+            RunEnd::Leave(exit_status(record))
+        }
         Outcome::Complete | Outcome::Failed { .. } | Outcome::Unfinished => RunEnd::Failed,
     }
 }

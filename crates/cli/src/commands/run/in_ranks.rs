@@ -12,7 +12,7 @@ use crate::args::RunArguments;
 use crate::commands::launcher::Launched;
 use crate::commands::ranks::{self, Joined};
 use crate::commands::run::ready::{Ready, understand};
-use crate::ui::perform::{Signals, exit_code};
+use crate::ui::perform::Signals;
 use crate::ui::problem::{Problem, USER, tell, tell_problem};
 use crate::ui::watchdog_process::Side;
 
@@ -126,7 +126,7 @@ fn perform_together(
     }
     let code = match joined.is_first() {
         true => ready.deliver(arguments, record),
-        false => Ok(exit_code(&record)),
+        false => Ok(campaign::exit_status(&record)),
     };
     // What all have put together is reported, and in the archive.
     let is_asked = arguments.parts.is_some();

@@ -1,10 +1,12 @@
 //! A run that nothing refuses, and where everything about it goes.
 
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use ::archive::Remarks;
 use campaign::archive::{Archiving, Chosen, Keeper, chosen_for_run};
+use campaign::calibration::calibrate;
 use campaign::parts::PartsWriter;
 use document::{Document, Format, SCREEN_WIDTH, sanitize};
 use record::{Note, Record, Sizing};
@@ -13,7 +15,6 @@ use verdict::{Level, Verdict};
 
 use crate::args::RunArguments;
 use crate::commands::archive;
-use crate::commands::calibration;
 use crate::commands::plan;
 use crate::commands::run::delivery::{
     WRITTEN_WITHIN, deliver, deliver_within, render, say_how_it_ended, say_if_invalid,
@@ -21,7 +22,7 @@ use crate::commands::run::delivery::{
 };
 use crate::ui::live::Live;
 use crate::ui::output::{OutputFile, Outputs, is_standard_output};
-use crate::ui::perform::{Signals, exit_code, perform_with};
+use crate::ui::perform::{Signals, perform};
 use crate::ui::problem::{Problem, USER, print, refuse, tell, tell_problem};
 use crate::ui::progress::Display;
 use crate::ui::screen;
@@ -149,7 +150,14 @@ impl Ready {
 
     /// Times a chosen pool.
     pub fn calibrate(&mut self) -> Result<(), Problem> {
-        calibration::calibrate(&mut self.specified, self.quiet)
+        // It shows nothing but who is stalled.
+        let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));
+        let chosen = calibrate(&mut self.specified, &mut perform)?;
+        if let Some(chosen) = chosen.filter(|_| !self.quiet) {
+            // Nobody may be reading; the record has it, too.
+            let _ = writeln!(std::io::stderr(), "{}", sanitize::shown(chosen));
+        }
+        Ok(())
     }
 
     /// Performs the run.
@@ -158,7 +166,7 @@ impl Ready {
             let (sizing, notes) = (self.specified.sizing.clone(), self.specified.notes.clone());
             keeper.adds(move |record| complete(record, &sizing, &notes));
         }
-        let performed = perform_with(&self.specified.spec, signals, &mut self.watchers);
+        let performed = campaign::perform(&self.specified.spec, signals, &mut self.watchers);
         self.watchers.display.finish();
         if let Some(live) = self.watchers.live.take() {
             self.live_written = live.finish();
@@ -220,7 +228,7 @@ impl Ready {
             }
         }
         self.live_written?;
-        Ok(match exit_code(&record) {
+        Ok(match campaign::exit_status(&record) {
             0 if is_missed => NOT_ARCHIVED,
             0 if arguments.strict && verdict.level == Level::Invalid => INVALID,
             code => code,

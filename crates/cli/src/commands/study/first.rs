@@ -1,22 +1,27 @@
 //! The study as the process performs it that is alone, or the first of several.
 
-use std::path::PathBuf;
+use std::path::Path;
 
 use campaign::archive::{ArchivePlace, Chosen, chosen_for_run};
 use campaign::input::Input;
+use campaign::study::directories::Directories;
 use campaign::study::single_process::Alone;
-use campaign::study::{Course, StudyEnd, found};
+use campaign::study::targets::{Targets, WatchMade};
+use campaign::study::{Course, Environment, StudyEnd, found};
 use document::{Format, sanitize};
 use ranks::Ranks;
-use study::{Design, StudyCell, StudyPlan};
+use spec::Invocation;
+use study::{Design, StudyCell, StudyPlan, StudyRun};
 
-use super::environment::CliGround;
-use super::intended::{intended, judge, plan};
+use super::intended::intended;
+use super::interruption::Interruption;
 use super::layout;
+use super::progress::StudyDisplay;
 use super::shown::{report_of, write_page};
 use crate::args::StudyArguments;
 use crate::commands::archive;
-use crate::ui::output::Outputs;
+use crate::ui::output::{OutputFile, Outputs};
+use crate::ui::perform::Signals;
 use crate::ui::problem::{Problem, USER, tell};
 use crate::ui::screen;
 use crate::ui::watchdog_process::Side;
@@ -42,17 +47,10 @@ pub(super) fn of_first(
         .design
         .cells()
         .map_err(|flaw| Problem::refused(format!("the study is wrong: {flaw}")))?;
-    let directories = intended
-        .design
-        .targets
-        .iter()
-        .filter(|target| !target.is_made());
-    let directories: Vec<PathBuf> = directories
-        .map(|target| PathBuf::from(&target.at))
-        .collect();
     // Among ranks that is done before they join.
     if !arguments.dry_run && ranks.is_none() {
-        if let Some(code) = side.instead(directories.iter().map(PathBuf::as_path)) {
+        let directories = intended.design.directories().map(Path::new);
+        if let Some(code) = side.instead(directories) {
             return Ok(code);
         }
     }
@@ -67,54 +65,76 @@ pub(super) fn of_first(
         intended.runs = found::find(&place.open(false, USER)?, &intended.id)?
             .map_or(intended.runs, |found| found.runs);
     }
-    let (design, mut runs) = (&intended.design, intended.runs);
-    let side = arguments.side.as_deref().zip(arguments.block);
     let course = Course {
-        design,
+        design: &intended.design,
         cells: &cells,
         id: &intended.id,
-        side,
+        side: arguments.side.as_deref().zip(arguments.block),
     };
-    let mut ground = CliGround::new(arguments, words, course, &place, (intended.mounted, ranks))?;
-    let plan = plan(&course, &runs, &ground)?;
+    let user = (USER, Interruption::watch as WatchMade);
+    let targets = Targets::new(course.design, &cells, arguments.file.as_deref(), user)?;
+    let plan = campaign::study::plan(&course, &intended.runs, &targets, USER)?;
     show_plan(arguments, &plan)?;
     if arguments.dry_run {
         return Ok(0);
     }
-    let inputs: Vec<Input> = arguments
-        .file
-        .iter()
-        .map(|file| Input::new("FILE", file))
-        .collect();
-    let mut outputs = Outputs::new(arguments.force, Some(&place), &inputs)?;
-    let page = arguments.report.as_deref().map(|path| {
-        outputs.judge("--report", path)?;
-        outputs.open("--report", path)
-    });
-    let page = page.transpose()?;
-    let performed = campaign::study::perform(course, &mut runs, &mut ground);
-    let is_left = ground.finish();
+    let page = page(arguments, &place)?;
+    let environment = Environment {
+        course,
+        invocation: Invocation {
+            command_line: words,
+            trusts_others: arguments.allow_unsafe_target,
+            ..Invocation::default()
+        },
+        place: &place,
+        remarks: arguments.remarks.remarks(),
+        signals: &mut Signals::among(ranks.cloned()),
+        targets,
+        directories: Directories::new(course.design.directories(), intended.mounted),
+        watcher: &mut StudyDisplay {
+            quiet: arguments.quiet,
+        },
+        user: USER,
+        at: "its beginning".to_owned(),
+    };
+    perform(arguments, environment, intended.runs, page)
+}
+
+/// The file of the page, where one is asked for.
+fn page(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Option<OutputFile>, Problem> {
+    let inputs = arguments.file.iter().map(|file| Input::new("FILE", file));
+    let inputs: Vec<Input> = inputs.collect();
+    let mut outputs = Outputs::new(arguments.force, Some(place), &inputs)?;
+    outputs.judge_and_open("--report", arguments.report.as_deref())
+}
+
+/// Performs what is left of a study after these runs, reports, and gives the exit status.
+fn perform(
+    arguments: &StudyArguments,
+    mut environment: Environment<'_>,
+    mut runs: Vec<StudyRun>,
+    page: Option<OutputFile>,
+) -> Result<u8, Problem> {
+    let (course, place) = (environment.course, environment.place);
+    let performed = campaign::study::perform(course, &mut runs, &mut environment);
+    let is_left = environment.targets.remove();
     let reported = page.map_or(Ok(()), |page| {
-        write_page(page, &place, course.id, arguments.unlike)
+        write_page(page, place, course.id, arguments.unlike)
     });
     let end = match performed {
         Ok(end) => end,
         Err(problem) => {
             let code = problem.code;
-            tell(format_args!(
-                "the study stopped at {}: {problem}",
-                ground.at()
-            ));
-            tell_how_to_go_on(course.id, &place);
+            let at = environment.at;
+            tell(format_args!("the study stopped at {at}: {problem}"));
+            tell_how_to_go_on(course.id, place);
             // Where something was measured, it is no refusal.
             return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
-    report_of(arguments, &place, &course, &runs)?;
+    report_of(arguments, place, &course, &runs)?;
     reported?;
-    Ok(end_of(end, is_left, || {
-        tell_how_to_go_on(course.id, &place)
-    }))
+    Ok(end_of(end, is_left, || tell_how_to_go_on(course.id, place)))
 }
 
 /// Refuses what cannot be performed, before anything is touched.
@@ -124,7 +144,8 @@ fn refuse(
     cells: &[StudyCell],
     processes: u32,
 ) -> Result<(), Problem> {
-    judge(design, cells, arguments.file.as_deref(), processes)?;
+    let file = arguments.file.as_deref();
+    campaign::study::judge(design, cells, (file, USER), processes)?;
     layout::check(design)?;
     archive::needs_file(arguments.report.as_deref())?;
     if arguments.with_published && design.layout.is_none() {
@@ -150,7 +171,7 @@ fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 
         StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver => 0,
         StudyEnd::Interrupted(signal) => {
             tell_how_to_go_on();
-            128 + u8::try_from(signal).unwrap_or(0)
+            campaign::exit_status_of(signal)
         }
         StudyEnd::RunFailed { run, why } => {
             let run = run.map_or_else(String::new, |run| format!(" (run {run})"));

@@ -8,7 +8,7 @@ use super::first;
 use crate::args::StudyArguments;
 use crate::commands::launcher::Launched;
 use crate::commands::ranks::{self, Joined};
-use crate::ui::perform::{Signals, perform_with};
+use crate::ui::perform::Signals;
 use crate::ui::problem::{Problem, tell_problem};
 use crate::ui::watchdog_process::Side;
 
@@ -69,7 +69,7 @@ fn follow(ranks: &Ranks) -> u8 {
         match next {
             Ok(Some(spec)) => {
                 // Rank 0 has the record of all, or hears why there is none.
-                let _ = perform_with(&spec, &mut signals, &mut NoEvents);
+                let _ = campaign::perform(&spec, &mut signals, &mut NoEvents);
             }
             Ok(None) => return 0,
             Err(_) => return ranks::FAILED,

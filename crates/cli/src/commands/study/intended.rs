@@ -2,19 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
-use std::path::Path;
 
 use campaign::archive::ArchivePlace;
-use campaign::study::design_file::{of_file, wrong_in};
+use campaign::study::design_file::of_file;
 use campaign::study::directories::MountedOn;
-use campaign::study::{Course, Unchurnable, churn, found};
+use campaign::study::found;
 use document::sanitize;
-use engines::registry;
-use spec::Stop;
-use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
+use study::{Design, StudyRun};
 
 use super::design_args;
-use super::environment::{self, CliGround};
 use crate::args::StudyArguments;
 use crate::ui::problem::{Problem, USER};
 
@@ -120,102 +116,4 @@ fn resumed(
 fn new_identity() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("{:012x}", random >> 16)
-}
-
-/// Refuses what would fail later: directories that are not there, options that contradict each
-/// other, pools that cannot be churned, more ranks than there are.
-pub(super) fn judge(
-    design: &Design,
-    cells: &[StudyCell],
-    file: Option<&Path>,
-    ranks: u32,
-) -> Result<(), Problem> {
-    for target in design.targets.iter().filter(|target| !target.is_made()) {
-        let wrong = |why: &dyn std::fmt::Display| -> Problem {
-            let shown = sanitize::shown(&target.at);
-            wrong_in(
-                file,
-                target.line,
-                format!("cannot use the target {shown}: {why}"),
-            )
-        };
-        let url = registry::parse_url(Path::new(&target.at));
-        if url.map_err(|problem| wrong(&problem))?.is_some() {
-            continue;
-        }
-        let facts = std::fs::metadata(&target.at).map_err(|cause| wrong(&cause))?;
-        if !facts.is_dir() {
-            return Err(wrong(&"it is not a directory"));
-        }
-    }
-    for cell in cells {
-        let wrong = |why: &dyn std::fmt::Display| -> Problem {
-            let line = design.workloads[cell.workload].line;
-            wrong_in(file, line, format!("cell {}: {why}", cell.label))
-        };
-        let specified =
-            environment::specify_somewhere(design, cell).map_err(|error| wrong(&error))?;
-        if specified.spec.ranks > ranks {
-            let asked = specified.spec.ranks;
-            return Err(wrong(&format!(
-                "ranks = {asked} requires as many processes of a launcher, and there are {ranks} \
-                 (use mpirun -n {asked} postmark study ...)"
-            )));
-        }
-        churn(&specified.spec.workload, cell.age).map_err(|error: Unchurnable| wrong(&error))?;
-    }
-    Ok(())
-}
-
-pub(super) fn plan(
-    course: &Course<'_>,
-    runs: &[StudyRun],
-    ground: &CliGround<'_>,
-) -> Result<StudyPlan, Problem> {
-    let Course { design, cells, .. } = course;
-    let next_block = match course.side {
-        Some((_, block)) => block,
-        None => runs.iter().map(|run| run.part.block).max().unwrap_or(1),
-    };
-    let of_block = runs.iter().filter(|run| run.part.block == next_block);
-    let attempt = of_block.map(|run| run.part.attempt).max().unwrap_or(1);
-    let order = design.block(cells, next_block, attempt);
-    let mut measured = Some(0.0);
-    for run in &order {
-        let specified = environment::specify_somewhere(design, &cells[run.cell])?;
-        let drive = &specified.spec.drive;
-        measured = match (measured, drive.stop) {
-            (Some(sum), Stop::After(length)) => Some(sum + (length + drive.warm_up).as_secs_f64()),
-            _ => None,
-        };
-    }
-    let (room, root) = ground.needs();
-    Ok(StudyPlan {
-        study: (!runs.is_empty()).then(|| course.id.to_owned()),
-        name: design.name.clone(),
-        cells: cells
-            .iter()
-            .enumerate()
-            .map(|(index, cell)| PlannedCell {
-                label: cell.label.clone(),
-                target: design.targets[cell.target].at.clone(),
-                baseline: (cell.baseline != index).then(|| cells[cell.baseline].label.clone()),
-            })
-            .collect(),
-        blocks: design.blocks,
-        until: design.until,
-        run_for_s: design.run_for.map(|limit| limit.as_secs_f64()),
-        seed: design.seed,
-        order: order
-            .iter()
-            .map(|run| (cells[run.cell].label.clone(), run.is_twin))
-            .collect(),
-        next_block,
-        done: u32::try_from(runs.len()).unwrap_or(u32::MAX),
-        measured_s: measured,
-        quiet_s: design.quiet.as_secs_f64(),
-        room,
-        root,
-        side: course.side.map(|(side, _)| side.to_owned()),
-    })
 }

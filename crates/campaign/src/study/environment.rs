@@ -1,0 +1,169 @@
+//! What a study runs on: targets, the runs of this program, and the archive.
+
+use std::path::Path;
+
+use archive::Remarks;
+use document::sanitize;
+use record::{Record, StudyPart};
+use runner::{Event, Events, RunSpec, TakeControl};
+use spec::Invocation;
+
+use super::cell_spec::specify;
+use super::directories::Directories;
+use super::found;
+use super::ground::{Course, Ground, Ready, StudyEvent, TargetReady};
+use super::targets::Targets;
+use crate::archive::{ArchivePlace, Archiving, Keeper};
+use crate::error::Error;
+use crate::perform::perform;
+use crate::user::User;
+
+/// Who shows a study to its user.
+pub trait StudyWatcher {
+    /// What shows one run, until it is dropped.
+    fn display(&self) -> Box<dyn Events>;
+
+    /// What is going on.
+    fn tell(&mut self, event: StudyEvent<'_>);
+}
+
+/// See the module's text.
+pub struct Environment<'a> {
+    /// The study.
+    pub course: Course<'a>,
+    /// The words of the command, and whether root trusts other users.
+    pub invocation: Invocation,
+    /// The archive that keeps the runs.
+    pub place: &'a ArchivePlace,
+    /// The tags and the note of each run.
+    pub remarks: Remarks,
+    /// The process's signals.
+    pub signals: &'a mut dyn TakeControl,
+    /// The file systems that the study makes.
+    pub targets: Targets,
+    /// The directories that are there.
+    pub directories: Directories,
+    /// Shows the study.
+    pub watcher: &'a mut dyn StudyWatcher,
+    /// The user.
+    pub user: User,
+    /// How far the study is, in words.
+    pub at: String,
+}
+
+impl Environment<'_> {
+    /// Performs a run, with the other ranks where there are any.
+    fn perform(&mut self, spec: &RunSpec, events: &mut dyn Events) -> Result<Record, Error> {
+        if let Some(ranks) = self.signals.ranks() {
+            let told = ranks.broadcast(Some(Some(spec.clone())));
+            told.map_err(Error::failed)?;
+        }
+        Ok(perform(spec, self.signals, events)?)
+    }
+
+    /// A target as it was made ready, or the signal that has ended that.
+    fn prepared(&self, ready: Option<Ready>) -> TargetReady {
+        const INTERRUPT: i32 = 2;
+        match ready {
+            Some(ready) => TargetReady::Ready(ready),
+            None => TargetReady::Interrupted(self.signal().unwrap_or(INTERRUPT)),
+        }
+    }
+}
+
+impl Ground for Environment<'_> {
+    type Error = Error;
+
+    fn target(&mut self, cell: usize) -> Result<TargetReady, Error> {
+        let caught = self.signals.taken().map(|control| control.signal());
+        let ready = self.targets.ready(self.course, cell, caught)?;
+        Ok(self.prepared(ready))
+    }
+
+    fn spec(&mut self, cell: usize, directory: &Path) -> Result<RunSpec, Error> {
+        let (design, cell) = (self.course.design, &self.course.cells[cell]);
+        let specified = specify(design, cell, directory, self.invocation.clone(), self.user)?;
+        Ok(specified.spec)
+    }
+
+    fn churn(&mut self, spec: &RunSpec) -> Result<Record, Error> {
+        let mut display = self.watcher.display();
+        self.perform(spec, &mut *display)
+    }
+
+    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Error> {
+        let caught = self.signals.taken().map(|control| control.signal());
+        let ready = self.targets.keep_state(self.course, cell, caught)?;
+        Ok(self.prepared(ready))
+    }
+
+    fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), Error> {
+        for target in &spec.targets {
+            self.directories.check(&target.to_string_lossy())?;
+        }
+        let mut remarks = self.remarks.clone();
+        remarks.tags.extend(found::tag(self.course.id));
+        let Some(mut keeper) = Keeper::of(self.place, remarks, self.user)? else {
+            return Err(Error::failed(
+                "the archive takes no run, and a study cannot be continued without it",
+            ));
+        };
+        let of_study = part.clone();
+        keeper.adds(move |record| record.study = Some(of_study.clone()));
+        let mut watchers = MeasuredRun {
+            display: self.watcher.display(),
+            keeper,
+        };
+        let performed = self.perform(spec, &mut watchers);
+        let MeasuredRun { display, keeper } = watchers;
+        drop(display);
+        let mut record = performed?;
+        record.study = Some(part);
+        match keeper.finish(&record) {
+            Archiving::Archived(number) => Ok((record, Some(number))),
+            Archiving::Beside { path, why, .. } => Err(Error::failed(format_args!(
+                "the archive did not take a run{}: its record is in {}, and the next command that \
+                 opens the archive takes it in",
+                why.map_or_else(String::new, |why| format!(" ({why})")),
+                sanitize::path(&path)
+            ))),
+            Archiving::Lost { why, .. } => Err(Error::failed(format_args!(
+                "a run's record could not be kept: {why}"
+            ))),
+        }
+    }
+
+    fn signal(&self) -> Option<i32> {
+        self.signals.taken()?.signal_caught()
+    }
+
+    fn tell(&mut self, event: StudyEvent<'_>) {
+        if let StudyEvent::Next(progress) = event {
+            // From now on a signal ends the study, and not the program.
+            let _ = self.signals.take();
+            self.at = progress.to_string();
+        }
+        self.watcher.tell(event);
+    }
+}
+
+/// Who is told of a measured run.
+struct MeasuredRun {
+    display: Box<dyn Events>,
+    keeper: Keeper,
+}
+
+impl Events for MeasuredRun {
+    fn event(&mut self, event: Event) {
+        match event {
+            Event::RecordOpened(_) | Event::PhaseRecorded(_) | Event::RecordMerged(_) => {
+                self.keeper.event(event);
+            }
+            event => self.display.event(event),
+        }
+    }
+
+    fn takes_records(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,120 @@
+//! What a study would do, and what refuses it before anything is touched.
+
+use std::path::Path;
+
+use document::sanitize;
+use spec::Stop;
+use study::{Design, PlannedCell, StudyCell, StudyPlan, StudyRun};
+
+use super::cell_spec::specify_somewhere;
+use super::churn::AgedSpecs;
+use super::design_file::wrong_in;
+use super::ground::Course;
+use super::targets::Targets;
+use crate::error::Error;
+use crate::user::User;
+
+/// Refuses what would fail later: directories that are not there, options that contradict each
+/// other, pools that cannot be churned, more ranks than there are.
+///
+/// # Errors
+/// The first of them.
+pub fn judge(
+    design: &Design,
+    cells: &[StudyCell],
+    (file, user): (Option<&Path>, User),
+    ranks: u32,
+) -> Result<(), Error> {
+    for target in design.targets.iter().filter(|target| !target.is_made()) {
+        let wrong = |why: &dyn std::fmt::Display| -> Error {
+            let shown = sanitize::shown(&target.at);
+            wrong_in(
+                file,
+                target.line,
+                format!("cannot use the target {shown}: {why}"),
+            )
+        };
+        let url = spec::parse_url(Path::new(&target.at));
+        if url.map_err(|problem| wrong(&problem))?.is_some() {
+            continue;
+        }
+        let facts = std::fs::metadata(&target.at).map_err(|cause| wrong(&cause))?;
+        if !facts.is_dir() {
+            return Err(wrong(&"it is not a directory"));
+        }
+    }
+    for cell in cells {
+        let wrong = |why: &dyn std::fmt::Display| -> Error {
+            let line = design.workloads[cell.workload].line;
+            wrong_in(file, line, format!("cell {}: {why}", cell.label))
+        };
+        let specified = specify_somewhere(design, cell, user).map_err(|error| wrong(&error))?;
+        let asked = specified.spec.ranks;
+        if asked > ranks {
+            return Err(wrong(&format!(
+                "ranks = {asked} requires as many processes of a launcher, and there are {ranks} \
+                 (use mpirun -n {asked} postmark study ...)"
+            )));
+        }
+        AgedSpecs::new(specified.spec, cell.age).map_err(|why| wrong(&why))?;
+    }
+    Ok(())
+}
+
+/// What a study would do after these runs, with these targets.
+///
+/// # Errors
+/// Where a cell contradicts itself.
+pub fn plan(
+    course: &Course<'_>,
+    runs: &[StudyRun],
+    targets: &Targets,
+    user: User,
+) -> Result<StudyPlan, Error> {
+    let Course { design, cells, .. } = course;
+    let next_block = match course.side {
+        Some((_, block)) => block,
+        None => runs.iter().map(|run| run.part.block).max().unwrap_or(1),
+    };
+    let of_block = runs.iter().filter(|run| run.part.block == next_block);
+    let attempt = of_block.map(|run| run.part.attempt).max().unwrap_or(1);
+    let order = design.block(cells, next_block, attempt);
+    let mut measured = Some(0.0);
+    for run in &order {
+        let specified = specify_somewhere(design, &cells[run.cell], user)?;
+        let drive = &specified.spec.drive;
+        measured = match (measured, drive.stop) {
+            (Some(sum), Stop::After(length)) => Some(sum + (length + drive.warm_up).as_secs_f64()),
+            _ => None,
+        };
+    }
+    let (room, root) = targets.needs();
+    Ok(StudyPlan {
+        study: (!runs.is_empty()).then(|| course.id.to_owned()),
+        name: design.name.clone(),
+        cells: cells
+            .iter()
+            .enumerate()
+            .map(|(index, cell)| PlannedCell {
+                label: cell.label.clone(),
+                target: design.targets[cell.target].at.clone(),
+                baseline: (cell.baseline != index).then(|| cells[cell.baseline].label.clone()),
+            })
+            .collect(),
+        blocks: design.blocks,
+        until: design.until,
+        run_for_s: design.run_for.map(|limit| limit.as_secs_f64()),
+        seed: design.seed,
+        order: order
+            .iter()
+            .map(|run| (cells[run.cell].label.clone(), run.is_twin))
+            .collect(),
+        next_block,
+        done: u32::try_from(runs.len()).unwrap_or(u32::MAX),
+        measured_s: measured,
+        quiet_s: design.quiet.as_secs_f64(),
+        room,
+        root,
+        side: course.side.map(|(side, _)| side.to_owned()),
+    })
+}

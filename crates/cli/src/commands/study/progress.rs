@@ -1,0 +1,77 @@
+//! How far a study is, on standard error.
+
+use std::io::Write as _;
+
+use campaign::study::{ATTEMPTS, StudyEvent, StudyProgress, StudyWatcher};
+use document::sanitize::sanitize;
+use document::units::grouped;
+use runner::Events;
+use verdict::{Level, Summary};
+
+use crate::ui::problem::tell;
+use crate::ui::progress::Display;
+use crate::ui::terminal;
+use crate::ui::width;
+
+/// See the module's text.
+pub struct StudyDisplay {
+    pub quiet: bool,
+}
+
+impl StudyDisplay {
+    fn show(&self, text: &str) {
+        if !self.quiet {
+            // Nobody may be reading.
+            let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&sanitize(text)));
+        }
+    }
+
+    /// Shows what is of use only while it is so, and not in a log.
+    fn show_briefly(&self, text: &str) {
+        if terminal::is_users(&std::io::stderr()) {
+            self.show(text);
+        }
+    }
+}
+
+impl StudyWatcher for StudyDisplay {
+    /// Lines of stages would be too many where there is no terminal.
+    fn display(&self) -> Box<dyn Events> {
+        let is_quiet = self.quiet || !terminal::is_users(&std::io::stderr());
+        Box::new(Display::new(is_quiet))
+    }
+
+    fn tell(&mut self, event: StudyEvent<'_>) {
+        match event {
+            StudyEvent::Next(progress) => {
+                self.show_briefly(&format!("{progress}{}", left(&progress)));
+            }
+            StudyEvent::Measured(progress, record) => {
+                let summary = Summary::of(record);
+                let rate = study::Metric::Transactions.of(&summary);
+                let rate = rate.map_or_else(
+                    || "no rate".to_owned(),
+                    |rate| format!("{} transactions/s", grouped(rate.round() as u64)),
+                );
+                let level = match summary.verdict.level {
+                    Level::Valid => String::new(),
+                    level => format!(", {}", level.name()),
+                };
+                self.show(&format!("{progress}: {rate}{level}{}", left(&progress)));
+            }
+            StudyEvent::Repeating { block, attempt } => tell(format_args!(
+                "block {block} has an INVALID run and is repeated (attempt {attempt} of {ATTEMPTS})"
+            )),
+            StudyEvent::Making => self.show_briefly("  preparing the target"),
+            StudyEvent::Waiting => self.show_briefly("  waiting for a quiet machine"),
+            StudyEvent::Churning => self.show_briefly("  churning the pool"),
+        }
+    }
+}
+
+fn left(progress: &StudyProgress<'_>) -> String {
+    let left = progress
+        .left
+        .map(|left| report::study::length(left.as_secs_f64()));
+    left.map_or_else(String::new, |left| format!(" ({left} left)"))
+}
