@@ -11,6 +11,7 @@ pub mod classic;
 pub mod input;
 pub mod parts;
 pub mod plan;
+pub mod ranks;
 pub mod record_source;
 pub mod run_spec;
 pub mod same_file;

@@ -15,16 +15,16 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use campaign::ErrorForm;
+use campaign::ranks::Launched;
 use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use document::sanitize;
 
 use args::{Command, CommandLine};
 use commands::classic::{self, runner::RunnerEngine};
-use commands::launcher::Launched;
 use commands::{
     archive, check, clean, collect, compare, engines, manual, observe, plan, presets, published,
-    ranks, run, study, verify_log,
+    run, study, verify_log,
 };
 use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
@@ -85,7 +85,7 @@ fn refuse_unparsed(error: clap::Error) -> u8 {
     if let Some(launched) = Launched::here().filter(|launched| !launched.is_first()) {
         // The first one says it.
         return match error.use_stderr() {
-            true => launched.refuse(|| ()),
+            true => launched.refuse(Problem::refused("")).code,
             false => 0,
         };
     }
@@ -136,12 +136,15 @@ fn program(side: &Side) -> u8 {
         .collect();
     let is_run = matches!(said.command, Some(Command::Run(_)));
     let is_for_ranks = is_run || matches!(said.command, Some(Command::Study(_)));
-    if let Some(launched) = Launched::here().filter(|_| !is_for_ranks || !ranks::IS_BUILT) {
+    if let Some(launched) = Launched::here() {
         let why = match is_for_ranks {
-            true => ranks::not_built(&launched),
-            false => ranks::only_runs(&launched),
+            true => launched.not_built().map(|why| launched.refuse(why)),
+            false => Some(launched.refuse_command()),
         };
-        return launched.refuse(|| tell(why));
+        if let Some(why) = why {
+            tell_problem(&why);
+            return why.code;
+        }
     }
     let Some(command) = said.command else {
         return prompt(&said, words, side);

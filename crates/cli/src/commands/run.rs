@@ -11,12 +11,12 @@ use record::Record;
 use runner::RunSpec;
 
 use crate::args::{self, Command, CommandLine, RunArguments};
-use crate::commands::launcher::Launched;
 use crate::commands::run::ready::{Ready, understand};
 use crate::ui::perform::Signals;
 use crate::ui::problem::Problem;
 use crate::ui::watchdog_process::Side;
 use campaign::input::Input;
+use campaign::ranks::Launched;
 use campaign::run_spec::{self};
 
 /// Performs the run, reports, and gives the exit status.

@@ -9,8 +9,9 @@ pub mod layout;
 mod progress;
 mod shown;
 
+use campaign::ranks::Launched;
+
 use crate::args::StudyArguments;
-use crate::commands::launcher::Launched;
 use crate::ui::problem::Problem;
 use crate::ui::watchdog_process::Side;
 

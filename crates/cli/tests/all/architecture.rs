@@ -25,8 +25,8 @@ const MAY_IMPORT: &str = "
     verdict | document engine workload measure system schema spec record
     rundir | workload engine system spec record
     runner | document workload engine engines ranks measure system spec record rundir
-    campaign | archive document engine report scratch workload system spec record verdict \
-        study runner
+    campaign | archive document engine ranks report scratch workload system spec record verdict \
+        study runner published
     scratch | workload system schema
     ranks |
     archive | document record verdict

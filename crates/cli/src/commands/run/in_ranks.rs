@@ -2,6 +2,7 @@
 
 use campaign::archive::directory_of_runs;
 use campaign::parts::PartsWriter;
+use campaign::ranks::{FAILED, Joined, Launched};
 use document::sanitize;
 use record::Record;
 use runner::RunSpec;
@@ -9,11 +10,11 @@ use serde::{Deserialize, Serialize};
 use spec::Count;
 
 use crate::args::RunArguments;
-use crate::commands::launcher::Launched;
-use crate::commands::ranks::{self, Joined};
+use crate::commands::ranks;
 use crate::commands::run::ready::{Ready, understand};
 use crate::ui::perform::Signals;
-use crate::ui::problem::{Problem, USER, tell, tell_problem};
+use crate::ui::problem::{Problem, USER, refuse};
+use crate::ui::signals::InRun;
 use crate::ui::watchdog_process::Side;
 
 /// The run of a rank: all of them perform it, and the first one does the rest.
@@ -24,9 +25,7 @@ pub fn together(
     alone: fn(&RunArguments, &Side) -> Result<u8, Problem>,
 ) -> Result<u8, Problem> {
     if launched.is_first() && arguments.observe.is_empty() {
-        if let Err(why) = count_ranks(&mut arguments, launched.count, launched) {
-            return Ok(launched.refuse(|| tell(why)));
-        }
+        count_ranks(&mut arguments, launched.count, launched)?;
     }
     if arguments.dry_run {
         return match launched.is_first() {
@@ -34,37 +33,15 @@ pub fn together(
             false => Ok(0),
         };
     }
-    // Only the first one knows the target yet.
-    if let Some(code) = side.instead_of_session() {
-        return Ok(code);
-    }
-    let mut joined = match Joined::join(launched) {
-        Ok(joined) => joined,
-        Err(problem) => return Ok(launched.refuse(|| tell_problem(&problem))),
-    };
-    let performed = joined.observe(&arguments.observe).and_then(|()| {
+    ranks::together(launched, side, |joined| {
+        joined.observe(&arguments.observe)?;
         let counted = match joined.is_first() && !arguments.observe.is_empty() {
             true => count_ranks(&mut arguments, joined.performing(), launched),
             false => Ok(()),
         };
         // What only the first one knows is told with what it wants performed.
-        perform_together(&joined, &arguments, counted)
-    });
-    let code = performed.unwrap_or_else(|problem| {
-        if joined.is_first() {
-            tell_problem(&problem);
-        }
-        problem.code
-    });
-    if joined.is_lost() {
-        // It is told. With this status the launcher ends the others, which may have something to
-        // write yet.
-        joined.leave();
-        return Ok(ranks::FAILED);
-    }
-    let code = joined.agreed(code);
-    joined.leave();
-    Ok(code)
+        perform_together(joined, &arguments, counted)
+    })
 }
 
 /// As many ranks perform the run as there are.
@@ -72,7 +49,7 @@ fn count_ranks(
     arguments: &mut RunArguments,
     there: u32,
     launched: &Launched,
-) -> Result<(), String> {
+) -> Result<(), Problem> {
     let ranks = &mut arguments.work.options.ranks;
     let Count(asked) = *ranks.get_or_insert(Count(there.into()));
     if asked == u64::from(there) {
@@ -83,7 +60,7 @@ fn count_ranks(
         0 => String::new(),
         _ => format!(", {observing} of which observe"),
     };
-    Err(format!(
+    refuse(format_args!(
         "--ranks {asked}: {} has started {} processes{without} (remove --ranks)",
         launched.launcher, launched.count
     ))
@@ -100,7 +77,7 @@ struct Sent {
 fn perform_together(
     joined: &Joined,
     arguments: &RunArguments,
-    counted: Result<(), String>,
+    counted: Result<(), Problem>,
 ) -> Result<u8, Problem> {
     let mut ready = ready_on_all(joined, arguments, counted)?;
     let performed = perform(joined, arguments, &mut ready);
@@ -109,7 +86,7 @@ fn perform_together(
         Ok(Some(record)) => record,
         Ok(None) => {
             ready.discard();
-            return Ok(if joined.is_lost() { ranks::FAILED } else { 0 });
+            return Ok(if joined.is_lost() { FAILED } else { 0 });
         }
         Err(problem) => {
             // Where a rank is lost, what this one completed stays.
@@ -141,11 +118,11 @@ fn perform_together(
 fn ready_on_all(
     joined: &Joined,
     arguments: &RunArguments,
-    counted: Result<(), String>,
+    counted: Result<(), Problem>,
 ) -> Result<Ready, Problem> {
     let mut first = None;
     let sent = joined.of_first(|| {
-        counted.map_err(Problem::refused)?;
+        counted?;
         let specified = understand(arguments)?;
         let Some(mut ready) = Ready::of(arguments, specified)? else {
             return Err(Problem::refused("a plan needs no ranks"));
@@ -185,7 +162,9 @@ fn perform(
     ready.watchers.parts = parts;
     let observers = joined.begin_observing()?;
     if joined.is_observer() {
-        let observed = observers.map_or(Ok(()), |observers| joined.watch(observers));
+        let signals = InRun::begin().ok();
+        let signal = signals.as_ref().map(InRun::caught).unwrap_or_default();
+        let observed = observers.map_or(Ok(()), |observers| joined.watch(observers, signal));
         return observed.map(|()| None);
     }
     let mut signals = Signals::among(Some(joined.performing_ranks()));

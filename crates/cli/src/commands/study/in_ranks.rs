@@ -1,15 +1,15 @@
 //! A study in several processes: rank 0 does what one process alone would do, and all ranks perform
 //! each run.
 
-use ::ranks::Ranks;
+use campaign::ranks::{FAILED, Launched};
+use ranks::Ranks;
 use runner::{NoEvents, RunSpec, TakeControl as _};
 
 use super::first;
 use crate::args::StudyArguments;
-use crate::commands::launcher::Launched;
-use crate::commands::ranks::{self, Joined};
+use crate::commands::ranks::together;
 use crate::ui::perform::Signals;
-use crate::ui::problem::{Problem, tell_problem};
+use crate::ui::problem::Problem;
 use crate::ui::watchdog_process::Side;
 
 /// Performs the study with the other processes of the launcher, and gives the exit status of all.
@@ -28,34 +28,16 @@ pub fn study(
             false => Ok(0),
         };
     }
-    // Only the first one knows the targets.
-    if let Some(code) = side.instead_of_session() {
-        return Ok(code);
-    }
-    let joined = match Joined::join(launched) {
-        Ok(joined) => joined,
-        Err(problem) => return Ok(launched.refuse(|| tell_problem(&problem))),
-    };
-    let code = match joined.is_first() {
-        true => {
-            let performed = first::of_first(arguments, words, side, Some(joined.ranks()));
-            let ended: Option<RunSpec> = None;
-            // Where a rank is lost, all know it.
-            let _ = joined.ranks().broadcast(Some(ended));
-            performed.unwrap_or_else(|problem| {
-                tell_problem(&problem);
-                problem.code
-            })
+    together(launched, side, |joined| {
+        if !joined.is_first() {
+            return Ok(follow(joined.ranks()));
         }
-        false => follow(joined.ranks()),
-    };
-    if joined.is_lost() {
-        joined.leave();
-        return Ok(ranks::FAILED);
-    }
-    let code = joined.agreed(code);
-    joined.leave();
-    Ok(code)
+        let performed = first::of_first(arguments, words, side, Some(joined.ranks()));
+        let ended: Option<RunSpec> = None;
+        // Where a rank is lost, all know it.
+        let _ = joined.ranks().broadcast(Some(ended));
+        performed
+    })
 }
 
 /// Performs what rank 0 says, until it says that nothing follows.
@@ -72,7 +54,7 @@ fn follow(ranks: &Ranks) -> u8 {
                 let _ = campaign::perform(&spec, &mut signals, &mut NoEvents);
             }
             Ok(None) => return 0,
-            Err(_) => return ranks::FAILED,
+            Err(_) => return FAILED,
         }
     }
 }

@@ -7,6 +7,8 @@
 use std::fmt;
 use std::time::Duration;
 
+use crate::error::{Error, ErrorForm};
+
 /// Which rank this process is, and of how many.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launched {
@@ -102,14 +104,35 @@ impl Launched {
         self.rank == 0
     }
 
-    /// Says why no rank does anything, by the first one alone; gives the exit status.
-    pub fn refuse(&self, say: impl FnOnce()) -> u8 {
-        if self.is_first() {
-            say();
-        } else {
-            std::thread::sleep(FIRST_SPEAKS_WITHIN);
+    /// Why no rank does anything: the first one says it, and the others wait for that.
+    pub fn refuse(&self, why: Error) -> Error {
+        match self.is_first() {
+            true => why,
+            false => {
+                std::thread::sleep(FIRST_SPEAKS_WITHIN);
+                why.shown(ErrorForm::Silent)
+            }
         }
-        crate::ui::problem::WRONG
+    }
+
+    /// Refuses a command that is for one process.
+    pub fn refuse_command(&self) -> Error {
+        self.refuse(Error::refused(format_args!(
+            "{} has started {} processes, and only 'postmark run' and 'postmark study' work in \
+             several (start this command without {})",
+            self.launcher, self.count, self.launcher
+        )))
+    }
+
+    /// Why a program without MPI does nothing as a rank; nothing of one that has it.
+    pub fn not_built(&self) -> Option<Error> {
+        let why = format_args!(
+            "{} has started {} processes, and this postmark was built without MPI: each would \
+             perform a run of its own (use a postmark built with 'cargo build -p cli --features \
+             mpi', or start one process)",
+            self.launcher, self.count
+        );
+        (!cfg!(feature = "mpi")).then(|| Error::refused(why))
     }
 }
 

@@ -1,0 +1,288 @@
+//! The processes that a launcher has started, which perform one run together: this one joins them,
+//! and knows what is the first one's alone. Rank 0 reads what the user wrote, reports and archives;
+//! the others are told what to perform, and are silent but for what ends them.
+
+mod hosts;
+mod launcher;
+
+use std::fmt::Display;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::AtomicUsize;
+#[cfg(feature = "mpi")]
+use std::time::Duration;
+
+use ::ranks::Ranks;
+use document::sanitize;
+use runner::Observers;
+use rustix::system::uname;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::error::{Error, ErrorForm};
+use crate::parts::PartOf;
+use crate::user::User;
+use hosts::RankHost;
+pub use launcher::Launched;
+
+/// This process among those of its launcher.
+#[derive(Debug)]
+pub struct Joined {
+    ranks: Ranks,
+    /// How many of them perform the run, from the first on: the others observe.
+    performing: u32,
+    host: String,
+    job: String,
+    user: User,
+}
+
+impl Joined {
+    /// Joins those that the launcher has started.
+    ///
+    /// # Errors
+    /// Where this program cannot talk to them, or they are not those of the launcher.
+    pub fn join(launched: &Launched, user: User) -> Result<Self, Error> {
+        let ranks = join(launched)?;
+        if (ranks.rank(), ranks.count()) != (launched.rank, launched.count) {
+            return Err(Error::refused(format_args!(
+                "{} has started this process as rank {} of {}, and MPI says that it is rank {} of \
+                 {} (use the launcher of the MPI that postmark was built with; with srun, \
+                 --mpi=pmix or --mpi=pmi2)",
+                launched.launcher,
+                launched.rank,
+                launched.count,
+                ranks.rank(),
+                ranks.count()
+            )));
+        }
+        // Two jobs of a launcher may have the same name on different days.
+        let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
+        let seconds = now.unwrap_or_default().as_secs();
+        let job = launched.job.as_deref().unwrap_or("job");
+        let job = format!("{job}-{seconds}-{}", std::process::id());
+        let joined = Self {
+            performing: ranks.count(),
+            job: ranks.broadcast(Some(job)).map_err(Error::refused)?,
+            ranks,
+            host: uname().nodename().to_string_lossy().into_owned(),
+            user,
+        };
+        joined.when_lost(String::new());
+        Ok(joined)
+    }
+
+    /// Says in one line why this rank ends as soon as another is lost, and where its part is. A
+    /// later call replaces an earlier one.
+    pub fn when_lost(&self, parts: String) {
+        let (user, who) = (self.user, self.who());
+        self.ranks.when_lost(move |why| {
+            let why = sanitize::shown(why);
+            user.tell(format_args!("{who}the run failed: {why}{parts}"));
+        });
+    }
+
+    /// Rank 0 speaks for all; others say who they are.
+    fn who(&self) -> String {
+        match self.rank() {
+            0 => String::new(),
+            rank => format!("rank {rank} ({}): ", sanitize::sanitize(&self.host)),
+        }
+    }
+
+    /// All ranks.
+    pub fn ranks(&self) -> &Ranks {
+        &self.ranks
+    }
+
+    /// Those that perform the run.
+    pub fn performing_ranks(&self) -> Ranks {
+        self.ranks.without_watching(self.performing)
+    }
+
+    /// How many perform the run.
+    pub fn performing(&self) -> u32 {
+        self.performing
+    }
+
+    /// Whether this one performs nothing, and observes.
+    pub fn is_observer(&self) -> bool {
+        self.rank() >= self.performing
+    }
+
+    /// Finds the ranks on the hosts that rank 0 was asked to observe.
+    ///
+    /// # Errors
+    /// On all ranks: where there are none on one of the hosts, or they are not the last.
+    pub fn observe(&mut self, asked: &[String]) -> Result<(), Error> {
+        let asked = self.ranks.broadcast(Some(asked.to_vec()));
+        let asked: Vec<String> = asked.map_err(Error::failed)?;
+        if asked.is_empty() {
+            return Ok(());
+        }
+        let names = hosts::own_names(&self.host);
+        let own = RankHost {
+            host: self.host.clone(),
+            named: asked
+                .iter()
+                .map(|host| hosts::is_named(&names, host))
+                .collect(),
+        };
+        let all = self.ranks.meet(vec![own], |mut all: Vec<RankHost>, more| {
+            all.extend(more);
+            all
+        });
+        let all = all.map_err(Error::failed)?;
+        let found = hosts::performing(&asked, &all);
+        self.performing = found.map_err(Error::refused)?;
+        Ok(())
+    }
+
+    /// Before the run, on all ranks: nothing where none observes.
+    ///
+    /// # Errors
+    /// Where a rank is lost.
+    pub fn begin_observing(&self) -> Result<Option<Observers>, Error> {
+        if self.performing == self.ranks.count() {
+            return Ok(None);
+        }
+        let begun = Observers::begin(&self.ranks, self.performing);
+        begun.map(Some).map_err(Error::failed)
+    }
+
+    /// Observes until the others have performed the run. A signal's number in `signal` ends it, as
+    /// one to any of them does.
+    ///
+    /// # Errors
+    /// Where a rank is lost.
+    pub fn watch(&self, observers: Observers, signal: Arc<AtomicUsize>) -> Result<(), Error> {
+        observers.observe(signal).map_err(Error::failed)
+    }
+
+    /// The number of this one.
+    pub fn rank(&self) -> u32 {
+        self.ranks.rank()
+    }
+
+    /// Whether this is the first one.
+    pub fn is_first(&self) -> bool {
+        self.ranks.rank() == 0
+    }
+
+    /// The name of a directory for the parts of this run.
+    pub fn directory_name(&self) -> PathBuf {
+        let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
+        let job = self
+            .job
+            .chars()
+            .map(|letter| if is_plain(letter) { letter } else { '-' });
+        PathBuf::from(format!("postmark-parts-{}", job.collect::<String>()))
+    }
+
+    /// What rank 0 has, to all; where it failed, the others are told that it did, with its exit
+    /// status.
+    ///
+    /// # Errors
+    /// On rank 0 its own problem; on the others that it has one. On all where a rank is lost.
+    pub fn of_first<T>(&self, own: impl FnOnce() -> Result<T, Error>) -> Result<T, Error>
+    where
+        T: Serialize + DeserializeOwned + Send + Clone + 'static,
+    {
+        if !self.is_first() {
+            let told: Result<T, u8> = self.ranks.broadcast(None).map_err(Error::failed)?;
+            return told.map_err(|code| {
+                Error::with_code(code, "rank 0 ended the run").shown(ErrorForm::Silent)
+            });
+        }
+        let own = own();
+        let told: Result<T, u8> = own.as_ref().map(Clone::clone).map_err(|error| error.code);
+        let told = self.ranks.broadcast(Some(told)).map_err(Error::failed);
+        let own = own?;
+        told.map(|_| own)
+    }
+
+    /// Whether a rank is lost.
+    pub fn is_lost(&self) -> bool {
+        self.ranks.lost().is_some()
+    }
+
+    /// Whose part this rank's is.
+    pub fn part_of(&self) -> PartOf {
+        PartOf {
+            rank: self.rank(),
+            ranks: self.performing,
+            host: self.host.clone(),
+            job: self.job.clone(),
+        }
+    }
+
+    /// What every rank has, where all of them have it; else the first problem, on all ranks.
+    ///
+    /// # Errors
+    /// The problem, or that a rank is lost.
+    pub fn all<T>(&self, own: Result<T, String>) -> Result<T, Error> {
+        let why = own.as_ref().err();
+        let why = why.map(|why| format!("rank {} ({}): {why}", self.rank(), self.host));
+        let met = self
+            .ranks
+            .meet(why, |one: Option<String>, other| one.or(other));
+        match (own, met) {
+            (Ok(own), Ok(None)) => Ok(own),
+            (_, Ok(Some(why))) | (Err(why), Ok(None)) => Err(Error::refused(why)),
+            (_, Err(error)) => Err(Error::failed(error)),
+        }
+    }
+
+    /// The exit status of all ranks: that of rank 0, which all have the record of.
+    pub fn agreed(&self, own: u8) -> u8 {
+        self.ranks.broadcast(Some(own)).unwrap_or(FAILED)
+    }
+
+    /// Ends what this rank does with others: waits for all, but where one is lost.
+    pub fn leave(&self) {
+        self.ranks.leave();
+    }
+
+    /// Says something that ends this rank.
+    pub fn tell(&self, what: impl Display) {
+        self.user.tell(format_args!("{}{what}", self.who()));
+    }
+}
+
+/// The exit status where the run has failed, or a rank of it.
+pub const FAILED: u8 = 1;
+
+#[cfg(feature = "mpi")]
+fn join(launched: &Launched) -> Result<Ranks, Error> {
+    /// A rank that gives no sign of life for so long is lost: with what follows, all ranks have
+    /// ended within 10 s.
+    const LIFE_LIMIT: Duration = Duration::from_secs(8);
+    /// MPI waits for all processes of the launcher without end; so long they have to start.
+    const START_LIMIT: Duration = Duration::from_secs(30);
+    let (answer, answers) = std::sync::mpsc::channel();
+    let join = move || {
+        // Nobody may wait any more.
+        let _ = answer.send(Ranks::join(LIFE_LIMIT, ::ranks::mpi::OverMpi::join));
+    };
+    let thread = std::thread::Builder::new()
+        .name("join".to_owned())
+        .spawn(join);
+    thread.map_err(|error| {
+        Error::refused(format_args!("cannot start a thread for the ranks: {error}"))
+    })?;
+    match answers.recv_timeout(START_LIMIT) {
+        Ok(joined) => joined.map_err(Error::refused),
+        Err(_) => Err(Error::refused(format_args!(
+            "rank {} waited {} s for the other processes of {}: one of {} did not start, or is \
+             not postmark (look at all hosts)",
+            launched.rank,
+            START_LIMIT.as_secs(),
+            launched.launcher,
+            launched.count
+        ))),
+    }
+}
+
+#[cfg(not(feature = "mpi"))]
+fn join(launched: &Launched) -> Result<Ranks, Error> {
+    Err(launched.not_built().expect("there is no MPI"))
+}
