@@ -3,7 +3,7 @@
 #
 # In a guest of the lab: runs of two ranks, each of which sees the export that is mounted on the folder (NFS 3) by a mount of its
 # own, as a client of its own would: attributes and names are cached by each. The folder of results gets the records. Clients
-# believe what they have cached for 3 s in late.json, where another program of the second client asks for files before they are
+# believe what they have cached for 10 s in late.json, where another program of the second client asks for files before they are
 # there, and in changed.json, where ranks change files of one another. In fresh.json, with that word, they always ask the server.
 set -euo pipefail
 program=$1
@@ -59,7 +59,7 @@ run_expected() {
     wait "$expecting" || true
 }
 
-# RUN NAME MIX: repeated until something is late. A guest may be too slow for a look within 3 s.
+# RUN NAME MIX: repeated until something is late. A guest may be too slow for a look within 10 s.
 until_late() {
     for _ in {1..3}; do
         "$@"
@@ -68,7 +68,7 @@ until_late() {
 }
 
 changes=append=1,create=1,delete=1
-mount_clients actimeo=3
+mount_clients actimeo=10
 until_late run_expected late read=1
 # After the transactions a rank looks at what it has prepared, which its client has cached, and another rank has changed.
 until_late run changed "$changes"

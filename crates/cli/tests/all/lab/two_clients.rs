@@ -10,8 +10,8 @@ use record::{Outcome, Record};
 use super::{Booted, is_all, tell};
 use crate::support::faces::program;
 
-/// So long the clients believe what they have cached: `actimeo=3` in the script.
-const BELIEVED: Duration = Duration::from_secs(3);
+/// So long the clients believe what they have cached: `actimeo=10` in the script.
+const BELIEVED: Duration = Duration::from_secs(10);
 /// From there to the next look under emulation, on a busy machine.
 const SLACK: Duration = Duration::from_secs(5);
 
