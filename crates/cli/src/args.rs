@@ -72,9 +72,7 @@ pub fn command() -> clap::Command {
         true => clap::ColorChoice::Auto,
         false => clap::ColorChoice::Never,
     };
-    let command = CommandLine::command()
-        .color(colour)
-        .mut_subcommands(spec::with_switches);
+    let command = spec::with_help(CommandLine::command().color(colour));
     command.mut_subcommand("run", |run| {
         run.mut_args(|arg| {
             let is_first = arg.get_long().is_some_and(|name| FIRST.contains(&name));

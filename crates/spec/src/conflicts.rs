@@ -101,7 +101,7 @@ pub(crate) const SOURCE: &[Conflict] = &[
 ];
 
 const REQUIRES_FILE_SYSTEM: &str =
-    "{} requires a file system, and {engine} uses none (use --storage posix)";
+    "{} requires a file system, and {storage} uses none (use --storage posix)";
 
 /// Between all options that are given, with the work over which they are set.
 pub(crate) const GIVEN: &[Conflict] = &[

@@ -29,7 +29,7 @@ use crate::work::{self, workers};
 /// Declares what follows from how the rows of the table give, set and show.
 macro_rules! convert {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
-        $(, shows $order:literal => $shows:expr)?;)* })*) => {
+        $(, shows $order:literal => $shows:expr)? $(, ($scope:ident))?;)* })*) => {
         impl RunSpec {
             /// The options that resolve to this spec, with all that is left out by default.
             pub fn to_options(&self) -> Options {

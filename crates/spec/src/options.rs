@@ -1,10 +1,9 @@
 //! The options of a run, on the command line and in configuration files.
 
-use std::any::TypeId;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-use clap::{Args, Command};
+use clap::Args;
 use engine::Durability;
 use serde::{Deserialize, Serialize};
 use workload::arrivals::ArrivalProcess;
@@ -40,10 +39,17 @@ fn one() -> u32 {
     1
 }
 
+/// The option's name, where this is its scope.
+macro_rules! options_scope {
+    (alone $name:ident) => {
+        long_name(stringify!($name))
+    };
+}
+
 /// Declares [`Options`] from the names, types, attributes and groups of the table.
 macro_rules! declare {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
-        $(, shows $order:literal => $shows:expr)?;)* })*) => {
+        $(, shows $order:literal => $shows:expr)? $(, ($scope:ident))?;)* })*) => {
         /// The options. Everything may be left out.
         #[derive(Clone, Debug, Default, Args, Serialize, Deserialize)]
         #[serde(rename_all = "kebab-case", deny_unknown_fields)]
@@ -68,6 +74,12 @@ macro_rules! declare {
                     $($($name: self.$name.or(under.$name),)*)*
                     target: if self.target.is_empty() { under.target } else { self.target },
                 }
+            }
+
+            /// The names of those that a study decides itself.
+            #[must_use]
+            pub fn of_runs_alone() -> Vec<String> {
+                vec![$($($(options_scope!($scope $name),)?)*)*]
             }
 
             /// The names of the options that are given, with their values as texts: empty for
@@ -101,22 +113,6 @@ fn text(value: &impl Serialize) -> String {
         Ok(toml::Value::Boolean(true)) | Err(_) => String::new(),
         Ok(other) => other.to_string(),
     }
-}
-
-/// Lets options that are true or false stand without their value, as in `--verify`.
-pub fn with_switches(command: Command) -> Command {
-    command.mut_args(|option| {
-        if option.get_value_parser().type_id() != TypeId::of::<bool>()
-            || !option.get_action().takes_values()
-        {
-            return option;
-        }
-        let option = option
-            .value_name("BOOL")
-            .num_args(0..=1)
-            .require_equals(true);
-        option.default_missing_value("true")
-    })
 }
 
 /// The help of `--mix`, with all words that it takes.

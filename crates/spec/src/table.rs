@@ -3,6 +3,8 @@
 //! A row has the help (the doc comment), the words of the command line and of configuration files
 //! (the attributes), the name and the type; then how a spec gives its value, how a value changes
 //! the draft of a spec, and, after `shows`, what reports say of it, in the order of the number.
+//! `(alone)` says that a study decides the option itself. Where the help says `[default`, the value
+//! comes from the run that no option has changed (`help.rs`).
 //! Rows are set in the order of the table. Those that set nothing are read where the others that
 //! they belong to are set.
 
@@ -11,10 +13,10 @@ macro_rules! option_table {
     ($then:ident) => { $then! {
 "Workload" {
     /// Edition of the classic workload: 1.0 (generator and units of 1997) or 1.5 (of 2001)
-    /// [default: 1.5].
+    /// [default].
     edition: Edition =>
         |s| classic(s, |c| Some(c.edition)), |d, edition| d.classic(|c| c.edition = edition);
-    /// Files in the initial pool, like 20k [default: 500].
+    /// Files in the initial pool, like 20k [default].
     ///
     /// With private pools, each worker has this number.
     #[arg(value_name = "N")]
@@ -24,7 +26,7 @@ macro_rules! option_table {
     /// Choose --files so that the pool has this total size: a multiple of the page cache, like 4x,
     /// or bytes, like 100GiB. A short calibration on the target estimates how long the run takes.
     #[arg(value_name = "FACTORx|BYTES", allow_hyphen_values = true)]
-    working_set: WorkingSet => |_| None, |_, _| ();
+    working_set: WorkingSet => |_| None, |_, _| (), (alone);
     /// Transactions of each worker, like 100k.
     ///
     /// A transaction of a mix is one operation; a classic transaction is a pair.
@@ -79,17 +81,17 @@ macro_rules! option_table {
     #[arg(value_name = "LOADS")]
     sweep: SweepOption =>
         |s| sweep(s, |sweep| Some(SweepOption(sweep.climb.clone()))), load_options::set_sweep,
-        shows 1 => |s| load::shown_sweep(&s.drive);
+        shows 1 => |s| load::shown_sweep(&s.drive), (alone);
     /// Create a new pool for each step of the sweep. --sweep workers=... and ranks=... always do.
-    fresh: bool => |s| sweep(s, |sweep| flag(sweep.fresh)), |_, _| ();
+    fresh: bool => |s| sweep(s, |sweep| flag(sweep.fresh)), |_, _| (), (alone);
     /// SLO of the sweep: find the highest rate at which 99 % of all operations are faster than this
     /// time, like p99<10ms.
     #[arg(value_name = "p99<TIME")]
-    slo: SloOption => |s| sweep(s, |sweep| sweep.slo_p99_ns.map(SloOption)), |_, _| ();
+    slo: SloOption => |s| sweep(s, |sweep| sweep.slo_p99_ns.map(SloOption)), |_, _| (), (alone);
 }
 
 "Workload" {
-    /// Sizes of new files in bytes, like 500..10000 or 4KiB [default: 500..10000].
+    /// Sizes of new files in bytes, like 500..10000 or 4KiB [default].
     ///
     /// Mixes also take a distribution:
     /// lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB,
@@ -106,26 +108,26 @@ macro_rules! option_table {
     write_block: Bytes =>
         |s| Some(Bytes(s.workload.write_block_bytes())),
         |d, Bytes(n)| d.either(|c| c.write_block_bytes = n, |m| m.write_block_bytes = n);
-    /// Subdirectories in each target; with 1, files lie in the target itself [default: 1].
+    /// Subdirectories in each target; with 1, files lie in the target itself [default].
     #[arg(visible_alias = "subdirectories", value_name = "N")]
     #[serde(alias = "subdirectories")]
     subdirs: Count =>
         |s| classic(s, |c| Some(Count(c.subdirectories.into()))), work::set_subdirs;
     /// Chance of a read instead of an append in a classic transaction, in tenths; -1 disables both
-    /// [default: 5].
+    /// [default].
     #[arg(value_name = "0..10", allow_negative_numbers = true, value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_read: i64 =>
         |s| classic(s, |c| Some(c.bias_read.into())),
         |d, tenths| d.set_bias(tenths, |c, bias| c.bias_read = bias);
     /// Chance of a create instead of a delete in a classic transaction, in tenths; -1 disables both
-    /// [default: 5].
+    /// [default].
     #[arg(value_name = "0..10", allow_negative_numbers = true, value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_create: i64 =>
         |s| classic(s, |c| Some(c.bias_create.into())),
         |d, tenths| d.set_bias(tenths, |c, bias| c.bias_create = bias);
-    /// Seed of the random generator [default: 42].
+    /// Seed of the random generator [default].
     seed: Count => |s| Some(Count(s.workload.seed())), work::set_seed;
     /// Contents of files: text, incompressible or compressible:RATIO [default: text; for mixes
     /// incompressible].
@@ -152,7 +154,7 @@ macro_rules! option_table {
     append_size: SizesOption =>
         |s| mix(s, |m| Some(SizesOption::Distribution(m.append_sizes.clone()))),
         |d, sizes| d.set_sizes("--append-size", &sizes, |m, sizes| m.append_sizes = sizes);
-    /// Sizes of range reads, in the form of --size [default: 4KiB].
+    /// Sizes of range reads, in the form of --size [default].
     #[arg(value_name = "SIZES")]
     range_size: SizesOption =>
         |s| mix(s, |m| Some(SizesOption::Distribution(m.range_sizes.clone()))),
@@ -161,12 +163,12 @@ macro_rules! option_table {
     #[arg(value_name = "BYTES")]
     size_max: Bytes => |s| mix(s, |m| Some(Bytes(m.size_max_bytes))), work::set_size_max;
     /// How operations choose files: uniform, zipf:0.99, hot:10%/90% (10 % of the files get 90 % of
-    /// the operations) or shuffled (every file once, then again) [default: uniform].
+    /// the operations) or shuffled (every file once, then again) [default].
     #[arg(value_name = "FORM")]
     popularity: Popularity =>
         |s| mix(s, |m| Some(m.popularity)), |d, form| d.mix(|m| m.popularity = form);
     /// Layout of directories: flat, subdirs:100 or tree:10x3 (10 subdirectories each, 3 levels)
-    /// [default: flat].
+    /// [default].
     #[arg(value_name = "FORM")]
     dirs: Shape =>
         |s| mix(s, |m| Some(m.layout.shape)), |d, shape| d.mix(|m| m.layout.shape = shape);
@@ -175,10 +177,10 @@ macro_rules! option_table {
     entries_max: Count =>
         |s| mix(s, |m| m.layout.entries_max.map(Count)),
         |d, Count(n)| d.mix(|m| m.layout.entries_max = Some(n));
-    /// Form of file names: decimal, padded:16, hashed:20 or maildir [default: decimal].
+    /// Form of file names: decimal, padded:16, hashed:20 or maildir [default].
     #[arg(value_name = "FORM")]
     names: Names => |s| mix(s, |m| Some(m.names)), |d, names| d.mix(|m| m.names = names);
-    /// Think time before each operation: none, 1ms or exponential:1ms [default: none].
+    /// Think time before each operation: none, 1ms or exponential:1ms [default].
     #[arg(value_name = "TIME")]
     think: ThinkOption =>
         |s| mix(s, |m| Some(ThinkOption(m.think))), |d, think| d.mix(|m| m.think = think.0);
@@ -188,7 +190,7 @@ macro_rules! option_table {
 }
 
 "Workers" {
-    /// Number of workers with private pools [default: 1].
+    /// Number of workers with private pools [default].
     #[arg(value_name = "N")]
     workers: Count => workers::private, |_, _| ();
     /// Number of ranks, each with --workers workers [default: as many as mpirun or srun has
@@ -202,7 +204,7 @@ macro_rules! option_table {
         |s| above(s.neighbour, 0), workers::set_neighbour,
         shows 6 => |s| above(s.neighbour, 0).map(|Count(n)| format!(
             "each rank on the files of the rank {} further", grouped(n)));
-    /// Seeds of the workers [default: offset].
+    /// Seeds of the workers [default].
     #[arg(value_enum)]
     worker_seeds: WorkerSeedsName =>
         |s| Some(s.workload.worker_seeds.into()),
@@ -221,7 +223,7 @@ macro_rules! option_table {
 }
 
 "Storage" {
-    /// Interface for file operations [default: stdio; for mixes posix; for targets like
+    /// Interface for file operations [default; for targets like
     /// nfs://server/export nfs].
     #[arg(long = "storage", value_enum)]
     #[serde(rename = "storage")]
@@ -234,7 +236,7 @@ macro_rules! option_table {
         shows 5 => |s| above(s.depth, 1).map(|Count(n)| format!(
             "{} operations in flight for each worker", grouped(n)));
     /// What each operation syncs: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N
-    /// [default: none].
+    /// [default].
     ///
     /// This is the durability policy. batch:N syncs every N operations.
     #[arg(value_name = "POLICY")]
@@ -245,7 +247,7 @@ macro_rules! option_table {
     direct: bool =>
         |s| flag(s.direct), |d, direct| d.spec.direct = direct,
         shows 10 => |s| when(s.direct, "direct I/O");
-    /// State of the page cache before the transactions [default: as-is].
+    /// State of the page cache before the transactions [default].
     #[arg(value_enum)]
     cache: Cache =>
         |s| Some(s.cache), |d, cache| d.spec.cache = cache,
@@ -255,7 +257,8 @@ macro_rules! option_table {
 "Run" {
     /// Do not sync the file systems between phases.
     no_sync_phases: bool =>
-        |s| flag(s.engine.uses_page_cache() && !s.sync_phases), |d, no| d.spec.sync_phases = !no;
+        |s| flag(s.engine.uses_page_cache() && !s.sync_phases), |d, no| d.spec.sync_phases = !no,
+        (alone);
     /// Do not check file names and sizes after the transactions.
     no_check: bool => |s| flag(s.engine.makes_files() && !s.check), |d, no| d.spec.check = !no;
     /// Verify the contents of every read.
@@ -263,12 +266,12 @@ macro_rules! option_table {
         |s| flag(s.verify), |d, verify| d.spec.verify = verify,
         shows 11 => |s| when(s.verify, "reads verified");
     /// End the run at the first error (stop), or allow this number or percentage of failed
-    /// operations, like 100 or 1% [default: stop].
+    /// operations, like 100 or 1% [default].
     #[arg(value_name = "stop|N|P%", allow_hyphen_values = true)]
     on_error: OnError =>
         |s| Some(s.on_error), |d, on_error| d.spec.on_error = on_error,
         shows 9 => |s| unless(&OnError::Stop, &s.on_error, "errors allowed");
-    /// Report a worker as stalled if one operation takes longer than this time [default: 1m].
+    /// Report a worker as stalled if one operation takes longer than this time [default].
     ///
     /// The run ends without the worker after five times this time, or 5 s after a signal.
     #[arg(value_name = "TIME")]
@@ -287,19 +290,19 @@ macro_rules! option_table {
     /// Keep the pool for a later run. A shared pool requires --transactions 0.
     keep: bool =>
         |s| flag(s.keeping.keep), |d, keep| d.spec.keeping.keep = keep,
-        shows 14 => |s| when(s.keeping.keep, "pool kept for a later run");
+        shows 14 => |s| when(s.keeping.keep, "pool kept for a later run"), (alone);
     /// Use the pool that an earlier run kept. That run must have had the same workload, or no
     /// transactions and the same files.
     reuse: bool =>
         |s| flag(s.keeping.reuse), |d, reuse| d.spec.keeping.reuse = reuse,
-        shows 13 => |s| when(s.keeping.reuse, "pool of an earlier run");
+        shows 13 => |s| when(s.keeping.reuse, "pool of an earlier run"), (alone);
     /// Write acknowledged operations to this file, for 'verify-log'. The file must lie on another
     /// file system than the target. The run waits for this log, so its rates are not a measurement.
     #[arg(value_name = "FILE")]
     ack_log: PathBuf =>
         |s| s.ack_log.clone(), |d, path| d.spec.ack_log = Some(path),
         shows 15 => |s| s.ack_log.as_ref().map(|path| format!(
-            "acknowledgement log {}, so the rates are not a measurement", path.display()));
+            "acknowledgement log {}, so the rates are not a measurement", path.display())), (alone);
 }
     } };
 }

@@ -25,19 +25,6 @@ pub const AGE_MAX: u64 = 1_000;
 /// The fullest file system that a study begins with, in percent: a pool is to fit in, too.
 pub const FULLNESS_MAX: u32 = 95;
 
-/// Run options that a study decides itself.
-const OWN: [&str; 9] = [
-    "target",
-    "keep",
-    "reuse",
-    "ack-log",
-    "sweep",
-    "fresh",
-    "slo",
-    "working-set",
-    "no-sync-phases",
-];
-
 /// What is done with a study file, in full.
 #[derive(Clone, Debug)]
 pub struct Design {
@@ -193,7 +180,7 @@ pub(crate) fn fullness(value: &Value) -> Result<u32, Flaw> {
 
 /// Whether an option of a run can be this.
 pub(crate) fn check_option(key: &str, value: &Value) -> Result<(), Flaw> {
-    if OWN.contains(&key) {
+    if key == "target" || Options::of_runs_alone().iter().any(|own| own == key) {
         return Err(Flaw::Own(key.to_owned()));
     }
     options_of(Table::from_iter([(key.to_owned(), value.clone())])).map(drop)

@@ -1,0 +1,166 @@
+//! What the command line needs beside the table: switches without their value, and the defaults
+//! that help shows, taken from the runs that no option has changed: a classic one, and a mix.
+
+use std::any::TypeId;
+use std::collections::BTreeMap;
+
+use clap::builder::StyledStr;
+use clap::{Arg, Command};
+
+use crate::config_error::ConfigError;
+use crate::options::Options;
+use crate::resolve::{Asked, Invocation, resolve};
+
+/// Where the help of an option has its default, alone or followed by what else may be one.
+const PLACES: [&str; 2] = ["[default]", "[default;"];
+
+/// Lets options that are true or false stand without their value, as in `--verify`, and gives the
+/// help of all their defaults.
+pub fn with_help(command: Command) -> Command {
+    let defaults = Defaults::new();
+    command
+        .mut_subcommands(|command| command.mut_args(|option| as_switch(defaults.in_help(option))))
+}
+
+fn as_switch(option: Arg) -> Arg {
+    if option.get_value_parser().type_id() != TypeId::of::<bool>()
+        || !option.get_action().takes_values()
+    {
+        return option;
+    }
+    let option = option
+        .value_name("BOOL")
+        .num_args(0..=1)
+        .require_equals(true);
+    option.default_missing_value("true")
+}
+
+/// The default of each option that has one.
+struct Defaults {
+    classic: BTreeMap<String, String>,
+    mix: BTreeMap<String, String>,
+}
+
+impl Defaults {
+    fn new() -> Self {
+        let mix = Options {
+            mix: Some("read=1".parse().expect("weights of a mix")),
+            ..Options::default()
+        };
+        Self {
+            classic: unchanged(Options::default()),
+            mix: unchanged(mix),
+        }
+    }
+
+    /// The option, its help with its default.
+    fn in_help(&self, option: Arg) -> Arg {
+        let with = |help: &StyledStr| {
+            let (help, name) = (help.to_string(), option.get_long()?);
+            let place = PLACES.into_iter().find(|place| help.contains(place))?;
+            let end = &place[place.len() - 1..];
+            Some(help.replace(place, &format!("[default: {}{end}", self.of(name))))
+        };
+        let (short, long) = (
+            option.get_help().and_then(with),
+            option.get_long_help().and_then(with),
+        );
+        let option = match short {
+            Some(help) => option.help(help),
+            None => option,
+        };
+        match long {
+            Some(help) => option.long_help(help),
+            None => option,
+        }
+    }
+
+    fn of(&self, name: &str) -> String {
+        match (self.classic.get(name), self.mix.get(name)) {
+            (Some(classic), Some(mix)) if classic != mix => format!("{classic}; for mixes {mix}"),
+            (Some(default), _) | (None, Some(default)) => default.clone(),
+            (None, None) => unreachable!("the help of --{name} has the place of a default"),
+        }
+    }
+}
+
+/// All options of the run that these make.
+fn unchanged(options: Options) -> BTreeMap<String, String> {
+    let asked = Asked {
+        options,
+        file: Options::default(),
+        preset: None,
+        weights: &[],
+        earlier_preset: None,
+        invocation: Invocation::default(),
+        read: &|_| unreachable!("no option names a file"),
+    };
+    let resolved = resolve::<ConfigError>(&asked, |_, _| unreachable!("no working set"));
+    let spec = resolved.expect("defaults go together").spec;
+    spec.to_options().given()
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::{Args as _, FromArgMatches as _};
+
+    use super::*;
+
+    fn run() -> Command {
+        let run = Options::augment_args(Command::new("run"));
+        with_help(Command::new("postmark").subcommand(run))
+    }
+
+    fn options(line: &str) -> Options {
+        let words = ["postmark", "run"]
+            .into_iter()
+            .chain(line.split_whitespace());
+        let matches = run().try_get_matches_from(words).unwrap();
+        let (_, of_run) = matches.subcommand().unwrap();
+        Options::from_arg_matches(of_run).unwrap()
+    }
+
+    /// Where the defaults stand in the help as words: what goes with the option.
+    const BESIDE: &[(&str, &str)] = &[
+        ("align", "--mix read=1"),
+        ("arrivals", "--rate 1000"),
+        ("contents", ""),
+        ("dedup", "--mix read=1"),
+        ("depth", ""),
+        ("for", ""),
+        ("read-block", ""),
+        ("readers", "--mix read=1,create=1 --writers 2"),
+        ("round", "--steady snia"),
+        ("warm-up", ""),
+        ("write-block", ""),
+        ("writers", "--mix read=1 --readers 2"),
+    ];
+
+    #[test]
+    fn what_help_calls_the_default_changes_nothing_where_it_is_given() {
+        let command = run();
+        let run = command.find_subcommand("run").unwrap();
+        let mut given = 0;
+        for option in run.get_arguments() {
+            let help = option.get_help().unwrap().to_string();
+            let name = option.get_long().unwrap();
+            assert!(!PLACES.iter().any(|place| help.contains(place)), "{help}");
+            let Some((_, default)) = help.split_once("[default") else {
+                continue;
+            };
+            let (_, value) = default.split_once(": ").unwrap();
+            let value = value.split([',', ';', ']', ' ']).next().unwrap();
+            let beside = BESIDE.iter().find(|(of, _)| *of == name);
+            // What is taken from a spec is so by construction.
+            let Some((_, beside)) = beside else { continue };
+            let with = format!("{beside} --{name} {value}");
+            assert_eq!(
+                unchanged(options(beside)),
+                unchanged(options(&with)),
+                "{with}"
+            );
+            given += 1;
+        }
+        assert_eq!(given, BESIDE.len());
+    }
+}
