@@ -46,7 +46,7 @@ pub struct BlockRun {
 }
 
 /// A dimension with its values in words.
-struct Dimension {
+pub(crate) struct Dimension {
     name: String,
     values: Vec<String>,
 }
@@ -63,7 +63,7 @@ impl Design {
             .map(|dimension| dimension.values.len() as u128)
             .product();
         if count > u128::from(CELLS_MAX) {
-            return Err(Flaw::TooManyCells(count));
+            return Err(Flaw::too_many_cells(count));
         }
         let (compared, base) = self.compared(&dimensions)?;
         let mut cells = Vec::new();
@@ -77,14 +77,18 @@ impl Design {
             let cell = self.cell(&dimensions, &at, number_of(&dimensions, &base_at))?;
             // Runs are known by it.
             if !labels.insert(cell.label.clone()) {
-                return Err(Flaw::SameLabel(cell.label));
+                return Err(Flaw(format!(
+                    "two cells would be called {:?} (give workloads and targets names without \
+                     blanks)",
+                    cell.label
+                )));
             }
             cells.push(cell);
         }
         Ok(cells)
     }
 
-    fn dimensions(&self) -> Vec<Dimension> {
+    pub(crate) fn dimensions(&self) -> Vec<Dimension> {
         let names = |names: &mut dyn Iterator<Item = &String>| names.cloned().collect();
         let mut dimensions = vec![Dimension {
             name: WORKLOAD.to_owned(),
@@ -103,7 +107,7 @@ impl Design {
 
     /// Along which dimension cells are compared, and with which of its values: as said; otherwise
     /// the first of the targets, of the axes in order, of the workloads, whichever has several.
-    fn compared(&self, dimensions: &[Dimension]) -> Result<(usize, usize), Flaw> {
+    pub(crate) fn compared(&self, dimensions: &[Dimension]) -> Result<(usize, usize), Flaw> {
         let Some(said) = &self.baseline else {
             let last = dimensions.len() - 1;
             let order = std::iter::once(last).chain(1..last).chain([0]);
@@ -134,9 +138,16 @@ impl Design {
                     .flat_map(|dimension| dimension.values.iter().cloned())
                     .take(20)
                     .collect();
-                Err(Flaw::NoBaseline(said.clone(), all.join(", ")))
+                Err(Flaw(format!(
+                    "baseline = \"{said}\": no target, workload or axis has this value (expected \
+                     one of {})",
+                    all.join(", ")
+                )))
             }
-            _ => Err(Flaw::AmbiguousBaseline(said.clone())),
+            _ => Err(Flaw(format!(
+                "baseline = \"{said}\": more than one dimension has this value (write it as \
+                 DIMENSION=VALUE, like files=1000)"
+            ))),
         }
     }
 

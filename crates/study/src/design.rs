@@ -141,11 +141,11 @@ impl TargetDesign {
 }
 
 pub(crate) fn out_of_range(key: &str, value: &dyn fmt::Display, least: u32, most: u32) -> Flaw {
-    Flaw::Range {
-        key: key.to_owned(),
-        value: value.to_string(),
-        expected: format!("a whole number from {least} to {most}"),
-    }
+    Flaw::range(
+        key,
+        value,
+        &format!("a whole number from {least} to {most}"),
+    )
 }
 
 /// Whether a text can name a study, a workload or a target.
@@ -181,7 +181,8 @@ pub(crate) fn fullness(value: &Value) -> Result<u32, Flaw> {
 /// Whether an option of a run can be this.
 pub(crate) fn check_option(key: &str, value: &Value) -> Result<(), Flaw> {
     if key == "target" || Options::of_runs_alone().iter().any(|own| own == key) {
-        return Err(Flaw::Own(key.to_owned()));
+        let why = "a study decides this for its runs (remove the key)";
+        return Err(Flaw::option(key, why));
     }
     options_of(Table::from_iter([(key.to_owned(), value.clone())])).map(drop)
 }
@@ -198,6 +199,6 @@ pub(crate) fn options_of(table: Table) -> Result<Options, Flaw> {
                 .to_owned(),
             false => message,
         };
-        Flaw::Option { key: keys, why }
+        Flaw::option(&keys, &why)
     })
 }

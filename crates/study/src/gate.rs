@@ -20,8 +20,12 @@ use crate::pairs::logarithm;
 use crate::samples::{Method, Missing, Samples};
 use crate::statistics::{ALPHA, BLOCKS_MIN, EstimatedDeviation};
 
-pub use crate::gate_error::GateError;
 pub use crate::requirement::{Bound, PASS_ALPHA, Requirement, RequirementError};
+
+/// A gate cannot be decided at all: an error, never a pass.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{0}")]
+pub struct GateError(String);
 
 /// A gate whose requirements are all met fails with this probability at most.
 pub const FAIL_ALPHA: f64 = 0.01;
@@ -153,10 +157,12 @@ impl Gate {
                 .collect();
         }
         if requirements.is_empty() {
-            return Err(GateError::NoRequirements);
+            let why = "a gate needs a requirement (add --require 'transactions >= 0.985')";
+            return Err(GateError(why.to_owned()));
         }
         if groups.is_empty() {
-            return Err(GateError::NoSides);
+            let why = "a gate needs a baseline and a side to hold against it";
+            return Err(GateError(why.to_owned()));
         }
         let all = requirements.len() * groups.iter().map(|group| group.sides.len()).sum::<usize>();
         let mut judged = Vec::with_capacity(all);
@@ -203,34 +209,39 @@ fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
 
 /// Whether there is something to decide on.
 fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError> {
-    let label = || side.label.clone();
-    if side.runs.is_empty() {
-        return Err(GateError::Missing {
-            side: label(),
-            after,
+    let (label, runs) = (&side.label, side.runs.len());
+    if runs == 0 {
+        let after = after.map_or_else(String::new, |after| {
+            format!(" after block {after} (run more blocks first)")
         });
+        return Err(GateError(format!("'{label}' has no runs{after}")));
     }
-    if side.counted().next().is_none() {
-        return Err(GateError::Invalid {
-            side: label(),
-            runs: side.invalid().collect(),
-        });
+    match side.counted().next() {
+        Some(_) => Ok(()),
+        None => Err(GateError(format!(
+            "all {runs} runs of '{label}' are INVALID ('postmark show' has the reasons): a gate \
+             cannot decide on them"
+        ))),
     }
-    Ok(())
 }
 
 /// Why a metric of a side cannot be compared with the baseline.
 fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baseline) -> GateError {
-    let (side, baseline) = (side.label.clone(), baseline.side.label.clone());
-    match why {
-        Missing::TooManyInvalid => GateError::TooManyInvalid { side, baseline },
-        Missing::NotMeasured => GateError::NotMeasured {
-            metric,
-            side,
-            baseline,
-        },
-        Missing::NoRuns => GateError::NoPairs { side, baseline },
-    }
+    let (side, baseline) = (&side.label, &baseline.side.label);
+    GateError(match why {
+        Missing::TooManyInvalid => format!(
+            "more than 20 % of the blocks of '{side}' and '{baseline}' are INVALID ('postmark \
+             show' has the reasons): a gate cannot decide on the rest"
+        ),
+        Missing::NotMeasured => format!(
+            "{metric} is not in the runs of '{side}' and '{baseline}' (percentiles need ten \
+             samples beyond them: run longer)"
+        ),
+        Missing::NoRuns => format!(
+            "'{side}' and '{baseline}' have no complete block in common (give runs of the same \
+             study)"
+        ),
+    })
 }
 
 /// Log ratios by block with the sign that makes more of them better.

@@ -12,7 +12,6 @@ pub mod comparison;
 pub mod design;
 pub mod flaw;
 pub mod gate;
-mod gate_error;
 pub mod incomplete;
 pub mod metric;
 pub mod observed;

@@ -59,7 +59,7 @@ impl File {
         let first = self.axes.keys().map(|name| name.span().start).min();
         Err(DesignError {
             line: first.map(|at| lines.of(at)),
-            flaw: Flaw::TooManyCells(cells),
+            flaw: Flaw::too_many_cells(cells),
         })
     }
 }
@@ -80,10 +80,7 @@ impl File {
         let metrics = self.metrics.iter().map(|metric| {
             let parsed = metric.get_ref().parse();
             parsed.map_err(|why: UnknownMetric| {
-                let flaw = Flaw::Option {
-                    key: "metrics".to_owned(),
-                    why: why.to_string(),
-                };
+                let flaw = Flaw::option("metrics", &why.to_string());
                 lines.error(metric.span().start, flaw)
             })
         });
@@ -152,7 +149,10 @@ impl File {
         for (target, system) in &self.counterparts {
             let name = target.get_ref();
             if design.targets.iter().all(|known| known.name != *name) {
-                let flaw = Flaw::NoSuchTarget(name.clone());
+                let flaw = Flaw(format!(
+                    "counterparts.{name}: no target has this name (name the system of the paper \
+                     by a target: ext4 = \"UFS\")"
+                ));
                 return Err(lines.error(target.span().start, flaw));
             }
             design.counterparts.insert(name.clone(), system.clone());
@@ -175,12 +175,20 @@ impl Design {
         file.add_workloads(&lines, &mut design)?;
         file.add_axes(&lines, &mut design)?;
         file.add_targets(&lines, &mut design)?;
-        for (is_missing, flaw) in [
-            (design.workloads.is_empty(), Flaw::NoWorkload),
-            (design.targets.is_empty(), Flaw::NoTarget),
+        let anywhere = |flaw| DesignError { line: None, flaw };
+        for (is_missing, why) in [
+            (
+                design.workloads.is_empty(),
+                "there is no workload (add a [[workload]] with a preset, or --preset NAME)",
+            ),
+            (
+                design.targets.is_empty(),
+                "there is no target (add targets = [\"make:ext4\", \"/mnt/disk\"], or --target \
+                 DIRECTORY)",
+            ),
         ] {
             if is_missing {
-                return Err(DesignError { line: None, flaw });
+                return Err(anywhere(Flaw(why.to_owned())));
             }
         }
         if design.name.is_empty() {
@@ -192,14 +200,11 @@ impl Design {
             design.name = names.join("+").chars().take(60).collect();
         }
         design.refuse_states_of_directories()?;
-        design
-            .cells()
-            .map_err(|flaw| match (&flaw, &file.baseline) {
-                (Flaw::NoBaseline(..) | Flaw::AmbiguousBaseline(_), Some(baseline)) => {
-                    lines.error(baseline.span().start, flaw)
-                }
-                _ => DesignError { line: None, flaw },
-            })?;
+        if let Some(baseline) = &file.baseline {
+            let compared = design.compared(&design.dimensions());
+            compared.map_err(|flaw| lines.error(baseline.span().start, flaw))?;
+        }
+        design.cells().map_err(anywhere)?;
         Ok(design)
     }
 
@@ -218,10 +223,11 @@ impl Design {
             None => Ok(()),
             Some(target) => Err(DesignError {
                 line: Some(target.line),
-                flaw: Flaw::NeedsMade {
-                    key,
-                    target: target.name.clone(),
-                },
+                flaw: Flaw(format!(
+                    "{key}: the target {} is a directory ({key} needs targets that the study \
+                     makes, like make:ext4)",
+                    target.name
+                )),
             }),
         }
     }
@@ -233,7 +239,10 @@ fn layout_of(
 ) -> Result<Option<PaperLayout>, DesignError> {
     said.map(|word| {
         let layout = word.get_ref().parse();
-        layout.map_err(|unknown: UnknownLayout| lines.error(word.span().start, unknown.into()))
+        layout.map_err(|unknown: UnknownLayout| {
+            let flaw = Flaw::option("layout", &unknown.to_string());
+            lines.error(word.span().start, flaw)
+        })
     })
     .transpose()
 }
@@ -244,10 +253,10 @@ fn refuse_twice<'a>(
     mut others: impl Iterator<Item = &'a String>,
 ) -> Result<(), Flaw> {
     match others.any(|other| other == value) {
-        true => Err(Flaw::Twice {
-            dimension: dimension.to_owned(),
-            value: value.to_owned(),
-        }),
+        true => Err(Flaw(format!(
+            "{dimension}: {value} is there twice (give each a name of its own: name = \"…\", or \
+             on the command line NAME=…)"
+        ))),
         false => Ok(()),
     }
 }
@@ -283,26 +292,19 @@ fn percent(lines: &Lines<'_>, said: &Spanned<String>) -> Result<f64, DesignError
     match number.filter(|number| (0.1..=50.0).contains(number)) {
         Some(number) => Ok(number / 100.0),
         None => {
-            let flaw = Flaw::Range {
-                key: "until".to_owned(),
-                value: format!("\"{}\"", said.get_ref()),
-                expected: "a percentage from 0.1% to 50%, like \"2%\"".to_owned(),
-            };
-            Err(lines.error(said.span().start, flaw))
+            let value = format!("\"{}\"", said.get_ref());
+            let expected = "a percentage from 0.1% to 50%, like \"2%\"";
+            Err(lines.error(said.span().start, Flaw::range("until", &value, expected)))
         }
     }
 }
 
 fn named(lines: &Lines<'_>, key: &str, said: &Spanned<String>) -> Result<String, DesignError> {
-    is_name(said.get_ref())
-        .then(|| said.get_ref().clone())
-        .ok_or_else(|| {
-            let flaw = Flaw::Name {
-                key: key.to_owned(),
-                value: said.get_ref().chars().take(60).collect(),
-            };
-            lines.error(said.span().start, flaw)
-        })
+    let name = said.get_ref();
+    match is_name(name) {
+        true => Ok(name.clone()),
+        false => Err(lines.error(said.span().start, Flaw::name(key, name))),
+    }
 }
 
 fn workload_of(
@@ -323,10 +325,7 @@ fn workload_of(
             ("name", Value::String(name)) if is_name(name) => workload.name.clone_from(name),
             ("preset", Value::String(preset)) => workload.preset = Some(preset.clone()),
             (key @ ("name" | "preset"), value) => {
-                return Err(wrong(Flaw::Name {
-                    key: key.to_owned(),
-                    value: value.to_string(),
-                }));
+                return Err(wrong(Flaw::name(key, &value.to_string())));
             }
             ("age", value) => workload.age = age(value).map_err(wrong)?,
             ("fullness", value) => workload.fullness = Some(fullness(value).map_err(wrong)?),
@@ -360,15 +359,19 @@ fn axis_of(
             key => check_option(key, value).map_err(wrong)?,
         }
         if values.iter().any(|other| word(other) == word(value)) {
-            return Err(wrong(Flaw::ValueTwice {
-                axis: name.get_ref().clone(),
-                value: word(value),
-            }));
+            let (axis, value) = (name.get_ref(), word(value));
+            return Err(wrong(Flaw(format!(
+                "axes.{axis}: {value} is there twice (remove one)"
+            ))));
         }
         values.push(value.clone());
     }
     if values.is_empty() {
-        return Err(lines.error(name.span().start, Flaw::EmptyAxis(name.get_ref().clone())));
+        let flaw = Flaw(format!(
+            "axes.{}: the axis is empty (give it at least one value, or remove it)",
+            name.get_ref()
+        ));
+        return Err(lines.error(name.span().start, flaw));
     }
     Ok(Axis {
         name: name.get_ref().clone(),

@@ -32,33 +32,26 @@ pub(crate) fn target_of(
     said: &Spanned<TargetEntry>,
 ) -> Result<TargetDesign, DesignError> {
     let line = lines.of(said.span().start);
-    let target = match said.get_ref() {
-        TargetEntry::Word(at) => TargetDesign {
-            name: name_of(at),
-            at: at.clone(),
-            line,
-        },
-        TargetEntry::Named(NamedTarget { name, at }) => TargetDesign {
-            name: name.clone(),
-            at: at.clone(),
-            line,
-        },
+    let (name, at) = match said.get_ref() {
+        TargetEntry::Word(at) => (name_of(at), at.clone()),
+        TargetEntry::Named(NamedTarget { name, at }) => (name.clone(), at.clone()),
     };
+    let target = TargetDesign { name, at, line };
     if !is_name(&target.name) {
-        return Err(lines.error(
-            said.span().start,
-            Flaw::Name {
-                key: "target".to_owned(),
-                value: target.name.chars().take(60).collect(),
-            },
-        ));
+        let flaw = Flaw::name("target", &target.name);
+        return Err(lines.error(said.span().start, flaw));
     }
     let is_url = target
         .at
         .split_once(':')
         .is_some_and(|(scheme, _)| scheme.chars().all(|letter| letter.is_ascii_alphanumeric()));
     if !is_url && !target.at.starts_with('/') {
-        return Err(lines.error(said.span().start, Flaw::RelativeTarget(target.at)));
+        let flaw = Flaw(format!(
+            "the target {} must be an absolute path, because a study may be continued from another \
+             directory",
+            target.at
+        ));
+        return Err(lines.error(said.span().start, flaw));
     }
     Ok(target)
 }

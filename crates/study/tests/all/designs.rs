@@ -1,6 +1,6 @@
 //! Study files: what they mean, and what is wrong with those that mean nothing.
 
-use study::{Design, DesignError, Flaw};
+use study::{Design, DesignError};
 use testkit::table;
 
 const WORKLOAD: &str = "[[workload]]\npreset = \"mail\"\n";
@@ -69,9 +69,10 @@ fn the_baseline_is_the_value_that_is_said() {
     assert_eq!(of("files=20").unwrap(), [4, 5, 6, 7, 4, 5, 6, 7]);
     assert_eq!(of("20").unwrap(), of("files=20").unwrap());
     let ambiguous = of("10").unwrap_err();
-    assert_eq!(
-        (ambiguous.line, ambiguous.flaw),
-        (Some(1), Flaw::AmbiguousBaseline("10".to_owned()))
+    assert!(
+        ambiguous
+            .to_string()
+            .starts_with("line 1: baseline = \"10\": more than one dimension has this value")
     );
     assert!(
         of("/c")
@@ -127,15 +128,14 @@ fn what_is_wrong_is_told_with_its_line() {
         );
         assert_eq!(told.lines().count(), 1, "{told}");
     }
-    assert_eq!(wrong("").flaw, Flaw::NoWorkload);
-    assert_eq!(wrong(WORKLOAD).flaw, Flaw::NoTarget);
+    assert!(wrong("").to_string().starts_with("there is no workload"));
+    let no_target = wrong(WORKLOAD).to_string();
+    assert!(no_target.starts_with("there is no target"));
     let full = format!("targets = [\"/a\"]\n[axes]\nfullness = [10]\n{WORKLOAD}");
     for key in ["fullness", "age"] {
-        let target = "/a".to_owned();
-        assert_eq!(
-            wrong(&full.replace("fullness", key)).flaw,
-            Flaw::NeedsMade { key, target }
-        );
+        let flaw = wrong(&full.replace("fullness", key)).flaw.to_string();
+        let expected = format!("{key}: the target /a is a directory");
+        assert!(flaw.starts_with(&expected), "{flaw}");
     }
 }
 
@@ -143,7 +143,11 @@ fn what_is_wrong_is_told_with_its_line() {
 fn cells_that_would_be_called_the_same_are_refused() {
     let text = "[[workload]]\nname = \"a b\"\n[[workload]]\nname = \"a\"\n[[targets]]\nname = \
                 \"c\"\nat = \"/c\"\n[[targets]]\nname = \"b c\"\nat = \"/b\"\n";
-    assert_eq!(wrong(text).flaw, Flaw::SameLabel("a b c".to_owned()));
+    let flaw = wrong(text).to_string();
+    assert!(
+        flaw.starts_with("two cells would be called \"a b c\""),
+        "{flaw}"
+    );
 }
 
 #[test]
@@ -152,7 +156,8 @@ fn a_million_cells_are_counted_and_not_made() {
     let values = values.join(", ");
     let text =
         format!("targets = [\"/a\"]\n[axes]\nfiles = [{values}]\nworkers = [{values}]\n{WORKLOAD}");
-    assert_eq!(wrong(&text).flaw, Flaw::TooManyCells(1_000_000));
+    let flaw = wrong(&text).flaw.to_string();
+    assert!(flaw.starts_with("it has 1000000 cells"), "{flaw}");
 }
 
 #[test]

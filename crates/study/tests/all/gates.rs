@@ -197,55 +197,50 @@ fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
         runs(&mut side);
         side
     };
+    let refused = |side, baseline, requirements: &[&str], words: &str| {
+        let why = gate(side, baseline, requirements).unwrap_err().to_string();
+        assert!(why.contains(words), "{why}");
+    };
     let missing = Baseline::alone(without(|side| side.runs.clear()));
-    assert!(matches!(
-        gate(around("new", 100.0), missing, &requirements),
-        Err(GateError::Missing { side, .. }) if side == "base"
-    ));
+    let new = || around("new", 100.0);
+    refused(new(), missing, &requirements, "'base' has no runs");
     let all_invalid = without(|side| {
         side.runs
             .iter_mut()
             .for_each(|run| run.level = Level::Invalid)
     });
-    assert!(matches!(
-        gate(around("new", 100.0), Baseline::alone(all_invalid.clone()), &requirements),
-        Err(GateError::Invalid { side, runs }) if side == "base" && runs.len() == 10
-    ));
+    let why = "all 10 runs of 'base' are INVALID";
+    refused(
+        new(),
+        Baseline::alone(all_invalid.clone()),
+        &requirements,
+        why,
+    );
     // So it is with the twin and the other side.
     let twin = Baseline {
         twin: Some(all_invalid.clone()),
         ..base()
     };
-    assert!(gate(around("new", 100.0), twin, &requirements).is_err());
+    assert!(gate(new(), twin, &requirements).is_err());
     assert!(gate(all_invalid, base(), &requirements).is_err());
     let many = without(|side| {
         side.runs[..3]
             .iter_mut()
             .for_each(|run| run.level = Level::Invalid)
     });
-    assert!(matches!(
-        gate(around("new", 100.0), Baseline::alone(many), &requirements),
-        Err(GateError::TooManyInvalid { .. })
-    ));
-    assert!(matches!(
-        gate(around("new", 100.0), base(), &["create.p99 <= 1.1"]),
-        Err(GateError::NotMeasured { .. })
-    ));
-    assert!(matches!(
-        Gate::of(
-            vec![SideGroup {
-                baseline: base(),
-                sides: Vec::new()
-            }],
-            &[requirement("transactions >= 0.9")],
-            GateRules::default(),
-        ),
-        Err(GateError::NoSides)
-    ));
-    assert!(matches!(
-        gate(around("new", 100.0), base(), &[]),
-        Err(GateError::NoRequirements)
-    ));
+    let why = "more than 20 % of the blocks of 'new' and 'base' are INVALID";
+    refused(new(), Baseline::alone(many), &requirements, why);
+    let why = "create.p99 is not in the runs of 'new' and 'base'";
+    refused(new(), base(), &["create.p99 <= 1.1"], why);
+    let group = SideGroup {
+        baseline: base(),
+        sides: Vec::new(),
+    };
+    let rules = GateRules::default();
+    let without_sides = Gate::of(vec![group], &[requirement("transactions >= 0.9")], rules);
+    let why = without_sides.unwrap_err().to_string();
+    assert!(why.contains("a side to hold against it"), "{why}");
+    refused(new(), base(), &[], "a gate needs a requirement");
 }
 
 #[test]

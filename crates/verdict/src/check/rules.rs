@@ -10,6 +10,7 @@ mod counts;
 mod durations;
 mod environment;
 mod evidence;
+mod laws;
 mod lengths;
 mod loads;
 mod over_time;

@@ -2,9 +2,9 @@
 
 use workload::{Action, Classic, Phase};
 
-use super::scope::{Findings, Rule, all_operations};
+use super::scope::{Findings, Rule};
 use record::ClassicFigures;
-use record::run::{Record, WorkerPhase};
+use record::run::{PhaseRecord, Record, WorkerPhase};
 
 /// Two clocks that are rounded to whole seconds may differ by this.
 const SECONDS: i64 = 1;
@@ -18,24 +18,20 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
         return;
     };
     let expected = expected(record, &figures, work);
-    found.same(
-        Rule::Classic,
-        "record.actual.classic",
-        &figures,
-        &expected,
-        "by the phases",
-    );
+    found
+        .at(Rule::Classic, "record.actual.classic")
+        .same(&figures, &expected, "by the phases");
     seconds(record, &figures, found);
 }
 
 /// The figures that follow from the workload and the phases; others are as they are recorded.
 fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> ClassicFigures {
     let actual = &record.actual;
-    let operations = || actual.phases.iter().flat_map(all_operations);
+    let operations = || actual.phases.iter().flat_map(PhaseRecord::all_operations);
     let count = |phase: Phase, action: Action| -> u64 {
         let of_phase = actual.phases.iter().filter(|known| known.phase == phase);
         let of_action = of_phase
-            .flat_map(all_operations)
+            .flat_map(PhaseRecord::all_operations)
             .filter(|known| known.action == action);
         of_action.map(|operation| operation.meter.operations).sum()
     };

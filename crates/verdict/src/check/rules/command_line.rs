@@ -11,13 +11,9 @@ pub(super) fn check(record: &Record, resolved: Result<RunSpec, String>, found: &
             // The words do not say themselves.
             resolved.command_line.clone_from(&record.spec.command_line);
             let place = "record.spec";
-            found.same(
-                Rule::CommandLine,
-                place,
-                &record.spec,
-                &resolved,
-                "by the command line",
-            );
+            found
+                .at(Rule::CommandLine, place)
+                .same(&record.spec, &resolved, "by the command line");
         }
         Err(why) => found.broken(Rule::CommandLine, "record.spec.command_line", why),
     }

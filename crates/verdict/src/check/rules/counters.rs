@@ -81,7 +81,9 @@ fn processor_times(of: impl Fn(&str) -> Option<u64>, place: &str, found: &mut Fi
     let used = sum(&["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"]);
     if let (Some(busy), Some(used)) = (of("busy_ns"), used) {
         let place = format!("{place}.busy_ns");
-        found.same(Rule::Counters, &place, &busy, &used, "by its parts");
+        found
+            .at(Rule::Counters, &place)
+            .same(&busy, &used, "by its parts");
     }
     let unused = sum(&["iowait_ns", "steal_ns"]);
     if let (Some(total), Some(busy), Some(unused)) = (of("total_ns"), of("busy_ns"), unused) {
@@ -89,7 +91,9 @@ fn processor_times(of: impl Fn(&str) -> Option<u64>, place: &str, found: &mut Fi
         let all = busy.saturating_add(unused);
         if let Some(idle) = of("idle_ns") {
             let all = all.saturating_add(idle);
-            found.same(Rule::Counters, &place, &total, &all, "by its parts");
+            found
+                .at(Rule::Counters, &place)
+                .same(&total, &all, "by its parts");
         } else if all > total {
             let why = format!("{total} ns in all, but {busy} ns busy and {unused} ns unused");
             found.broken(Rule::Counters, place, why);
@@ -238,13 +242,9 @@ fn clock(scope: &Scope<'_>, found: &mut Findings) {
         &clocks.clock_source_changed,
     ) {
         let place = format!("{place}.clock_source_changed");
-        found.same(
-            Rule::Counters,
-            &place,
-            changed,
-            &(before != after),
-            "by their names",
-        );
+        found
+            .at(Rule::Counters, &place)
+            .same(changed, &(before != after), "by their names");
     }
 }
 

@@ -8,7 +8,7 @@ use serde::Serialize;
 use system::Fact;
 use workload::{Action, Bias, Classic, End, Phase};
 
-use super::scope::{Findings, Rule, Scope, all_operations, placed_operations};
+use super::scope::{Findings, Rule, Scope, placed_operations};
 use record::Outcome;
 use record::run::{Actual, Check, OperationRecord, PhaseRecord, Record};
 
@@ -54,7 +54,9 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     }
     let place = format!("{place}.workers");
     let by = "of the measured segments";
-    found.same(Rule::Workers, &place, &of_workers, &of_segments, by);
+    found
+        .at(Rule::Workers, &place)
+        .same(&of_workers, &of_segments, by);
 }
 
 /// What all had done when the first one was: at least its own, and no more than all; of one worker
@@ -98,13 +100,9 @@ fn latencies(phase: &PhaseRecord, place: &str, found: &mut Findings) {
         for (name, histogram) in histograms {
             let count = histogram.map_or(meter.operations, Histogram::count);
             let place = format!("{place}.meter.{name}: count");
-            found.same(
-                Rule::Latencies,
-                &place,
-                &count,
-                &meter.operations,
-                "operations",
-            );
+            found
+                .at(Rule::Latencies, &place)
+                .same(&count, &meter.operations, "operations");
         }
     }
 }
@@ -148,13 +146,9 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut
         };
         let Some(halves) = pairs.filter(|_| is_transactions) else {
             let place = format!("{place}: issued and performed");
-            found.same(
-                Rule::Transactions,
-                &place,
-                &(issued, transactions),
-                &expected,
-                by,
-            );
+            found
+                .at(Rule::Transactions, &place)
+                .same(&(issued, transactions), &expected, by);
             continue;
         };
         if is_exact && ended != issued.saturating_mul(halves) {
@@ -211,7 +205,9 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
     let mut failed: BTreeMap<&str, u64> = none().collect();
     let mut counted = failed.clone();
     let mut performed = 0;
-    for OperationRecord { action, meter, .. } in actual.all_phases().flat_map(all_operations) {
+    for OperationRecord { action, meter, .. } in
+        actual.all_phases().flat_map(PhaseRecord::all_operations)
+    {
         *failed.entry(action.name()).or_default() += meter.failed;
         performed += meter.operations + meter.failed;
     }
@@ -221,13 +217,9 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
             *count += error.count;
         }
     }
-    found.same(
-        Rule::Errors,
-        place,
-        &counted,
-        &failed,
-        "operations that failed:",
-    );
+    found
+        .at(Rule::Errors, place)
+        .same(&counted, &failed, "operations that failed:");
     let checks = [
         actual.check.known(),
         actual.check_across.as_ref(),
@@ -260,7 +252,7 @@ fn pool(record: &Record) -> Option<i128> {
         if phase.phase == Phase::Delete {
             continue;
         }
-        for operation in all_operations(phase) {
+        for operation in phase.all_operations() {
             if operation.meter.failed + operation.meter.missed > 0 {
                 return None;
             }
@@ -294,7 +286,9 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
         let (completed, failed) = delete.tried();
         let removed = i128::from(completed.saturating_add(failed));
         let place = format!("{place}: names removed in delete");
-        found.same(Rule::NamesChecked, &place, &removed, &names, by);
+        found
+            .at(Rule::NamesChecked, &place)
+            .same(&removed, &names, by);
     }
     let Fact::Known(check) = &actual.check else {
         return;
@@ -306,7 +300,9 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
         ..*check
     };
     let place_known = "record.actual.check.known";
-    found.same(Rule::NamesChecked, place_known, check, &right, by);
+    found
+        .at(Rule::NamesChecked, place_known)
+        .same(check, &right, by);
     let workload = &spec.workload;
     let roots = workload.location_weights().len() as u64;
     let pools = u64::from(workload.workers.pools().max(1));

@@ -8,8 +8,7 @@ use std::path::PathBuf;
 use measure::{Histogram, SLOWEST_KEPT};
 use workload::{Action, Phase};
 
-use super::scope::{Findings, Rule, Scope, all_operations, longest_ns, placed_operations, service};
-use super::times::{began_ns, ended_ns};
+use super::scope::{Findings, Rule, Scope, longest_ns, placed_operations, service};
 use record::run::{LocationRecord, OperationRecord, PhaseRecord, Segment, SegmentKind};
 use record::run::{SlowOperation, SlowStep};
 
@@ -90,7 +89,7 @@ fn steps(operation: &OperationRecord, place: &str, found: &mut Findings) {
 
 /// The greatest durations of all segments, each in the bucket of its histogram.
 fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let actions: BTreeSet<Action> = all_operations(phase).map(|known| known.action).collect();
+    let actions: BTreeSet<Action> = phase.all_operations().map(|known| known.action).collect();
     let mut known = phase.slowest.iter().map(|slowest| slowest.action);
     if let Some(other) = known.find(|action| !actions.contains(action)) {
         let why = format!("the segments have no {}", other.name());
@@ -98,7 +97,9 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
     }
     for action in actions {
         let latencies = || {
-            let of_action = all_operations(phase).filter(move |known| known.action == action);
+            let of_action = phase
+                .all_operations()
+                .filter(move |known| known.action == action);
             of_action.map(|operation| &operation.meter.latency)
         };
         let mut greatest: Vec<u64> = latencies()
@@ -117,17 +118,13 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
             .map(|slow| Histogram::kept(slow.ns))
             .collect();
         let by = "the greatest of the latencies are";
-        found.same(Rule::Slowest, &place, &kept, &greatest, by);
+        found.at(Rule::Slowest, &place).same(&kept, &greatest, by);
         let max = latencies().filter_map(Histogram::max_ns).max();
         if let (Some(slow), Some(max)) = (operations.first(), max) {
             let place = format!("{place}[0].ns");
-            found.same(
-                Rule::Slowest,
-                &place,
-                &slow.ns,
-                &max,
-                "the greatest latency is",
-            );
+            found
+                .at(Rule::Slowest, &place)
+                .same(&slow.ns, &max, "the greatest latency is");
         }
         if !operations.is_sorted_by(|one, other| one.ns >= other.ns) {
             found.broken(Rule::Slowest, &place, "they are not in their order");
@@ -146,7 +143,7 @@ fn slow_ones(
 ) {
     // A worker that was kept by an operation of the warm-up may end that later than others end the
     // measurement.
-    let (Some(began_ns), Some(ended_ns)) = (began_ns(phase), ended_ns(phase)) else {
+    let Some((began_ns, ended_ns)) = phase.span_ns() else {
         return;
     };
     let slack_ns = scope.clocks_ns();
@@ -166,7 +163,9 @@ fn slow_ones(
             broken(format!("there is no worker {}", slow.worker));
         }
         if let Some(SlowStep { step, ns }) = &slow.step {
-            let mut steps = all_operations(phase).flat_map(|operation| &operation.steps);
+            let mut steps = phase
+                .all_operations()
+                .flat_map(|operation| &operation.steps);
             let is_known =
                 steps.any(|known| known.step == *step && known.latency.max_ns() >= Some(*ns));
             if *ns > slow.ns || !is_known {

@@ -7,6 +7,7 @@ use spec::Place;
 use system::counters::DeviceReading;
 use system::{Fact, Host, Mount, Space, Target};
 
+use super::laws;
 use super::scope::{Findings, Rule};
 use record::overhead::Overhead;
 use record::run::{LocationRecord, PhaseRecord, Record, Room, Tool};
@@ -42,46 +43,8 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     }
 }
 
-/// Each number is no more than the one that is named before it.
-fn descending(found: &mut Findings, place: &str, numbers: &[(&str, &Fact<u64>)]) {
-    for pair in numbers.windows(2) {
-        let &[(other, more), (what, less)] = pair else {
-            continue;
-        };
-        if let (Fact::Known(less), Fact::Known(more)) = (less, more) {
-            if less > more {
-                let why = format!("{what}: {less}, and {other}: {more}");
-                found.broken(Rule::Environment, place, why);
-            }
-        }
-    }
-}
-
 fn host(record: &Record, host: &Host, place: &str, found: &mut Findings) {
-    let processors = &host.processors;
-    let online = ("online processors", &processors.online);
-    let all = ("all memory", &host.memory_total_bytes);
-    let available = ("available memory", &host.memory_available_bytes);
-    descending(found, place, &[all, available]);
-    descending(
-        found,
-        place,
-        &[online, ("usable processors", &processors.usable)],
-    );
-    let cores = ("cores", &processors.cores);
-    descending(
-        found,
-        place,
-        &[online, cores, ("sockets", &processors.sockets)],
-    );
-    if let (Fact::Known(source), Fact::Known(all)) =
-        (&host.clock_source, &host.clock_sources_available)
-    {
-        if !all.contains(source) {
-            let why = format!("{source}, and the host has {}", all.join(", "));
-            found.broken(Rule::Environment, format!("{place}.clock_source"), why);
-        }
-    }
+    laws::check(&laws::OF_HOST, Rule::Environment, host, place, found);
     let before = &record.during.clocks.clock_source_before;
     if let (Fact::Known(source), Fact::Known(before)) = (&host.clock_source, before) {
         if source != before && record.cluster.is_none() {
@@ -136,14 +99,9 @@ fn location(
         names(record, location, &device.name, place, found);
         // One over several devices is larger than the first.
         let is_one = matches!(device.members, Fact::NotApplicable);
-        let total = target.space.known().map(|space| &space.total_bytes);
-        if let Some(total) = total.filter(|_| is_one && !IS_OVER_SEVERAL.contains(&kind(target))) {
-            let place = format!("{place}.target.device");
-            let sizes = [
-                ("its device", &device.size_bytes),
-                ("the file system", total),
-            ];
-            descending(found, &place, &sizes);
+        if is_one && !IS_OVER_SEVERAL.contains(&kind(target)) {
+            let place = format!("{place}.target");
+            laws::check(&laws::OF_TARGET, Rule::Environment, target, &place, found);
         }
     }
 }
@@ -152,13 +110,9 @@ fn location(
 fn mount(target: &Target, mount: &Mount, place: &str, found: &mut Findings) {
     if let Fact::Known(class) = target.class {
         let place = format!("{place}.class");
-        found.same(
-            Rule::Environment,
-            &place,
-            &class,
-            &mount.class(),
-            "of its mount",
-        );
+        found
+            .at(Rule::Environment, &place)
+            .same(&class, &mount.class(), "of its mount");
     }
     if let Fact::Known(path) = &target.canonical_path {
         if !Path::new(path).starts_with(&mount.mount_point) {
@@ -176,37 +130,11 @@ fn space(target: &Target, space: &Space, place: &str, found: &mut Findings) {
         fill_fraction: space.fill_fraction(),
         ..target.clone()
     };
-    found.same(Rule::Environment, place, target, &expected, "by its room");
+    found
+        .at(Rule::Environment, place)
+        .same(target, &expected, "by its room");
     let place = format!("{place}.space");
-    let (all, free) = (
-        ("all bytes", &space.total_bytes),
-        ("free bytes", &space.free_bytes),
-    );
-    descending(
-        found,
-        &place,
-        &[all, free, ("available bytes", &space.available_bytes)],
-    );
-    let (all, free) = (
-        ("all inodes", &space.inodes_total),
-        ("free inodes", &space.inodes_free),
-    );
-    descending(
-        found,
-        &place,
-        &[all, free, ("available inodes", &space.inodes_available)],
-    );
-    let unit = space.block_size_bytes.max(1);
-    for bytes in [
-        &space.total_bytes,
-        &space.free_bytes,
-        &space.available_bytes,
-    ] {
-        if let Some(bytes) = bytes.known().filter(|bytes| **bytes % unit != 0) {
-            let why = format!("{bytes} bytes, and blocks have {unit}");
-            found.broken(Rule::Environment, &place, why);
-        }
-    }
+    laws::check(&laws::OF_SPACE, Rule::Environment, space, &place, found);
 }
 
 /// File systems that lie on several devices of which the kernel names one.
@@ -255,10 +183,7 @@ fn names(
 fn room(record: &Record, room: &Room, found: &mut Findings) {
     for (index, volume) in room.volumes.iter().enumerate() {
         let place = format!("record.room.volumes[{index}]");
-        if volume.bytes_peak > volume.needed_bytes || volume.files_peak > volume.needed_inodes {
-            let why = "it needs less than what lies there at the peak";
-            found.broken(Rule::Environment, &place, why);
-        }
+        laws::check(&laws::OF_VOLUME, Rule::Environment, volume, &place, found);
         let workload = &record.spec.workload;
         let pools = u64::from(workload.workers.pools());
         let directories = workload
@@ -285,13 +210,9 @@ fn room(record: &Record, room: &Room, found: &mut Findings) {
         };
         if let Fact::Known(name) = &volume.file_system {
             let place = format!("{place}.file_system");
-            found.same(
-                Rule::Environment,
-                &place,
-                name.as_str(),
-                kind(target),
-                "of the target",
-            );
+            found
+                .at(Rule::Environment, &place)
+                .same(name.as_str(), kind(target), "of the target");
         }
     }
 }
@@ -347,13 +268,9 @@ fn sizing(record: &Record, found: &mut Findings) {
         let workload = &record.spec.workload;
         let all = workload.files().saturating_mul(workload.streams().into());
         let place = "record.sizing.files";
-        found.same(
-            Rule::Environment,
-            place,
-            &sizing.files,
-            &all,
-            "in all pools",
-        );
+        found
+            .at(Rule::Environment, place)
+            .same(&sizing.files, &all, "in all pools");
     }
 }
 

@@ -3,8 +3,8 @@
 use spec::{Durability, Stop};
 use workload::{End, Phase};
 
-use super::scope::{Findings, Rule, Scope, all_operations, longest_ns};
-use super::times::{self, began_ns, ended_ns};
+use super::scope::{Findings, Rule, Scope, longest_ns};
+use super::times;
 use record::run::PhaseRecord;
 
 /// A worker that is at work without a pause may be kept from it by other programs for so long, in
@@ -47,7 +47,7 @@ fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
 /// The time of a phase by what was asked for, and by what was done over it.
 pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
     let phase = &scope.phases[index];
-    let (Some(began_ns), Some(ended_ns)) = (began_ns(phase), ended_ns(phase)) else {
+    let Some((began_ns, ended_ns)) = phase.span_ns() else {
         return;
     };
     let lasted_ns = ended_ns.saturating_sub(began_ns);
@@ -68,7 +68,9 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
         );
         found.broken(Rule::Duration, place, why);
     }
-    let has_failures = all_operations(phase).any(|operation| operation.meter.failed > 0);
+    let has_failures = phase
+        .all_operations()
+        .any(|operation| operation.meter.failed > 0);
     // What is synced in batches is synced once more at the end, and no operation tells of it.
     let is_batch = matches!(scope.spec.durability, Durability::Batch(_));
     let is_timed = scope.spec.latencies && !is_batch;
@@ -113,7 +115,7 @@ fn as_asked(
 ) {
     let drive = &scope.spec.drive;
     let warm_up_ns = ns(drive.warm_up.as_nanos());
-    let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
+    let all = phase.all_issued();
     let has_ended = scope.record.actual.end.known() == Some(&End::Complete);
     let is_by_number = all >= scope.asked_for() || !has_ended;
     // The thread that ends them saw them begin before the workers did, and after the machine was

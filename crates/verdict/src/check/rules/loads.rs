@@ -43,12 +43,8 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
             Load::Ranks(some) => workers / ranks * some,
         };
         let place = format!("{place}[{index}].workers");
-        found.same(
-            Rule::Parts,
-            &place,
-            &step.workers,
-            &expected,
-            "by the sweep",
-        );
+        found
+            .at(Rule::Parts, &place)
+            .same(&step.workers, &expected, "by the sweep");
     }
 }

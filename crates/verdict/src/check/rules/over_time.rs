@@ -11,7 +11,7 @@ use spec::{SteadyRule, Stop};
 use workload::{Action, End, Phase, Role};
 
 use super::lengths::is_undisturbed;
-use super::scope::{Findings, Rule, Scope, all_operations};
+use super::scope::{Findings, Rule, Scope};
 use record::SteadyFound;
 use record::run::{PhaseRecord, SlowOperation};
 
@@ -29,7 +29,7 @@ type RoleAction = (Role, Action);
 /// The sums of all slices are those of all segments, and so are their latencies.
 fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let mut done: BTreeMap<RoleAction, ([u64; 3], Histogram)> = BTreeMap::new();
-    for operation in all_operations(phase) {
+    for operation in phase.all_operations() {
         let meter = &operation.meter;
         if meter.operations + meter.failed == 0 {
             continue;
@@ -58,13 +58,9 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
         let of_slices = of_slices.map_or([0; 3], |sum| [sum.operations, sum.bytes, sum.failed]);
         let of_segments = done.get(key).map_or([0; 3], |(counts, _)| *counts);
         let counts = format!("{place}: operations, bytes and failures of {name}");
-        found.same(
-            Rule::Series,
-            &counts,
-            &of_slices,
-            &of_segments,
-            "in the segments",
-        );
+        found
+            .at(Rule::Series, &counts)
+            .same(&of_slices, &of_segments, "in the segments");
         let Some((_, latency)) = done.get(key).filter(|_| scope.spec.latencies) else {
             continue;
         };
@@ -89,7 +85,9 @@ fn shared(phase: &PhaseRecord, place: &str, found: &mut Findings) {
         }
         for (key, (operations, latencies)) in sums {
             let place = format!("{place}: latencies of {} in group {number}", key.1.name());
-            found.same(Rule::Series, &place, &latencies, &operations, "operations:");
+            found
+                .at(Rule::Series, &place)
+                .same(&latencies, &operations, "operations:");
         }
     }
 }
@@ -169,7 +167,7 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
     let (Some(first), Some(last)) = (phase.segments.first(), phase.segments.last()) else {
         return;
     };
-    let done: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
+    let done = phase.all_issued();
     if done >= scope.asked_for() {
         return;
     }
@@ -217,7 +215,9 @@ fn steady(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
         is_steady,
         ..what.clone()
     };
-    found.same(Rule::Steady, &place, what, &expected, "by the rule");
+    found
+        .at(Rule::Steady, &place)
+        .same(what, &expected, "by the rule");
     let (count, most) = (what.rounds.len(), asked.rounds_max);
     if count > most as usize {
         let why = format!("{count} rounds, and at most {most} were asked for");

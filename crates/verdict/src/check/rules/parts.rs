@@ -5,7 +5,7 @@ use spec::{Durability, Keeping, Place, Stop};
 use system::Fact;
 use workload::{Phase, Role, Workers};
 
-use super::scope::{Findings, Rule, Scope, all_operations, placed_operations};
+use super::scope::{Findings, Rule, Scope, placed_operations};
 use record::Outcome;
 use record::run::{OperationRecord, PhaseRecord, Record, SegmentKind};
 
@@ -71,7 +71,15 @@ struct Parts<'a> {
     is_complete: bool,
 }
 
-impl Parts<'_> {
+impl<'a> Parts<'a> {
+    fn new(found: &'a mut Findings, place: String, is_complete: bool) -> Self {
+        Self {
+            found,
+            place,
+            is_complete,
+        }
+    }
+
     /// A part is there, or is not, as the run has something; where nothing is said, either.
     fn due_of(&mut self, part: &str, is: &impl Part, is_due: impl Into<Option<bool>>, of: &str) {
         if let Some(is_due) = is_due.into().filter(|is_due| is.is_there() != *is_due) {
@@ -108,11 +116,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let is_sweep = spec.drive.sweep.is_some();
     let touches = spec.engine.makes_files();
     let place = "record".to_owned();
-    let mut parts = Parts {
-        found,
-        place,
-        is_complete,
-    };
+    let mut parts = Parts::new(found, place, is_complete);
     parts.due("spec.place", &(spec.place != Place::Nowhere), touches);
     // One that was asked for and had nothing to look at is not applicable.
     let check = &actual.check;
@@ -194,12 +198,10 @@ fn locations(record: &Record, found: &mut Findings) {
         let place = format!("{place}[{index}]");
         let (weight, expected) = (location.weight, (*weight));
         let field = format!("{place}.weight");
-        found.same(Rule::Parts, &field, &weight, &expected, "in the workload");
-        let mut parts = Parts {
-            found,
-            place,
-            is_complete: true,
-        };
+        found
+            .at(Rule::Parts, &field)
+            .same(&weight, &expected, "in the workload");
+        let mut parts = Parts::new(found, place, true);
         parts.due("server", &location.server, of_servers);
     }
 }
@@ -207,17 +209,14 @@ fn locations(record: &Record, found: &mut Findings) {
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let spec = scope.spec;
     let is_complete = phase.complete;
-    let of_phase = place.to_owned();
-    let mut parts = Parts {
-        found,
-        place: of_phase,
-        is_complete,
-    };
+    let mut parts = Parts::new(found, place.to_owned(), is_complete);
     parts.due("machine", &phase.machine, spec.series);
     // What was begun when a rank was lost is in no slice.
     let is_due = due_if(is_complete || !spec.series, spec.series && has_any(phase));
     parts.due("slices", &!phase.slices.is_empty(), is_due);
-    let done = all_operations(phase).any(|operation| operation.meter.operations > 0);
+    let done = phase
+        .all_operations()
+        .any(|operation| operation.meter.operations > 0);
     let is_due = due_if(is_complete || !spec.latencies, spec.latencies && done);
     parts.due("slowest", &phase.slowest, is_due);
     let is_open = scope.is_open(phase);
@@ -269,7 +268,9 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, parts: &mut Parts<'_>) {
 
 /// Whether operations were completed or failed.
 fn has_any(phase: &PhaseRecord) -> bool {
-    all_operations(phase).any(|operation| operation.meter.operations + operation.meter.failed > 0)
+    phase
+        .all_operations()
+        .any(|operation| operation.meter.operations + operation.meter.failed > 0)
 }
 
 /// Parts of each kind of operation.
@@ -289,23 +290,17 @@ fn segments(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
             let why = format!("the run has no {}", operation.role.name());
             found.broken(Rule::Parts, format!("{place}.role"), why);
         }
-        let mut parts = Parts {
-            found,
-            place,
-            is_complete: true,
-        };
+        let mut parts = Parts::new(found, place, true);
         let is_due = due_if(meter.operations > 0 || !is_open, is_open);
         parts.due("meter.service", &meter.service, is_due);
         steps(scope, operation, &mut parts);
     }
     for (index, slowest) in phase.slowest.iter().enumerate() {
         let place = format!("{place}.slowest[{index}]");
-        let mut parts = Parts {
-            found,
-            place,
-            is_complete: true,
-        };
-        let mut operations = all_operations(phase).filter(|known| known.action == slowest.action);
+        let mut parts = Parts::new(found, place, true);
+        let mut operations = phase
+            .all_operations()
+            .filter(|known| known.action == slowest.action);
         let have_steps = operations.any(|operation| !operation.steps.is_empty());
         for slow in &slowest.operations {
             parts.due_of("", &slow.step, have_steps, STEPS);
@@ -372,9 +367,7 @@ fn workers(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
             Workers::Private { .. } => Role::Worker,
             shared @ Workers::Shared { .. } => shared.role(worker.worker),
         };
-        found.same(
-            Rule::Parts,
-            &format!("{place}.role"),
+        found.at(Rule::Parts, &format!("{place}.role")).same(
             &worker.role,
             &role,
             "by the workload",
@@ -384,10 +377,12 @@ fn workers(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
     if let (Stop::Transactions, Some(per_worker)) =
         (&scope.spec.drive.stop, per_worker(scope, phase))
     {
-        let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
+        let all = phase.all_issued();
         let expected = per_worker.saturating_mul(scope.workers.into());
         let place = format!("{place}: issued in all segments");
-        found.same(Rule::Parts, &place, &all, &expected, "by the workload");
+        found
+            .at(Rule::Parts, &place)
+            .same(&all, &expected, "by the workload");
     }
 }
 

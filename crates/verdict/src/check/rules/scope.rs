@@ -115,28 +115,33 @@ impl Findings {
         });
     }
 
+    /// A place that is held against a rule.
+    pub(super) fn at<'f>(&'f mut self, rule: Rule, place: &'f str) -> At<'f> {
+        let found = self;
+        At { found, rule, place }
+    }
+}
+
+/// A place of a record that is held against a rule.
+pub(super) struct At<'f> {
+    found: &'f mut Findings,
+    rule: Rule,
+    place: &'f str,
+}
+
+impl At<'_> {
     /// What is recorded is what follows from something else in the record; the first place in which
     /// the two differ breaks the rule.
-    pub(super) fn same<T: Serialize + ?Sized>(
-        &mut self,
-        rule: Rule,
-        place: &str,
-        recorded: &T,
-        expected: &T,
-        by: &str,
-    ) {
+    pub(super) fn same<T: Serialize + ?Sized>(self, recorded: &T, expected: &T, by: &str) {
         let [Ok(recorded), Ok(expected)] = [recorded, expected].map(serde_json::to_value) else {
             return;
         };
-        values::compare(
-            place,
-            Some(&recorded),
-            Some(&expected),
-            &mut |place, one, other| {
-                let [one, other] = [one, other].map(|value| value.unwrap_or(&Value::Null));
-                self.broken(rule, place, format!("{one}, and {by} {other}"));
-            },
-        );
+        let mut differs = |place: &str, one: Option<&Value>, other: Option<&Value>| {
+            let [one, other] = [one, other].map(|value| value.unwrap_or(&Value::Null));
+            let why = format!("{one}, and {by} {other}");
+            self.found.broken(self.rule, place, why);
+        };
+        values::compare(self.place, Some(&recorded), Some(&expected), &mut differs);
     }
 }
 
@@ -199,14 +204,6 @@ impl Scope<'_> {
     }
 }
 
-/// The operations of all segments.
-pub(super) fn all_operations(phase: &PhaseRecord) -> impl Iterator<Item = &OperationRecord> {
-    phase
-        .segments
-        .iter()
-        .flat_map(|segment| &segment.operations)
-}
-
 /// The operations of all segments, each with its place.
 pub(super) fn placed_operations<'a>(
     phase: &'a PhaseRecord,
@@ -231,7 +228,9 @@ pub(super) fn service(operation: &OperationRecord) -> &Histogram {
 
 /// The longest operation of a phase, in nanoseconds.
 pub(super) fn longest_ns(phase: &PhaseRecord) -> u64 {
-    let longest = all_operations(phase).filter_map(|operation| service(operation).max_ns());
+    let longest = phase
+        .all_operations()
+        .filter_map(|operation| service(operation).max_ns());
     longest.max().unwrap_or(0)
 }
 

@@ -10,7 +10,7 @@ use workload::plan::followed::Followed;
 use workload::plan::{Plan, Planner};
 use workload::{Action, End, Phase, Skipped};
 
-use super::scope::{Findings, Rule, all_operations};
+use super::scope::{Findings, Rule};
 use record::run::{OperationRecord, PhaseRecord, Record};
 
 pub(super) fn check(record: &Record, found: &mut Findings) {
@@ -26,13 +26,9 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     match fingerprint(&record.spec.workload) {
         Ok(derived) if !is_of_its_first_step(record) => {
             let recorded = &record.fingerprint;
-            found.same(
-                Rule::Fingerprint,
-                place,
-                recorded,
-                &derived,
-                "the workload has",
-            );
+            found
+                .at(Rule::Fingerprint, place)
+                .same(recorded, &derived, "the workload has");
         }
         Ok(_) => {}
         Err(problem) => {
@@ -59,13 +55,9 @@ fn hash(record: &Record, found: &mut Findings) {
         return found.unchecked(Rule::StreamHash, place, TOO_LONG);
     }
     if let Ok(plan) = Planner::new(&record.spec.workload).plan() {
-        found.same(
-            Rule::StreamHash,
-            place,
-            recorded,
-            &plan.stream_hash,
-            "the workload has",
-        );
+        found
+            .at(Rule::StreamHash, place)
+            .same(recorded, &plan.stream_hash, "the workload has");
     }
 }
 
@@ -91,7 +83,7 @@ impl Done {
 
     fn of(phase: &PhaseRecord) -> Self {
         let mut done = Self::default();
-        for OperationRecord { action, meter, .. } in all_operations(phase) {
+        for OperationRecord { action, meter, .. } in phase.all_operations() {
             done.add(*action, meter.operations, meter.bytes);
         }
         for segment in &phase.segments {
@@ -144,7 +136,9 @@ fn counts(record: &Record, found: &mut Findings) {
             planned.skipped.clone_from(&done.skipped);
         }
         let place = format!("record.actual: {}", phase.phase.name());
-        found.same(Rule::StreamCounts, &place, &done, &planned, "in the stream");
+        found
+            .at(Rule::StreamCounts, &place)
+            .same(&done, &planned, "in the stream");
     }
 }
 
@@ -153,7 +147,9 @@ fn has_failures(phase: &PhaseRecord) -> bool {
         .segments
         .iter()
         .any(|segment| segment.skipped.after_failure > 0)
-        || all_operations(phase).any(|known| known.meter.failed + known.meter.missed > 0)
+        || phase
+            .all_operations()
+            .any(|known| known.meter.failed + known.meter.missed > 0)
 }
 
 /// How many transactions each worker performed; nothing where that is not recorded.
@@ -161,7 +157,7 @@ fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     let workload = &record.spec.workload;
     let each = workload.transactions();
     let workers = workload.workers.count();
-    let all: u64 = phase.segments.iter().map(|segment| segment.issued).sum();
+    let all = phase.all_issued();
     let asked_for = each.saturating_mul(workers.into());
     let ends = [End::OutOfFiles, End::OutOfReach];
     let ran_dry = record

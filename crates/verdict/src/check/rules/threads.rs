@@ -168,9 +168,7 @@ pub(super) fn during(scope: &Scope<'_>, cpu_ns: u64, found: &mut Findings) {
     if let (Fact::Known(rest), Some(each)) = (&threads.rest_cpu_ns, each) {
         let expected = cpu_ns.saturating_sub(sum(each));
         let place = format!("{place}.rest_cpu_ns");
-        found.same(
-            Rule::Counters,
-            &place,
+        found.at(Rule::Counters, &place).same(
             rest,
             &expected,
             "by the process without its threads",

@@ -28,11 +28,11 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
 }
 
 pub(super) fn began_ns(phase: &PhaseRecord) -> Option<u64> {
-    phase.segments.iter().map(|segment| segment.began_ns).min()
+    phase.span_ns().map(|(began_ns, _)| began_ns)
 }
 
 pub(super) fn ended_ns(phase: &PhaseRecord) -> Option<u64> {
-    phase.segments.iter().map(|segment| segment.ended_ns).max()
+    phase.span_ns().map(|(_, ended_ns)| ended_ns)
 }
 
 fn order(
@@ -82,7 +82,9 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let measured = (first.began_ns, measured_ended_ns.unwrap_or(last.ended_ns));
     let by = "in the measured segments";
     let span = format!("{place}.workers: from the first beginning to the last end");
-    found.same(Rule::Times, &span, &(began_ns, ended_ns), &measured, by);
+    found
+        .at(Rule::Times, &span)
+        .same(&(began_ns, ended_ns), &measured, by);
     let Some(first_done) = &phase.first_done else {
         return;
     };
@@ -94,22 +96,14 @@ fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
         .min()
         .unwrap_or(0);
     let at_ns = &first_done.at_ns;
-    found.same(
-        Rule::Times,
-        &place,
-        at_ns,
-        &least,
-        "the first worker to end did so at",
-    );
+    found
+        .at(Rule::Times, &place)
+        .same(at_ns, &least, "the first worker to end did so at");
     let mut own = workers.filter(|worker| worker.worker == first_done.worker);
     if let Some(own) = own.next() {
-        found.same(
-            Rule::Times,
-            &place,
-            at_ns,
-            &own.ended_ns,
-            "that worker ended at",
-        );
+        found
+            .at(Rule::Times, &place)
+            .same(at_ns, &own.ended_ns, "that worker ended at");
     }
 }
 

@@ -1,0 +1,88 @@
+//! Laws between two numbers of a record, by their paths: what a table can say needs no function.
+
+use serde::Serialize;
+use serde_json::Value;
+
+use super::columns::number;
+use super::scope::{Findings, Rule};
+
+/// How a number stands to another.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Relation {
+    AtMost,
+    MultipleOf,
+    OneOf,
+}
+use Relation::{AtMost, MultipleOf, OneOf};
+
+/// A path, how what is there stands to something else, and its path. Names have points between
+/// them; what is known of a fact is the fact.
+type Law = (&'static str, Relation, &'static str);
+
+pub(super) const OF_HOST: [Law; 5] = [
+    ("memory_available_bytes", AtMost, "memory_total_bytes"),
+    ("processors.usable", AtMost, "processors.online"),
+    ("processors.cores", AtMost, "processors.online"),
+    ("processors.sockets", AtMost, "processors.cores"),
+    ("clock_source", OneOf, "clock_sources_available"),
+];
+
+pub(super) const OF_SPACE: [Law; 7] = [
+    ("free_bytes", AtMost, "total_bytes"),
+    ("available_bytes", AtMost, "free_bytes"),
+    ("inodes_free", AtMost, "inodes_total"),
+    ("inodes_available", AtMost, "inodes_free"),
+    ("total_bytes", MultipleOf, "block_size_bytes"),
+    ("free_bytes", MultipleOf, "block_size_bytes"),
+    ("available_bytes", MultipleOf, "block_size_bytes"),
+];
+
+pub(super) const OF_VOLUME: [Law; 2] = [
+    ("bytes_peak", AtMost, "needed_bytes"),
+    ("files_peak", AtMost, "needed_inodes"),
+];
+
+pub(super) const OF_TARGET: [Law; 1] = [("space.total_bytes", AtMost, "device.size_bytes")];
+
+pub(super) const OF_SAMPLE: [Law; 4] = [
+    ("dirty", AtMost, "cached"),
+    ("dirty", AtMost, "pages"),
+    ("cached", AtMost, "pages"),
+    ("under_write_back", AtMost, "pages"),
+];
+
+/// Holds a part of a record against its laws, as far as both numbers are known.
+pub(super) fn check(
+    laws: &[Law],
+    rule: Rule,
+    part: &impl Serialize,
+    place: &str,
+    found: &mut Findings,
+) {
+    let part = serde_json::to_value(part).unwrap_or_default();
+    for (path, relation, other) in laws {
+        let (Some(one), Some(value)) = (at(&part, path), at(&part, other)) else {
+            continue;
+        };
+        let (holds, words) = match (relation, number(one), number(value)) {
+            (AtMost, Some(one), Some(most)) => (one <= most, "at most"),
+            (MultipleOf, Some(one), Some(unit)) => (one % unit.max(1) == 0, "in multiples of"),
+            (OneOf, ..) => {
+                let all = value.as_array();
+                (all.is_none_or(|all| all.contains(one)), "one of")
+            }
+            _ => continue,
+        };
+        if !holds {
+            let why = format!("{one}, and {words} {other}, which is {value}");
+            found.broken(rule, format!("{place}.{path}"), why);
+        }
+    }
+}
+
+/// What is known at a path.
+fn at<'v>(part: &'v Value, path: &str) -> Option<&'v Value> {
+    let known = |value: &'v Value| value.get("known").unwrap_or(value);
+    let mut names = path.split('.');
+    names.try_fold(known(part), |value, name| Some(known(value.get(name)?)))
+}
