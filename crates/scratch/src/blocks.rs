@@ -10,7 +10,7 @@
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use rustix::fs::{Advice, FallocateFlags, IFlags};
 use rustix::io::Errno;
@@ -23,15 +23,14 @@ use crate::stop::MakeStop;
 const CHUNK_BYTES: usize = 1 << 20;
 
 /// An open image, with its path for messages.
-#[derive(Clone, Copy)]
-pub(crate) struct Image<'a> {
-    pub(crate) file: &'a File,
-    pub(crate) path: &'a Path,
+pub(crate) struct Image {
+    pub(crate) file: File,
+    pub(crate) path: PathBuf,
 }
 
 /// Makes an image of an empty file: all of its blocks allocated first, so that a lack of room is
 /// found at once, and then written.
-pub(crate) fn allocate(image: Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
+pub(crate) fn allocate(image: &Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let Image { file, path } = image;
     // On a file system that never writes in place, blocks would be allocated again for each write.
     // Others have no such flag.
@@ -42,13 +41,18 @@ pub(crate) fn allocate(image: Image, bytes: u64, stop: &MakeStop) -> Result<(), 
         Ok(()) | Err(Errno::OPNOTSUPP) => {}
         Err(errno) => return Err(MakeError::io("allocate", path, errno)),
     }
+    write_zeros(file, path, bytes, stop)?;
+    written(image)
+}
+
+fn write_zeros(file: &File, path: &Path, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let zeros = vec![0; CHUNK_BYTES];
     for (offset, length) in chunks(bytes) {
         check(stop, path)?;
         file.write_all_at(&zeros[..length], offset)
             .map_err(|error| MakeError::io("write", path, error))?;
     }
-    written(image)
+    Ok(())
 }
 
 fn check(stop: &MakeStop, path: &Path) -> Result<(), MakeError> {
@@ -56,11 +60,11 @@ fn check(stop: &MakeStop, path: &Path) -> Result<(), MakeError> {
 }
 
 /// Copies an image to an empty file; blocks of zeros become holes.
-pub(crate) fn copy(image: Image, copy: Image, stop: &MakeStop) -> Result<(), MakeError> {
+pub(crate) fn copy(image: &Image, copy: &Image, stop: &MakeStop) -> Result<(), MakeError> {
     let bytes = length(image)?;
     let mut chunk = vec![0; CHUNK_BYTES];
     for (offset, length) in chunks(bytes) {
-        check(stop, copy.path)?;
+        check(stop, &copy.path)?;
         let chunk = &mut chunk[..length];
         read(image, chunk, offset)?;
         if !is_zero(chunk) {
@@ -68,15 +72,15 @@ pub(crate) fn copy(image: Image, copy: Image, stop: &MakeStop) -> Result<(), Mak
         }
     }
     let set = copy.file.set_len(bytes);
-    set.map_err(|error| MakeError::io("write", copy.path, error))?;
+    set.map_err(|error| MakeError::io("write", &copy.path, error))?;
     written(copy)
 }
 
 /// Makes an image the same as a copy of it. With `is_sparse`, blocks of zeros are given back, as
 /// discarding left them.
 pub(crate) fn bring_back(
-    copy: Image,
-    image: Image,
+    copy: &Image,
+    image: &Image,
     is_sparse: bool,
     stop: &MakeStop,
 ) -> Result<(), MakeError> {
@@ -86,18 +90,18 @@ pub(crate) fn bring_back(
         return Err(MakeError::new(format!(
             "{} has {found_bytes} bytes, expected {bytes} (remove the made file system and make \
              it again)",
-            shown(copy.path).display()
+            shown(&copy.path).display()
         )));
     }
     let (mut wanted, mut there) = (vec![0; CHUNK_BYTES], vec![0; CHUNK_BYTES]);
     for (offset, length) in chunks(bytes) {
-        check(stop, image.path)?;
+        check(stop, &image.path)?;
         let (wanted, there) = (&mut wanted[..length], &mut there[..length]);
         read(copy, wanted, offset)?;
         read(image, there, offset)?;
         if is_sparse && is_zero(wanted) {
             let flags = FallocateFlags::PUNCH_HOLE | FallocateFlags::KEEP_SIZE;
-            if rustix::fs::fallocate(image.file, flags, offset, length as u64).is_ok() {
+            if rustix::fs::fallocate(&image.file, flags, offset, length as u64).is_ok() {
                 continue;
             }
         }
@@ -109,64 +113,55 @@ pub(crate) fn bring_back(
     written(image)
 }
 
-fn read(image: Image, bytes: &mut [u8], offset: u64) -> Result<(), MakeError> {
+fn read(image: &Image, bytes: &mut [u8], offset: u64) -> Result<(), MakeError> {
     let read = image.file.read_exact_at(bytes, offset);
-    read.map_err(|error| MakeError::io("read", image.path, error))
+    read.map_err(|error| MakeError::io("read", &image.path, error))
 }
 
-fn write(image: Image, bytes: &[u8], offset: u64) -> Result<(), MakeError> {
+fn write(image: &Image, bytes: &[u8], offset: u64) -> Result<(), MakeError> {
     let written = image.file.write_all_at(bytes, offset);
-    written.map_err(|error| MakeError::io("write", image.path, error))
+    written.map_err(|error| MakeError::io("write", &image.path, error))
 }
 
 /// Overwrites what tells one file system from another, so that mkfs finds a device without one.
 /// mkfs.btrfs refuses to make a file system with an identity that it finds on a device, and be it
 /// the same device.
-pub(crate) fn wipe(image: Image) -> Result<(), MakeError> {
+pub(crate) fn wipe(image: &Image) -> Result<(), MakeError> {
     write(image, &[0; CHUNK_BYTES], 0)?;
     let synced = image.file.sync_all();
-    synced.map_err(|error| MakeError::io("sync", image.path, error))
+    synced.map_err(|error| MakeError::io("sync", &image.path, error))
 }
 
 /// Allocates a file; writes it where the file system cannot allocate.
 pub(crate) fn fill(path: &Path, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
-    let file = create(path)?;
-    match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
-        Ok(()) => return Ok(()),
-        Err(Errno::OPNOTSUPP) => {}
-        Err(errno) => return Err(MakeError::io("allocate", path, errno)),
-    }
-    let zeros = vec![0; CHUNK_BYTES];
-    for (offset, length) in chunks(bytes) {
-        check(stop, path)?;
-        file.write_all_at(&zeros[..length], offset)
-            .map_err(|error| MakeError::io("write", path, error))?;
-    }
-    file.sync_all()
-        .map_err(|error| MakeError::io("sync", path, error))
-}
-
-fn create(path: &Path) -> Result<File, MakeError> {
     let opened = OpenOptions::new()
         .write(true)
         .create_new(true)
         .mode(0o600)
         .open(path);
-    opened.map_err(|error| MakeError::io("create", path, error))
+    let file = opened.map_err(|error| MakeError::io("create", path, error))?;
+    match rustix::fs::fallocate(&file, FallocateFlags::empty(), 0, bytes) {
+        Ok(()) => return Ok(()),
+        Err(Errno::OPNOTSUPP) => {}
+        Err(errno) => return Err(MakeError::io("allocate", path, errno)),
+    }
+    write_zeros(&file, path, bytes, stop)?;
+    file.sync_all()
+        .map_err(|error| MakeError::io("sync", path, error))
 }
 
-fn length(image: Image) -> Result<u64, MakeError> {
+fn length(image: &Image) -> Result<u64, MakeError> {
     let facts = image.file.metadata();
-    let facts = facts.map_err(|error| MakeError::io("look at", image.path, error))?;
+    let facts = facts.map_err(|error| MakeError::io("look at", &image.path, error))?;
     Ok(facts.len())
 }
 
 /// Has all of an image on its device and none of it in the page cache: each run starts alike.
-pub(crate) fn written(image: Image) -> Result<(), MakeError> {
+pub(crate) fn written(image: &Image) -> Result<(), MakeError> {
     let synced = image.file.sync_all();
-    synced.map_err(|error| MakeError::io("sync", image.path, error))?;
+    synced.map_err(|error| MakeError::io("sync", &image.path, error))?;
     // A hint: a file system that has no use for it keeps the pages.
-    let _ = rustix::fs::fadvise(image.file, 0, None, Advice::DontNeed);
+    let _ = rustix::fs::fadvise(&image.file, 0, None, Advice::DontNeed);
     Ok(())
 }
 
@@ -210,26 +205,29 @@ mod tests {
                 .unwrap()
         });
         let [of_image, of_saved] =
-            [(&image_file, &image), (&saved_file, &saved)].map(|(file, path)| Image { file, path });
+            [(image_file, &image), (saved_file, &saved)].map(|(file, path)| Image {
+                file,
+                path: path.clone(),
+            });
         let stop = MakeStop::default();
         let bytes = 3 * CHUNK_BYTES as u64 + 4096;
-        allocate(of_image, bytes, &stop).unwrap();
+        allocate(&of_image, bytes, &stop).unwrap();
         let mut state = vec![0; usize::try_from(bytes).unwrap()];
         assert_eq!(std::fs::read(&image).unwrap(), state);
         state[CHUNK_BYTES + 7] = 1;
         *state.last_mut().unwrap() = 2;
         std::fs::write(&image, &state).unwrap();
-        copy(of_image, of_saved, &stop).unwrap();
+        copy(&of_image, &of_saved, &stop).unwrap();
         for is_sparse in [false, true] {
             std::fs::write(&image, vec![9; state.len()]).unwrap();
-            bring_back(of_saved, of_image, is_sparse, &stop).unwrap();
+            bring_back(&of_saved, &of_image, is_sparse, &stop).unwrap();
             assert!(
                 std::fs::read(&image).unwrap() == state,
                 "sparse {is_sparse}"
             );
         }
         std::fs::write(&image, [0; 512]).unwrap();
-        let error = bring_back(of_saved, of_image, false, &stop).unwrap_err();
+        let error = bring_back(&of_saved, &of_image, false, &stop).unwrap_err();
         let expected = format!("has {bytes} bytes, expected 512 ");
         assert!(error.to_string().contains(&expected), "{error}");
     }

@@ -52,7 +52,7 @@ pub(crate) fn attach(
     let mut attempt = 1;
     loop {
         // What is at the name is formatted.
-        let file = owned.open_file(image)?;
+        let file = owned.open_image(image)?.file;
         let device = set_up(image, is_direct, owned.around(Some(stop)))?;
         let held = File::open(&device)
             .map_err(|error| MakeError::io("open", Path::new(&device), error))?;

@@ -328,14 +328,9 @@ impl Made {
     }
 
     /// Does something with each image.
-    fn each_image(&self, act: impl Fn(Image) -> Result<(), MakeError>) -> Result<(), MakeError> {
-        self.images().into_iter().try_for_each(|(owned, image)| {
-            let (file, path) = (owned.open_file(image)?, owned.directory.at(image));
-            act(Image {
-                file: &file,
-                path: &path,
-            })
-        })
+    fn each_image(&self, act: impl Fn(&Image) -> Result<(), MakeError>) -> Result<(), MakeError> {
+        let mut images = self.images().into_iter();
+        images.try_for_each(|(owned, image)| act(&owned.open_image(image)?))
     }
 
     /// Unmounts it, and gives the loop devices back.
@@ -369,12 +364,7 @@ impl Drop for Made {
 
 /// Makes an image.
 fn allocate(owned: &mut Owned, image: &str, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
-    let (file, path) = (owned.create_file(image)?, owned.directory.at(image));
-    let image = Image {
-        file: &file,
-        path: &path,
-    };
-    blocks::allocate(image, whole_blocks(bytes), stop)
+    blocks::allocate(&owned.create_image(image)?, whole_blocks(bytes), stop)
 }
 
 fn saved_image(state: &str) -> String {

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use rustix::fs::{AtFlags, FileType, Mode, OFlags};
 use rustix::io::Errno;
 
+use crate::blocks::Image;
 use crate::directory::{Facts, MadeDirectory, PREFIX, facts_of};
 use crate::error::MakeError;
 use crate::held_path::shown;
@@ -74,12 +75,14 @@ impl Owned {
     }
 
     /// Makes a file in it, which is empty.
-    pub(crate) fn create_file(&mut self, name: &str) -> Result<File, MakeError> {
+    pub(crate) fn create_image(&mut self, name: &str) -> Result<Image, MakeError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o600);
-        self.create_with(name, |directory| {
+        let file = self.create_with(name, |directory| {
             rustix::fs::openat(directory.held(), name, flags, mode).map(File::from)
-        })
+        })?;
+        let path = self.directory.at(name);
+        Ok(Image { file, path })
     }
 
     fn create_with<A>(
@@ -111,7 +114,7 @@ impl Owned {
     }
 
     /// Opens a file that was made.
-    pub(crate) fn open_file(&self, name: &str) -> Result<File, MakeError> {
+    pub(crate) fn open_image(&self, name: &str) -> Result<Image, MakeError> {
         let at = self.directory.at(name);
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
         let opened = rustix::fs::openat(self.directory.held(), name, flags, Mode::empty());
@@ -120,7 +123,10 @@ impl Owned {
         if !self.is_ours(name, &facts) {
             return Err(MakeError::exchanged(&at));
         }
-        Ok(file.into())
+        Ok(Image {
+            file: file.into(),
+            path: at,
+        })
     }
 
     /// That a directory that was made is there.

@@ -1,6 +1,6 @@
 //! Saved states of a file system: copies of its images.
 
-use crate::blocks::{self, Image};
+use crate::blocks;
 use crate::directory::saved;
 use crate::error::MakeError;
 use crate::owned::Owned;
@@ -16,13 +16,9 @@ pub(crate) fn save(
 ) -> Result<(), MakeError> {
     let copy = saved(state, image);
     owned.discard(&copy)?;
-    let from = owned.open_file(image)?;
-    let to = owned.create_file(&copy)?;
-    let [from_path, to_path] = [image, &copy].map(|name| owned.directory.at(name));
-    let (file, path) = (&from, from_path.as_path());
-    let from = Image { file, path };
-    let (file, path) = (&to, to_path.as_path());
-    let copied = blocks::copy(from, Image { file, path }, stop);
+    let from = owned.open_image(image)?;
+    let to = owned.create_image(&copy)?;
+    let copied = blocks::copy(&from, &to, stop);
     if copied.is_err() {
         // The error that is told is the first one: the rest is removed with the file system.
         drop(owned.discard(&copy));
@@ -38,13 +34,8 @@ pub(crate) fn restore(
     is_sparse: bool,
     stop: &MakeStop,
 ) -> Result<(), MakeError> {
-    let copy = saved(state, image);
-    let [from, to] = [&copy, image].map(|name| owned.open_file(name));
-    let [from_path, to_path] = [&copy, image].map(|name| owned.directory.at(name));
-    let (file, path) = (&from?, from_path.as_path());
-    let copy = Image { file, path };
-    let (file, path) = (&to?, to_path.as_path());
-    blocks::bring_back(copy, Image { file, path }, is_sparse, stop)
+    let copy = owned.open_image(&saved(state, image))?;
+    blocks::bring_back(&copy, &owned.open_image(image)?, is_sparse, stop)
 }
 
 /// Whether a text can be a state's name: it is part of names of files.

@@ -13,33 +13,38 @@ use crate::spec::{DEFAULT_DIRECTORY, DEFAULT_SIZE_BYTES, ExternalJournal, MakeSp
 const PREFIX: &str = "make:";
 const KEYS: &str = "size, mkfs, mount, in, journal, journal-in, discard, direct or fullness";
 
-/// What was given, key by key.
-#[derive(Default)]
+/// What was given, key by key, or as a table of TOML: the names of its fields are the keys.
+#[derive(Default, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct Given {
-    size: Option<String>,
+    make: String,
+    size: Option<Size>,
     mkfs: Option<Vec<String>>,
     mount: Option<String>,
+    #[serde(rename = "in")]
     directory: Option<PathBuf>,
-    journal: Option<String>,
-    journal_directory: Option<PathBuf>,
+    journal: Option<Size>,
+    journal_in: Option<PathBuf>,
+    #[serde(default)]
     discard: bool,
+    #[serde(default)]
     direct: bool,
-    fullness: Option<String>,
+    fullness: Option<Size>,
 }
 
 impl Given {
-    fn spec(self, kind: &str) -> Result<MakeSpec, InvalidMakeSpec> {
-        let bytes = |key: &str, text: &str| {
+    fn spec(self) -> Result<MakeSpec, InvalidMakeSpec> {
+        let bytes = |key: &str, Size(text): &Size| {
             quantity::bytes(text).map_err(|why| invalid!("invalid {key}: {why}"))
         };
-        let mut spec = MakeSpec::new(kind.parse()?);
+        let mut spec = MakeSpec::new(self.make.parse()?);
         if let Some(size) = &self.size {
             spec.size_bytes = bytes("size", size)?;
         }
         if let Some(directory) = self.directory {
             spec.directory = directory;
         }
-        spec.journal = match (&self.journal, self.journal_directory) {
+        spec.journal = match (&self.journal, self.journal_in) {
             (Some(size), directory) => Some(ExternalJournal {
                 size_bytes: bytes("journal", size)?,
                 directory: directory.filter(|directory| *directory != spec.directory),
@@ -56,7 +61,10 @@ impl Given {
         spec.mount_options = options.map(str::to_owned).collect();
         spec.discard = self.discard;
         spec.direct = self.direct;
-        spec.fullness_percent = self.fullness.map(|text| fullness(&text)).transpose()?;
+        spec.fullness_percent = self
+            .fullness
+            .map(|Size(text)| fullness(&text))
+            .transpose()?;
         spec.validate()?;
         Ok(spec)
     }
@@ -78,7 +86,10 @@ impl FromStr for MakeSpec {
             )
         })?;
         let (kind, pairs) = rest.split_once('?').unwrap_or((rest, ""));
-        let mut given = Given::default();
+        let mut given = Given {
+            make: kind.to_owned(),
+            ..Given::default()
+        };
         let mut seen = Vec::new();
         for pair in pairs.split('&').filter(|pair| !pair.is_empty()) {
             let (key, value) = match pair.split_once('=') {
@@ -104,7 +115,7 @@ impl FromStr for MakeSpec {
                 }
             };
             match key {
-                "size" => given.size = Some(needed("size")?),
+                "size" => given.size = Some(Size(needed("size")?)),
                 "mkfs" => {
                     given.mkfs = Some(
                         needed("mkfs")?
@@ -115,17 +126,17 @@ impl FromStr for MakeSpec {
                 }
                 "mount" => given.mount = Some(needed("mount")?),
                 "in" => given.directory = Some(needed("in")?.into()),
-                "journal" => given.journal = Some(needed("journal")?),
-                "journal-in" => given.journal_directory = Some(needed("journal-in")?.into()),
+                "journal" => given.journal = Some(Size(needed("journal")?)),
+                "journal-in" => given.journal_in = Some(needed("journal-in")?.into()),
                 "discard" => given.discard = alone("discard")?,
                 "direct" => given.direct = alone("direct")?,
-                "fullness" => given.fullness = Some(needed("fullness")?),
+                "fullness" => given.fullness = Some(Size(needed("fullness")?)),
                 _ => {
                     return Err(invalid!("unknown key '{key}' (use {KEYS})"));
                 }
             }
         }
-        given.spec(kind)
+        given.spec()
     }
 }
 
@@ -192,25 +203,6 @@ fn unescaped(text: &str) -> String {
     text.replace("%26", "&").replace("%25", "%")
 }
 
-/// The table of TOML. The names of its fields are the keys.
-#[derive(Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Table {
-    make: String,
-    size: Option<Size>,
-    mkfs: Option<Vec<String>>,
-    mount: Option<String>,
-    #[serde(rename = "in")]
-    directory: Option<PathBuf>,
-    journal: Option<Size>,
-    journal_in: Option<PathBuf>,
-    #[serde(default)]
-    discard: bool,
-    #[serde(default)]
-    direct: bool,
-    fullness: Option<Size>,
-}
-
 /// A number, plain or as a text with a unit.
 struct Size(String);
 
@@ -242,26 +234,6 @@ impl<'de> Deserialize<'de> for Size {
     }
 }
 
-impl TryFrom<Table> for MakeSpec {
-    type Error = InvalidMakeSpec;
-
-    fn try_from(table: Table) -> Result<Self, InvalidMakeSpec> {
-        let text = |size: Option<Size>| size.map(|Size(text)| text);
-        let given = Given {
-            size: text(table.size),
-            mkfs: table.mkfs,
-            mount: table.mount,
-            directory: table.directory,
-            journal: text(table.journal),
-            journal_directory: table.journal_in,
-            discard: table.discard,
-            direct: table.direct,
-            fullness: text(table.fullness),
-        };
-        given.spec(&table.make)
-    }
-}
-
 impl<'de> Deserialize<'de> for MakeSpec {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         struct Visitor;
@@ -278,8 +250,8 @@ impl<'de> Deserialize<'de> for MakeSpec {
             }
 
             fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<MakeSpec, A::Error> {
-                let table = Table::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                MakeSpec::try_from(table).map_err(serde::de::Error::custom)
+                let given = Given::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
+                given.spec().map_err(serde::de::Error::custom)
             }
         }
 

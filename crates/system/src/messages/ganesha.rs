@@ -14,7 +14,7 @@ use dbus::channel::Channel;
 
 use super::counter::{MessageCounter, WatchedCounter};
 use super::nfs_server::{ALL_CLIENTS, PROTOCOLS};
-use super::reading::{CompoundOperation, MessageKind, MessagesReading};
+use super::reading::{CompoundOperation, MessageKind, MessagesReading, sorted};
 use crate::fact::Fact;
 use crate::sources::Sources;
 
@@ -142,11 +142,8 @@ fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
     }
     let rows: Vec<Procedure> = parts.read().map_err(|_| not_understood())?;
     let occurred = rows.into_iter().filter(|row| row.1 > 0);
-    let mut kinds: Vec<MessageKind> = occurred
-        .map(|row| MessageKind::counted(&row.0, row.1))
-        .collect();
-    kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
-    Ok(kinds)
+    let kinds = occurred.map(|row| MessageKind::counted(&row.0, row.1));
+    Ok(sorted(kinds.collect()))
 }
 
 /// What is taken of `GetFastOPS`.
@@ -185,9 +182,7 @@ impl FastCounts {
                 }
             }
         }
-        found
-            .of_4
-            .sort_by(|one, other| one.operation.cmp(&other.operation));
+        found.of_4 = sorted(found.of_4);
         Ok(found)
     }
 }

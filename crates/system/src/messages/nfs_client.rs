@@ -7,7 +7,7 @@
 //! mount points and takes a file that was cut short for a whole one.
 
 use super::counter::WatchedCounter;
-use super::reading::{MessageKind, MessagesReading};
+use super::reading::{MessageKind, MessagesReading, Named as _, sorted};
 use crate::fact::Fact;
 use crate::mount::{Mount, unescape};
 
@@ -117,7 +117,7 @@ fn kinds(mount_point: &str, section: &str) -> Fact<Vec<MessageKind>> {
         }
     }
     kinds.retain(MessageKind::occurred);
-    kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
+    let kinds = sorted(kinds);
     match kinds.windows(2).find(|pair| pair[0].kind == pair[1].kind) {
         Some(pair) => missing(mount_point, &format!("`{}` is there twice", pair[0].kind)),
         None => Fact::Known(kinds),

@@ -6,7 +6,7 @@
 //! beside them.
 
 use super::counter::WatchedCounter;
-use super::reading::{CompoundOperation, MessageKind, MessagesReading};
+use super::reading::{CompoundOperation, MessageKind, MessagesReading, sorted};
 use crate::fact::Fact;
 use crate::mount::unescape;
 use crate::sources::Sources;
@@ -199,20 +199,22 @@ fn counts(text: &str, name: &str) -> Fact<Vec<u64>> {
 }
 
 fn kinds(names: &[&str], counts: &[u64]) -> Vec<MessageKind> {
-    let mut kinds: Vec<MessageKind> = named(names, 0, counts)
-        .map(|(name, count)| MessageKind::counted(&name, count))
-        .collect();
-    kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
-    kinds
+    let kinds = named(names, 0, counts);
+    sorted(
+        kinds
+            .map(|(name, count)| MessageKind::counted(&name, count))
+            .collect(),
+    )
 }
 
 fn operations(counts: &[u64]) -> Vec<CompoundOperation> {
     let counts = counts.get(FIRST_OPERATION..).unwrap_or_default();
-    let mut operations: Vec<CompoundOperation> = named(&OPERATIONS, FIRST_OPERATION, counts)
-        .map(|(operation, count)| CompoundOperation { operation, count })
-        .collect();
-    operations.sort_by(|one, other| one.operation.cmp(&other.operation));
-    operations
+    let operations = named(&OPERATIONS, FIRST_OPERATION, counts);
+    sorted(
+        operations
+            .map(|(operation, count)| CompoundOperation { operation, count })
+            .collect(),
+    )
 }
 
 /// Counts above 0 with their names; those that are newer than this program have

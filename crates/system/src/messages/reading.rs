@@ -4,7 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::counter::{MessageCounter, WatchedCounter};
-use crate::fact::{Fact, added, grown, pair};
+use crate::fact::{Fact, added, both, grown, pair};
 
 /// What one counter had, or counted between two readings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -81,51 +81,156 @@ impl MessageKind {
         }
     }
 
-    fn and(&self, other: &MessageKind) -> MessageKind {
+    /// Requests, and what `each` makes of everything else that two counts tell, by what it is.
+    fn with(
+        &self,
+        other: &MessageKind,
+        requests: u64,
+        each: impl Fn(&str, &Fact<u64>, &Fact<u64>) -> Fact<u64>,
+    ) -> MessageKind {
+        let each = |what: &str, of: fn(&MessageKind) -> &Fact<u64>| each(what, of(self), of(other));
         MessageKind {
             kind: self.kind.clone(),
-            requests: self.requests.saturating_add(other.requests),
-            retransmissions: added(&self.retransmissions, &other.retransmissions),
-            sent_bytes: added(&self.sent_bytes, &other.sent_bytes),
-            received_bytes: added(&self.received_bytes, &other.received_bytes),
-            queued_ms: added(&self.queued_ms, &other.queued_ms),
-            round_trip_ms: added(&self.round_trip_ms, &other.round_trip_ms),
-            execution_ms: added(&self.execution_ms, &other.execution_ms),
+            requests,
+            retransmissions: each("retransmissions", |kind| &kind.retransmissions),
+            sent_bytes: each("bytes sent", |kind| &kind.sent_bytes),
+            received_bytes: each("bytes received", |kind| &kind.received_bytes),
+            queued_ms: each("time in the queue", |kind| &kind.queued_ms),
+            round_trip_ms: each("round-trip time", |kind| &kind.round_trip_ms),
+            execution_ms: each("execution time", |kind| &kind.execution_ms),
         }
     }
+}
 
-    pub(super) fn occurred(&self) -> bool {
+/// Counts by name.
+pub(super) trait Named: Clone {
+    fn name(&self) -> &str;
+    fn count(&self) -> u64;
+    /// What two counters of the same kind counted, added up.
+    fn and(&self, other: &Self) -> Self;
+    /// What was counted since an earlier reading, which did not count more.
+    fn since(&self, earlier: &Self) -> Self;
+    /// Only the count, which is this.
+    fn only(&self, count: u64) -> Self;
+
+    fn occurred(&self) -> bool {
+        self.count() > 0
+    }
+}
+
+impl Named for MessageKind {
+    fn name(&self) -> &str {
+        &self.kind
+    }
+
+    fn count(&self) -> u64 {
+        self.requests
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        let requests = self.requests.saturating_add(other.requests);
+        self.with(other, requests, |_, one, other| added(one, other))
+    }
+
+    fn since(&self, earlier: &Self) -> Self {
+        let requests = self.requests.saturating_sub(earlier.requests);
+        self.with(earlier, requests, |what, later, earlier| {
+            grown(format_args!("{}: {what}", self.kind), later, earlier)
+        })
+    }
+
+    fn only(&self, count: u64) -> Self {
+        MessageKind::counted(&self.kind, count)
+    }
+
+    fn occurred(&self) -> bool {
         self.requests > 0 || self.retransmissions.known().is_some_and(|count| *count > 0)
     }
+}
 
-    fn since(&self, earlier: &MessageKind, requests: u64) -> MessageKind {
-        let kind = &self.kind;
-        let grown = |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| {
-            grown(format_args!("{kind}: {what}"), later, earlier)
-        };
-        MessageKind {
-            kind: kind.clone(),
-            requests,
-            retransmissions: grown(
-                "retransmissions",
-                &self.retransmissions,
-                &earlier.retransmissions,
-            ),
-            sent_bytes: grown("bytes sent", &self.sent_bytes, &earlier.sent_bytes),
-            received_bytes: grown(
-                "bytes received",
-                &self.received_bytes,
-                &earlier.received_bytes,
-            ),
-            queued_ms: grown("time in the queue", &self.queued_ms, &earlier.queued_ms),
-            round_trip_ms: grown(
-                "round-trip time",
-                &self.round_trip_ms,
-                &earlier.round_trip_ms,
-            ),
-            execution_ms: grown("execution time", &self.execution_ms, &earlier.execution_ms),
+impl Named for CompoundOperation {
+    fn name(&self) -> &str {
+        &self.operation
+    }
+
+    fn count(&self) -> u64 {
+        self.count
+    }
+
+    fn and(&self, other: &Self) -> Self {
+        self.only(self.count.saturating_add(other.count))
+    }
+
+    fn since(&self, earlier: &Self) -> Self {
+        self.only(self.count.saturating_sub(earlier.count))
+    }
+
+    fn only(&self, count: u64) -> Self {
+        CompoundOperation {
+            operation: self.operation.clone(),
+            count,
         }
     }
+}
+
+/// In the order of their names.
+pub(super) fn sorted<T: Named>(mut all: Vec<T>) -> Vec<T> {
+    all.sort_by(|one, other| one.name().cmp(other.name()));
+    all
+}
+
+fn of_name<'a, T: Named>(all: &'a [T], name: &str) -> Option<&'a T> {
+    all.iter().find(|one| one.name() == name)
+}
+
+/// What there was at a moment between two readings.
+fn between<T: Named>(earlier: &Fact<Vec<T>>, later: &Fact<Vec<T>>, fraction: f64) -> Fact<Vec<T>> {
+    both(later, earlier, |later, earlier| {
+        let between = |one: &T| {
+            let before = of_name(earlier, one.name()).map_or(0, T::count);
+            let grown = one.count().saturating_sub(before) as f64 * fraction;
+            one.only(before.saturating_add(grown.round() as u64))
+        };
+        later.iter().map(between).filter(T::occurred).collect()
+    })
+}
+
+fn added_up<T: Named>(one: &Fact<Vec<T>>, other: &Fact<Vec<T>>) -> Fact<Vec<T>> {
+    match (one, other) {
+        (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
+        _ => both(one, other, |one, other| {
+            let mut all = one.clone();
+            for more in other {
+                match all.iter_mut().find(|known| known.name() == more.name()) {
+                    Some(known) => *known = known.and(more),
+                    None => all.push(more.clone()),
+                }
+            }
+            sorted(all)
+        }),
+    }
+}
+
+/// Those that did not occur before are missing from the earlier ones. One whose count went back
+/// says that the counter was reset, or is another's by now.
+fn since<T: Named>(of: &str, later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>) -> Fact<Vec<T>> {
+    pair(later, earlier, |later, earlier| {
+        let went_back = earlier.iter().find_map(|before| {
+            let now = of_name(later, before.name()).map_or(0, T::count);
+            (now < before.count()).then(|| {
+                let (name, before) = (before.name(), before.count());
+                format!("{of}: {name} went backwards, from {before} to {now}")
+            })
+        });
+        if let Some(why) = went_back {
+            return Fact::Unavailable(why);
+        }
+        let since = |one: &T| match of_name(earlier, one.name()) {
+            Some(before) => one.since(before),
+            None => one.clone(),
+        };
+        Fact::Known(later.iter().map(since).filter(T::occurred).collect())
+    })
 }
 
 impl MessagesReading {
@@ -142,45 +247,9 @@ impl MessagesReading {
     /// and operations by name. What is summed beside them is not told.
     #[must_use]
     pub(crate) fn between(&self, later: &MessagesReading, fraction: f64) -> MessagesReading {
-        let grown = |earlier: Option<u64>, later: u64| {
-            let earlier = earlier.unwrap_or_default();
-            let grown = later.saturating_sub(earlier) as f64 * fraction;
-            earlier.saturating_add(grown.round() as u64)
-        };
         MessagesReading {
-            kinds: pair(&later.kinds, &self.kinds, |later, earlier| {
-                let before =
-                    |kind: &MessageKind| earlier.iter().find(|before| before.kind == kind.kind);
-                let between = |kind: &MessageKind| {
-                    let requests = grown(before(kind).map(|before| before.requests), kind.requests);
-                    MessageKind::counted(&kind.kind, requests)
-                };
-                Fact::Known(
-                    later
-                        .iter()
-                        .map(between)
-                        .filter(MessageKind::occurred)
-                        .collect(),
-                )
-            }),
-            operations: pair(&later.operations, &self.operations, |later, earlier| {
-                let between = |one: &CompoundOperation| {
-                    let before = earlier
-                        .iter()
-                        .find(|before| before.operation == one.operation);
-                    CompoundOperation {
-                        count: grown(before.map(|before| before.count), one.count),
-                        ..one.clone()
-                    }
-                };
-                Fact::Known(
-                    later
-                        .iter()
-                        .map(between)
-                        .filter(|one| one.count > 0)
-                        .collect(),
-                )
-            }),
+            kinds: between(&self.kinds, &later.kinds, fraction),
+            operations: between(&self.operations, &later.operations, fraction),
             ..self.clone()
         }
     }
@@ -208,12 +277,8 @@ impl MessagesReading {
         let bytes =
             |what: &str, later, earlier| grown(format_args!("{}: {what}", self.of), later, earlier);
         MessagesReading {
-            kinds: pair(&self.kinds, &before.kinds, |later, earlier| {
-                kinds_since(&self.of, later, earlier)
-            }),
-            operations: pair(&self.operations, &before.operations, |later, earlier| {
-                operations_since(&self.of, later, earlier)
-            }),
+            kinds: since(&self.of, &self.kinds, &before.kinds),
+            operations: since(&self.of, &self.operations, &before.operations),
             server_read_bytes: bytes(
                 "bytes read",
                 &self.server_read_bytes,
@@ -231,43 +296,9 @@ impl MessagesReading {
     /// What two counters of the same kind counted, added up; `age_s` is that of the first.
     #[must_use]
     pub fn and(&self, other: &MessagesReading) -> MessagesReading {
-        fn listed<T: Clone>(
-            one: &Fact<Vec<T>>,
-            other: &Fact<Vec<T>>,
-            name: fn(&T) -> &str,
-            and: impl Fn(&T, &T) -> T,
-        ) -> Fact<Vec<T>> {
-            match (one, other) {
-                (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
-                _ => pair(one, other, |one, other| {
-                    let mut all = one.clone();
-                    for more in other {
-                        match all.iter_mut().find(|known| name(known) == name(more)) {
-                            Some(known) => *known = and(known, more),
-                            None => all.push(more.clone()),
-                        }
-                    }
-                    all.sort_by(|a, b| name(a).cmp(name(b)));
-                    Fact::Known(all)
-                }),
-            }
-        }
         MessagesReading {
-            kinds: listed(
-                &self.kinds,
-                &other.kinds,
-                |kind| &kind.kind,
-                MessageKind::and,
-            ),
-            operations: listed(
-                &self.operations,
-                &other.operations,
-                |operation| &operation.operation,
-                |one, other| CompoundOperation {
-                    count: one.count.saturating_add(other.count),
-                    ..one.clone()
-                },
-            ),
+            kinds: added_up(&self.kinds, &other.kinds),
+            operations: added_up(&self.operations, &other.operations),
             server_read_bytes: added(&self.server_read_bytes, &other.server_read_bytes),
             server_written_bytes: added(&self.server_written_bytes, &other.server_written_bytes),
             ..self.clone()
@@ -290,66 +321,6 @@ impl MessagesReading {
             ..self.clone()
         }
     }
-}
-
-/// Kinds that did not occur before are missing from the earlier ones. One whose
-/// count went back says that the counter was reset, or is another's by now.
-fn kinds_since(of: &str, later: &[MessageKind], earlier: &[MessageKind]) -> Fact<Vec<MessageKind>> {
-    let count = |kind: &MessageKind| (kind.kind.clone(), kind.requests);
-    if let Some(why) = went_back(of, later.iter().map(count), earlier.iter().map(count)) {
-        return Fact::Unavailable(why);
-    }
-    let since = |kind: &MessageKind| match earlier.iter().find(|before| before.kind == kind.kind) {
-        Some(before) => kind.since(before, kind.requests.saturating_sub(before.requests)),
-        None => kind.clone(),
-    };
-    Fact::Known(
-        later
-            .iter()
-            .map(since)
-            .filter(MessageKind::occurred)
-            .collect(),
-    )
-}
-
-fn operations_since(
-    of: &str,
-    later: &[CompoundOperation],
-    earlier: &[CompoundOperation],
-) -> Fact<Vec<CompoundOperation>> {
-    let count = |operation: &CompoundOperation| (operation.operation.clone(), operation.count);
-    if let Some(why) = went_back(of, later.iter().map(count), earlier.iter().map(count)) {
-        return Fact::Unavailable(why);
-    }
-    let since = |operation: &CompoundOperation| {
-        let before = earlier
-            .iter()
-            .find(|before| before.operation == operation.operation);
-        CompoundOperation {
-            count: operation
-                .count
-                .saturating_sub(before.map_or(0, |before| before.count)),
-            ..operation.clone()
-        }
-    };
-    let grown = later
-        .iter()
-        .map(since)
-        .filter(|operation| operation.count > 0);
-    Fact::Known(grown.collect())
-}
-
-/// Why two lists of counts by name are not of one counter, if one of them went back.
-fn went_back(
-    of: &str,
-    later: impl Iterator<Item = (String, u64)>,
-    earlier: impl Iterator<Item = (String, u64)>,
-) -> Option<String> {
-    let later: std::collections::HashMap<String, u64> = later.collect();
-    earlier.into_iter().find_map(|(name, before)| {
-        let now = later.get(&name).copied().unwrap_or_default();
-        (now < before).then(|| format!("{of}: {name} went backwards, from {before} to {now}"))
-    })
 }
 
 impl WatchedCounter {

@@ -5,7 +5,7 @@
 //! session, such as those that begin it, are not counted by share.
 
 use super::counter::WatchedCounter;
-use super::reading::{MessageKind, MessagesReading};
+use super::reading::{MessageKind, MessagesReading, Named as _, sorted};
 use crate::fact::Fact;
 use crate::mount::Mount;
 
@@ -60,7 +60,7 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
         Ok(counted) => {
             let mut kinds = counted.kinds;
             kinds.retain(MessageKind::occurred);
-            kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
+            let kinds = sorted(kinds);
             let bytes = |bytes: Option<u64>, what: &str| {
                 Fact::found(bytes, || {
                     format!("{STATS}: {}: no bytes {what}", watched.of)
