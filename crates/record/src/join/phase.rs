@@ -34,7 +34,7 @@ impl PhaseRecord {
         let mut segments = later.segments.into_iter();
         for segment in &mut self.segments {
             if let Some(more) = segments.next() {
-                join_segment(segment, more);
+                segment.add(more);
             }
         }
         self.segments.extend(segments);
@@ -82,18 +82,20 @@ fn workers(phase: &PhaseRecord) -> Option<HostWorkers> {
     })
 }
 
-fn join_segment(segment: &mut Segment, more: Segment) {
-    segment.began_ns = segment.began_ns.min(more.began_ns);
-    segment.ended_ns = segment.ended_ns.max(more.ended_ns);
-    segment.issued += more.issued;
-    segment.transactions += more.transactions;
-    segment.skipped.merge(&more.skipped);
-    for operation in more.operations {
-        merge::operation(&mut segment.operations, operation);
+impl Segment {
+    /// Adds what somebody else did in the same stretch, or the same one in the next.
+    pub fn add(&mut self, more: Self) {
+        self.began_ns = self.began_ns.min(more.began_ns);
+        self.ended_ns = self.ended_ns.max(more.ended_ns);
+        self.issued += more.issued;
+        self.transactions += more.transactions;
+        self.skipped.merge(&more.skipped);
+        for operation in more.operations {
+            merge::operation(&mut self.operations, operation);
+        }
+        self.operations
+            .sort_by_key(|operation| (operation.role, operation.action));
     }
-    segment
-        .operations
-        .sort_by_key(|operation| (operation.role, operation.action));
 }
 
 fn earlier(one: FirstDone, other: FirstDone) -> FirstDone {

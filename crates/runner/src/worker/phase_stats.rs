@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use measure::Slowest;
 use measure::steady::WINDOW_ROUNDS;
-use record::{OperationRecord, merge};
+use record::{Segment, SegmentKind};
 use workload::{Action, Phase, Role, Skipped};
 
 use super::flights::Flights;
@@ -16,16 +16,10 @@ use crate::stopwatch::{Meters, SlowThing};
 pub(crate) struct SegmentReport {
     /// Its number in the phase, from 0.
     pub number: u32,
-    pub began_ns: u64,
-    pub ended_ns: u64,
-    /// Transactions that were issued and are over, however they ended.
-    pub issued: u64,
-    /// Transactions of which an operation completed.
-    pub transactions: u64,
-    pub skipped: Skipped,
+    /// What was done; its kind is not known yet.
+    pub done: Segment,
     pub operations: u64,
     pub bytes: u64,
-    pub records: Vec<OperationRecord>,
 }
 
 /// What was done in a phase so far.
@@ -69,14 +63,17 @@ impl Done {
         let (operations, bytes) = ended.meters.totals();
         self.ended.push(SegmentReport {
             number: ended.number,
-            began_ns: ended.began_ns.saturating_sub(self.origin_ns),
-            ended_ns: now_ns.saturating_sub(self.origin_ns),
-            issued: ended.issued,
-            transactions: ended.transactions,
-            skipped: ended.skipped,
+            done: Segment {
+                kind: SegmentKind::Measured,
+                began_ns: ended.began_ns.saturating_sub(self.origin_ns),
+                ended_ns: now_ns.saturating_sub(self.origin_ns),
+                issued: ended.issued,
+                transactions: ended.transactions,
+                skipped: ended.skipped,
+                operations: ended.meters.into_records(self.role),
+            },
             operations,
             bytes,
-            records: ended.meters.into_records(self.role),
         });
         self.merge_old();
     }
@@ -93,15 +90,9 @@ impl Done {
         while self.ended.len() > first + WINDOW_ROUNDS + 2 {
             let next = self.ended.remove(first + 1);
             let old = &mut self.ended[first];
-            old.ended_ns = next.ended_ns;
-            old.issued += next.issued;
-            old.transactions += next.transactions;
-            old.skipped.merge(&next.skipped);
             old.operations += next.operations;
             old.bytes += next.bytes;
-            for record in next.records {
-                merge::operation(&mut old.records, record);
-            }
+            old.done.add(next.done);
         }
     }
 

@@ -1,10 +1,11 @@
 //! What workers did together: their reports merged into the phases of a record.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use record::{ClaimWaits, FirstDone, PhaseRecord, Segment, SegmentKind, WorkerPhase, merge};
 use spec::Drive;
-use workload::{Phase, Skipped};
+use workload::Phase;
 
 use crate::supervisor::PhaseObservations;
 use crate::worker::{PhaseReport, SegmentReport};
@@ -77,12 +78,14 @@ pub(crate) fn phase_record(
         for slowest in report.slowest {
             merge::slowest(&mut merged.slowest, slowest);
         }
-        for segment in report.segments {
-            let number = segment.number;
-            let known = segments
-                .entry(number)
-                .or_insert_with(|| empty(kind(number), &segment));
-            take(known, segment);
+        for SegmentReport { number, done, .. } in report.segments {
+            match segments.entry(number) {
+                Entry::Occupied(known) => known.into_mut().add(done),
+                Entry::Vacant(place) => {
+                    let kind = kind(number);
+                    place.insert(Segment { kind, ..done });
+                }
+            }
         }
         if let Some(wait) = report.waits {
             merge::claim_waits(&mut merged.claim_waits, ClaimWaits { role, wait });
@@ -116,33 +119,6 @@ fn first_done(workers: &[(u32, PhaseReport)]) -> Option<FirstDone> {
     })
 }
 
-/// A segment that begins and ends as this report of it, with nothing done.
-fn empty(kind: SegmentKind, of: &SegmentReport) -> Segment {
-    Segment {
-        kind,
-        began_ns: of.began_ns,
-        ended_ns: of.ended_ns,
-        issued: 0,
-        transactions: 0,
-        skipped: Skipped::default(),
-        operations: Vec::new(),
-    }
-}
-
-fn take(segment: &mut Segment, report: SegmentReport) {
-    segment.began_ns = segment.began_ns.min(report.began_ns);
-    segment.ended_ns = segment.ended_ns.max(report.ended_ns);
-    segment.issued += report.issued;
-    segment.transactions += report.transactions;
-    segment.skipped.merge(&report.skipped);
-    for record in report.records {
-        merge::operation(&mut segment.operations, record);
-    }
-    segment
-        .operations
-        .sort_by_key(|operation| (operation.role, operation.action));
-}
-
 /// What a worker did in the measured segments. One without operations has done its part all the
 /// same.
 fn worker_phase(
@@ -159,15 +135,15 @@ fn worker_phase(
         worker,
         role: report.role,
         began_ns: measured()
-            .map(|segment| segment.began_ns)
+            .map(|segment| segment.done.began_ns)
             .min()
             .unwrap_or(report.ended_ns),
         ended_ns: measured()
-            .map(|segment| segment.ended_ns)
+            .map(|segment| segment.done.ended_ns)
             .max()
             .unwrap_or(report.ended_ns),
-        issued: sum(|segment| segment.issued),
-        transactions: sum(|segment| segment.transactions),
+        issued: sum(|segment| segment.done.issued),
+        transactions: sum(|segment| segment.done.transactions),
         operations: sum(|segment| segment.operations),
         bytes: sum(|segment| segment.bytes),
     }

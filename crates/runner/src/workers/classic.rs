@@ -85,7 +85,7 @@ pub(super) fn numbers_made(
     loads: &[PhaseRecord],
 ) -> u64 {
     let reported = phases.iter().flat_map(|report| &report.segments);
-    let reported = reported.flat_map(|segment| &segment.records);
+    let reported = reported.flat_map(|segment| &segment.done.operations);
     let of_loads = records(loads, Phase::Transactions);
     let creations = reported
         .chain(of_loads)
