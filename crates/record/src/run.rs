@@ -48,7 +48,7 @@ pub struct LocationRecord {
 
 /// The look at the names after the transactions: whether exactly the files that should exist do,
 /// with their sizes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// Files, links and directories that were looked at.
     pub names: u64,

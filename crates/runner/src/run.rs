@@ -15,7 +15,7 @@ use crate::control::{Control, TakeControl};
 use crate::counter_baseline::Since;
 use crate::error::Refused;
 use crate::events::{Event, Events};
-use crate::initial_record::Found;
+use crate::initial_record::head;
 use crate::overhead;
 use crate::preflight::{self, Looked, paths};
 use crate::processes::{Processes, agree};
@@ -203,24 +203,6 @@ fn take_place(
         }
         refused
     })
-}
-
-/// The record before anything is done.
-fn head(
-    request: &RunSpec,
-    looked: Looked,
-    (directories, origin): (&[PathBuf], Origin),
-    since: &Since,
-) -> Record {
-    Found {
-        locations: looked.locations(request, directories),
-        fingerprint: looked.fingerprint,
-        origin,
-        host: looked.host,
-        during: since.during(),
-        room: looked.room,
-    }
-    .into_record(request)
 }
 
 /// Begins the acknowledgement log, where there is to be one, and starts the workers. Where another

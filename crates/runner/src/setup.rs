@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::namespace::{DIRECTORY_MODE, Namespace};
+use engine::namespace::DIRECTORY_MODE;
 use engines::PathBuffer;
 use engines::registry;
 use rundir::Life;
@@ -27,18 +27,6 @@ use crate::timed_call::{Call, Waiter};
 
 /// What is being done when the place is taken, in words that a path can follow.
 const TAKE_PLACE: &str = "make the run directory in";
-
-/// What a run takes with it to its place.
-struct Taking {
-    namespace: Arc<dyn Namespace>,
-    directories: Vec<PathBuf>,
-    hostname: String,
-    devices: Fact<WatchedDevices>,
-    life: Life,
-    began_unix_ns: u64,
-    /// The other processes of the run.
-    others: Vec<OtherRank>,
-}
 
 /// Takes the place; inside why where nothing was answered, so that nobody knows what was made. Of
 /// several processes the first one takes it, and the others work in it.
@@ -145,20 +133,32 @@ fn take_first(
         return Ok(Ok(Taken::nowhere(request, life)));
     };
     let call = Call::new(TAKE_PLACE, paths(&looked.directories));
-    let asked = request.clone();
-    let taking = Taking {
+    let (asked, devices) = (request.clone(), devices.clone());
+    let workload = &request.workload;
+    let wish = LayoutRequest {
         namespace: Arc::clone(namespace),
-        directories: looked.directories.clone(),
-        hostname: looked.host.hostname.clone(),
-        devices: devices.clone(),
+        locations: looked.directories.clone(),
+        in_own_directories: request.place == Place::OwnDirectory,
+        makes: makes(workload),
+        numbers_max: workload.numbers_max(),
+        subdirectories: workload
+            .classic()
+            .map_or(1, |classic| classic.subdirectories),
+        workers: workload.streams(),
+        mix: workload.mix().map(|mix| MixNames {
+            layout: mix.layout,
+            names: mix.names,
+        }),
+        tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
+        host: looked.host.hostname.clone(),
         life,
         began_unix_ns,
-        others,
+        ranks: others,
     };
     let is_new = !request.keeping.reuse;
     let taken = waiter.wait_or(
         &call,
-        move || take_place(&asked, taking),
+        move || take_place(&asked, wish, devices),
         move |late| {
             if let (true, Ok(taken)) = (is_new, late) {
                 taken.owned.leave(&Evidence::default(), &mut |_| ());
@@ -176,22 +176,27 @@ fn take_first(
     }
 }
 
-fn take_place(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
-    let life = taking.life.clone();
-    refuse_nul(request)
-        .and_then(|()| take_place_with(request, taking))
-        .inspect_err(|_| life.end())
+fn take_place(
+    request: &RunSpec,
+    wish: LayoutRequest,
+    devices: Fact<WatchedDevices>,
+) -> Result<Taken, Refused> {
+    let life = wish.life.clone();
+    let taken = refuse_nul(request).and_then(|()| match request.keeping.reuse {
+        true => reuse_pool(&request.workload, wish, devices),
+        false => make_place(request, &wish, devices),
+    });
+    taken.inspect_err(|_| life.end())
 }
 
-fn take_place_with(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> {
-    if request.keeping.reuse {
-        return reuse_pool(&request.workload, taking);
-    }
-    let devices = taking.devices.clone();
-    let pools = request.workload.streams();
-    let (places, run_directory_of) = prepare::prepare(&layout_request(request, taking))?;
-    if pools > 1 {
-        places.make_worker_directories(pools)?;
+fn make_place(
+    request: &RunSpec,
+    wish: &LayoutRequest,
+    devices: Fact<WatchedDevices>,
+) -> Result<Taken, Refused> {
+    let (places, run_directory_of) = prepare::prepare(wish)?;
+    if wish.workers > 1 {
+        places.make_worker_directories(wish.workers)?;
     }
     let said = request.targets.iter().map(PathBuf::as_path);
     let run_directories = said
@@ -217,13 +222,17 @@ fn take_place_with(request: &RunSpec, taking: Taking) -> Result<Taken, Refused> 
 }
 
 /// Takes the pool of an earlier run.
-fn reuse_pool(workload: &Workload, taking: Taking) -> Result<Taken, Refused> {
+fn reuse_pool(
+    workload: &Workload,
+    wish: LayoutRequest,
+    devices: Fact<WatchedDevices>,
+) -> Result<Taken, Refused> {
     let (places, positions) = take_kept(
-        &taking.namespace,
-        &taking.directories,
+        &wish.namespace,
+        &wish.locations,
         workload,
-        &makes(workload),
-        (taking.life, &taking.others),
+        &wish.makes,
+        (wish.life, &wish.ranks),
     )?;
     let run_directories = places
         .all()
@@ -246,33 +255,8 @@ fn reuse_pool(workload: &Workload, taking: Taking) -> Result<Taken, Refused> {
             .enumerate()
             .map(|(worker, none)| positions.get(worker).copied().unwrap_or(none))
             .collect(),
-        devices: taking.devices,
+        devices,
     })
-}
-
-/// The directories of a run that has none yet.
-fn layout_request(request: &RunSpec, taking: Taking) -> LayoutRequest {
-    let workload = &request.workload;
-    LayoutRequest {
-        namespace: taking.namespace,
-        locations: taking.directories,
-        in_own_directories: request.place == Place::OwnDirectory,
-        makes: makes(workload),
-        numbers_max: workload.numbers_max(),
-        subdirectories: workload
-            .classic()
-            .map_or(1, |classic| classic.subdirectories),
-        workers: workload.streams(),
-        mix: workload.mix().map(|mix| MixNames {
-            layout: mix.layout,
-            names: mix.names,
-        }),
-        tool: format!("postmark {}", env!("CARGO_PKG_VERSION")),
-        host: taking.hostname,
-        life: taking.life,
-        began_unix_ns: taking.began_unix_ns,
-        ranks: taking.others,
-    }
 }
 
 /// What the files of a workload have in common.

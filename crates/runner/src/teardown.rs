@@ -74,14 +74,11 @@ pub(crate) fn leave_all(
 
 /// How this process's work has ended.
 fn end_state(performed: &Performed, life: &Life) -> EndState {
-    let names = performed.partly_written.iter();
     EndState {
         complete: performed.outcome == Outcome::Complete,
         abandoned: performed.abandoned,
         any_spoiled: performed.any_spoiled,
-        partly_written: names
-            .map(|((kind, number), worker)| (*kind, *number, *worker))
-            .collect(),
+        partly_written: performed.partly_written.clone(),
         set_back_ns: life.set_back_ns(),
         is_whole: matches!(
             performed.outcome,
@@ -150,7 +147,7 @@ fn clean_up(
         .event(Event::PhaseStarted(Stage::CleanUp, Progress::default()));
     let evidence = Evidence {
         numbers_made: performed.numbers_made,
-        partly_written: left.partly_written(),
+        partly_written: left.partly_written.clone(),
         set_back_ns: left.set_back_ns,
         until: None,
         is_complete: true,

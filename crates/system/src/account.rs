@@ -49,8 +49,8 @@ impl WatchedAccount {
     }
 
     /// Everything at one moment, or nearly.
-    pub fn read(&self, sources: &Sources) -> Account {
-        Account {
+    pub fn read(&self, sources: &Sources) -> Accounted {
+        Accounted {
             own: OwnIo::read(sources),
             devices: self.devices.as_ref().map(|devices| devices.read(sources)),
             messages: self
@@ -121,37 +121,6 @@ fn backing_files<'target>(
     )
 }
 
-/// All counters at one moment.
-#[derive(Clone, Debug)]
-pub struct Account {
-    own: OwnIo,
-    devices: Fact<Vec<DeviceReading>>,
-    messages: Fact<Vec<MessagesReading>>,
-    interfaces: Fact<Vec<InterfaceReading>>,
-    allocated_bytes: Fact<u64>,
-}
-
-impl Account {
-    /// What was counted between an earlier moment and this.
-    pub fn since(&self, earlier: &Account) -> Accounted {
-        Accounted {
-            own: self.own.since(&earlier.own),
-            devices: each_since(&self.devices, &earlier.devices, DeviceReading::since),
-            messages: each_since(&self.messages, &earlier.messages, MessagesReading::since),
-            interfaces: each_since(
-                &self.interfaces,
-                &earlier.interfaces,
-                InterfaceReading::since,
-            ),
-            allocated_bytes: both(
-                &self.allocated_bytes,
-                &earlier.allocated_bytes,
-                |later, earlier| later.saturating_sub(*earlier),
-            ),
-        }
-    }
-}
-
 /// What was counted between two moments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accounted {
@@ -168,4 +137,25 @@ pub struct Accounted {
     /// allocate when they are written for the first time. Not applicable to targets without a
     /// loop device.
     pub allocated_bytes: Fact<u64>,
+}
+
+impl Accounted {
+    /// What was counted between an earlier moment and this.
+    pub fn since(&self, earlier: &Self) -> Self {
+        Self {
+            own: self.own.since(&earlier.own),
+            devices: each_since(&self.devices, &earlier.devices, DeviceReading::since),
+            messages: each_since(&self.messages, &earlier.messages, MessagesReading::since),
+            interfaces: each_since(
+                &self.interfaces,
+                &earlier.interfaces,
+                InterfaceReading::since,
+            ),
+            allocated_bytes: both(
+                &self.allocated_bytes,
+                &earlier.allocated_bytes,
+                |later, earlier| later.saturating_sub(*earlier),
+            ),
+        }
+    }
 }

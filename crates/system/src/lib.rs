@@ -64,7 +64,7 @@ pub mod sources;
 pub mod space;
 pub mod target;
 
-pub use account::{Account, Accounted, WatchedAccount};
+pub use account::{Accounted, WatchedAccount};
 pub use cgroup::{Cgroup, CgroupVersion};
 pub use class::Class;
 pub use clocks::{Clocks, ClocksDifference};

@@ -53,14 +53,6 @@ enum Found {
     Damaged(Errno),
 }
 
-/// What is wrong with a name.
-struct Wrong {
-    kind: LossKind,
-    /// What was done last to what is wrong.
-    what: Action,
-    why: String,
-}
-
 impl<'a> Tree<'a> {
     pub(crate) fn new(
         directories: &'a [Option<Place>],
@@ -98,13 +90,11 @@ impl<'a> Tree<'a> {
             (_, Acked::File(_) | Acked::Absent | Acked::Unknown) => self.file(key, name, &found)?,
         };
         Ok(wrong.map(|wrong| Loss {
-            what: wrong.what,
             path: self.path(key).map_or_else(
                 || String::from_utf8_lossy(&key.1).into_owned(),
                 |path| path.to_string_lossy().into_owned(),
             ),
-            why: wrong.why,
-            kind: wrong.kind,
+            ..wrong
         }))
     }
 
@@ -160,7 +150,7 @@ impl<'a> Tree<'a> {
     }
 
     /// A name that must be there is not.
-    fn missing(&self, name: &NameState) -> Result<Option<Wrong>, VerifyError> {
+    fn missing(&self, name: &NameState) -> Result<Option<Loss>, VerifyError> {
         if self.may_be_removed || name.may.contains(&May::Gone) {
             return Ok(None);
         }
@@ -176,11 +166,7 @@ impl<'a> Tree<'a> {
                 );
             }
         }
-        Ok(Some(Wrong {
-            kind: LossKind::Missing,
-            what: name.by,
-            why,
-        }))
+        Ok(Some(wrong(LossKind::Missing, name.by, why)))
     }
 
     fn symbolic_link(
@@ -189,7 +175,7 @@ impl<'a> Tree<'a> {
         name: &NameState,
         target: &[u8],
         found: &Found,
-    ) -> Result<Option<Wrong>, VerifyError> {
+    ) -> Result<Option<Loss>, VerifyError> {
         if !matches!(found, Found::SymbolicLink) {
             let why = format!("it is {}, not a symbolic link", found.describe());
             return Ok(Some(torn(name.by, why)));
@@ -217,7 +203,7 @@ impl<'a> Tree<'a> {
         key: &Key,
         name: &NameState,
         found: &Found,
-    ) -> Result<Option<Wrong>, VerifyError> {
+    ) -> Result<Option<Loss>, VerifyError> {
         let acked = match name.acked {
             Acked::File(object) => Some(object),
             _ => None,
@@ -234,11 +220,8 @@ impl<'a> Tree<'a> {
             }
         }
         if first.is_none() && name.acked == Acked::Absent {
-            return Ok(Some(Wrong {
-                kind: LossKind::StillThere,
-                what: name.by,
-                why: format!("it still exists: {}", found.describe()),
-            }));
+            let why = format!("it still exists: {}", found.describe());
+            return Ok(Some(wrong(LossKind::StillThere, name.by, why)));
         }
         Ok(first)
     }
@@ -249,7 +232,7 @@ impl<'a> Tree<'a> {
         key: &Key,
         object: usize,
         found: &Found,
-    ) -> Result<Option<Wrong>, VerifyError> {
+    ) -> Result<Option<Loss>, VerifyError> {
         let replay = self.replay;
         let object = &replay.objects[object];
         let size = match found {
@@ -269,11 +252,8 @@ impl<'a> Tree<'a> {
                 Ordering::Equal => format!("{} bytes were", expected.size_min),
                 _ => format!("{} to {} bytes were", expected.size_min, expected.size_max),
             };
-            return Ok(Some(Wrong {
-                kind: LossKind::WrongSize,
-                what: object.by,
-                why: format!("it has {size} bytes where {meant} acknowledged"),
-            }));
+            let why = format!("it has {size} bytes where {meant} acknowledged");
+            return Ok(Some(wrong(LossKind::WrongSize, object.by, why)));
         }
         let wrong = self.content(key, &expected, object.pool)?;
         Ok(wrong.map(|why| torn(object.by, why)))
@@ -349,10 +329,16 @@ impl Found {
     }
 }
 
-fn torn(what: Action, why: String) -> Wrong {
-    Wrong {
-        kind: LossKind::Torn,
+fn torn(what: Action, why: String) -> Loss {
+    wrong(LossKind::Torn, what, why)
+}
+
+/// What is wrong with a name that is not known here.
+fn wrong(kind: LossKind, what: Action, why: String) -> Loss {
+    Loss {
         what,
+        path: String::new(),
         why,
+        kind,
     }
 }

@@ -1,11 +1,8 @@
 //! How the work of a run has ended, as far as that decides what is left of its place.
 
-use std::collections::BTreeSet;
-
 use rundir::manifest::Position;
 use rundir::worker_status::PartlyWritten;
 use serde::{Deserialize, Serialize};
-use workload::names::NameKind;
 
 /// What must be known of the work of all processes before the place is left.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
@@ -15,7 +12,7 @@ pub(crate) struct EndState {
     /// Somebody did not come back, or is lost: nothing is to be touched.
     pub abandoned: bool,
     pub any_spoiled: bool,
-    pub partly_written: Vec<(NameKind, u64, u32)>,
+    pub partly_written: PartlyWritten,
     pub set_back_ns: i64,
     /// All of them have come to their end, or were interrupted.
     pub is_whole: bool,
@@ -43,12 +40,5 @@ impl EndState {
         self.in_use |= other.in_use;
         self.latest_ns = self.latest_ns.max(other.latest_ns);
         self
-    }
-
-    pub(crate) fn partly_written(&self) -> PartlyWritten {
-        let names = self.partly_written.iter();
-        names
-            .map(|(kind, number, worker)| ((*kind, *number), *worker))
-            .collect::<BTreeSet<_>>()
     }
 }

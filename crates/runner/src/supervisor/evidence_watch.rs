@@ -7,7 +7,7 @@ use std::thread;
 use engine::namespace::{CachedPages, Held};
 use engine::server::ServerTraffic;
 use record::{Fact, PhaseEvidence, Residency, ResidencySample, ServerCounts};
-use system::{Account, Accounted, Sources, WatchedAccount};
+use system::{Accounted, Sources, WatchedAccount};
 
 use crate::events::Stage;
 use crate::servers::WatchedServers;
@@ -48,7 +48,7 @@ pub(super) struct EvidenceWatch {
     /// Nothing where the storage speaks to no servers.
     servers: Option<WatchedServers>,
     /// What was read when the stretch began that goes on.
-    began: Option<(Account, Option<ServerTraffic>)>,
+    began: Option<(Accounted, Option<ServerTraffic>)>,
     /// The stage before which a sample is taken, and what the workers have said by then: worker,
     /// place, number.
     pub(super) sampling: Option<Stage>,

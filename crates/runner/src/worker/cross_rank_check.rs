@@ -40,11 +40,10 @@ impl Worker {
         drop(self.swap(own));
         left?;
         self.unless_stopping()?;
-        self.report.check_across =
-            Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
+        self.report.check_across = Some(looked.ended(&self.tools.clock, began_ns));
         self.rendezvous.ended(
             Stage::CheckAcross,
-            (looked.names, looked.names),
+            (looked.check.names, looked.check.names),
             End::Complete,
         );
         Ok(())

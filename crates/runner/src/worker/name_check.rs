@@ -20,13 +20,9 @@ const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 /// What a look at the names came to.
 #[derive(Debug, Default)]
 pub(super) struct NamesFound {
-    pub(super) names: u64,
-    pub(super) directories: u64,
-    /// Names and directories that are not as they must be, and the first of them.
-    wrong: u64,
+    pub(super) check: Check,
+    /// The first that is not as it must be.
     pub(super) first: Option<Failed>,
-    /// Names that may be there or not.
-    pub(super) left_out: u64,
     /// Names that are not as they must be yet, and are waited for.
     late: Vec<LateName>,
 }
@@ -48,17 +44,15 @@ struct LateName {
 
 impl NamesFound {
     pub(super) fn count(&mut self, failed: Failed) {
-        self.wrong += 1;
+        self.check.wrong += 1;
         self.first.get_or_insert(failed);
     }
 
-    pub(super) fn to_check(&self, duration_ns: u64) -> Check {
+    /// The look is over, which began then.
+    pub(super) fn ended(&self, clock: &RunClock, began_ns: u64) -> Check {
         Check {
-            names: self.names,
-            directories: self.directories,
-            wrong: self.wrong,
-            left_out: self.left_out,
-            duration_ns,
+            duration_ns: clock.now_ns().saturating_sub(began_ns),
+            ..self.check
         }
     }
 }
@@ -176,9 +170,10 @@ impl Look<'_> {
         if self.control.is_stopping() {
             return Ok(());
         }
-        self.looked.names += 1;
+        self.looked.check.names += 1;
         let found = self.look_for(sought);
-        self.slot.publish(self.looked.names, self.looked.names);
+        let names = self.looked.check.names;
+        self.slot.publish(names, names);
         match (found, self.waits_until_ns) {
             (None, _) => Ok(()),
             (Some(first), Some(_)) => {

@@ -26,10 +26,12 @@ impl Worker {
         self.look_at_names(1, &mut looked)?;
         self.look_at_directories(&mut looked)?;
         self.unless_stopping()?;
-        self.report.check =
-            Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
-        self.rendezvous
-            .ended(Stage::Check, (looked.names, looked.names), End::Complete);
+        self.report.check = Some(looked.ended(&self.tools.clock, began_ns));
+        self.rendezvous.ended(
+            Stage::Check,
+            (looked.check.names, looked.check.names),
+            End::Complete,
+        );
         Ok(())
     }
 
@@ -52,9 +54,9 @@ impl Worker {
         });
         for (place, expected) in places {
             self.unless_stopping()?;
-            looked.directories += 1;
+            looked.check.directories += 1;
             let uncertain = uncertain.remove(&place);
-            looked.left_out += uncertain.as_ref().map_or(0, BTreeSet::len) as u64;
+            looked.check.left_out += uncertain.as_ref().map_or(0, BTreeSet::len) as u64;
             let mut found = self.look_at_directory(place, expected, uncertain.as_ref());
             if let Some((failed, until_ns)) = found
                 .take_if(|_| self.waits_until_ns.is_some())

@@ -56,10 +56,12 @@ impl Worker {
             return Err(Left::Failed(failed));
         }
         self.unless_stopping()?;
-        self.report.taken =
-            Some(looked.to_check(self.tools.clock.now_ns().saturating_sub(began_ns)));
-        self.rendezvous
-            .ended(Stage::Take, (looked.names, looked.names), End::Complete);
+        self.report.taken = Some(looked.ended(&self.tools.clock, began_ns));
+        self.rendezvous.ended(
+            Stage::Take,
+            (looked.check.names, looked.check.names),
+            End::Complete,
+        );
         Ok(())
     }
 }
