@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use record::{CleanUp, End, Outcome};
-use rundir::Life;
 use rundir::ack_log::AckLog;
 use rundir::manifest::KeptPool;
 use rundir::ownership::Evidence;
@@ -35,7 +34,11 @@ pub(crate) fn leave_all(
     waiter: &mut Waiter<'_>,
 ) -> Option<CleanUp> {
     let life = owned.life().clone();
-    let own = end_state(performed, &life);
+    let own = EndState {
+        set_back_ns: life.set_back_ns(),
+        latest_ns: life.latest_ns(),
+        ..performed.end.clone()
+    };
     let left = waiter.control.processes().end_state(own);
     let is_first = waiter.control.is_first();
     let (clean_up, unanswered) = match is_first {
@@ -46,10 +49,10 @@ pub(crate) fn leave_all(
             (None, None)
         }
     };
-    performed.abandoned |= left.abandoned;
+    performed.end.abandoned |= left.abandoned;
     if let Some(why) = unanswered {
         performed.outcome = Outcome::Failed { why };
-        performed.abandoned = true;
+        performed.end.abandoned = true;
     }
     let stays = clean_up
         .as_ref()
@@ -60,7 +63,7 @@ pub(crate) fn leave_all(
         life.end();
     }
     // Where somebody did not come back, it may be the acknowledgement log that was waited for.
-    if performed.abandoned {
+    if performed.end.abandoned {
         leave_open(ack_log);
     } else if let Some(ack_log) = ack_log {
         let removed = clean_up.as_ref().map_or(0, |done| done.files);
@@ -70,25 +73,6 @@ pub(crate) fn leave_all(
         let _ = waiter.wait_for(&call, move || ack_log.over(removed));
     }
     clean_up
-}
-
-/// How this process's work has ended.
-fn end_state(performed: &Performed, life: &Life) -> EndState {
-    EndState {
-        complete: performed.outcome == Outcome::Complete,
-        abandoned: performed.abandoned,
-        any_spoiled: performed.any_spoiled,
-        partly_written: performed.partly_written.clone(),
-        set_back_ns: life.set_back_ns(),
-        is_whole: matches!(
-            performed.outcome,
-            Outcome::Complete | Outcome::Interrupted { .. }
-        ),
-        positions: performed.positions.clone(),
-        names: performed.names,
-        in_use: performed.in_use,
-        latest_ns: life.latest_ns(),
-    }
 }
 
 /// Nothing was done there.
@@ -113,7 +97,7 @@ fn clean_up(
     if left.abandoned {
         let place = owned.describe();
         leave_open(owned);
-        let asked = match performed.abandoned {
+        let asked = match performed.end.abandoned {
             true => not_asked(place),
             false => self::left(place, WITH_OTHERS.to_owned()),
         };

@@ -24,7 +24,9 @@ mod state;
 mod verify;
 mod visibility_retry;
 
-pub(crate) use config::{OtherPool, OtherPools, Payload, PoolDirectory, Tools, WorkerConfig};
+pub(crate) use config::{
+    OtherPool, OtherPools, Payload, PoolAt, PoolDirectory, Tools, WorkerConfig,
+};
 pub(crate) use phase_stats::SegmentReport;
 pub(crate) use rendezvous::{Answer, Rendezvous};
 pub(crate) use report::{PhaseReport, Report};

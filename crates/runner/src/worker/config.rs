@@ -55,14 +55,19 @@ pub(crate) struct OtherPools {
 pub(crate) struct OtherPool {
     /// The number of that one.
     pub worker: u32,
+    pub pool: PoolAt,
+    /// Opens a session in that pool's directories.
+    pub open: Box<dyn FnOnce() -> Result<Box<dyn Session>, OpenError> + Send>,
+}
+
+/// A pool that a worker is at, and what belongs to it.
+pub(crate) struct PoolAt {
     pub source: Source,
     pub namer: Namer,
     pub payload: Payload,
     pub hasher: StreamHasher,
     /// What is not known of it: of this worker's own doing, and where the pool is shared, of all.
     pub spoiled: Arc<Spoiled>,
-    /// Opens a session in that pool's directories.
-    pub open: Box<dyn FnOnce() -> Result<Box<dyn Session>, OpenError> + Send>,
 }
 
 /// What files hold.

@@ -2,36 +2,26 @@
 //! here, too.
 
 use std::collections::VecDeque;
-use std::sync::Arc;
 
 use engine::Session;
 use rundir::worker_status::Aside;
+use workload::Kept;
 use workload::names::NameKind;
-use workload::{Kept, StreamHasher};
 
-use super::config::{OtherPool, Payload};
+use super::config::{OtherPool, PoolAt};
 use super::name_check::NamesFound;
 use super::state::{Left, Worker};
 use crate::acknowledged::{Acknowledged, SpoiledThings};
 use crate::clock::Clock as _;
 use crate::events::Stage;
-use crate::failures::{Failed, Spoiled};
-use crate::path_builder::Namer;
-use crate::source::Source;
+use crate::failures::Failed;
 
 /// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for
 /// 60 s at most (acregmax and acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 
-/// A pool that a worker is at, and what belongs to it.
-pub(super) struct PoolAt {
-    source: Source,
-    session: Box<dyn Session>,
-    namer: Namer,
-    payload: Payload,
-    hasher: StreamHasher,
-    spoiled: Arc<Spoiled>,
-}
+/// A pool and the session in its directories.
+type InUse = (PoolAt, Box<dyn Session>);
 
 impl Worker {
     /// Tells what it has acknowledged, and hears it of the worker of another pool when all have
@@ -71,34 +61,27 @@ impl Worker {
         &mut self,
         other: OtherPool,
         spoiled: SpoiledThings,
-    ) -> Result<PoolAt, Left> {
+    ) -> Result<InUse, Left> {
         let which = (0, NameKind::Directory, 0);
         let session = self.slot().aside(Aside::OpenSession, which, other.open);
         let session = session.map_err(|error| {
             let message = format!("the pool of another rank cannot be used: {error}");
             Failed::verification(Aside::Look.name(), String::new(), message)
         })?;
-        other.spoiled.add(spoiled);
-        Ok(self.swap(PoolAt {
-            source: other.source,
-            session,
-            namer: other.namer,
-            payload: other.payload,
-            hasher: other.hasher,
-            spoiled: other.spoiled,
-        }))
+        other.pool.spoiled.add(spoiled);
+        Ok(self.swap((other.pool, session)))
     }
 
-    pub(super) fn swap(&mut self, pool: PoolAt) -> PoolAt {
+    pub(super) fn swap(&mut self, (pool, session): InUse) -> InUse {
         let (tools, config) = (&mut self.tools, &mut self.config);
-        PoolAt {
+        let before = PoolAt {
             source: std::mem::replace(&mut tools.source, pool.source),
-            session: std::mem::replace(&mut tools.session, pool.session),
             namer: std::mem::replace(&mut config.namer, pool.namer),
             payload: std::mem::replace(&mut config.payload, pool.payload),
             hasher: std::mem::replace(&mut config.hasher, pool.hasher),
             spoiled: config.failures.turn_to(pool.spoiled),
-        }
+        };
+        (before, std::mem::replace(&mut tools.session, session))
     }
 
     /// Looks at all names of the pool that it is at, or at a sample alone; what is not seen yet is

@@ -12,6 +12,7 @@ use workload::{Phase, StreamHash};
 
 use super::{aggregate, classic};
 use crate::failures::Failed;
+use crate::processes::EndState;
 use crate::supervisor::RunObservations;
 use crate::timed_call::Waiter;
 use crate::worker::{PhaseReport, Report};
@@ -22,19 +23,9 @@ pub(crate) struct Performed {
     pub outcome: Outcome,
     /// Files have running numbers up to this.
     pub numbers_made: u64,
-    /// Whether there are files whose state is not known.
-    pub any_spoiled: bool,
-    /// Files that were written, and not to the end.
-    pub partly_written: PartlyWritten,
-    /// A call did not come back: the file system is not to be asked for anything.
-    pub abandoned: bool,
-    /// How far each worker's stream was performed; nothing where that is not known.
-    pub positions: Option<Vec<Position>>,
-    /// Whether a pool that was taken from an earlier run has been changed.
-    pub in_use: bool,
-    /// Files, links and directories of the pool when the transactions had ended.
-    pub names: u64,
-    /// How many of them this process has.
+    /// What decides what is left of its place, but for what its signs of life tell.
+    pub end: EndState,
+    /// How many workers this process has.
     workers: usize,
     reports: Vec<(u32, Report)>,
     /// By worker.
@@ -60,8 +51,20 @@ impl Performed {
         }
         let phases = std::mem::take(&mut watched.phases);
         let all_came_back = reports.len() == all;
+        let outcome = outcome(request, &mut watched, waiter, &reports, why);
+        let end = EndState {
+            complete: outcome == Outcome::Complete,
+            abandoned: watched.abandoned,
+            any_spoiled: reports.iter().any(|(_, report)| report.any_spoiled),
+            partly_written: partly_written(request, &reports),
+            is_whole: matches!(outcome, Outcome::Complete | Outcome::Interrupted { .. }),
+            positions: positions(all, &reports),
+            names: reports.iter().map(|(_, report)| report.names).sum(),
+            in_use: watched.in_use,
+            ..EndState::default()
+        };
         Self {
-            outcome: outcome(request, &mut watched, waiter, &reports, why),
+            outcome,
             numbers_made: match (&reports[..], all_came_back, request.workload.classic()) {
                 ([(_, report)], true, Some(_)) if !request.keeping.reuse && request.ranks == 1 => {
                     classic::numbers_made(report.failed.as_ref(), &phases[0], &watched.loads)
@@ -69,20 +72,7 @@ impl Performed {
                 }
                 _ => u64::MAX,
             },
-            partly_written: reports
-                .iter()
-                .flat_map(|(worker, report)| {
-                    // In its own pool, or in the one that it went on with.
-                    let pools = [*worker, request.neighbour_of(*worker)];
-                    let names = report.partly_written.iter();
-                    names.flat_map(move |name| pools.map(|pool| (*name, pool)))
-                })
-                .collect(),
-            any_spoiled: reports.iter().any(|(_, report)| report.any_spoiled),
-            abandoned: watched.abandoned,
-            positions: positions(all, &reports),
-            in_use: watched.in_use,
-            names: reports.iter().map(|(_, report)| report.names).sum(),
+            end,
             workers: all,
             reports,
             phases,
@@ -164,6 +154,19 @@ impl Performed {
             .chain(record_of(Phase::Delete))
             .collect()
     }
+}
+
+/// Files that were written, and not to the end: in the worker's own pool, or in the one that it went
+/// on with.
+fn partly_written(request: &RunSpec, reports: &[(u32, Report)]) -> PartlyWritten {
+    let of_worker = |(worker, report): &(u32, Report)| {
+        let pools = [*worker, request.neighbour_of(*worker)];
+        let names = report.partly_written.iter();
+        names
+            .flat_map(|name| pools.map(|pool| (*name, pool)))
+            .collect::<Vec<_>>()
+    };
+    reports.iter().flat_map(of_worker).collect()
 }
 
 /// How the run ended; `why` is why it failed, as far as that is known without the reports.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use workload::prepared::Prepared;
-use workload::{ClassicStream, Mix, MixStream, Work};
+use workload::{ClassicStream, Mix, MixStream, StreamHasher, Work};
 
 use super::context::RunContext;
 use crate::error::Refused;
@@ -12,31 +12,13 @@ use crate::listings::Listings;
 use crate::private::{Private, PrivateStream};
 use crate::shared::{SharedPool, SharedSource};
 use crate::source::Source;
-use crate::worker::Payload;
+use crate::worker::{OtherPool, Payload, PoolAt};
 
 /// The pools that a worker has, each with what its files hold.
 pub(super) struct Pools {
     pub(super) own: (Source, Payload),
-    pub(super) neighbour: Option<TheirPool>,
-    pub(super) checked: Option<TheirPool>,
-}
-
-/// The pool of a worker of another rank.
-pub(super) struct TheirPool {
-    /// The worker whose pool it is, and the one that has worked on it last.
-    pub(super) of: (u32, u32),
-    pub(super) pool: (Source, Payload),
-    pub(super) spoiled: Arc<Spoiled>,
-}
-
-impl TheirPool {
-    fn new(of: (u32, u32), pool: (Source, Payload), spoiled: &Arc<Spoiled>) -> Self {
-        Self {
-            of,
-            pool,
-            spoiled: Arc::clone(spoiled),
-        }
-    }
+    pub(super) neighbour: Option<OtherPool>,
+    pub(super) checked: Option<OtherPool>,
 }
 
 /// The shared pools that a rank has: its own, the one that it turns to, and an empty one in the
@@ -79,7 +61,7 @@ impl RunContext<'_> {
         let (Work::Mix(mix), Some(shared)) = (&self.request.workload.work, shared) else {
             let theirs = |of: (u32, u32)| {
                 self.private(of.0, depth)
-                    .map(|pool| TheirPool::new(of, pool, &Arc::default()))
+                    .map(|pool| self.other(of, pool, &Arc::default()))
             };
             return Ok(Pools {
                 own: self.private(worker, depth)?,
@@ -91,12 +73,33 @@ impl RunContext<'_> {
         Ok(Pools {
             own: of(&shared.own, worker),
             neighbour: neighbour.map(|workers| {
-                TheirPool::new(workers, of(&shared.neighbours, workers.0), &shared.spoiled)
+                self.other(workers, of(&shared.neighbours, workers.0), &shared.spoiled)
             }),
             checked: checked.map(|workers| {
-                TheirPool::new(workers, of(&shared.nobodys, workers.0), &Arc::default())
+                self.other(workers, of(&shared.nobodys, workers.0), &Arc::default())
             }),
         })
+    }
+
+    /// The pool that a worker has made, on which another one has worked last.
+    fn other(
+        &self,
+        (pool, worker): (u32, u32),
+        (source, payload): (Source, Payload),
+        spoiled: &Arc<Spoiled>,
+    ) -> OtherPool {
+        let (engine, settings) = (self.engine.clone(), self.settings(pool));
+        OtherPool {
+            worker,
+            pool: PoolAt {
+                source,
+                namer: self.namer(pool),
+                payload,
+                hasher: StreamHasher::of(&self.request.workload.work),
+                spoiled: Arc::clone(spoiled),
+            },
+            open: Box::new(move || engine.open(&settings)),
+        }
     }
 
     /// A shared pool as a worker has it.

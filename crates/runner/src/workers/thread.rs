@@ -6,16 +6,15 @@ use std::thread;
 use engine::Durability;
 use record::machine::WORKER_THREAD;
 use rundir::worker_status::{Aside, Slot};
-use workload::StreamHasher;
 use workload::names::NameKind;
 
 use super::context::RunContext;
-use super::pools::{Pools, TheirPool};
+use super::pools::Pools;
 use crate::error::Refused;
 use crate::source::Source;
 use crate::stopwatch::Stopwatch;
 use crate::supervisor::{Message, SupervisorLink};
-use crate::worker::{self, OtherPool, OtherPools, Report, Tools};
+use crate::worker::{self, OtherPools, Report, Tools};
 
 impl RunContext<'_> {
     /// Starts the thread of a worker. It is not scoped: a thread that hangs in the kernel is left
@@ -29,7 +28,12 @@ impl RunContext<'_> {
     ) -> Result<(), Refused> {
         let (source, payload) = pools.own;
         let config = self.config(worker, payload);
-        let others = self.others(pools.neighbour, pools.checked);
+        let others = OtherPools {
+            neighbour: pools.neighbour,
+            checked: pools.checked,
+            acknowledged: self.acknowledged.clone(),
+            workers: self.request.workload.workers.count().max(1),
+        };
         let tools = self.tools(worker, slots, source, others);
         let (index, messages) = (link.index, link.messages.clone());
         let thread = thread::Builder::new().name(format!("{WORKER_THREAD}{worker}"));
@@ -104,30 +108,6 @@ impl RunContext<'_> {
                 pacer,
                 others,
             })
-        }
-    }
-
-    /// The pools of other ranks that a worker turns to, and that it checks.
-    fn others(&self, neighbour: Option<TheirPool>, checked: Option<TheirPool>) -> OtherPools {
-        let other = |theirs: TheirPool| {
-            let (pool, worker) = theirs.of;
-            let (engine, settings) = (self.engine.clone(), self.settings(pool));
-            let (source, payload) = theirs.pool;
-            OtherPool {
-                worker,
-                source,
-                namer: self.namer(pool),
-                payload,
-                hasher: StreamHasher::of(&self.request.workload.work),
-                spoiled: theirs.spoiled,
-                open: Box::new(move || engine.open(&settings)),
-            }
-        };
-        OtherPools {
-            neighbour: neighbour.map(other),
-            checked: checked.map(other),
-            acknowledged: self.acknowledged.clone(),
-            workers: self.request.workload.workers.count().max(1),
         }
     }
 }
