@@ -10,7 +10,7 @@ use rundir::worker_status::Slot;
 use workload::Workload;
 
 use crate::events::Progress;
-use crate::processes::{OneProcess, Processes};
+use crate::ranks::Processes;
 
 /// Who may stop a run, and from when on.
 pub trait TakeControl {
@@ -39,21 +39,11 @@ impl<F: FnMut() -> Control> TakeControl for F {
 }
 
 /// The handle by which a run is stopped and watched. Clones are the same handle.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<ControlState>,
     signal: Arc<AtomicUsize>,
-    processes: Arc<dyn Processes>,
-}
-
-impl Default for Control {
-    fn default() -> Self {
-        Self {
-            shared: Arc::default(),
-            signal: Arc::default(),
-            processes: Arc::new(OneProcess),
-        }
-    }
+    processes: Processes,
 }
 
 #[derive(Debug, Default)]
@@ -84,18 +74,15 @@ impl Control {
     }
 
     /// The same handle for a run that these perform together: whichever of them stops, all do.
-    pub(crate) fn among(self, processes: Arc<dyn Processes>) -> Self {
+    pub(crate) fn among(self, processes: Processes) -> Self {
         let (own, others) = (self.clone(), self.clone());
-        processes.tie(
-            Box::new(move || own.stop_reason()),
-            Box::new(move || others.stop()),
-        );
+        processes.tie(move || own.stop_reason(), move || others.stop());
         Self { processes, ..self }
     }
 
     /// The processes that perform the run together.
-    pub(crate) fn processes(&self) -> &dyn Processes {
-        &*self.processes
+    pub(crate) fn processes(&self) -> &Processes {
+        &self.processes
     }
 
     /// Whether this process is the first of those that perform the run, or alone.

@@ -18,7 +18,7 @@ use system::{Host, MachineReading, Sources, WatchedMachine};
 
 use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
-use crate::ranks::RanksOfRun;
+use crate::ranks::Processes;
 
 /// So often counters are read.
 const READ_EVERY: Duration = Duration::from_millis(100);
@@ -88,7 +88,7 @@ impl Observers {
     /// # Errors
     /// Where a rank is lost.
     pub fn observe(mut self, signal: Arc<AtomicUsize>) -> Result<(), CommunicationError> {
-        Control::stopped_by(signal).among(Arc::new(RanksOfRun(self.all.clone())));
+        Control::stopped_by(signal).among(Processes(Some(self.all.clone())));
         let mut watch = self.all.watch();
         while watch.wait(READ_EVERY).transpose()?.is_none() {
             if let Some(own) = &mut self.own {

@@ -18,8 +18,7 @@ use crate::events::{Event, Events};
 use crate::initial_record::head;
 use crate::overhead;
 use crate::preflight::{self, Looked, paths};
-use crate::processes::{Processes, agree};
-use crate::ranks;
+use crate::ranks::Processes;
 use crate::run_target::Taken;
 use crate::servers::WatchedServers;
 use crate::setup;
@@ -118,9 +117,9 @@ pub(crate) fn prepare_on<'e>(
         request.stall_timeout,
         events,
     );
-    let processes = ranks::processes_of(request, take_control.ranks())?;
+    let processes = Processes::of(request, take_control.ranks())?;
     if !processes.performs() {
-        let control = take_control.take().among(Arc::clone(&processes));
+        let control = take_control.take().among(processes.clone());
         let record = processes.rest()?;
         return Ok(Run(Begun::Nowhere(Box::new(record), control)));
     }
@@ -135,16 +134,16 @@ fn begin<'e>(
     request: &RunSpec,
     (engine, clock): (&Arc<dyn Engine>, &RunClock),
     take_control: &mut dyn TakeControl,
-    processes: &Arc<dyn Processes>,
+    processes: &Processes,
     mut waiter: Waiter<'e>,
 ) -> Result<Begun<'e>, Refused> {
     let is_first = processes.number() == 0;
     let looked = Looked::at(request, &**engine, is_first, &mut waiter);
-    let looked = agree(&**processes, looked).map_err(|(refused, _)| refused)?;
+    let looked = processes.agree(looked).map_err(|(refused, _)| refused)?;
     if let Some(other_user) = looked.other_user.clone().filter(|_| is_first) {
         waiter.events.event(Event::OtherUser(other_user));
     }
-    waiter.control = take_control.take().among(Arc::clone(processes));
+    waiter.control = take_control.take().among(processes.clone());
     let targets = || looked.targets.iter().filter_map(Fact::known);
     let account = WatchedAccount::of(&Sources::default(), targets());
     let devices = account.devices().clone();
@@ -197,12 +196,16 @@ fn take_place(
     waiter: &mut Waiter<'_>,
 ) -> Result<Result<Taken, String>, Refused> {
     let taken = setup::take(request, looked, of_machine, waiter);
-    agree(waiter.control.processes(), taken).map_err(|(refused, taken)| {
-        if let Some(Ok(taken)) = taken {
-            teardown::give_back(request, taken.owned, waiter);
-        }
-        refused
-    })
+    waiter
+        .control
+        .processes()
+        .agree(taken)
+        .map_err(|(refused, taken)| {
+            if let Some(Ok(taken)) = taken {
+                teardown::give_back(request, taken.owned, waiter);
+            }
+            refused
+        })
 }
 
 /// Begins the acknowledgement log, where there is to be one, and starts the workers. Where another
@@ -224,12 +227,16 @@ fn start(
             }
         }
     });
-    agree(waiter.control.processes(), started).map_err(|(refused, started)| {
-        let owned = Arc::clone(&taken.owned);
-        drop((taken, started));
-        teardown::give_back(request, owned, waiter);
-        refused
-    })
+    waiter
+        .control
+        .processes()
+        .agree(started)
+        .map_err(|(refused, started)| {
+            let owned = Arc::clone(&taken.owned);
+            drop((taken, started));
+            teardown::give_back(request, owned, waiter);
+            refused
+        })
 }
 
 /// Tells those who take records with which records the run begins.

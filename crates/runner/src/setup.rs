@@ -48,7 +48,7 @@ pub(crate) fn take(
         let of_first = (life, began_unix_ns, others);
         let taken = take_first(request, looked, devices, of_first, waiter);
         let processes = waiter.control.processes();
-        processes.tell_place(&|| match &taken {
+        processes.tell_place(|| match &taken {
             Ok(Ok(taken)) => Ok(taken.place_of_all()),
             Ok(Err(why)) => Err(why.clone()),
             Err(refused) => Err(refused.to_string()),

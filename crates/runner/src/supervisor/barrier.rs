@@ -1,8 +1,10 @@
 //! Processes of a run meet at barriers: each waits there until all others are, and goes on looking
 //! on meanwhile.
 
+use ::ranks::CommunicationError;
+
 use super::state::Supervisor;
-use crate::processes::{AtBarrier, MeetingError};
+use crate::processes::AtBarrier;
 use crate::timed_call::TELL_EVERY;
 
 impl Supervisor<'_> {
@@ -32,8 +34,8 @@ impl Supervisor<'_> {
             match meeting.wait(limit) {
                 Some(Ok(all)) => return Some(all),
                 Some(Err(why)) => {
-                    if let MeetingError::Failed(why) = why {
-                        self.watched.failed.get_or_insert(why);
+                    if !matches!(why, CommunicationError::Stopped { .. }) {
+                        self.watched.failed.get_or_insert(why.to_string());
                     }
                     self.waiter.control.stop();
                     return None;

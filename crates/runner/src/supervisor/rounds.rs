@@ -29,7 +29,7 @@ pub(super) struct Rounds {
     /// Transactions a second of each second of each round.
     pub(super) seconds: Vec<Vec<f64>>,
     /// The round that has just ended, of which other ranks have not told all yet.
-    pub(super) ended: Option<Box<dyn Meeting>>,
+    pub(super) ended: Option<Meeting>,
 }
 
 /// A moment, by the time since the transactions began, and what was done by then.
