@@ -6,7 +6,6 @@ mod barrier;
 mod completed;
 mod evidence;
 mod evidence_watch;
-mod machine;
 mod machine_watch;
 mod message_loop;
 mod messages;

@@ -1,12 +1,10 @@
 //! A worker: its stages, and the loop that performs operations (`operation_loop`).
 
 mod config;
-mod cross_rank_check;
 mod directories;
 mod flights;
 mod in_flight;
 mod name_check;
-mod neighbour;
 mod operation_loop;
 mod other_pool;
 mod pacing;

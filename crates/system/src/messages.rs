@@ -12,14 +12,15 @@
 //! wrote. A text that was cut short or has lines that are not understood is
 //! unavailable with its reason; fields that a newer kernel adds are passed over.
 
-pub use self::counter::{MessageCounter, WatchedCounter, WatchedMessages};
-pub use self::reading::{CompoundOperation, MessageKind, MessagesReading};
+pub use self::reading::{
+    CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter,
+    WatchedMessages,
+};
 use self::search::CounterSearch;
 use crate::fact::Fact;
 use crate::sources::Sources;
 use crate::target::Target;
 
-mod counter;
 pub(crate) mod ganesha;
 mod iscsi;
 mod nfs_client;

@@ -47,14 +47,6 @@ impl NamesFound {
         self.check.wrong += 1;
         self.first.get_or_insert(failed);
     }
-
-    /// The look is over, which began then.
-    pub(super) fn ended(&self, clock: &RunClock, began_ns: u64) -> Check {
-        Check {
-            duration_ns: clock.now_ns().saturating_sub(began_ns),
-            ..self.check
-        }
-    }
 }
 
 /// A look at names, one after the other.

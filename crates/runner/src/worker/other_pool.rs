@@ -1,12 +1,12 @@
 //! Turning to a pool that another worker has worked on: what that one has acknowledged must be seen
-//! here, too.
+//! here, too. `--neighbour` has transactions performed there; the check across ranks looks at it.
 
 use std::collections::VecDeque;
 
 use engine::Session;
 use rundir::worker_status::Aside;
-use workload::Kept;
 use workload::names::NameKind;
+use workload::{Action, Intent, Kept, Phase};
 
 use super::config::{OtherPool, PoolAt};
 use super::name_check::NamesFound;
@@ -20,10 +20,76 @@ use crate::failures::Failed;
 /// 60 s at most (acregmax and acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 
+/// Of the names that a worker has removed so many are asked for, the last ones.
+const REMOVED_MAX: usize = 10_000;
+/// Of shared pools so many names of all ranks are looked at by others.
+const SAMPLE_OF_ALL: u64 = 65_536;
+
 /// A pool and the session in its directories.
 type InUse = (PoolAt, Box<dyn Session>);
 
 impl Worker {
+    /// Leaves the pool that it has prepared for that of another worker, and looks at all of its
+    /// names there: how long it takes until what is acknowledged there is seen here.
+    pub(super) fn turn_to(&mut self, other: OtherPool) -> Result<(), Left> {
+        let began_ns = self.tools.clock.now_ns();
+        let theirs = self.hear_of(&other, Stage::Take, None)?;
+        drop(self.enter(other, theirs.spoiled)?);
+        self.follow(Phase::Prepare, u64::MAX, |_| ());
+        if !self.tools.source.is_pure() {
+            // Only when all have done so a shared pool is whole.
+            self.begins(Stage::Take, 0)?;
+        }
+        let mut looked = NamesFound::default();
+        self.look_patiently(None, &VecDeque::new(), &mut looked)?;
+        self.taken(looked, began_ns)
+    }
+
+    /// Looks at what another worker has acknowledged in its transactions: every name and every
+    /// content that is there, and the names that it has removed last; of a shared pool at some.
+    pub(super) fn check_across(&mut self, other: OtherPool) -> Result<(), Left> {
+        let began_ns = self.tools.clock.now_ns();
+        let sample = (!self.tools.source.is_pure()).then(|| self.sample_of_all());
+        let theirs = self.hear_of(&other, Stage::CheckAcross, sample)?;
+        let own = self.enter(other, theirs.spoiled)?;
+        let mut removed = VecDeque::new();
+        if self.tools.source.is_pure() {
+            self.follow(Phase::Prepare, u64::MAX, |_| ());
+            self.follow(Phase::Transactions, theirs.intents, |intent| {
+                if removes(intent) {
+                    if removed.len() == REMOVED_MAX {
+                        removed.pop_front();
+                    }
+                    removed.push_back((intent.place, intent.action.named(), intent.number));
+                }
+            });
+        }
+        let mut looked = NamesFound::default();
+        let left = self.look_patiently(theirs.sample.as_deref(), &removed, &mut looked);
+        drop(self.swap(own));
+        left?;
+        self.unless_stopping()?;
+        self.report.check_across = Some(self.end_look(Stage::CheckAcross, &looked, began_ns));
+        Ok(())
+    }
+
+    /// Its part of the names of shared pools that other ranks look at, from all over its share.
+    fn sample_of_all(&self) -> Vec<Kept> {
+        let most = (SAMPLE_OF_ALL / u64::from(self.tools.others.workers)).max(1);
+        let mut share = 0_u64;
+        self.tools.source.pool(false, &mut |_| share += 1);
+        let every = share.div_ceil(most).max(1);
+        let mut sample = Vec::new();
+        let mut seen = 0;
+        self.tools.source.pool(false, &mut |kept| {
+            if seen % every == 0 {
+                sample.push(kept);
+            }
+            seen += 1;
+        });
+        sample
+    }
+
     /// Tells what it has acknowledged, and hears it of the worker of another pool when all have
     /// told.
     pub(super) fn hear_of(
@@ -127,4 +193,12 @@ impl Worker {
         }
         Ok(())
     }
+}
+
+/// Whether a name is gone when an intent is done.
+fn removes(intent: &Intent) -> bool {
+    matches!(
+        intent.action,
+        Action::Delete | Action::Rename | Action::RemoveLink | Action::RemoveSymbolicLink
+    )
 }

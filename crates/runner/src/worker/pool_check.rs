@@ -4,6 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use engine::Listing;
+use record::Check;
 use workload::End;
 use workload::names::NameKind;
 
@@ -26,13 +27,18 @@ impl Worker {
         self.look_at_names(1, &mut looked)?;
         self.look_at_directories(&mut looked)?;
         self.unless_stopping()?;
-        self.report.check = Some(looked.ended(&self.tools.clock, began_ns));
-        self.rendezvous.ended(
-            Stage::Check,
-            (looked.check.names, looked.check.names),
-            End::Complete,
-        );
+        self.report.check = Some(self.end_look(Stage::Check, &looked, began_ns));
         Ok(())
+    }
+
+    /// A stage is over that was a look at names, and began then.
+    pub(super) fn end_look(&mut self, stage: Stage, looked: &NamesFound, began_ns: u64) -> Check {
+        let names = looked.check.names;
+        self.rendezvous.ended(stage, (names, names), End::Complete);
+        Check {
+            duration_ns: self.tools.clock.now_ns().saturating_sub(began_ns),
+            ..looked.check
+        }
     }
 
     /// Lists the directories of the pool, where that is this worker's part, and counts those that

@@ -1,7 +1,7 @@
 //! A pool of an earlier run: its stream is followed as far as that one performed it.
 
 use rundir::manifest::Position;
-use workload::{End, Intent, Phase};
+use workload::{Intent, Phase};
 
 use super::name_check::NamesFound;
 use super::state::{Left, Worker};
@@ -56,12 +56,7 @@ impl Worker {
             return Err(Left::Failed(failed));
         }
         self.unless_stopping()?;
-        self.report.taken = Some(looked.ended(&self.tools.clock, began_ns));
-        self.rendezvous.ended(
-            Stage::Take,
-            (looked.check.names, looked.check.names),
-            End::Complete,
-        );
+        self.report.taken = Some(self.end_look(Stage::Take, &looked, began_ns));
         Ok(())
     }
 }

@@ -12,9 +12,10 @@ use dbus::Message;
 use dbus::arg::{Arg as _, ArgType, Iter};
 use dbus::channel::Channel;
 
-use super::counter::{MessageCounter, WatchedCounter};
 use super::nfs_server::{ALL_CLIENTS, PROTOCOLS};
-use super::reading::{CompoundOperation, MessageKind, MessagesReading, sorted};
+use super::reading::{
+    CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter, sorted,
+};
 use crate::fact::Fact;
 use crate::sources::Sources;
 

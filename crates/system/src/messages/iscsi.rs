@@ -6,8 +6,7 @@
 //! Retransmissions of the session are told through netlink to root alone
 //! (`iscsiadm --stats`), and are not read.
 
-use super::counter::WatchedCounter;
-use super::reading::{MessageKind, MessagesReading};
+use super::reading::{MessageKind, MessagesReading, WatchedCounter};
 use crate::counters::{DeviceCounters, FlushCount};
 use crate::fact::Fact;
 use crate::sources::Sources;

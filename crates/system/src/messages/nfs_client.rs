@@ -6,8 +6,7 @@
 //! fails as a whole at one line of one of them, leaves escapes in the names of
 //! mount points and takes a file that was cut short for a whole one.
 
-use super::counter::WatchedCounter;
-use super::reading::{MessageKind, MessagesReading, Named as _, sorted};
+use super::reading::{MessageKind, MessagesReading, Named as _, WatchedCounter, sorted};
 use crate::fact::Fact;
 use crate::mount::{Mount, unescape};
 

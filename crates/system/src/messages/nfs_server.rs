@@ -5,8 +5,7 @@
 //! Of NFS version 4 the messages are `COMPOUND`; the operations within are told
 //! beside them.
 
-use super::counter::WatchedCounter;
-use super::reading::{CompoundOperation, MessageKind, MessagesReading, sorted};
+use super::reading::{CompoundOperation, MessageKind, MessagesReading, WatchedCounter, sorted};
 use crate::fact::Fact;
 use crate::mount::unescape;
 use crate::sources::Sources;

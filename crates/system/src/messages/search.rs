@@ -3,7 +3,7 @@
 use crate::fact::{Fact, unless_empty};
 use std::collections::HashSet;
 
-use super::counter::{MessageCounter, WatchedCounter, WatchedMessages};
+use super::reading::{MessageCounter, WatchedCounter, WatchedMessages};
 use super::{iscsi, nfs_client, nfs_server, smb_client};
 use crate::class::Class;
 use crate::device::{Device, DeviceKind, iscsi_session};

@@ -4,8 +4,7 @@
 //! A command is a message, also where several travel together. Commands of a
 //! session, such as those that begin it, are not counted by share.
 
-use super::counter::WatchedCounter;
-use super::reading::{MessageKind, MessagesReading, Named as _, sorted};
+use super::reading::{MessageKind, MessagesReading, Named as _, WatchedCounter, sorted};
 use crate::fact::Fact;
 use crate::mount::Mount;
 
