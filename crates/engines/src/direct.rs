@@ -1,15 +1,15 @@
 //! Whether a file system has input and output past the page cache.
 
-use std::ffi::CString;
 use std::fs::File;
 use std::io;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::unix::fs::FileExt;
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use engine::DIRECT_ALIGNMENT;
 use engine::namespace::Access;
-use rustix::fs::{AtFlags, unlinkat};
+use rustix::fs::{AtFlags, Mode, OFlags, openat, unlinkat};
 
 use crate::acting_user::Acting;
 use crate::buffers::Memory;
@@ -28,8 +28,8 @@ pub fn probe_direct(directory: &Path) -> io::Result<()> {
         Access::Own | Access::Refused(_) | Access::Link(_) => None,
     };
     let _acting = Acting::begin(user)?;
-    let nameless = libc::O_TMPFILE | libc::O_RDWR;
-    match open(&held, ".", nameless | libc::O_DIRECT) {
+    let nameless = OFlags::TMPFILE | OFlags::RDWR;
+    match open(&held, ".", nameless | OFlags::DIRECT) {
         Ok(file) => write_and_read(&file),
         Err(without_name) => match open(&held, ".", nameless) {
             // A file without a name is no difficulty, so direct input and output is one.
@@ -47,50 +47,28 @@ fn probe_by_name(directory: &OwnedFd) -> io::Result<()> {
     let made = open(
         directory,
         &name,
-        libc::O_CREAT | libc::O_EXCL | libc::O_NOFOLLOW | libc::O_RDWR,
+        OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR,
     )?;
     // The very file that was made: by its name it could be another by now.
     let again = format!("/proc/self/fd/{}", made.as_raw_fd());
-    let answer = open(directory, &again, libc::O_RDWR | libc::O_DIRECT)
+    let answer = open(directory, &again, OFlags::RDWR | OFlags::DIRECT)
         .and_then(|file| write_and_read(&file));
     unlinkat(directory, &name, AtFlags::empty())?;
     answer
 }
 
-fn open(directory: &OwnedFd, name: &str, flags: i32) -> io::Result<File> {
-    let name = CString::new(name)?;
-    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of
-    // ours.
-    let file = unsafe {
-        libc::openat(
-            directory.as_raw_fd(),
-            name.as_ptr(),
-            flags | libc::O_CLOEXEC,
-            0o600,
-        )
-    };
-    if file < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the descriptor was just opened and belongs to nobody else.
-    Ok(unsafe { File::from_raw_fd(file) })
+fn open(directory: &OwnedFd, name: &str, flags: OFlags) -> io::Result<File> {
+    let mode = Mode::from_raw_mode(0o600);
+    Ok(openat(directory, name, flags | OFlags::CLOEXEC, mode)?.into())
 }
 
 fn write_and_read(file: &File) -> io::Result<()> {
     let mut memory =
         Memory::new(DIRECT_ALIGNMENT).map_err(|_| io::Error::from(io::ErrorKind::OutOfMemory))?;
     let block = memory.bytes();
-    // SAFETY: the file is open; pointer and length are of one slice that outlives the call.
-    let written = unsafe { libc::pwrite(file.as_raw_fd(), block.as_ptr().cast(), block.len(), 0) };
-    if written < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    // SAFETY: the file is open; pointer and length are of one slice, borrowed mutably for the call.
-    let read = unsafe { libc::pread(file.as_raw_fd(), block.as_mut_ptr().cast(), block.len(), 0) };
-    if read < 0 {
-        return Err(io::Error::last_os_error());
-    }
-    if written == read && read as usize == block.len() {
+    let written = file.write_at(block, 0)?;
+    let read = file.read_at(block, 0)?;
+    if written == read && read == block.len() {
         Ok(())
     } else {
         Err(io::Error::from_raw_os_error(libc::EINVAL))

@@ -5,24 +5,17 @@ use std::sync::Arc;
 
 use crate::calls::{Calls, Style};
 use crate::kernel_namespace::KernelNamespace;
+use crate::raw;
 use crate::system::kernel::KernelCalls;
 use engine::namespace::Namespace;
-use engine::{
-    Cached, Capability, Durability, Engine, EngineFacts, OpenError, Session, Settings, Targets,
-};
+use engine::{Engine, EngineFacts, OpenError, Session, Settings};
 
 /// What is known of it before a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "posix",
     help: "System calls relative to an open directory, as careful programs make them",
-    targets: Targets::Directories,
-    protocol: None,
-    depth_max: 1,
-    capabilities: &Capability::ALL,
-    cache: Cached::PageCache,
     direct: true,
-    durability: &Durability::ALL,
-    namespace: Some(KernelNamespace::FACTS),
+    ..raw::FACTS
 };
 
 /// The engine of this module.

@@ -4,13 +4,14 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_long};
 use std::fs::OpenOptions;
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use super::{At, Object, System, last_errno};
 use crate::acting_user;
 use engine::namespace::ActingUser;
 use engine::{Errno, Location, OpenError, Settings};
+use rustix::fs::{Mode, OFlags};
 
 /// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a
 /// link. All architectures have it by this number but Alpha.
@@ -80,15 +81,8 @@ fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
     let Some(below) = &location.below else {
         return Ok(base.into());
     };
-    let flags = libc::O_RDONLY | libc::O_DIRECTORY | libc::O_NOFOLLOW | libc::O_CLOEXEC;
-    // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory of
-    // ours.
-    let opened = unsafe { libc::openat(base.as_raw_fd(), below.as_ptr(), flags) };
-    if opened < 0 {
-        return Err(error(std::io::Error::last_os_error()));
-    }
-    // SAFETY: the call has just made the descriptor, and nobody else has it.
-    Ok(unsafe { OwnedFd::from_raw_fd(opened) })
+    let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
+    rustix::fs::openat(&base, below, flags, Mode::empty()).map_err(|errno| error(errno.into()))
 }
 
 /// Gives the calling thread a table of open files of its own, so that the kernel need not guard it

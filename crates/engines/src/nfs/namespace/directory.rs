@@ -57,25 +57,14 @@ impl NfsDirectory {
             times: Times::Server,
             ..NewAttributes::of_mode(MARK_MODE)
         };
-        self.set_attributes(&file, &new)?;
+        self.line.set_attributes(&file, &new)?;
         Ok(file)
-    }
-
-    fn set_attributes(&self, file: &Handle, new: &NewAttributes) -> Result<(), CallError> {
-        let procedure = Procedure::SetAttributes;
-        let arguments = |out: &mut Vec<u8>| arguments::set_attributes(out, file, new);
-        self.line.call(procedure, arguments, |reader| {
-            results::changed(procedure, reader)
-        })
     }
 
     /// REMOVE or RMDIR.
     fn remove_name(&self, procedure: Procedure, name: &[u8]) -> Result<(), CallError> {
         let arguments = |out: &mut Vec<u8>| arguments::name_in(out, &self.handle, name);
-        let removed = self.line.call(procedure, arguments, |reader| {
-            results::changed(procedure, reader)
-        });
-        match removed {
+        match self.line.change(procedure, arguments) {
             // It is not there any more, as was wanted; the first call or somebody else has done it.
             Err(CallError::NotKnown) => Ok(()),
             removed => removed,
@@ -83,21 +72,15 @@ impl NfsDirectory {
     }
 
     fn rename(&self, from: &[u8], to: &[u8]) -> Result<(), CallError> {
-        let procedure = Procedure::Rename;
-        let arguments =
-            |out: &mut Vec<u8>| arguments::rename(out, (&self.handle, from), (&self.handle, to));
-        self.line.call(procedure, arguments, |reader| {
-            results::changed(procedure, reader)
+        self.line.change(Procedure::Rename, |out| {
+            arguments::rename(out, (&self.handle, from), (&self.handle, to));
         })
     }
 
     /// Gives a file that has a name another one, which is not there.
     fn rename_to_new(&self, file: &Handle, from: &[u8], to: &[u8]) -> Result<(), CallError> {
-        let procedure = Procedure::Link;
         let arguments = |out: &mut Vec<u8>| arguments::link(out, file, &self.handle, to);
-        match self.line.call(procedure, arguments, |reader| {
-            results::changed(procedure, reader)
-        }) {
+        match self.line.change(Procedure::Link, arguments) {
             Ok(()) => return self.remove_name(Procedure::Remove, from),
             // Where it has the name, the first call had given it.
             Err(CallError::NotKnown) if self.line.stands_for(&self.handle, to, file)? => {
@@ -245,7 +228,8 @@ impl Directory for NfsDirectory {
             times: Times::These(accessed, modified),
             ..NewAttributes::default()
         };
-        self.set_attributes(&self.handle, &new).map_err(errno_of)
+        let set = self.line.set_attributes(&self.handle, &new);
+        set.map_err(errno_of)
     }
 
     /// Names are on stable storage when the server answers, by the protocol's rule.

@@ -4,7 +4,9 @@ use core::time::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use nfs_client::{
-    CallError, Client, Counters, FileAttributes, Garbled, Handle, Procedure, arguments, results,
+    CallError, Client, Counters, FileAttributes, Garbled, Handle, Procedure,
+    arguments::{self, NewAttributes},
+    results,
     xdr::Reader,
 };
 
@@ -65,6 +67,27 @@ impl HomeLine {
         results: impl Fn(Reader<'_>) -> Result<T, Garbled>,
     ) -> Result<T, CallError> {
         self.with(|client| client.call(procedure, arguments, results))
+    }
+
+    /// A call that answers with no more than that it is done.
+    pub(super) fn change(
+        &self,
+        procedure: Procedure,
+        arguments: impl Fn(&mut Vec<u8>),
+    ) -> Result<(), CallError> {
+        self.call(procedure, arguments, |reader| {
+            results::changed(procedure, reader)
+        })
+    }
+
+    pub(super) fn set_attributes(
+        &self,
+        file: &Handle,
+        new: &NewAttributes,
+    ) -> Result<(), CallError> {
+        self.change(Procedure::SetAttributes, |out| {
+            arguments::set_attributes(out, file, new);
+        })
     }
 
     /// The handle of what has a name, and what is known of it.

@@ -24,14 +24,6 @@ pub(super) struct NfsMark {
 }
 
 impl NfsMark {
-    fn set(&self, new: &NewAttributes) -> Result<(), CallError> {
-        let procedure = Procedure::SetAttributes;
-        let arguments = |out: &mut Vec<u8>| arguments::set_attributes(out, &self.file, new);
-        self.line.call(procedure, arguments, |reader| {
-            results::changed(procedure, reader)
-        })
-    }
-
     fn write_all(&self, text: &[u8]) -> Result<(), CallError> {
         let line = &self.line;
         let most = line.target.mounted.sizes.write as usize;
@@ -54,7 +46,7 @@ impl NfsMark {
             .with(|client| client.attributes(&self.file))?
             .size_bytes;
         match size > text.len() as u64 {
-            true => self.set(&NewAttributes::of_size(text.len() as u64)),
+            true => line.set_attributes(&self.file, &NewAttributes::of_size(text.len() as u64)),
             false => Ok(()),
         }
     }
@@ -94,6 +86,8 @@ impl Mark for NfsMark {
 
     fn restrict(&self, mode: u32) {
         // Where that is refused its owner cannot help it.
-        let _ = self.set(&NewAttributes::of_mode(mode));
+        let _ = self
+            .line
+            .set_attributes(&self.file, &NewAttributes::of_mode(mode));
     }
 }
