@@ -23,7 +23,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, getpgrp, kill_process,
 use signal_hook::consts::{SIGCHLD, SIGHUP, SIGINT, SIGQUIT, SIGTERM};
 use signal_hook::iterator::Signals;
 use system::child::wait;
-use system::{Account, Fact, Host, Sources, Target, WatchedAccount};
+use system::{Accounted, Fact, Host, Sources, Target, WatchedAccount};
 
 use crate::args::ObserveArguments;
 use crate::ui::output::{OutputFile, Outputs};
@@ -163,7 +163,7 @@ fn code(end: CommandEnd) -> u8 {
 }
 
 /// Has what is in the page cache written to the target's file system, counted apart.
-fn synced(directory: &File, before: &Account, read: impl FnOnce() -> Account) -> TargetSync {
+fn synced(directory: &File, before: &Accounted, read: impl FnOnce() -> Accounted) -> TargetSync {
     let began = Instant::now();
     let synced = rustix::fs::syncfs(directory);
     let took = began.elapsed();
