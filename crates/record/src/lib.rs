@@ -26,6 +26,7 @@ pub mod read;
 mod rerun;
 mod room;
 pub mod run;
+pub mod sent;
 pub mod server;
 mod share;
 pub mod sizing;
@@ -57,6 +58,7 @@ pub use run::{
     SegmentKind, SlowOperation, SlowStep, SlowestRecord, Stalled, StepRecord, SweepStep,
     SweepStepRun, SystemDuring, Tool, WorkerPhase,
 };
+pub use sent::Sent;
 pub use server::{ServerCounts, ServerRecord, ServerTotals};
 pub use share::share;
 pub use sizing::{Calibration, Sizing, SteadyFound};

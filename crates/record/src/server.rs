@@ -88,6 +88,16 @@ pub struct ServerCounts {
     pub other_calls: u64,
 }
 
+impl ServerRecord {
+    /// The facts that an engine has named.
+    ///
+    /// # Errors
+    /// Where one is missing, or of another type.
+    pub fn from_facts(facts: serde_json::Value) -> serde_json::Result<Self> {
+        serde_json::from_value(facts)
+    }
+}
+
 impl ServerCounts {
     /// Each count by its name, which gives how many.
     pub fn from_named(count_of: impl Fn(&str) -> u64) -> Self {

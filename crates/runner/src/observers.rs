@@ -13,7 +13,7 @@ use ranks::clocks::ClockAxis;
 use ranks::{ClockOffset, CommunicationError, Ranks};
 use record::observer::{ObservedStretch, align, cpu_busy_p99, stretches};
 use record::ranks::{ObserverRecord, RankClockOffset};
-use record::{HostId, Record};
+use record::{HostId, Record, Sent};
 use system::{Host, MachineReading, Sources, WatchedMachine};
 
 use crate::clock::{Clock, SystemClock};
@@ -141,10 +141,11 @@ impl Observers {
         let own = self
             .own
             .and_then(|own| own.into_record(rank, &axis, &stretches));
-        self.all.meet(Vec::from_iter(own), |mut one, more| {
-            one.extend(more);
+        let all = self.all.meet(Sent(Vec::from_iter(own)), |mut one, more| {
+            one.0.extend(more.0);
             one
-        })
+        });
+        all.map(|all| all.0)
     }
 }
 

@@ -18,6 +18,7 @@ pub(crate) struct AtBarrier {
     /// By worker.
     pub acknowledged: BTreeMap<u32, Acknowledged>,
     /// A phase that has come to its end; `None` behind the barrier where it has not everywhere.
+    #[serde(with = "record::sent")]
     pub phase: Option<PhaseRecord>,
     /// Whether the pool had nothing left for the load.
     pub ran_dry: bool,

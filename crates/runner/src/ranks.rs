@@ -4,7 +4,7 @@
 
 use ::ranks::{CommunicationError, Ranks};
 use record::ranks::ClusterRecord;
-use record::{Origin, Record};
+use record::{Origin, Record, Sent};
 use rundir::Life;
 use rundir::manifest::OtherRank;
 use spec::RunSpec;
@@ -175,8 +175,9 @@ impl Processes {
     pub(crate) fn join_heads(&self, head: &Record, takes_records: bool) -> Option<Box<Record>> {
         let (ranks, cluster) = self.0.as_ref().zip(head.cluster.clone())?;
         let is_taken = ranks.broadcast(Some(takes_records)).ok()?;
-        let join = || ranks.meet(head.clone().of_rank(cluster), Record::join);
-        is_taken.then(join)?.ok().map(Box::new)
+        let own = Sent(head.clone().of_rank(cluster));
+        let join = || ranks.meet(own, |one, other| Sent(one.0.join(other.0)));
+        is_taken.then(join)?.ok().map(|all| Box::new(all.0))
     }
 
     /// Begins a meeting at a barrier, and does not wait for the others.

@@ -11,7 +11,7 @@ use system::{Fact, MessageCounter, MessageKind, MessagesReading};
 
 /// The facts of a server.
 pub(crate) fn record_of(facts: &ServerFacts) -> ServerRecord {
-    let record = serde_json::to_value(facts).and_then(serde_json::from_value);
+    let record = serde_json::to_value(facts).and_then(ServerRecord::from_facts);
     record.expect("an engine that calls servers has all facts of the record")
 }
 

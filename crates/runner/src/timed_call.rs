@@ -42,29 +42,57 @@ fn wait<A: Send + 'static>(
     goes_on: &mut dyn FnMut(Duration) -> bool,
     progress: &AtomicU64,
 ) -> Result<A, NoAnswer> {
-    let (answer, answers) = mpsc::channel();
     // An answer is either taken by who waits or given to `late`, also where it comes at the moment
     // of giving up.
-    let given_up = Arc::new(Mutex::new(false));
-    let is_late = Arc::clone(&given_up);
+    let answer = Arc::new(Mutex::new(Answer {
+        value: None,
+        is_given_up: false,
+    }));
+    let shared = Arc::clone(&answer);
+    let call = move || {
+        let acted = act();
+        let mut answer = shared.lock().unwrap_or_else(PoisonError::into_inner);
+        if answer.is_given_up {
+            drop(answer);
+            late(acted);
+        } else {
+            answer.value = Some(acted);
+        }
+    };
+    let ended = wait_for_end(Box::new(call), goes_on, progress);
+    let mut answer = answer.lock().unwrap_or_else(PoisonError::into_inner);
+    answer.is_given_up = true;
+    match (answer.value.take(), ended) {
+        (Some(value), _) => Ok(value),
+        (None, Ok(())) => Err(NoAnswer::Broken),
+        (None, Err(why)) => Err(why),
+    }
+}
+
+struct Answer<A> {
+    value: Option<A>,
+    is_given_up: bool,
+}
+
+/// Waits for the end of a call, for each kind of answer the same code.
+fn wait_for_end(
+    call: Box<dyn FnOnce() + Send>,
+    goes_on: &mut dyn FnMut(Duration) -> bool,
+    progress: &AtomicU64,
+) -> Result<(), NoAnswer> {
+    let (end, ends) = mpsc::channel();
     let acting = thread::Builder::new()
         .name("target".to_owned())
         .spawn(move || {
-            let acted = act();
-            let is_late = is_late.lock().unwrap_or_else(PoisonError::into_inner);
-            if *is_late {
-                drop(is_late);
-                late(acted);
-            } else {
-                // Whoever has not given up waits.
-                let _ = answer.send(acted);
-            }
+            call();
+            // Who has given up does not listen.
+            let _ = end.send(());
         });
     acting.map_err(NoAnswer::NoThread)?;
     let (mut seen, mut since) = (progress.load(Ordering::Relaxed), Instant::now());
     loop {
-        match answers.recv_timeout(TELL_EVERY) {
-            Ok(answer) => return Ok(answer),
+        match ends.recv_timeout(TELL_EVERY) {
+            Ok(()) => return Ok(()),
             Err(RecvTimeoutError::Disconnected) => return Err(NoAnswer::Broken),
             Err(RecvTimeoutError::Timeout) => {}
         }
@@ -73,10 +101,7 @@ fn wait<A: Send + 'static>(
             (seen, since) = (now, Instant::now());
         }
         if !goes_on(since.elapsed()) {
-            *given_up.lock().unwrap_or_else(PoisonError::into_inner) = true;
-            return answers
-                .try_recv()
-                .map_err(|_| NoAnswer::Late(since.elapsed()));
+            return Err(NoAnswer::Late(since.elapsed()));
         }
     }
 }
@@ -143,44 +168,56 @@ impl<'e> Waiter<'e> {
         act: impl FnOnce() -> A + Send + 'static,
         late: impl FnOnce(A) + Send + 'static,
     ) -> Result<A, NoAnswer> {
-        let mut named: Option<usize> = None;
         let began = Instant::now();
-        let mut stopping: Option<Instant> = None;
-        let mut goes_on = |waited: Duration| {
-            if let Some(stage) = call.stage {
-                let done = call.progress.load(Ordering::Relaxed);
-                let progress = Progress {
-                    done,
-                    completed: done,
-                    total: None,
-                };
-                self.events.event(Event::PhaseProgress(stage, progress));
-            }
-            if self.control.is_stopping() {
-                stopping.get_or_insert_with(Instant::now);
-            }
-            let is_in_vain = stopping.is_some_and(|since| since.elapsed().min(waited) >= GRACE);
-            if (is_in_vain || waited >= self.stall_timeout) && named.is_none() {
-                let stalled = Stalled {
-                    worker: None,
-                    operation: call.what.clone(),
-                    path: call.path.clone(),
-                    ns: ns(waited),
-                    came_back: false,
-                };
-                named = Some(self.stalled.len());
-                self.events.event(Event::Stalled(stalled.clone()));
-                self.stalled.push(stalled);
-            }
-            !is_in_vain && waited < self.stall_timeout * GIVE_UP_AFTER
-        };
+        let mut waiting = Waiting::default();
+        let mut goes_on = |waited| self.goes_on(call, &mut waiting, waited);
         let answer = wait(act, late, &mut goes_on, &call.progress);
-        if let Some(stalled) = named.and_then(|index| self.stalled.get_mut(index)) {
+        if let Some(stalled) = waiting.named.and_then(|index| self.stalled.get_mut(index)) {
             stalled.came_back = answer.is_ok();
             stalled.ns = ns(began.elapsed());
         }
         answer
     }
+
+    /// Tells of a call that has been waited for so long; whether it is waited for any longer.
+    fn goes_on(&mut self, call: &Call, waiting: &mut Waiting, waited: Duration) -> bool {
+        if let Some(stage) = call.stage {
+            let done = call.progress.load(Ordering::Relaxed);
+            let progress = Progress {
+                done,
+                completed: done,
+                total: None,
+            };
+            self.events.event(Event::PhaseProgress(stage, progress));
+        }
+        if self.control.is_stopping() {
+            waiting.stopping.get_or_insert_with(Instant::now);
+        }
+        let stopping = waiting.stopping;
+        let is_in_vain = stopping.is_some_and(|since| since.elapsed().min(waited) >= GRACE);
+        if (is_in_vain || waited >= self.stall_timeout) && waiting.named.is_none() {
+            let stalled = Stalled {
+                worker: None,
+                operation: call.what.clone(),
+                path: call.path.clone(),
+                ns: ns(waited),
+                came_back: false,
+            };
+            waiting.named = Some(self.stalled.len());
+            self.events.event(Event::Stalled(stalled.clone()));
+            self.stalled.push(stalled);
+        }
+        !is_in_vain && waited < self.stall_timeout * GIVE_UP_AFTER
+    }
+}
+
+/// How a call is waited for.
+#[derive(Default)]
+struct Waiting {
+    /// Where it stands among what is stalled, once it was named.
+    named: Option<usize>,
+    /// Since when the run is to stop.
+    stopping: Option<Instant>,
 }
 
 fn ns(time: Duration) -> u64 {

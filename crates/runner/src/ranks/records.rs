@@ -2,7 +2,7 @@
 
 use ::ranks::{ClockOffset, Ranks};
 use record::ranks::{ClusterRecord, HostRecord, RankClock, RankClockOffset, RankRecord};
-use record::{Origin, Outcome, Record};
+use record::{Origin, Outcome, Record, Sent};
 use system::{Fact, Sources};
 use workload::StreamHash;
 
@@ -96,8 +96,9 @@ pub(super) fn join_records(
         }
         own = own.of_rank(cluster);
     }
-    match ranks.meet(own.clone(), Record::join) {
-        Ok(all) => (all, own),
+    let joined = ranks.meet(Sent(own.clone()), |one, other| Sent(one.0.join(other.0)));
+    match joined {
+        Ok(all) => (all.0, own),
         Err(why) => {
             if own.actual.outcome == Outcome::Complete {
                 own.actual.outcome = Outcome::Failed {

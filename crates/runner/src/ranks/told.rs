@@ -1,7 +1,7 @@
 //! What rank 0 tells those ranks that did not perform a run.
 
 use ::ranks::{CommunicationError, Ranks};
-use record::Record;
+use record::{Record, Sent};
 use serde::{Deserialize, Serialize};
 
 use super::introduction::host;
@@ -10,7 +10,7 @@ use crate::error::Refused;
 /// What came of a run that not all ranks performed, as rank 0 tells all of them: its record; or
 /// which rank refused it, on which host, and why.
 #[derive(Debug, Serialize, Deserialize)]
-pub(super) struct Told(Result<Box<Record>, (u32, String, String)>);
+pub(super) struct Told(Result<Sent<Box<Record>>, (u32, String, String)>);
 
 impl Told {
     /// Tells the ranks that did not perform a run what came of it, once it is closed; ranks that
@@ -25,7 +25,7 @@ impl Told {
         let own = own.filter(|_| ranks.rank() == 0);
         let told = own.map(|own| {
             Self(match own {
-                Ok(record) => Ok(Box::new(record.clone())),
+                Ok(record) => Ok(Sent(Box::new(record.clone()))),
                 Err(Refused::OnRank { rank, host, why }) => Err((*rank, host.clone(), why.clone())),
                 Err(refused) => Err((0, host(), refused.to_string())),
             })
@@ -37,6 +37,6 @@ impl Told {
     /// Its record.
     pub(super) fn into_record(self) -> Result<Record, Refused> {
         let refused = |(rank, host, why)| Refused::OnRank { rank, host, why };
-        self.0.map(|record| *record).map_err(refused)
+        self.0.map(|record| *record.0).map_err(refused)
     }
 }
