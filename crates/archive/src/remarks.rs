@@ -8,6 +8,7 @@ use document::sanitize;
 use record::Record;
 use rusqlite::{Transaction, params};
 use serde::{Deserialize, Serialize};
+use verdict::ListedRun;
 
 use crate::filter::signed;
 
@@ -117,6 +118,17 @@ pub struct Remarks {
     /// What somebody noted.
     #[serde(default)]
     pub note: Option<NoteText>,
+}
+
+/// Those of an archived run. The file may have been changed by another program: what no run can
+/// have is left out.
+impl From<&ListedRun> for Remarks {
+    fn from(run: &ListedRun) -> Self {
+        Self {
+            tags: run.tags.iter().filter_map(|tag| tag.parse().ok()).collect(),
+            note: run.note.as_ref().and_then(|note| note.parse().ok()),
+        }
+    }
 }
 
 impl Remarks {

@@ -8,9 +8,12 @@
 pub mod archive;
 pub mod calibration;
 pub mod classic;
+pub mod import;
 pub mod input;
+pub mod page;
 pub mod parts;
 pub mod plan;
+pub mod publications;
 pub mod ranks;
 pub mod record_source;
 pub mod run_spec;

@@ -9,9 +9,9 @@ use verdict::CheckedRecord;
 use verdict::check::check_with;
 
 use crate::args::CheckArguments;
-use crate::commands::archive::is_submission;
 use crate::commands::run;
 use crate::ui::problem::{Problem, print};
+use campaign::import::is_submission;
 use campaign::record_source::{self, Called};
 
 /// A record differs, or breaks a rule.

@@ -30,7 +30,7 @@ pub fn hand_over(bytes: &[u8]) -> usize {
 }
 
 fn take(document: &str) -> bool {
-    if cli::commands::archive::is_submission(document) {
+    if campaign::import::is_submission(document) {
         return submission(document);
     }
     if !imported::import(document.as_bytes()) {

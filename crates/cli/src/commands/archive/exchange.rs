@@ -3,22 +3,18 @@
 use std::io::{BufWriter, Write};
 use std::path::Path;
 
-use archive::{Archive, Imported, NoteText, Remarks, SubmissionOutcome, is_alive};
+use archive::{Archive, NoteText, Remarks, is_alive};
 use campaign::archive::place_of_one;
 use document::Format;
-use document::sanitize::{path as shown, sanitize};
+use document::sanitize::path as shown;
 use published::Submission;
 use record::Record;
-use record::documents::Documents;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use verdict::ListedRun;
 
-use super::opened::{number, open, record, remarks};
+use super::opened::{number, open};
 use crate::args::{ExportArguments, ImportArguments};
 use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, USER, print, refuse, tell};
-use campaign::record_source;
 
 /// Writes runs for others.
 ///
@@ -75,7 +71,8 @@ fn submit(
 ) -> Result<u8, Problem> {
     let mut text = String::new();
     for run in &arguments.runs {
-        let submission = Submission::of(&record(archive, run)?, by, system);
+        let record = archive.record(number(&archive.called(run)?))?;
+        let submission = Submission::of(&record, by, system);
         let submission = submission.map_err(|problem| {
             let run = shown(Path::new(run));
             Problem::refused(format_args!("run {run}: {problem}"))
@@ -135,7 +132,7 @@ fn each(
 /// program or of an earlier version may have remarks that no import would take: they stay there,
 /// and that is told.
 fn exported(entry: &ListedRun, record: &Record) -> String {
-    let remarks = remarks(entry);
+    let remarks = Remarks::from(entry);
     let run = number(entry);
     if let (Some(note), None) = (&entry.note, &remarks.note) {
         tell(format_args!(
@@ -202,165 +199,23 @@ impl<'a> Output<'a> {
 
 /// A file has something that is no record, or is another than the one that is there.
 const NOT_ALL: u8 = 1;
-/// So many records are written at once: each time costs as much as one of them.
-const AT_ONCE: usize = 64;
-/// Or fewer, where their texts have so many bytes together.
-const BYTES_AT_ONCE: usize = 16 << 20;
 
 /// Adds records of other machines, and submissions. One that is there already is left as it is.
 ///
 /// # Errors
 /// Where the archive cannot be opened or made, or what was done cannot be told.
 pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
-    let archive = place_of_one(arguments.archive.archive.as_deref())?.open(true, USER)?;
-    let mut import = Import {
-        archive,
-        waiting: Vec::new(),
-        waiting_bytes: 0,
-        code: 0,
-    };
+    let mut archive = place_of_one(arguments.archive.archive.as_deref())?.open(true, USER)?;
+    let mut code = 0;
     for path in &arguments.files {
-        import.file(path)?;
-    }
-    Ok(import.code)
-}
-
-struct Import {
-    archive: Archive,
-    /// What was read and not written yet.
-    waiting: Vec<(Record, Remarks)>,
-    /// The bytes of their texts.
-    waiting_bytes: usize,
-    code: u8,
-}
-
-impl Import {
-    fn file(&mut self, path: &Path) -> Result<(), Problem> {
-        let source = match record_source::source(path) {
-            Ok(source) => source,
-            Err(error) => {
-                self.failed(path, &format!("cannot read it: {error}"));
-                return Ok(());
+        campaign::import::import(&mut archive, path, &mut |became| match became {
+            Ok(line) => print(&line),
+            Err(why) => {
+                code = NOT_ALL;
+                tell(format_args!("{}: {why}", shown(path)));
+                Ok(())
             }
-        };
-        for (place, document) in Documents::of(source).enumerate() {
-            let imported = match document {
-                Ok(text) if is_submission(&text) => self.submission(&text)?,
-                Ok(text) => self.record(&text),
-                Err(error) => Err(error.to_string()),
-            };
-            match imported {
-                Ok(()) => {}
-                Err(error) => self.failed(
-                    path,
-                    &format!("document {}: {}", place + 1, sanitize(&error)),
-                ),
-            }
-            if self.waiting.len() == AT_ONCE || self.waiting_bytes >= BYTES_AT_ONCE {
-                self.write(path)?;
-            }
-        }
-        self.write(path)
+        })?;
     }
-
-    /// Takes a record, or says why it is none.
-    fn record(&mut self, text: &str) -> Result<(), String> {
-        let record = Record::from_json(text).map_err(|error| error.to_string())?;
-        self.waiting.push((record, Remarks::of_document(text)?));
-        self.waiting_bytes += text.len();
-        Ok(())
-    }
-
-    /// Adds a submission, or says why it is none.
-    fn submission(&mut self, text: &str) -> Result<Result<(), String>, Problem> {
-        let submission = match Submission::from_json(text) {
-            Ok(submission) => submission,
-            Err(error) => return Ok(Err(error.to_string())),
-        };
-        let when = submission.when_unix_ns.to_string();
-        let is_of_same_run = |other: &str| {
-            // Most are of other moments, and are not read for it.
-            other.contains(&when)
-                && Submission::from_json(other).is_ok_and(|other| other.is_of_same_run(&submission))
-        };
-        let submitted = self
-            .archive
-            .add_submission(&submission.to_json(), &is_of_same_run)?;
-        print(&format!(
-            "Submission of {}: {}\n",
-            sanitize(&submission.contributor),
-            match submitted {
-                SubmissionOutcome::New => "new",
-                SubmissionOutcome::There => "there already",
-                SubmissionOutcome::Replaced => "new, replaces an earlier one of the same run",
-            }
-        ))?;
-        Ok(Ok(()))
-    }
-
-    fn write(&mut self, path: &Path) -> Result<(), Problem> {
-        let runs = std::mem::take(&mut self.waiting);
-        self.waiting_bytes = 0;
-        let runs: Vec<(&Record, &Remarks)> = runs
-            .iter()
-            .map(|(record, remarks)| (record, remarks))
-            .collect();
-        let imported = self.archive.import_all(&runs)?;
-        for ((record, _), imported) in runs.into_iter().zip(imported) {
-            match imported {
-                Imported::New(number) => print(&format!("Run {number}: new, {}\n", told(record)))?,
-                Imported::There(number) => {
-                    print(&format!("Run {number}: there already, {}\n", told(record)))?
-                }
-                Imported::Completed(number) => {
-                    print(&format!("Run {number}: completed, {}\n", told(record)))?;
-                }
-                Imported::Unreadable(number) => self.failed(
-                    path,
-                    &format!(
-                        "run {number} of the archive has the same identity, {}, but its record \
-                         cannot be read ('postmark show {number}' shows the problem; delete that \
-                         run, then import this one again)",
-                        record.id
-                    ),
-                ),
-                Imported::Conflict(number) => self.failed(
-                    path,
-                    &format!(
-                        "CONFLICT: run {number} of the archive has the same identity, {}, but \
-                         another record (compare them with 'postmark show', and delete the wrong \
-                         one)",
-                        record.id
-                    ),
-                ),
-            }
-        }
-        Ok(())
-    }
-
-    fn failed(&mut self, path: &Path, what: &str) {
-        self.code = NOT_ALL;
-        tell(format_args!("{}: {what}", shown(path)));
-    }
-}
-
-/// Whether a document says that it is a submission. Nothing else of it is read.
-pub fn is_submission(text: &str) -> bool {
-    #[derive(Deserialize)]
-    struct Named {
-        submission: IgnoredAny,
-    }
-    serde_json::from_str::<Named>(text).is_ok_and(
-        |Named {
-             submission: IgnoredAny,
-         }| true,
-    )
-}
-
-fn told(record: &Record) -> String {
-    format!(
-        "{} of {}",
-        document::units::utc(record.origin.begun_unix_ns()),
-        sanitize(&record.host.hostname)
-    )
+    Ok(code)
 }

@@ -2,12 +2,12 @@
 
 use archive::{ArchiveErrorKind, is_alive};
 use campaign::archive::place_of_one;
+use campaign::publications::beside_run;
 use document::{Document, Format, WIDTH};
 use record::Record;
 
 use super::opened::{number, open};
 use crate::args::{ListArguments, ShowArguments};
-use crate::commands::published::beside_document;
 use crate::commands::run::delivery::{deliver, render, writer};
 use crate::ui::output::{Outputs, is_standard_output};
 use crate::ui::problem::{Problem, USER};
@@ -92,7 +92,7 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
     if arguments.with_published {
         text.push('\n');
         text.push_str(&screen::laid_out(
-            &beside_document(record)?,
+            &beside_run(record)?.document(),
             WIDTH,
             is_screen,
         ));

@@ -7,6 +7,7 @@ use std::time::Duration;
 use ::archive::Remarks;
 use campaign::archive::{Archiving, Chosen, Keeper, chosen_for_run};
 use campaign::calibration::calibrate;
+use campaign::page;
 use campaign::parts::PartsWriter;
 use document::{Document, Format, SCREEN_WIDTH, sanitize};
 use record::{Note, Record, Sizing};
@@ -212,10 +213,7 @@ impl Ready {
             keep(keeper, &record, is_seen, arguments.quiet)
         });
         let paged = self.page.map_or(Ok(()), |page| {
-            page.write_made(
-                archive::page_of(record.clone(), &self.remarks).map(Some),
-                limit,
-            )
+            page.write_made(page::of_run(record.clone(), &self.remarks).map(Some), limit)
         });
         delivered?;
         let is_missed = is_missed?;

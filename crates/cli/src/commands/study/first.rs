@@ -4,6 +4,7 @@ use std::path::Path;
 
 use campaign::archive::{ArchivePlace, Chosen, chosen_for_run};
 use campaign::input::Input;
+use campaign::publications::check_layout;
 use campaign::study::directories::Directories;
 use campaign::study::single_process::Alone;
 use campaign::study::targets::{Targets, WatchMade};
@@ -15,7 +16,6 @@ use study::{Design, StudyCell, StudyPlan, StudyRun};
 
 use super::intended::intended;
 use super::interruption::Interruption;
-use super::layout;
 use super::progress::StudyDisplay;
 use super::shown::{report_of, write_page};
 use crate::args::StudyArguments;
@@ -146,7 +146,7 @@ fn refuse(
 ) -> Result<(), Problem> {
     let file = arguments.file.as_deref();
     campaign::study::judge(design, cells, (file, USER), processes)?;
-    layout::check(design)?;
+    check_layout(design)?;
     archive::needs_file(arguments.report.as_deref())?;
     if arguments.with_published && design.layout.is_none() {
         return Err(Problem::refused(

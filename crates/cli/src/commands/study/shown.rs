@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use campaign::archive::ArchivePlace;
+use campaign::page;
 use campaign::study::{Course, found};
 use document::Format;
 use published::layouts::LayoutView;
@@ -10,7 +11,6 @@ use study::{Comparisons, StudyComparisons, StudyRun};
 
 use super::layout;
 use crate::args::StudyArguments;
-use crate::commands::archive;
 use crate::commands::compare;
 use crate::ui::output::OutputFile;
 use crate::ui::problem::{Problem, USER};
@@ -27,8 +27,8 @@ pub(super) fn write_page(
     let text = || {
         let archive = place.open(false, USER)?;
         let found = found::find(&archive, id)?;
-        let page = found
-            .map(|found| archive::study_page(&archive, &found, &[], (is_unlike_allowed, false)));
+        let page =
+            found.map(|found| page::of_study(&archive, &found, &[], (is_unlike_allowed, false)));
         Ok(page.transpose()?.map(|page| page.page))
     };
     page.write_made(text(), WRITE_MAX)

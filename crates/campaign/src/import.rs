@@ -1,0 +1,124 @@
+//! Records of other machines, and submissions, added to an archive.
+
+use std::path::Path;
+
+use archive::{Archive, Imported, Remarks, SubmissionOutcome};
+use document::sanitize::sanitize;
+use published::Submission;
+use record::Record;
+use record::documents::Documents;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use crate::error::Error;
+use crate::record_source;
+
+/// So many records are written at once: each time costs as much as one of them.
+const AT_ONCE: usize = 64;
+/// Or fewer, where their texts have so many bytes together.
+const BYTES_AT_ONCE: usize = 16 << 20;
+
+/// Takes what became of a document: that it is in the archive, or why it is not.
+pub type Tell<'t> = dyn FnMut(Result<String, String>) -> Result<(), Error> + 't;
+
+/// Adds the documents of a file. One that is there already is left as it is.
+///
+/// # Errors
+/// Where the archive cannot be written, or what was done cannot be told.
+pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result<(), Error> {
+    let source = match record_source::source(path) {
+        Ok(source) => source,
+        Err(error) => return tell(Err(format!("cannot read it: {error}"))),
+    };
+    let mut waiting = Vec::new();
+    let mut waiting_bytes = 0;
+    for (place, document) in (1..).zip(Documents::of(source)) {
+        let read = match document {
+            Ok(text) if is_submission(&text) => match Submission::from_json(&text) {
+                Ok(submission) => {
+                    tell(Ok(add_submission(archive, &submission)?))?;
+                    continue;
+                }
+                Err(error) => Err(error.to_string()),
+            },
+            Ok(text) => {
+                waiting_bytes += text.len();
+                read(&text)
+            }
+            Err(error) => Err(error.to_string()),
+        };
+        match read {
+            Ok(run) => waiting.push(run),
+            Err(why) => tell(Err(format!("document {place}: {}", sanitize(&why))))?,
+        }
+        if waiting.len() == AT_ONCE || waiting_bytes >= BYTES_AT_ONCE {
+            write(archive, std::mem::take(&mut waiting), tell)?;
+            waiting_bytes = 0;
+        }
+    }
+    write(archive, waiting, tell)
+}
+
+/// The record with its remarks, or why it is none.
+fn read(text: &str) -> Result<(Record, Remarks), String> {
+    let record = Record::from_json(text).map_err(|error| error.to_string())?;
+    Ok((record, Remarks::of_document(text)?))
+}
+
+fn add_submission(archive: &mut Archive, submission: &Submission) -> Result<String, Error> {
+    let when = submission.when_unix_ns.to_string();
+    let is_of_same_run = |other: &str| {
+        // Most are of other moments, and are not read for it.
+        other.contains(&when)
+            && Submission::from_json(other).is_ok_and(|other| other.is_of_same_run(submission))
+    };
+    let became = match archive.add_submission(&submission.to_json(), &is_of_same_run)? {
+        SubmissionOutcome::New => "new",
+        SubmissionOutcome::There => "there already",
+        SubmissionOutcome::Replaced => "new, replaces an earlier one of the same run",
+    };
+    let contributor = sanitize(&submission.contributor);
+    Ok(format!("Submission of {contributor}: {became}\n"))
+}
+
+fn write(
+    archive: &mut Archive,
+    runs: Vec<(Record, Remarks)>,
+    tell: &mut Tell<'_>,
+) -> Result<(), Error> {
+    let runs = runs.iter().map(|(record, remarks)| (record, remarks));
+    let runs: Vec<(&Record, &Remarks)> = runs.collect();
+    for ((record, _), imported) in runs.iter().zip(archive.import_all(&runs)?) {
+        let id = &record.id;
+        let there = |number: u64, became: &str| {
+            let when = document::units::utc(record.origin.begun_unix_ns());
+            let host = sanitize(&record.host.hostname);
+            Ok(format!("Run {number}: {became}, {when} of {host}\n"))
+        };
+        tell(match imported {
+            Imported::New(number) => there(number, "new"),
+            Imported::There(number) => there(number, "there already"),
+            Imported::Completed(number) => there(number, "completed"),
+            Imported::Unreadable(number) => Err(format!(
+                "run {number} of the archive has the same identity, {id}, but its record cannot \
+                 be read ('postmark show {number}' shows the problem; delete that run, then \
+                 import this one again)"
+            )),
+            Imported::Conflict(number) => Err(format!(
+                "CONFLICT: run {number} of the archive has the same identity, {id}, but another \
+                 record (compare them with 'postmark show', and delete the wrong one)"
+            )),
+        })?;
+    }
+    Ok(())
+}
+
+/// Whether a document says that it is a submission. Nothing else of it is read.
+pub fn is_submission(text: &str) -> bool {
+    #[derive(Deserialize)]
+    struct Named {
+        #[expect(dead_code, reason = "that it is there is all that is asked")]
+        submission: IgnoredAny,
+    }
+    serde_json::from_str::<Named>(text).is_ok()
+}

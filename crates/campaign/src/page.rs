@@ -1,0 +1,285 @@
+//! Pages: one HTML file about runs, a study, or sides that are compared, with the records in it.
+
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::path::{Path, PathBuf};
+
+use archive::{Archive, NoteText, Remarks, RunName};
+use document::Document;
+use record::Record;
+use report::figures::{PaperFigure, comparison_figures, run_figures};
+use report::page::{ComparedPage, PageRun, comparison_page, fits, page};
+use study::{Comparisons, Design, Metric, SideGroup};
+
+use crate::error::Error;
+use crate::publications::{beside_on_page, layout_on_page};
+use crate::record_source;
+use crate::study::found::{self, FoundStudy};
+use crate::study::select::{Found, all_of_study, no_study, sides};
+
+/// A page, and what is made of the same runs.
+pub struct PageFiles {
+    /// The HTML file, which can be read again.
+    pub page: String,
+    /// Its pictures, where they were asked for.
+    pub figures: Vec<PaperFigure>,
+}
+
+impl PageFiles {
+    /// A page, and its figures if they are wanted: they are drawn once more.
+    fn new(
+        page: String,
+        with_figures: bool,
+        figures: impl FnOnce() -> Vec<PaperFigure>,
+    ) -> Result<Self, Error> {
+        fits(&page)?;
+        Ok(Self {
+            page,
+            figures: if with_figures { figures() } else { Vec::new() },
+        })
+    }
+}
+
+/// What a page is about.
+#[derive(Clone, Copy, Debug)]
+pub struct PageRequest<'a> {
+    /// Runs by name or file, a study, or sides.
+    pub words: &'a [PathBuf],
+    /// Whether single runs are sides.
+    pub compare: bool,
+    /// In what sides are compared.
+    pub metrics: &'a [Metric],
+    /// Whether unlike sides are compared.
+    pub unlike: bool,
+    /// Whether figures are wanted, too.
+    pub figures: bool,
+}
+
+impl<'a> PageRequest<'a> {
+    /// The words that are files.
+    pub fn files(self) -> impl Iterator<Item = &'a PathBuf> {
+        self.words.iter().filter(|word| is_file(word))
+    }
+
+    /// Whether an archive has any of it.
+    pub fn is_archived(self) -> bool {
+        self.compare || self.words.iter().any(|word| !is_file(word))
+    }
+
+    /// Makes the page: of runs, where each of the words is one; else of a study, or of sides.
+    ///
+    /// # Errors
+    /// Where a word stands for nothing, sides are not alike, or a record cannot be read.
+    pub fn make(self, archive: Option<&Archive>) -> Result<PageFiles, Error> {
+        let Some(archive) = archive else {
+            return self.of_runs(None);
+        };
+        let words = self.words.iter().map(|word| word.to_string_lossy().into());
+        let words: Vec<String> = words.collect();
+        if let ([word], false) = (&words[..], self.compare) {
+            let is_run = matches!(
+                RunName::parse(word),
+                Some(RunName::Last | RunName::Number(_))
+            );
+            let study = (!is_run).then(|| found::find(archive, word)).transpose()?;
+            if let Some(study) = study.flatten() {
+                return of_study(archive, &study, self.metrics, (self.unlike, self.figures));
+            }
+        }
+        let is_run = |word: &PathBuf| record_source::name(word).is_some() || is_file(word);
+        match self.words {
+            _ if self.compare => self.of_sides(archive, &words),
+            words if words.iter().all(is_run) => self.of_runs(Some(archive)),
+            [_] => Err(no_study(&words[0])),
+            _ => self.of_sides(archive, &words),
+        }
+    }
+
+    /// The first side is the baseline.
+    fn of_sides(self, archive: &Archive, words: &[String]) -> Result<PageFiles, Error> {
+        let found = sides(archive, words, self.metrics, self.unlike)?;
+        let name = |group: &SideGroup| {
+            let labels: Vec<&str> = group.sides.iter().map(|side| &*side.label).collect();
+            let baseline = &group.baseline.side.label;
+            format!("{} compared with {baseline}", labels.join(", "))
+        };
+        let name = found.groups.iter().map(name).collect::<Vec<_>>().join("; ");
+        compared(
+            archive,
+            name,
+            &found,
+            (None, Document::default()),
+            self.figures,
+        )
+    }
+
+    fn of_runs(self, archive: Option<&Archive>) -> Result<PageFiles, Error> {
+        if self.unlike || !self.metrics.is_empty() {
+            return Err(Error::refused(
+                "--metric and --unlike need a comparison (name a study or sides, or add --compare)",
+            ));
+        }
+        let mut all = Vec::new();
+        for word in self.words {
+            match (record_source::name(word), archive) {
+                (Some(word), Some(archive)) => {
+                    let entry = archive.called(word)?;
+                    let record = archive.record(entry.number.unwrap_or_default())?;
+                    all.push(RunOnPage::beside_published(record, &Remarks::from(&entry))?);
+                }
+                _ => add_file(word, &mut all)?,
+            }
+        }
+        let runs: Vec<PageRun<'_>> = all.iter().map(RunOnPage::on_page).collect();
+        let begin = |number: usize| match all.len() {
+            1 => String::new(),
+            _ => format!("run-{number}-"),
+        };
+        PageFiles::new(page(&runs), self.figures, || {
+            let each = all.iter().zip(1..);
+            each.flat_map(|(run, number)| run.figures(&begin(number)))
+                .collect()
+        })
+    }
+}
+
+/// The page of a run that has just ended.
+///
+/// # Errors
+/// Where our own published data are at fault, or the page could not be read again.
+pub fn of_run(record: Record, remarks: &Remarks) -> Result<String, Error> {
+    let page = page(&[RunOnPage::beside_published(record, remarks)?.on_page()]);
+    fits(&page)?;
+    Ok(page)
+}
+
+/// The page of a study; `unlike` cells are compared, and there are `figures`, too.
+///
+/// # Errors
+/// Where its design has no cells, or a record cannot be read.
+pub fn of_study(
+    archive: &Archive,
+    study: &FoundStudy,
+    metrics: &[Metric],
+    (unlike, figures): (bool, bool),
+) -> Result<PageFiles, Error> {
+    let mut found = all_of_study(archive, study, metrics)?;
+    if !unlike {
+        let tables = found.tables.into_iter();
+        found.tables = tables.map(Comparisons::without_unlike_shares).collect();
+    }
+    let name = format!("study {} ({})", study.design.name, study.id);
+    let more = match study.design.layout {
+        Some(layout) => layout_on_page(archive, &study.design, &study.runs, layout)?,
+        None => Document::default(),
+    };
+    compared(archive, name, &found, (Some(&study.design), more), figures)
+}
+
+fn compared(
+    archive: &Archive,
+    name: String,
+    found: &Found,
+    (design, more): (Option<&Design>, Document),
+    with_figures: bool,
+) -> Result<PageFiles, Error> {
+    let mut numbers = BTreeSet::new();
+    for group in &found.groups {
+        let baseline = std::iter::once(&group.baseline.side).chain(&group.baseline.twin);
+        let all = baseline.chain(&group.sides);
+        numbers.extend(all.flat_map(|side| &side.runs).filter_map(|run| run.run));
+    }
+    let mut kept = Vec::new();
+    for number in numbers {
+        let remarks = Remarks::from(&archive.called(&number.to_string())?);
+        let run = RunOnPage::new(archive.record(number)?, &remarks, Document::default());
+        kept.push((number, run));
+    }
+    let runs = kept.iter().map(|(number, run)| (*number, run.on_page()));
+    let page = ComparedPage {
+        name,
+        groups: &found.groups,
+        tables: &found.tables,
+        metrics: &found.metrics,
+        design,
+        more,
+        runs: runs.collect(),
+    };
+    PageFiles::new(comparison_page(&page), with_figures, || {
+        comparison_figures(&page)
+    })
+}
+
+/// A record, what somebody has said of it, the document with both, and what was published of the
+/// same work.
+struct RunOnPage {
+    record: Record,
+    remarks: Document,
+    json: String,
+    more: Document,
+}
+
+impl RunOnPage {
+    fn new(record: Record, remarks: &Remarks, more: Document) -> Self {
+        let mut said = Document::default();
+        if !remarks.tags.is_empty() {
+            let tags: Vec<String> = remarks.tags.iter().map(ToString::to_string).collect();
+            said.words(format!("Tags: {}", tags.join(" ")));
+        }
+        if let Some(note) = remarks.note.as_ref().and_then(NoteText::text) {
+            said.words(format!("Note: {note}"));
+        }
+        Self {
+            json: remarks.document(&record),
+            record,
+            remarks: said,
+            more,
+        }
+    }
+
+    fn beside_published(record: Record, remarks: &Remarks) -> Result<Self, Error> {
+        let more = beside_on_page(&record)?;
+        Ok(Self::new(record, remarks, more))
+    }
+
+    /// Its figures, with names that begin so.
+    fn figures(&self, begin: &str) -> Vec<PaperFigure> {
+        let mut figures = run_figures(&self.record, &self.more);
+        for figure in &mut figures {
+            figure.name.insert_str(0, begin);
+        }
+        figures
+    }
+
+    fn on_page(&self) -> PageRun<'_> {
+        PageRun {
+            record: &self.record,
+            json: &self.json,
+            remarks: self.remarks.clone(),
+            more: self.more.clone(),
+        }
+    }
+}
+
+/// Whether a word is the path of a file, and nothing that an archive knows.
+fn is_file(word: &Path) -> bool {
+    // One that is missing is told as a file.
+    let is_called_so = || {
+        let ends = ["json", "jsonl", "html"].map(|end| Some(OsStr::new(end)));
+        ends.contains(&word.extension()) || word.components().count() > 1
+    };
+    let is_there = || word.exists() && !word.is_dir();
+    record_source::name(word).is_none() && (is_there() || word == Path::new("-") || is_called_so())
+}
+
+/// Adds all runs of a file: an export or a page may have several.
+fn add_file(path: &Path, all: &mut Vec<RunOnPage>) -> Result<(), Error> {
+    for text in record_source::texts(path)? {
+        let text = text?;
+        let record = record_source::record(path, &text)?;
+        let remarks =
+            Remarks::of_document(&text).map_err(|error| record_source::wrong(path, error))?;
+        all.push(RunOnPage::beside_published(record, &remarks)?);
+    }
+    Ok(())
+}

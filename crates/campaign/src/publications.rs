@@ -1,0 +1,149 @@
+//! What was published and submitted, beside runs and studies of the archive.
+
+use std::path::{Path, PathBuf};
+
+use archive::{Archive, ArchiveErrorKind};
+use document::{Document, sanitize};
+use published::layouts::{self, LayoutResults, LayoutView, PaperRun};
+use published::submissions::Numbered;
+use published::{Beside, Library, Submission, beside, submission};
+use record::Record;
+use record::documents::Documents;
+use study::{Design, PaperLayout, StudyComparisons, StudyRun};
+
+use crate::archive::place_of_one;
+use crate::error::Error;
+use crate::record_source;
+use crate::user::User;
+
+/// What was published.
+///
+/// # Errors
+/// Where our own data are at fault.
+pub fn library() -> Result<Library, Error> {
+    Library::read().map_err(Error::refused)
+}
+
+/// A run beside the published rows of the same configuration.
+///
+/// # Errors
+/// Where our own data are at fault.
+pub fn beside_run(record: &Record) -> Result<Beside, Error> {
+    beside(&library()?, record).map_err(Error::refused)
+}
+
+/// The same for a page, with pictures; nothing of a run of other work than was published.
+///
+/// # Errors
+/// Where our own data are at fault.
+pub fn beside_on_page(record: &Record) -> Result<Document, Error> {
+    if record.spec.workload.classic().is_none() {
+        return Ok(Document::default());
+    }
+    let beside = beside_run(record)?;
+    let mut document = beside.document();
+    if beside.none.is_none() {
+        for graph in beside.graphs() {
+            document.figure(report::page::dots(&graph));
+        }
+    }
+    Ok(document)
+}
+
+/// Refuses counterparts that the paper of the design's layout does not have.
+///
+/// # Errors
+/// The first of them.
+pub fn check_layout(design: &Design) -> Result<(), Error> {
+    match design.layout {
+        Some(layout) => layouts::check(layout, design, &library()?).map_err(Error::refused),
+        None => Ok(()),
+    }
+}
+
+/// The results of a study, whose runs are in an archive, in the tables of a paper.
+///
+/// # Errors
+/// Where a record cannot be read.
+pub fn layout(
+    archive: &Archive,
+    design: &Design,
+    runs: &[StudyRun],
+    layout: PaperLayout,
+) -> Result<LayoutResults, Error> {
+    let mut of_paper = Vec::new();
+    for number in runs.iter().filter_map(|run| run.observed.run) {
+        of_paper.extend(PaperRun::of(&archive.record(number)?));
+    }
+    let cells = design.cells().unwrap_or_default();
+    let compared = StudyComparisons::of(design, &cells, runs, &design.metrics);
+    LayoutResults::of(layout, design, &of_paper, &compared, &library()?).map_err(Error::refused)
+}
+
+/// The tables and the pictures of a layout for a page, with what was published.
+///
+/// # Errors
+/// Where a record cannot be read.
+pub fn layout_on_page(
+    archive: &Archive,
+    design: &Design,
+    runs: &[StudyRun],
+    layout: PaperLayout,
+) -> Result<Document, Error> {
+    let results = self::layout(archive, design, runs, layout)?;
+    let view = LayoutView {
+        is_with_published: true,
+    };
+    let mut document = layouts::document(&results, view);
+    for graph in layouts::graphs(&results) {
+        document.figure(report::page::dots(&graph));
+    }
+    Ok(document)
+}
+
+/// The submissions of an archive; none where none was asked for and there is none yet.
+///
+/// # Errors
+/// Where the archive or one of them cannot be read.
+pub fn archived_submissions(asked: Option<&Path>, user: User) -> Result<Vec<Numbered>, Error> {
+    let texts = match place_of_one(asked)?.open(false, user) {
+        Ok(archive) => archive.submissions()?,
+        Err(error) if error.kind == ArchiveErrorKind::Missing && asked.is_none() => Vec::new(),
+        Err(error) => return Err(error.into()),
+    };
+    let read = |(number, text): (u64, String)| match Submission::from_json(&text) {
+        Ok(submission) => Ok(Numbered { number, submission }),
+        Err(problem) => Err(Error::refused(format_args!(
+            "submission {number} in the archive: {problem}"
+        ))),
+    };
+    texts.into_iter().map(read).collect()
+}
+
+/// The submissions of files, in order: a later one of the same run stands in the place of an
+/// earlier.
+///
+/// # Errors
+/// Where a file cannot be read, or has something else.
+pub fn submissions_in(files: &[PathBuf]) -> Result<Vec<Numbered>, Error> {
+    let mut all: Vec<Numbered> = Vec::new();
+    for path in files {
+        let shown = sanitize::path(path);
+        let source = record_source::source(path)
+            .map_err(|cause| Error::refused(format_args!("cannot read {shown}: {cause}")))?;
+        for (place, document) in (1..).zip(Documents::up_to(source, submission::BYTES_MAX)) {
+            let text = document.map_err(|problem| {
+                Error::refused(format_args!("{shown}: JSON document {place}: {problem}"))
+            })?;
+            let submission = Submission::from_json(&text)
+                .map_err(|problem| Error::refused(format_args!("{shown}: {problem}")))?;
+            let number = all.len() as u64 + 1;
+            let mut former = all.iter_mut();
+            match former.find(|former| former.submission.is_of_same_run(&submission)) {
+                Some(former) => former.submission = submission,
+                None => all.push(Numbered { number, submission }),
+            }
+        }
+    }
+    Ok(all)
+}
