@@ -29,6 +29,16 @@ pub enum Chosen {
     Unknown(String),
 }
 
+impl Chosen {
+    /// The archive, where there is one.
+    pub fn place(&self) -> Option<&ArchivePlace> {
+        match self {
+            Self::At(place) => Some(place),
+            Self::Nowhere | Self::Unknown(_) => None,
+        }
+    }
+}
+
 /// What the environment says of where the archive is.
 struct Surroundings {
     /// `POSTMARK_ARCHIVE`.

@@ -8,7 +8,7 @@ use document::sanitize;
 use record::Record;
 
 use crate::args::CollectArguments;
-use crate::commands::run::delivery::{deliver, render, writer};
+use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::ui::output::Outputs;
 use crate::ui::problem::{Problem, USER, tell};
 
@@ -21,10 +21,7 @@ const NOT_ALL: u8 = 1;
 /// Where there is no part, parts are of several runs, or the report cannot be delivered.
 pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
     let chosen = chosen_for_run(arguments.archive.as_deref())?;
-    let place = match &chosen {
-        Chosen::At(place) => Some(place),
-        Chosen::Nowhere | Chosen::Unknown(_) => None,
-    };
+    let place = chosen.place();
     let mut outputs = Outputs::new(arguments.force, place, &[])?;
     if let Some(path) = &arguments.output {
         outputs.judge("--output", path)?;
@@ -38,7 +35,7 @@ pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
         .map(|path| outputs.open("--output", path))
         .transpose()?;
     let report = render(&record, arguments.format, arguments.full, output.is_none());
-    deliver(output, &report, writer(arguments.format))?;
+    deliver(WRITTEN_WITHIN, output, &report, arguments.format)?;
     match place {
         Some(place) => keep(place, &record, &arguments.remarks.remarks())?,
         None => {

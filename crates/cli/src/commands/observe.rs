@@ -62,9 +62,6 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     let child = match Command::new(program).args(words).spawn() {
         Ok(child) => child,
         Err(error) => {
-            if let Some(output) = output {
-                output.discard();
-            }
             tell(format_args!(
                 "cannot run {}: {error}",
                 sanitize::os(program)

@@ -66,14 +66,9 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     };
     // Until all is written: a signal that comes when the run has ended is not to cost its report.
     let mut signals = Signals::default();
-    let performed = ready.calibrate().and_then(|()| ready.perform(&mut signals));
-    match performed {
-        Ok(record) => ready.deliver(arguments, record),
-        Err(problem) => {
-            ready.discard();
-            Err(problem)
-        }
-    }
+    ready.calibrate()?;
+    let record = ready.perform(&mut signals)?;
+    ready.deliver(arguments, record)
 }
 
 /// The spec that the words of a record's command line come to; nothing where they are not those of

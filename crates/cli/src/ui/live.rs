@@ -3,7 +3,7 @@
 //! Lines are written by a thread of their own: a reader that is slow loses lines, and never keeps
 //! the run. What cannot be written is told when the run is over.
 
-use std::io;
+use std::io::{self, Write as _};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -181,7 +181,6 @@ impl Live {
     /// Where a line could not be written. The other lines of the run are lost then.
     pub fn finish(self) -> Result<(), Problem> {
         match self.state {
-            State::Ready(output) => output.discard(),
             State::Writing { lines, to, ended } => {
                 drop(lines);
                 // A reader that does not read has lost them.
@@ -191,7 +190,8 @@ impl Live {
                     )));
                 }
             }
-            State::Broken => {}
+            // One that has not begun leaves no empty file.
+            State::Ready(_) | State::Broken => {}
         }
         Ok(())
     }

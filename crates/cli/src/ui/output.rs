@@ -13,7 +13,8 @@
 mod replacing;
 
 use std::fs::{self, File, Metadata, OpenOptions};
-use std::io::{ErrorKind, Write};
+use std::io::{ErrorKind, Write as _};
+use std::os::fd::AsFd as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -29,9 +30,13 @@ use replacing::Beside;
 const DISCARD_MAX: Duration = Duration::from_secs(1);
 
 /// See the module's text.
+/// One that is dropped before it is written leaves things as they were.
 pub struct OutputFile {
     path: PathBuf,
-    file: Box<dyn Target>,
+    /// Nothing once it is written.
+    file: Option<File>,
+    /// Whether what is in it stays: it is standard output, or somebody else has opened it.
+    is_kept: bool,
     /// Which file it is, where this command has made it.
     made: Option<FileId>,
     /// Which file it is, where it was there before, is a regular file, and nobody else has opened
@@ -166,9 +171,11 @@ impl<'a> Outputs<'a> {
     pub fn open(&self, option: &'static str, path: &Path) -> Result<OutputFile, Problem> {
         let failed = |cause| unwritable(option, path, &cause);
         if is_standard_output(path) {
+            let output = std::io::stdout().as_fd().try_clone_to_owned();
             return Ok(OutputFile {
                 path: PathBuf::from("standard output"),
-                file: Box::new(std::io::stdout()),
+                file: Some(output.map_err(failed)?.into()),
+                is_kept: true,
                 made: None,
                 former: None,
             });
@@ -181,7 +188,8 @@ impl<'a> Outputs<'a> {
                     made: Some(id_of(&made)),
                     former: None,
                     path,
-                    file: Box::new(file),
+                    file: Some(file),
+                    is_kept: false,
                 });
             }
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -212,11 +220,8 @@ impl<'a> Outputs<'a> {
         }
         Ok(OutputFile {
             path,
-            file: if is_descriptor {
-                Box::new(Opened(file))
-            } else {
-                Box::new(file)
-            },
+            file: Some(file),
+            is_kept: is_descriptor,
             made: None,
             former: (facts.is_file() && !is_descriptor).then(|| id_of(&facts)),
         })
@@ -269,96 +274,28 @@ pub fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
-/// A file, or standard output.
-trait Target: Write + Send {
-    /// Takes out what is in it, where that can be done.
-    fn empty(&self) -> std::io::Result<()>;
-}
-
-impl Target for File {
-    fn empty(&self) -> std::io::Result<()> {
-        // Pipes and devices have nothing in them.
-        if self.metadata().is_ok_and(|facts| facts.is_file()) {
-            self.set_len(0)
-        } else {
-            Ok(())
-        }
-    }
-}
-
-/// A file that somebody else has opened: what is in it stays.
-struct Opened(File);
-
-impl Write for Opened {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.write(bytes)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.0.flush()
-    }
-}
-
-impl Target for Opened {
-    fn empty(&self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Target for std::io::Stdout {
-    fn empty(&self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 impl OutputFile {
     /// Writes all of it in the place of what was there, or leaves what was there. The file's own
     /// file system may hang as well as the target: it is waited for so long.
     ///
     /// # Errors
     /// What the system answered, or that it did not answer.
-    pub fn write(self, text: &str, limit: Duration) -> Result<(), Problem> {
-        let Self {
-            path,
-            mut file,
-            made,
-            former,
-        } = self;
-        let (text, to) = (text.to_owned(), path.clone());
+    pub fn write(mut self, text: &str, limit: Duration) -> Result<(), Problem> {
+        let (text, to) = (text.to_owned(), self.path.clone());
+        let (made, former) = (self.made, self.former);
+        let (mut file, is_kept) = self.take();
         let write = move || {
             let beside = former.map_or(Ok(None), |former| Beside::of(&to, former))?;
             if let Some(beside) = beside {
                 return beside.write(text.as_bytes());
             }
-            let written = file.empty().and_then(|()| file.write_all(text.as_bytes()));
+            let empty = if is_kept { Ok(()) } else { empty(&file) };
+            let written = empty.and_then(|()| file.write_all(text.as_bytes()));
             written.inspect_err(|_| remove(&to, |facts| Some(id_of(facts)) == made))
         };
         let written = runner::within(limit, write);
         let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
-        written.map_err(|cause| Problem::undelivered(sanitize::path(&path), &cause))
-    }
-
-    /// Writes a text that had to be made first; leaves what was there where that failed, or there
-    /// is none.
-    ///
-    /// # Errors
-    /// Why there is no text, or as `write`.
-    pub fn write_made(
-        self,
-        text: Result<Option<String>, Problem>,
-        limit: Duration,
-    ) -> Result<(), Problem> {
-        match text {
-            Ok(Some(text)) => self.write(&text, limit),
-            Ok(None) => {
-                self.discard();
-                Ok(())
-            }
-            Err(problem) => {
-                self.discard();
-                Err(problem)
-            }
-        }
+        written.map_err(|cause| Problem::undelivered(self.shown(), &cause))
     }
 
     /// Its path, for messages.
@@ -367,20 +304,31 @@ impl OutputFile {
     }
 
     /// What was there goes; what is written comes in its place.
-    pub fn begin(self) -> Box<dyn Write + Send> {
-        // Where it cannot be emptied, what is written over it is all that can be told.
-        let _ = self.file.empty();
-        Box::new(Lines(self.file))
+    pub fn begin(mut self) -> File {
+        let (file, is_kept) = self.take();
+        if !is_kept {
+            // Where it cannot be emptied, what is written over it is all that can be told.
+            let _ = empty(&file);
+        }
+        file
     }
 
-    /// The run was refused: leaves no empty file behind.
-    pub fn discard(self) {
-        let Self {
-            path, file, made, ..
-        } = self;
+    fn take(&mut self) -> (File, bool) {
+        let file = self.file.take();
+        (file.expect("it is written once"), self.is_kept)
+    }
+}
+
+/// Leaves no empty file behind.
+impl Drop for OutputFile {
+    fn drop(&mut self) {
+        let Some(file) = self.file.take() else {
+            return;
+        };
         // Its `close` may wait for a server that hangs, whatever signal comes: the process's end
         // closes it, when all is told.
         std::mem::forget(file);
+        let (path, made) = (std::mem::take(&mut self.path), self.made);
         // Where that does not answer, so does nothing else there.
         let _ = runner::within(DISCARD_MAX, move || {
             remove(&path, |facts| {
@@ -390,24 +338,17 @@ impl OutputFile {
     }
 }
 
+/// Takes out what is in a file. Pipes and devices have nothing in them.
+fn empty(file: &File) -> std::io::Result<()> {
+    match file.metadata().is_ok_and(|facts| facts.is_file()) {
+        true => file.set_len(0),
+        false => Ok(()),
+    }
+}
+
 /// Removes a file that this command has made, if it is there still. What cannot be removed stays.
 fn remove(path: &Path, is_ours: impl Fn(&Metadata) -> bool) {
     if fs::symlink_metadata(path).is_ok_and(|facts| is_ours(&facts)) {
         let _ = fs::remove_file(path);
-    }
-}
-
-/// Each is out when it is written.
-struct Lines(Box<dyn Target>);
-
-impl Write for Lines {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        let written = self.0.write(bytes)?;
-        self.0.flush()?;
-        Ok(written)
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        self.0.flush()
     }
 }

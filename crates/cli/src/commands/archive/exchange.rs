@@ -1,6 +1,7 @@
 //! `postmark export` and `import`.
 
-use std::io::{BufWriter, Write};
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
 use archive::{Archive, NoteText, Remarks, is_alive};
@@ -45,21 +46,22 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         }
         _ => output.write(&report::list::markdown(&entries)).map(|()| 0),
     };
-    match written {
-        Ok(code) => output.end().map(|()| code),
-        Err(problem) => {
-            output.discard();
-            Err(problem)
-        }
-    }
+    let code = written?;
+    output.end().map(|()| code)
 }
 
 /// Where an export goes; not into the archive that it comes from.
-fn output(arguments: &ExportArguments) -> Result<Output<'_>, Problem> {
+fn output(arguments: &ExportArguments) -> Result<Output, Problem> {
     let archive = place_of_one(arguments.archive.archive.as_deref())?;
     let mut outputs = Outputs::new(arguments.force, Some(&archive), &[])?;
-    let path = arguments.output.as_deref();
-    Ok(Output::to(path, outputs.judge_and_open("--output", path)?))
+    let path = arguments.output.as_deref().unwrap_or(Path::new("-"));
+    outputs.judge("--output", path)?;
+    let waiting = outputs.open("--output", path)?;
+    Ok(Output {
+        shown: waiting.shown(),
+        waiting: Some(waiting),
+        file: None,
+    })
 }
 
 /// Writes runs as submissions: all of them, or none where one has nothing to compare.
@@ -91,7 +93,7 @@ fn each(
     archive: &Archive,
     entries: &[ListedRun],
     header: &str,
-    output: &mut Output<'_>,
+    output: &mut Output,
     text: impl Fn(&ListedRun, &Record) -> String,
 ) -> Result<u8, Problem> {
     let mut failed = None;
@@ -153,47 +155,34 @@ fn exported(entry: &ListedRun, record: &Record) -> String {
 }
 
 /// Where an export goes.
-struct Output<'a> {
-    path: Option<&'a Path>,
-    /// A file that nothing was written to yet: what was in it stays until then.
+struct Output {
+    /// Its path, for messages.
+    shown: String,
+    /// Nothing was written to it yet: what was in it stays until then.
     waiting: Option<OutputFile>,
-    to: Box<dyn Write>,
+    file: Option<BufWriter<File>>,
 }
 
-impl<'a> Output<'a> {
-    fn to(path: Option<&'a Path>, waiting: Option<OutputFile>) -> Self {
-        let to: Box<dyn Write> = match waiting {
-            Some(_) => Box::new(std::io::sink()),
-            None => Box::new(BufWriter::new(std::io::stdout().lock())),
-        };
-        Self { path, waiting, to }
-    }
-
+impl Output {
     fn write(&mut self, text: &str) -> Result<(), Problem> {
-        if let Some(file) = self.waiting.take() {
-            self.to = Box::new(BufWriter::new(file.begin()));
+        if let Some(waiting) = self.waiting.take() {
+            self.file = Some(BufWriter::new(waiting.begin()));
         }
-        let written = self.to.write_all(text.as_bytes());
-        self.told(written)
+        self.told(|file| file.write_all(text.as_bytes()))
     }
 
     fn end(mut self) -> Result<(), Problem> {
         // Of no run at all an empty file is what was asked for.
         self.write("")?;
-        let written = self.to.flush();
-        self.told(written)
+        self.told(BufWriter::flush)
     }
 
-    /// There is nothing to write: leaves things as they were.
-    fn discard(self) {
-        if let Some(file) = self.waiting {
-            file.discard();
-        }
-    }
-
-    fn told(&self, written: std::io::Result<()>) -> Result<(), Problem> {
-        let to = self.path.map_or("standard output".into(), shown);
-        written.map_err(|cause| Problem::undelivered(to, &cause))
+    fn told(
+        &mut self,
+        write: impl FnOnce(&mut BufWriter<File>) -> std::io::Result<()>,
+    ) -> Result<(), Problem> {
+        let written = self.file.as_mut().map_or(Ok(()), write);
+        written.map_err(|cause| Problem::undelivered(&self.shown, &cause))
     }
 }
 

@@ -61,10 +61,10 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
     }
     let output = outputs.open("--output", &arguments.output)?;
     // The page comes last: a directory that takes no figures is found before anything is written.
-    let written = directory.map_or(Ok(()), |directory| {
-        write_figures(&outputs, directory, &figures)
-    });
-    output.write_made(written.map(|()| Some(made.page)), WRITE_MAX)?;
+    if let Some(directory) = directory {
+        write_figures(&outputs, directory, &figures)?;
+    }
+    output.write(&made.page, WRITE_MAX)?;
     if !is_standard_output(&arguments.output) {
         print(&format!("Report: {}\n", shown(&arguments.output)))?;
     }

@@ -8,7 +8,7 @@ use record::Record;
 
 use super::opened::{number, open};
 use crate::args::{ListArguments, ShowArguments};
-use crate::commands::run::delivery::{deliver, render, writer};
+use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::ui::output::{Outputs, is_standard_output};
 use crate::ui::problem::{Problem, USER};
 use crate::ui::screen;
@@ -67,7 +67,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     let inputs: Vec<Input> = inputs.into_iter().collect();
     let mut outputs = Outputs::new(arguments.force, archive.as_ref(), &inputs)?;
     let output = outputs.judge_and_open("--output", arguments.output.as_deref())?;
-    deliver(output, &text, writer(arguments.format))?;
+    deliver(WRITTEN_WITHIN, output, &text, arguments.format)?;
     Ok(0)
 }
 

@@ -14,35 +14,25 @@ use crate::ui::screen;
 /// So long a file is waited for that is to have the report.
 pub const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
 
-/// What writes to standard output.
-pub type Write = fn(&str) -> Result<(), Problem>;
-
-/// What writes a report to standard output: painted ones have been made for it.
-pub fn writer(format: Format) -> Write {
-    match format {
-        Format::Text => screen::print,
-        _ => print,
-    }
-}
-
-/// Gives a report to its reader. One that its file does not take goes to standard output: better
-/// there than nowhere.
-pub fn deliver(output: Option<OutputFile>, text: &str, write: Write) -> Result<(), Problem> {
-    deliver_within(WRITTEN_WITHIN, output, text, write)
-}
-
-pub fn deliver_within(
+/// Gives a report to its reader, whose file is waited for so long. One that its file does not take
+/// goes to standard output: better there than nowhere.
+pub fn deliver(
     limit: Duration,
     output: Option<OutputFile>,
     text: &str,
-    write: Write,
+    format: Format,
 ) -> Result<(), Problem> {
+    let show = || match format {
+        // It may be painted, and was made for it.
+        Format::Text => screen::print(text),
+        _ => print(text),
+    };
     let Some(output) = output else {
-        return write(text);
+        return show();
     };
     output.write(text, limit).inspect_err(|_| {
         // The error that is told is the first one.
-        let _ = write(text);
+        let _ = show();
     })
 }
 

@@ -84,17 +84,13 @@ fn perform_together(
     let mut parts = ready.watchers.parts.take();
     let record = match performed {
         Ok(Some(record)) => record,
-        Ok(None) => {
-            ready.discard();
-            return Ok(if joined.is_lost() { FAILED } else { 0 });
-        }
+        Ok(None) => return Ok(if joined.is_lost() { FAILED } else { 0 }),
         Err(problem) => {
             // Where a rank is lost, what this one completed stays.
             parts
                 .into_iter()
                 .filter(|_| !joined.is_lost())
                 .for_each(PartsWriter::remove);
-            ready.discard();
             return Err(problem);
         }
     };
@@ -127,10 +123,7 @@ fn ready_on_all(
         let Some(mut ready) = Ready::of(arguments, specified)? else {
             return Err(Problem::refused("a plan needs no ranks"));
         };
-        if let Err(problem) = ready.calibrate() {
-            ready.discard();
-            return Err(problem);
-        }
+        ready.calibrate()?;
         let specified = &ready.specified;
         let sent = Sent {
             spec: specified.spec.clone(),
@@ -139,14 +132,8 @@ fn ready_on_all(
         first = Some(ready);
         Ok(sent)
     });
-    match (sent, first) {
-        (Ok(_), Some(ready)) => Ok(ready),
-        (Ok(sent), None) => Ok(Ready::of_other(sent.spec, sent.engine_is_given)),
-        (Err(problem), first) => {
-            first.into_iter().for_each(Ready::discard);
-            Err(problem)
-        }
-    }
+    let sent = sent?;
+    Ok(first.unwrap_or_else(|| Ready::of_other(sent.spec, sent.engine_is_given)))
 }
 
 /// Performs the run with the others. Nothing where this rank observed, or another one is lost.

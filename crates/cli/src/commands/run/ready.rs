@@ -18,13 +18,12 @@ use crate::args::RunArguments;
 use crate::commands::archive;
 use crate::commands::plan;
 use crate::commands::run::delivery::{
-    WRITTEN_WITHIN, deliver, deliver_within, render, say_how_it_ended, say_if_invalid,
-    say_what_is_left, writer,
+    WRITTEN_WITHIN, deliver, render, say_how_it_ended, say_if_invalid, say_what_is_left,
 };
 use crate::ui::live::Live;
 use crate::ui::output::{OutputFile, Outputs, is_standard_output};
 use crate::ui::perform::{Signals, perform};
-use crate::ui::problem::{Problem, USER, print, refuse, tell, tell_problem};
+use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::progress::Display;
 use crate::ui::screen;
 use crate::ui::terminal;
@@ -72,10 +71,7 @@ impl Ready {
         let chosen = chosen_for_run(arguments.archive.as_deref())?;
         let remarks = arguments.remarks.remarks();
         refuse_lost_remarks(&chosen, &remarks)?;
-        let place = match &chosen {
-            Chosen::At(place) => Some(place),
-            Chosen::Nowhere | Chosen::Unknown(_) => None,
-        };
+        let place = chosen.place();
         let inputs = std::mem::take(&mut specified.inputs);
         let mut outputs = Outputs::new(arguments.force, place, &inputs)?;
         judge_outputs(&mut outputs, arguments, &specified.spec)?;
@@ -83,7 +79,8 @@ impl Ready {
             |option, path: Option<&Path>| path.map(|path| outputs.open(option, path)).transpose();
         if let Some(format) = dry_format(arguments)? {
             let text = plan::text(&specified, format, output_path.is_none())?;
-            deliver(open("--output", output_path.as_deref())?, &text, print)?;
+            let output = open("--output", output_path.as_deref())?;
+            deliver(WRITTEN_WITHIN, output, &text, format)?;
             return Ok(None);
         }
         warn_of_no_archive(&chosen, &remarks);
@@ -93,47 +90,32 @@ impl Ready {
             .flatten();
         let output = open("--output", output_path.as_deref())?;
         say_before(arguments, &specified);
-        let live = open("--live", arguments.live.as_deref());
-        let page = open("--report", arguments.report.as_deref());
-        let (live, page) = match (live, page) {
-            (Ok(live), Ok(page)) => (live, page),
-            (Err(error), other) | (other, Err(error)) => {
-                let opened = output.into_iter().chain(other.ok().flatten());
-                opened.for_each(OutputFile::discard);
-                return Err(error);
-            }
-        };
-        let watchers = Watchers {
+        let live = open("--live", arguments.live.as_deref())?;
+        let page = open("--report", arguments.report.as_deref())?;
+        specified
+            .notes
+            .extend(place.and_then(|place| place.shares(&specified.spec)));
+        let mut ready = Self::silent(specified);
+        ready.watchers = Watchers {
             display: Display::new(arguments.quiet),
             live: live.map(Live::new),
             keeper,
             parts: None,
         };
-        specified
-            .notes
-            .extend(place.and_then(|place| place.shares(&specified.spec)));
         Ok(Some(Self {
-            specified,
-            watchers,
             output,
             output_path,
             page,
-            live_written: Ok(()),
             remarks,
             quiet: arguments.quiet,
+            ..ready
         }))
     }
 
-    /// The same on another rank than the first, which writes nothing.
-    pub fn of_other(spec: RunSpec, engine_is_given: bool) -> Self {
+    /// One of which nothing is shown or kept.
+    fn silent(specified: Specified) -> Self {
         Self {
-            specified: Specified {
-                spec,
-                engine_is_given,
-                sizing: None,
-                notes: Vec::new(),
-                inputs: Vec::new(),
-            },
+            specified,
             watchers: Watchers {
                 display: Display::new(true),
                 live: None,
@@ -147,6 +129,17 @@ impl Ready {
             remarks: Remarks::default(),
             quiet: true,
         }
+    }
+
+    /// The same on another rank than the first, which writes nothing.
+    pub fn of_other(spec: RunSpec, engine_is_given: bool) -> Self {
+        Self::silent(Specified {
+            spec,
+            engine_is_given,
+            sizing: None,
+            notes: Vec::new(),
+            inputs: Vec::new(),
+        })
     }
 
     /// Times a chosen pool.
@@ -175,18 +168,6 @@ impl Ready {
         performed.map_err(|refused| self.specified.explain(refused))
     }
 
-    /// There is nothing to write: leaves files as they were.
-    pub fn discard(self) {
-        self.watchers.display.finish();
-        if let Some(Err(problem)) = self.watchers.live.map(Live::finish) {
-            tell_problem(&problem);
-        }
-        self.output
-            .into_iter()
-            .chain(self.page)
-            .for_each(OutputFile::discard);
-    }
-
     /// Reports and archives, and gives the exit status.
     pub fn deliver(self, arguments: &RunArguments, mut record: Record) -> Result<u8, Problem> {
         let (output, output_path) = (self.output, self.output_path);
@@ -206,14 +187,14 @@ impl Ready {
             WRITTEN_WITHIN
         };
         let report = render(&record, arguments.format, arguments.full, output.is_none());
-        let delivered = deliver_within(limit, output, &report, writer(arguments.format));
+        let delivered = deliver(limit, output, &report, arguments.format);
         // Also where nobody could be given the report.
         let keeper = self.watchers.keeper;
         let is_missed = keeper.map_or(Ok(false), |keeper| {
             keep(keeper, &record, is_seen, arguments.quiet)
         });
         let paged = self.page.map_or(Ok(()), |page| {
-            page.write_made(page::of_run(record.clone(), &self.remarks).map(Some), limit)
+            page.write(&page::of_run(record.clone(), &self.remarks)?, limit)
         });
         delivered?;
         let is_missed = is_missed?;

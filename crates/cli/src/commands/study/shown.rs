@@ -17,21 +17,19 @@ use crate::ui::problem::{Problem, USER};
 
 /// The page of the study, where the archive has a run of it.
 pub(super) fn write_page(
-    page: OutputFile,
+    output: OutputFile,
     place: &ArchivePlace,
     id: &str,
     is_unlike_allowed: bool,
 ) -> Result<(), Problem> {
     /// The file's own file system is waited for so long.
     const WRITE_MAX: Duration = Duration::from_secs(60);
-    let text = || {
-        let archive = place.open(false, USER)?;
-        let found = found::find(&archive, id)?;
-        let page =
-            found.map(|found| page::of_study(&archive, &found, &[], (is_unlike_allowed, false)));
-        Ok(page.transpose()?.map(|page| page.page))
+    let archive = place.open(false, USER)?;
+    let Some(found) = found::find(&archive, id)? else {
+        return Ok(());
     };
-    page.write_made(text(), WRITE_MAX)
+    let made = page::of_study(&archive, &found, &[], (is_unlike_allowed, false))?;
+    output.write(&made.page, WRITE_MAX)
 }
 
 /// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs
