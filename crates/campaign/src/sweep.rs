@@ -102,13 +102,12 @@ pub(crate) fn of_runs(
             fingerprint: all.as_ref().map(|all| all.fingerprint.clone()),
             parts: &mut parts,
         };
-        let mut run = match (
-            prepare(&of_load(spec, load, number), &mut of_step),
-            &mut all,
-        ) {
-            (Ok(run), _) => run,
-            (Err(refused), None) => return Err(refused),
-            (Err(refused), Some(all)) => {
+        let mut run = match prepare(&of_load(spec, load, number), &mut of_step) {
+            Ok(run) => run,
+            Err(refused) => {
+                let Some(all) = &mut all else {
+                    return Err(refused);
+                };
                 let why = format!("step {} was refused: {refused}", number + 1);
                 // A signal ends a run of several ranks before it has begun, too.
                 all.actual.outcome = match control.ended_between_runs() {
@@ -139,25 +138,28 @@ pub(crate) fn of_runs(
             parts.add(part, &step, &sum.during, events);
         }
         sum.actual.sweep_steps.push(step);
-        if events.takes_records() && sum.cluster.is_some() && control.is_first() {
-            let mut merged = Box::new(sum.clone());
-            merged.actual.outcome = Outcome::Unfinished;
-            events.event(Event::RecordMerged(merged));
+        tell_merged(&sum, &control, events);
+        let sum = all.insert(sum);
+        if !is_whole || next_load(asked, &steps).is_none() {
+            break;
         }
         // Between two of the runs, too, a signal leaves the steps that were made.
-        let goes_on = is_whole && next_load(asked, &steps).is_some();
-        let ended = goes_on.then(|| control.ended_between_runs()).flatten();
-        let is_over = !goes_on || ended.is_some();
-        if let Some(outcome) = ended {
+        if let Some(outcome) = control.ended_between_runs() {
             sum.actual.outcome = outcome;
-        }
-        all = Some(sum);
-        if is_over {
             break;
         }
     }
     // Nobody can ask for a sweep without steps.
     all.ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
+}
+
+/// The first of several ranks tells the record of all steps so far.
+fn tell_merged(sum: &Record, control: &Control, events: &mut dyn Events) {
+    if events.takes_records() && sum.cluster.is_some() && control.is_first() {
+        let mut merged = Box::new(sum.clone());
+        merged.actual.outcome = Outcome::Unfinished;
+        events.event(Event::RecordMerged(merged));
+    }
 }
 
 /// A step that had a run of its own.

@@ -15,7 +15,7 @@ mod work;
 
 use std::path::PathBuf;
 
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{ArgMatches, Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use document::Format;
 use spec::Invocation;
 use workload::Edition;
@@ -63,6 +63,24 @@ pub struct CommandLine {
     pub allow_unsafe_target: bool,
     /// Classic configuration file: commands of the classic prompt.
     pub file: Option<PathBuf>,
+}
+
+impl CommandLine {
+    /// What was parsed, with every weight at its target.
+    ///
+    /// # Errors
+    /// Where the words are no command line.
+    pub fn read(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut read = Self::from_arg_matches(matches)?;
+        let command = matches.subcommand();
+        if let (Some((_, matches)), Some(Command::Run(RunArguments { work, .. })))
+        | (Some((_, matches)), Some(Command::Plan(PlanArguments { work, .. }))) =
+            (command, &mut read.command)
+        {
+            work.take_weights(matches);
+        }
+        Ok(read)
+    }
 }
 
 /// The whole command line.

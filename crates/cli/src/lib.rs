@@ -16,7 +16,6 @@ use std::process::ExitCode;
 
 use campaign::ErrorForm;
 use campaign::ranks::Launched;
-use clap::FromArgMatches;
 use clap::error::ErrorKind;
 use document::sanitize;
 
@@ -123,9 +122,8 @@ fn program(side: &Side) -> u8 {
     let command =
         args::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
     let parsed = command.try_get_matches();
-    let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
-    let (said, matches) = match parsed {
-        Ok(parsed) => parsed,
+    let said = match parsed.and_then(|matches| CommandLine::read(&matches)) {
+        Ok(said) => said,
         Err(error) => return refuse_unparsed(error),
     };
     if let Some(code) = refuse_file(said.file.as_deref()) {
@@ -149,7 +147,7 @@ fn program(side: &Side) -> u8 {
     let Some(command) = said.command else {
         return prompt(&said, words, side);
     };
-    let result = perform_command(command, &matches, words, side);
+    let result = perform_command(command, words, side);
     match result {
         Ok(code) => code,
         // The report of a run was to go somewhere; all else can be shown again.
@@ -172,9 +170,9 @@ fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
     if let Some(code) = apart {
         return code;
     }
-    let mut engine = RunnerEngine::new(perform::perform, words)
-        .with_room_check(!said.no_room_check)
-        .with_trust_in_others(said.allow_unsafe_target);
+    let mut engine = RunnerEngine::new(perform::perform, words);
+    engine.room_check = !said.no_room_check;
+    engine.trusts_others = said.allow_unsafe_target;
     classic::start(
         said.edition.unwrap_or_default(),
         said.file.as_deref(),
@@ -182,25 +180,10 @@ fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
     )
 }
 
-fn perform_command(
-    command: Command,
-    matches: &clap::ArgMatches,
-    words: Vec<String>,
-    side: &Side,
-) -> Result<u8, Problem> {
+fn perform_command(command: Command, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     match command {
-        Command::Run(mut arguments) => {
-            if let Some((_, matches)) = matches.subcommand() {
-                arguments.work.take_weights(matches);
-            }
-            run::run(arguments, words, side)
-        }
-        Command::Plan(mut arguments) => {
-            if let Some((_, matches)) = matches.subcommand() {
-                arguments.work.take_weights(matches);
-            }
-            plan::plan(arguments)
-        }
+        Command::Run(arguments) => run::run(arguments, words, side),
+        Command::Plan(arguments) => plan::plan(arguments),
         Command::Study(arguments) => study::study(arguments, words, side),
         Command::Presets => presets::list(),
         Command::Engines(said) => engines::list(said.format),

@@ -18,6 +18,18 @@ pub use self::spreadsheet::as_csv;
 use self::words::reasons;
 pub(crate) use self::words::result;
 
+/// Tables below one another.
+pub fn documents(tables: &[Comparisons]) -> Document {
+    let mut document = Document::default();
+    for (number, table) in tables.iter().enumerate() {
+        if number > 0 {
+            document.gap();
+        }
+        document.append(self::document(table));
+    }
+    document
+}
+
 /// The whole document.
 pub fn document(found: &Comparisons) -> Document {
     let mut document = Document::default();

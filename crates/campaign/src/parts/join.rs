@@ -7,7 +7,7 @@ use document::sanitize;
 use record::ranks::MissingRank;
 use record::{CompletedPart, Outcome, Record};
 
-use super::read::{FoundParts, ReadPart, find, refused};
+use super::read::{FoundParts, ReadPart, find};
 use crate::error::Error;
 use crate::user::User;
 
@@ -43,24 +43,7 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
             is_complete: true,
         });
     }
-    let mut early = Vec::new();
-    let mut missing = Vec::new();
-    for rank in 0..ranks {
-        let why = match parts.get(&rank) {
-            None => "its part was not found, or cannot be read".to_owned(),
-            Some(part) if part.record.is_none() => "it ended before the run began".to_owned(),
-            Some(part) => {
-                if !part.is_ended {
-                    early.push(rank);
-                    user.tell(not_ended(part));
-                }
-                continue;
-            }
-        };
-        missing.push(MissingRank { rank, why });
-    }
-    tell_missing(&missing, &parts, user);
-    early.extend(missing.iter().map(|missing| missing.rank));
+    let (mut early, missing) = ended_and_missing(&parts, ranks, user);
     // It has those whose own part is not there, and ends with the last border that rank 0 has
     // come to.
     let so_far = so_far.filter(|so_far| !missing.is_empty() && is_of_run(so_far, &parts));
@@ -74,32 +57,57 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
         }
         None => {
             let records = parts.into_values().filter_map(|part| part.record).collect();
-            let Some(record) = Record::join_all(records) else {
-                return Err(refused(
+            let record = Record::join_all(records).ok_or_else(|| {
+                Error::refused(
                     "no rank has left a part of its record: the run ended before it began",
-                ));
-            };
+                )
+            })?;
             match missing.is_empty() {
                 true => record,
                 false => record.without(missing),
             }
         }
     };
-    if early.is_empty() {
-        return Ok(JoinedParts {
-            record: checked(record)?,
-            is_complete: true,
-        });
+    let is_complete = early.is_empty();
+    if !is_complete {
+        // What rank 0 has left in an archive is not of a run that may be going on: this is more of
+        // it.
+        record.actual.outcome = Outcome::Failed {
+            why: ended_early(&mut early, ranks),
+        };
     }
-    // What rank 0 has left in an archive is not of a run that may be going on: this is more of
-    // it.
-    record.actual.outcome = Outcome::Failed {
-        why: ended_early(&mut early, ranks),
-    };
     Ok(JoinedParts {
         record: checked(record)?,
-        is_complete: false,
+        is_complete,
     })
+}
+
+/// The ranks that did not come to the run's end, and those among them that have no part: both are
+/// told.
+fn ended_and_missing(
+    parts: &BTreeMap<u32, ReadPart>,
+    ranks: u32,
+    user: User,
+) -> (Vec<u32>, Vec<MissingRank>) {
+    let mut early = Vec::new();
+    let mut missing = Vec::new();
+    for rank in 0..ranks {
+        let why = match parts.get(&rank) {
+            None => "its part was not found, or cannot be read",
+            Some(part) if part.record.is_none() => "it ended before the run began",
+            Some(part) if part.is_ended => continue,
+            Some(part) => {
+                early.push(rank);
+                user.tell(not_ended(part));
+                continue;
+            }
+        };
+        let why = why.to_owned();
+        missing.push(MissingRank { rank, why });
+    }
+    tell_missing(&missing, parts, user);
+    early.extend(missing.iter().map(|missing| missing.rank));
+    (early, missing)
 }
 
 /// Why a run is partial whose ranks were not all at its end.
@@ -134,7 +142,7 @@ fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
 /// What is asked of the records of others is asked of one that was put together, too.
 fn checked(record: Record) -> Result<Record, Error> {
     Record::from_json(&verdict::to_json(&record))
-        .map_err(|error| refused(&format!("the parts contradict one another: {error}")))
+        .map_err(|error| Error::refused(format_args!("the parts contradict one another: {error}")))
 }
 
 /// How far a rank came whose part has no end.

@@ -77,7 +77,7 @@ pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Error> {
     if found.parts.is_empty() && found.merged.is_none() && found.so_far.is_none() {
         let why = found.unreadable.first();
         let why = why.map_or_else(String::new, |(file, why)| format!(": {file}: {why}"));
-        return Err(refused(&format!(
+        return Err(Error::refused(format_args!(
             "no part of a run can be read in these directories{why}"
         )));
     }
@@ -91,7 +91,7 @@ impl FoundParts {
     fn add(&mut self, part: ReadPart) -> Result<(), Error> {
         if let Some(other) = self.parts.values().next() {
             if (&part.of.job, part.of.ranks) != (&other.of.job, other.of.ranks) {
-                return Err(refused(&format!(
+                return Err(Error::refused(format_args!(
                     "{} and {} are parts of different runs (collect those of one)",
                     shown(&other.file),
                     shown(&part.file)
@@ -116,7 +116,7 @@ impl FoundParts {
             if same[0].is_some() && same[0] == same[1] {
                 return Ok(());
             }
-            return Err(refused(&format!(
+            return Err(Error::refused(format_args!(
                 "{} and {} are both of rank {} (collect only one)",
                 shown(&other.file),
                 shown(&part.file),
@@ -131,7 +131,7 @@ impl FoundParts {
 
 /// The files of ranks in a directory, in order.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
-    let failed = |error| refused(&format!("cannot read {}: {error}", shown(directory)));
+    let failed = |error| Error::refused(format_args!("cannot read {}: {error}", shown(directory)));
     let mut files = Vec::new();
     for entry in fs::read_dir(directory).map_err(failed)? {
         let name = entry.map_err(failed)?.file_name();
@@ -210,11 +210,6 @@ impl ReadPart {
         record.add(completed);
         Ok(())
     }
-}
-
-/// Nothing was touched.
-pub fn refused(why: &str) -> Error {
-    Error::refused(why.to_owned())
 }
 
 /// The name of a file, in words.

@@ -1,7 +1,7 @@
 //! `postmark compare` and `postmark gate`: runs of the archive beside one another.
 
 use campaign::study::select::{Found, one_study, sides};
-use document::{Document, Format};
+use document::Format;
 use published::layouts::LayoutView;
 use study::{Comparisons, Gate, GateRules, Metric, Requirement};
 
@@ -50,21 +50,10 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
 pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
     screen::answer(
         format,
-        || document(tables),
+        || report::comparison::documents(tables),
         || report::comparison::as_csv(tables),
         || document::json(&tables),
     )
-}
-
-fn document(tables: &[Comparisons]) -> Document {
-    let mut document = Document::default();
-    for (number, table) in tables.iter().enumerate() {
-        if number > 0 {
-            document.gap();
-        }
-        document.append(report::comparison::document(table));
-    }
-    document
 }
 
 /// Decides whether sides meet requirements, and gives the exit status of the decision.

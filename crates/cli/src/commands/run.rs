@@ -6,7 +6,6 @@ mod ready;
 
 use std::path::PathBuf;
 
-use clap::FromArgMatches;
 use record::Record;
 use runner::RunSpec;
 
@@ -80,17 +79,13 @@ pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
         return None;
     }
     let parsed = args::command().try_get_matches_from(words);
-    let parsed = parsed.and_then(|matches| Ok((CommandLine::from_arg_matches(&matches)?, matches)));
-    let (said, matches) = match parsed {
-        Ok(parsed) => parsed,
+    let said = match parsed.and_then(|matches| CommandLine::read(&matches)) {
+        Ok(said) => said,
         Err(error) => return Some(Err(format!("no such command: {}", error.kind()))),
     };
     let Some(Command::Run(mut arguments)) = said.command else {
         return None;
     };
-    if let Some((_, matches)) = matches.subcommand() {
-        arguments.work.take_weights(matches);
-    }
     arguments.work.invocation = arguments.invocation(words.clone());
     let specified = run_spec::specify_on(&arguments.work.request(), &record.host)?;
     Some(specified.map_err(|error| error.to_string()))

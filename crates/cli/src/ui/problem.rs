@@ -45,6 +45,13 @@ pub fn complain(lines: &str) {
     let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&lines));
 }
 
+/// Shows a line on standard error, as it is.
+pub fn show(line: impl Display) {
+    // Nobody may be reading.
+    let line = sanitize::shown(line).to_string();
+    let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&line));
+}
+
 /// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were
 /// made harmless where they were put in, so that they begin no lines.
 pub fn print(text: &str) -> Result<(), Problem> {

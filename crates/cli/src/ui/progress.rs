@@ -2,13 +2,12 @@
 //! it is not.
 
 use std::collections::VecDeque;
-use std::io::Write;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
-use crate::ui::problem::tell;
+use crate::ui::problem::{show, tell};
 use crate::ui::terminal;
 use crate::ui::width;
 use document::sanitize::sanitize;
@@ -64,16 +63,10 @@ impl Display {
         self.second.clear();
         self.operations.clear();
         if stage == Stage::CleanUp && !self.quiet {
-            let tell = || {
-                // Nobody may be reading.
-                let line = "postmark: removing the files of the run. A second signal stops the \
-                            removal; 'postmark clean' removes the rest.";
-                let _ = writeln!(std::io::stderr(), "{}", width::for_errors(line));
-            };
-            match &self.bar {
-                Some(bar) => bar.suspend(tell),
-                None => tell(),
-            }
+            self.tell(
+                "removing the files of the run. A second signal stops the removal; 'postmark \
+                 clean' removes the rest.",
+            );
         }
         if let Some(bar) = &self.bar {
             bar.set_style(style(progress.total.is_some()));
@@ -82,6 +75,14 @@ impl Display {
             bar.set_position(0);
             bar.reset();
             bar.set_prefix(name(stage));
+        }
+    }
+
+    /// Tells something above the bar.
+    fn tell(&self, what: impl std::fmt::Display) {
+        match &self.bar {
+            Some(bar) => bar.suspend(|| tell(what)),
+            None => tell(what),
         }
     }
 
@@ -97,8 +98,7 @@ impl Display {
         self.said = Instant::now();
         let seconds = self.began.elapsed().as_secs_f64();
         if !counts(stage) {
-            let _ = writeln!(std::io::stderr(), "{}: {seconds:.1} s", name(stage));
-            return;
+            return show(format_args!("{}: {seconds:.1} s", name(stage)));
         }
         let rate = self.rate(progress);
         let (of, left) = match progress.total {
@@ -109,9 +109,7 @@ impl Display {
             }
             _ => (String::new(), String::new()),
         };
-        // Progress that nobody can read is not worth stopping for.
-        let _ = writeln!(
-            std::io::stderr(),
+        show(format_args!(
             "{}: {}{of} in {seconds:.1} s, {rate:.0} per second{left}",
             name(stage),
             if is_end {
@@ -119,7 +117,7 @@ impl Display {
             } else {
                 progress.done
             }
-        );
+        ));
     }
 }
 
@@ -294,21 +292,10 @@ impl Events for Display {
             Event::Load(number, load) => {
                 self.sweep_step = format!(" step {}: {}", number + 1, loaded(load));
                 if !self.quiet && self.bar.is_none() {
-                    // As other lines: nobody may be reading.
-                    let _ = writeln!(std::io::stderr(), "step {}: {}", number + 1, loaded(load));
+                    show(format_args!("step {}: {}", number + 1, loaded(load)));
                 }
             }
-            Event::Stalled(stalled) => {
-                let line = width::for_errors(&format!("postmark: {}", stalled_line(&stalled)));
-                let tell = || {
-                    // Nobody may be reading; the record has it, too.
-                    let _ = writeln!(std::io::stderr(), "{line}");
-                };
-                match &self.bar {
-                    Some(bar) => bar.suspend(tell),
-                    None => tell(),
-                }
-            }
+            Event::Stalled(stalled) => self.tell(stalled_line(&stalled)),
         }
     }
 }

@@ -2,13 +2,12 @@
 //! obeys.
 
 use std::error::Error;
-use std::io::Write;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
-use document::sanitize::{lines, sanitize};
+use document::sanitize::sanitize;
 
 use crate::args::similar::called_here;
-use crate::ui::width;
+use crate::ui::problem::complain;
 
 /// Tells why, or gives the help or version that was asked for, and the exit status.
 pub fn refuse(mut error: clap::Error) -> u8 {
@@ -32,12 +31,7 @@ pub fn refuse(mut error: clap::Error) -> u8 {
     if let Some(way_out) = way_out {
         told.push_str(&format!(" ({})", sanitize(&way_out)));
     }
-    // A closed standard error is no reason to stop.
-    let _ = writeln!(
-        std::io::stderr(),
-        "{}",
-        width::for_errors(&format!("postmark: {}", lines(&told)))
-    );
+    complain(&told);
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 

@@ -16,8 +16,10 @@ use super::progress::ClassicProgress;
 pub struct RunnerEngine<P> {
     perform: P,
     command_line: Vec<String>,
-    room_check: bool,
-    trusts_others: bool,
+    /// Whether a target without room is refused.
+    pub room_check: bool,
+    /// Whether root may work where other users may exchange the target.
+    pub trusts_others: bool,
 }
 
 impl<P> RunnerEngine<P> {
@@ -28,21 +30,6 @@ impl<P> RunnerEngine<P> {
             command_line,
             room_check: true,
             trusts_others: false,
-        }
-    }
-
-    /// Whether a target without room is refused.
-    #[must_use]
-    pub fn with_room_check(self, room_check: bool) -> Self {
-        Self { room_check, ..self }
-    }
-
-    /// Whether root may work where other users may exchange the target.
-    #[must_use]
-    pub fn with_trust_in_others(self, trusts_others: bool) -> Self {
-        Self {
-            trusts_others,
-            ..self
         }
     }
 }

@@ -1,6 +1,5 @@
 //! A run that nothing refuses, and where everything about it goes.
 
-use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -23,7 +22,7 @@ use crate::commands::run::delivery::{
 use crate::ui::live::Live;
 use crate::ui::output::{OutputFile, Outputs, is_standard_output};
 use crate::ui::perform::{Signals, perform};
-use crate::ui::problem::{Problem, USER, refuse, tell};
+use crate::ui::problem::{Problem, USER, refuse, show, tell};
 use crate::ui::progress::Display;
 use crate::ui::screen;
 use crate::ui::terminal;
@@ -147,10 +146,7 @@ impl Ready {
         // It shows nothing but who is stalled.
         let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));
         let chosen = calibrate(&mut self.specified, &mut perform)?;
-        if let Some(chosen) = chosen.filter(|_| !self.quiet) {
-            // Nobody may be reading; the record has it, too.
-            let _ = writeln!(std::io::stderr(), "{}", sanitize::shown(chosen));
-        }
+        chosen.filter(|_| !self.quiet).into_iter().for_each(show);
         Ok(())
     }
 

@@ -22,7 +22,7 @@ use crate::args::StudyArguments;
 use crate::commands::archive;
 use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::perform::Signals;
-use crate::ui::problem::{Problem, USER, tell};
+use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::screen;
 use crate::ui::watchdog_process::Side;
 
@@ -36,12 +36,7 @@ pub(super) fn of_first(
     side: &Side,
     ranks: Option<&Ranks>,
 ) -> Result<u8, Problem> {
-    let Chosen::At(place) = chosen_for_run(arguments.archive.as_deref())? else {
-        return Err(Problem::refused(
-            "a study keeps its runs in an archive, and this one has none (remove --archive none, \
-             or use --archive FILE)",
-        ));
-    };
+    let place = place(arguments)?;
     let mut intended = intended(arguments, &place)?;
     let cells = intended
         .design
@@ -55,7 +50,7 @@ pub(super) fn of_first(
         }
     }
     let there = ranks.map(Ranks::count).or(arguments.ranks).unwrap_or(1);
-    refuse(arguments, &intended.design, &cells, there)?;
+    judge(arguments, &intended.design, &cells, there)?;
     let _alone = match arguments.dry_run {
         true => None,
         false => Some(Alone::with(&intended.id)?),
@@ -100,6 +95,16 @@ pub(super) fn of_first(
     perform(arguments, environment, intended.runs, page)
 }
 
+fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
+    match chosen_for_run(arguments.archive.as_deref())? {
+        Chosen::At(place) => Ok(place),
+        Chosen::Nowhere | Chosen::Unknown(_) => refuse(
+            "a study keeps its runs in an archive, and this one has none (remove --archive none, \
+             or use --archive FILE)",
+        ),
+    }
+}
+
 /// The file of the page, where one is asked for.
 fn page(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Option<OutputFile>, Problem> {
     let inputs = arguments.file.iter().map(|file| Input::new("FILE", file));
@@ -138,7 +143,7 @@ fn perform(
 }
 
 /// Refuses what cannot be performed, before anything is touched.
-fn refuse(
+fn judge(
     arguments: &StudyArguments,
     design: &Design,
     cells: &[StudyCell],

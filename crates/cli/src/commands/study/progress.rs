@@ -1,17 +1,13 @@
 //! How far a study is, on standard error.
 
-use std::io::Write as _;
-
 use campaign::study::{ATTEMPTS, StudyEvent, StudyProgress, StudyWatcher};
-use document::sanitize::sanitize;
 use document::units::grouped;
 use runner::Events;
 use verdict::{Level, Summary};
 
-use crate::ui::problem::tell;
+use crate::ui::problem::{self, tell};
 use crate::ui::progress::Display;
 use crate::ui::terminal;
-use crate::ui::width;
 
 /// See the module's text.
 pub struct StudyDisplay {
@@ -21,8 +17,7 @@ pub struct StudyDisplay {
 impl StudyDisplay {
     fn show(&self, text: &str) {
         if !self.quiet {
-            // Nobody may be reading.
-            let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&sanitize(text)));
+            problem::show(text);
         }
     }
 
