@@ -89,76 +89,100 @@ pub(crate) fn of_runs(
     prepare: &mut Prepare<'_>,
     events: &mut dyn Events,
 ) -> Result<Record, Refused> {
-    let mut steps: Vec<SweepStepSummary> = Vec::new();
-    let mut all: Option<Record> = None;
-    let mut parts = Parts::default();
+    let mut sum = Sum {
+        spec,
+        record: None,
+        steps: Vec::new(),
+        parts: Parts::default(),
+    };
     let mut control = Control::default();
-    while let Some(load) = next_load(asked, &steps) {
-        let number = steps.len();
+    while let Some(load) = next_load(asked, &sum.steps) {
+        let number = sum.steps.len();
         events.event(Event::Load(number as u32, load));
         let mut of_step = OfStep {
             events: &mut *events,
             spec,
-            fingerprint: all.as_ref().map(|all| all.fingerprint.clone()),
-            parts: &mut parts,
+            fingerprint: sum.record.as_ref().map(|sum| sum.fingerprint.clone()),
+            parts: &mut sum.parts,
         };
         let mut run = match prepare(&of_load(spec, load, number), &mut of_step) {
             Ok(run) => run,
             Err(refused) => {
-                let Some(all) = &mut all else {
+                let Some(sum) = &mut sum.record else {
                     return Err(refused);
                 };
-                let why = format!("step {} was refused: {refused}", number + 1);
                 // A signal ends a run of several ranks before it has begun, too.
-                all.actual.outcome = match control.ended_between_runs() {
+                sum.actual.outcome = match control.ended_between_runs() {
                     Some(interrupted @ Outcome::Interrupted { .. }) => interrupted,
-                    _ => Outcome::Failed { why },
+                    _ => Outcome::Failed {
+                        why: format!("step {} was refused: {refused}", number + 1),
+                    },
                 };
                 break;
             }
         };
         run.apply_own();
         control = run.control();
-        let Finished { record, own } = run.finish_parts();
-        // Of a pool that has run dry nothing is told by more.
-        let is_whole = record.actual.outcome == Outcome::Complete
-            && record.actual.end == Fact::Known(End::Complete);
-        let step = step_of_run(load, number, &record);
-        steps.push(SweepStepSummary::of(&step));
-        let mut sum = match all.take() {
-            None => first(spec, record),
-            Some(sum) => merge(sum, record),
-        };
-        if events.takes_records() && is_whole {
-            let part = match (&own, spec.ranks) {
-                (None, ..=1) => Some(step.clone()),
-                (None, _) => None,
-                (Some(own), _) => Some(step_of_run(load, number, own)),
-            };
-            parts.add(part, &step, &sum.during, events);
-        }
-        sum.actual.sweep_steps.push(step);
-        tell_merged(&sum, &control, events);
-        let sum = all.insert(sum);
-        if !is_whole || next_load(asked, &steps).is_none() {
+        let finished = run.finish_parts();
+        let is_whole = sum.add(load, finished, &control, events);
+        if !is_whole || next_load(asked, &sum.steps).is_none() {
             break;
         }
         // Between two of the runs, too, a signal leaves the steps that were made.
-        if let Some(outcome) = control.ended_between_runs() {
+        if let (Some(outcome), Some(sum)) = (control.ended_between_runs(), &mut sum.record) {
             sum.actual.outcome = outcome;
             break;
         }
     }
     // Nobody can ask for a sweep without steps.
-    all.ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
+    sum.record
+        .ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
 }
 
-/// The first of several ranks tells the record of all steps so far.
-fn tell_merged(sum: &Record, control: &Control, events: &mut dyn Events) {
-    if events.takes_records() && sum.cluster.is_some() && control.is_first() {
-        let mut merged = Box::new(sum.clone());
-        merged.actual.outcome = Outcome::Unfinished;
-        events.event(Event::RecordMerged(merged));
+/// What the steps of a sweep came to.
+struct Sum<'a> {
+    spec: &'a RunSpec,
+    /// Nothing before the first step.
+    record: Option<Record>,
+    steps: Vec<SweepStepSummary>,
+    parts: Parts,
+}
+
+impl Sum<'_> {
+    /// Adds the run of a step, and tells those who take records. Gives whether it was whole: of a
+    /// pool that has run dry nothing is told by more.
+    fn add(
+        &mut self,
+        load: Load,
+        Finished { record, own }: Finished,
+        control: &Control,
+        events: &mut dyn Events,
+    ) -> bool {
+        let is_whole = record.actual.outcome == Outcome::Complete
+            && record.actual.end == Fact::Known(End::Complete);
+        let number = self.steps.len();
+        let step = step_of_run(load, number, &record);
+        self.steps.push(SweepStepSummary::of(&step));
+        let mut sum = match self.record.take() {
+            None => first(self.spec, record),
+            Some(sum) => merge(sum, record),
+        };
+        if events.takes_records() && is_whole {
+            let own = own.map(|own| step_of_run(load, number, &own));
+            let part = own.unwrap_or_else(|| match self.spec.ranks {
+                ..=1 => step.clone(),
+                _ => of_others(&step),
+            });
+            self.parts.add(part, &sum.during, events);
+        }
+        sum.actual.sweep_steps.push(step);
+        if events.takes_records() && sum.cluster.is_some() && control.is_first() {
+            let mut merged = Box::new(sum.clone());
+            merged.actual.outcome = Outcome::Unfinished;
+            events.event(Event::RecordMerged(merged));
+        }
+        self.record = Some(sum);
+        is_whole
     }
 }
 
@@ -176,6 +200,15 @@ fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
                 room: record.room.clone(),
             })
         }),
+    }
+}
+
+/// The part of this process in a step that others performed.
+fn of_others(step: &SweepStep) -> SweepStep {
+    SweepStep {
+        phases: Vec::new(),
+        of_run: None,
+        ..step.clone()
     }
 }
 
@@ -198,20 +231,8 @@ impl Parts {
         }
     }
 
-    /// Adds what this process did in a step; nothing where others performed it.
-    fn add(
-        &mut self,
-        part: Option<SweepStep>,
-        step: &SweepStep,
-        during: &SystemDuring,
-        events: &mut dyn Events,
-    ) {
-        let part = part.unwrap_or_else(|| SweepStep {
-            load: step.load,
-            workers: step.workers,
-            phases: Vec::new(),
-            of_run: None,
-        });
+    /// Adds what this process did in a step.
+    fn add(&mut self, part: SweepStep, during: &SystemDuring, events: &mut dyn Events) {
         match self.is_opened {
             true => tell(part, during.clone(), events),
             false => self.of_others.push(part),

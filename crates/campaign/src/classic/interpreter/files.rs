@@ -107,20 +107,19 @@ impl Interpreter<'_> {
             LineOrigin::File(depth) => depth + 1,
         };
         let path_shown = path.display();
-        if depth > LOAD_DEPTH_MAX {
-            self.failed = true;
-            streams.complain(&format_args!(
-                "Error: cannot read configuration file '{path_shown}': {LOAD_DEPTH_MAX} files \
-                 have loaded one another already, which is the limit; no more is read of them"
-            ))?;
-            return Ok(Next::GiveUp);
-        }
         self.loads += 1;
-        if self.loads > LOADS_MAX {
+        let already = match (depth, self.loads) {
+            (depth, _) if depth > LOAD_DEPTH_MAX => {
+                Some(format!("{LOAD_DEPTH_MAX} files have loaded one another"))
+            }
+            (_, loads) if loads > LOADS_MAX => Some(format!("{LOADS_MAX} files were loaded")),
+            _ => None,
+        };
+        if let Some(already) = already {
             self.failed = true;
             streams.complain(&format_args!(
-                "Error: cannot read configuration file '{path_shown}': {LOADS_MAX} files were \
-                 loaded already, which is the limit; no more is read of them"
+                "Error: cannot read configuration file '{path_shown}': {already} already, which \
+                 is the limit; no more is read of them"
             ))?;
             return Ok(Next::GiveUp);
         }
@@ -132,8 +131,7 @@ impl Interpreter<'_> {
             }),
             Err(_) => {
                 streams.complain(&format_args!(
-                    "Error: cannot read configuration file '{}'",
-                    path.display()
+                    "Error: cannot read configuration file '{path_shown}'"
                 ))?;
                 Ok(Next::Line)
             }

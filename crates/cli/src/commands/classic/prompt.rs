@@ -14,7 +14,6 @@ use rustyline::{Config, Context, Editor, Helper};
 
 /// The prompt for people at a terminal: history, editing, completion. An interrupt (Ctrl-C) gives a
 /// new prompt, the end of input (Ctrl-D) ends it.
-#[derive(Debug)]
 pub struct Editing {
     editor: Editor<Words, MemHistory>,
 }
@@ -70,14 +69,6 @@ fn into_io(error: ReadlineError) -> io::Error {
 struct Words {
     edition: Edition,
     files: FilenameCompleter,
-}
-
-impl std::fmt::Debug for Words {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Words")
-            .field("edition", &self.edition)
-            .finish_non_exhaustive()
-    }
 }
 
 impl Helper for Words {}

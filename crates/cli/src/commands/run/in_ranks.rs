@@ -3,10 +3,9 @@
 use campaign::archive::directory_of_runs;
 use campaign::parts::PartsWriter;
 use campaign::ranks::{FAILED, Joined, Launched};
+use campaign::run_spec::Specified;
 use document::sanitize;
 use record::Record;
-use runner::RunSpec;
-use serde::{Deserialize, Serialize};
 use spec::Count;
 
 use crate::args::RunArguments;
@@ -66,13 +65,6 @@ fn count_ranks(
     ))
 }
 
-/// What rank 0 tells the others of what they are to perform.
-#[derive(Clone, Serialize, Deserialize)]
-struct Sent {
-    spec: RunSpec,
-    engine_is_given: bool,
-}
-
 /// The same, with what only the first one knows.
 fn perform_together(
     joined: &Joined,
@@ -124,16 +116,17 @@ fn ready_on_all(
             return Err(Problem::refused("a plan needs no ranks"));
         };
         ready.calibrate()?;
-        let specified = &ready.specified;
-        let sent = Sent {
-            spec: specified.spec.clone(),
-            engine_is_given: specified.engine_is_given,
-        };
+        let Specified {
+            spec,
+            engine_is_given,
+            ..
+        } = &ready.specified;
+        let sent = (spec.clone(), *engine_is_given);
         first = Some(ready);
         Ok(sent)
     });
-    let sent = sent?;
-    Ok(first.unwrap_or_else(|| Ready::of_other(sent.spec, sent.engine_is_given)))
+    let (spec, engine_is_given) = sent?;
+    Ok(first.unwrap_or_else(|| Ready::of_other(spec, engine_is_given)))
 }
 
 /// Performs the run with the others. Nothing where this rank observed, or another one is lost.

@@ -56,19 +56,11 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, Problem> {
     Ok(table.to_string())
 }
 
-/// A study file with what the command line says over it.
+/// A study file with what the command line says over it, and these targets behind its own.
 ///
 /// # Errors
 /// Where it is no TOML.
-pub fn changed(text: &str, arguments: &StudyArguments) -> Result<String, DesignError> {
-    with_targets(text, arguments, Vec::new())
-}
-
-/// The same with targets behind those of the file.
-///
-/// # Errors
-/// Where it is no TOML.
-pub fn with_targets(
+pub fn changed(
     text: &str,
     arguments: &StudyArguments,
     targets: Vec<Value>,

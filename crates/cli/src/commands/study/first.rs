@@ -49,12 +49,9 @@ pub(super) fn of_first(
             return Ok(code);
         }
     }
-    let there = ranks.map(Ranks::count).or(arguments.ranks).unwrap_or(1);
-    judge(arguments, &intended.design, &cells, there)?;
-    let _alone = match arguments.dry_run {
-        true => None,
-        false => Some(Alone::with(&intended.id)?),
-    };
+    judge(arguments, &intended.design, &cells, ranks)?;
+    let alone = (!arguments.dry_run).then(|| Alone::with(&intended.id));
+    let _alone = alone.transpose()?;
     if !intended.runs.is_empty() {
         // What another process has measured until now is there, too.
         intended.runs = found::find(&place.open(false, USER)?, &intended.id)?
@@ -66,14 +63,15 @@ pub(super) fn of_first(
         id: &intended.id,
         side: arguments.side.as_deref().zip(arguments.block),
     };
-    let user = (USER, Interruption::watch as WatchMade);
-    let targets = Targets::new(course.design, &cells, arguments.file.as_deref(), user)?;
+    let targets = targets(arguments, &course)?;
     let plan = campaign::study::plan(&course, &intended.runs, &targets, USER)?;
     show_plan(arguments, &plan)?;
     if arguments.dry_run {
         return Ok(0);
     }
     let page = page(arguments, &place)?;
+    let quiet = arguments.quiet;
+    let mut display = StudyDisplay { quiet };
     let environment = Environment {
         course,
         invocation: Invocation {
@@ -86,9 +84,7 @@ pub(super) fn of_first(
         signals: &mut Signals::among(ranks.cloned()),
         targets,
         directories: Directories::new(course.design.directories(), intended.mounted),
-        watcher: &mut StudyDisplay {
-            quiet: arguments.quiet,
-        },
+        watcher: &mut display,
         user: USER,
         at: "its beginning".to_owned(),
     };
@@ -103,6 +99,12 @@ fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
              or use --archive FILE)",
         ),
     }
+}
+
+/// The targets of the study. Nothing is made yet.
+fn targets(arguments: &StudyArguments, course: &Course<'_>) -> Result<Targets, Problem> {
+    let user = (USER, Interruption::watch as WatchMade);
+    Targets::new(course.design, course.cells, arguments.file.as_deref(), user)
 }
 
 /// The file of the page, where one is asked for.
@@ -147,8 +149,9 @@ fn judge(
     arguments: &StudyArguments,
     design: &Design,
     cells: &[StudyCell],
-    processes: u32,
+    ranks: Option<&Ranks>,
 ) -> Result<(), Problem> {
+    let processes = ranks.map(Ranks::count).or(arguments.ranks).unwrap_or(1);
     let file = arguments.file.as_deref();
     campaign::study::judge(design, cells, (file, USER), processes)?;
     check_layout(design)?;

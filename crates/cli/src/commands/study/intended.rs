@@ -38,7 +38,7 @@ pub(super) fn intended(
                     sanitize::path(path)
                 ))
             })?;
-            design_args::with_targets(&text, arguments, design_args::targets(arguments)?)
+            design_args::changed(&text, arguments, design_args::targets(arguments)?)
                 .map_err(|error| of_file(path, error))?
         }
         None => design_args::of_words(arguments)?,
@@ -100,7 +100,7 @@ fn resumed(
              they are (remove --blocks)",
         ));
     }
-    let text = design_args::changed(&found.design.text, arguments)
+    let text = design_args::changed(&found.design.text, arguments, Vec::new())
         .unwrap_or_else(|_| found.design.text.clone());
     let design = Design::parse(&text)
         .map_err(|error| Problem::refused(format!("cannot continue this study: {}", error.flaw)))?;
