@@ -28,7 +28,8 @@ pub fn run(
     }
 }
 
-/// Performs it on the engine that it names, under signals that may be taken for longer than this run.
+/// Performs it on the engine that it names, under signals that may be taken for longer than this
+/// run.
 ///
 /// # Errors
 /// Where the run was refused: nothing was touched.

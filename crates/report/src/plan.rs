@@ -15,8 +15,8 @@ pub fn render(record: &PlanRecord) -> String {
     document::text(&plan(record), WIDTH)
 }
 
-/// The whole plan, of so many transactions of each worker where they end by time, with what was made
-/// of the options.
+/// The whole plan, of so many transactions of each worker where they end by time, with what was
+/// made of the options.
 pub fn with_notes(record: &PlanRecord, first: Option<u64>, notes: &[Note]) -> Document {
     let mut document = plan(record);
     if let Some(first) = first {
