@@ -6,6 +6,7 @@ mod histogram;
 pub mod knee;
 mod line;
 mod meter;
+mod middle;
 #[cfg(feature = "schema")]
 mod schema;
 mod slices;
@@ -15,6 +16,7 @@ pub mod steady;
 pub use histogram::{Histogram, LatencySummary, SparseHistogram, packed, unpacked};
 pub use knee::Knee;
 pub use meter::Meter;
+pub use middle::Middle;
 pub use slices::{
     LATENCIES_MAX, LATENCY_PRECISION_BITS, LATENCY_SLICES_MAX, Merge, SLICE_NS, SLICES_MAX, Slice,
     SliceMeter, Slices,

@@ -16,7 +16,7 @@ use std::collections::HashMap;
 
 use spec::RunSpec;
 use system::Fact;
-use workload::StreamHash;
+use workload::{End, StreamHash};
 
 use crate::classic::ClassicFigures;
 use crate::host_phase::HostId;
@@ -109,18 +109,12 @@ impl Record {
         if self.spec.drive.sweep.is_some() {
             return Ok(());
         }
-        if self.actual.outcome != outcome(cluster) {
-            return Err("the run did not end as its ranks did".to_owned());
-        }
-        if cluster.launched > 1 {
-            if self.actual.stream_hash != stream_hash(&self.spec, cluster) {
-                return Err("the hash of the stream is not that of the ranks' workers".to_owned());
-            }
-            if self.actual.end
-                != merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied()))
-            {
-                return Err("the transactions did not end as those of the ranks".to_owned());
-            }
+        let (actual, told) = (&self.actual, Told::of(self, cluster));
+        let is_told = (&actual.outcome, &actual.end, &actual.stream_hash)
+            == (&told.outcome, &told.end, &told.stream_hash);
+        if !is_told {
+            let why = "outcome, end or hash of the stream are not those of the ranks";
+            return Err(why.to_owned());
         }
         let of_hosts = |phase: &&PhaseRecord| {
             !phase.hosts.is_empty() && phase.evidence != evidence::of_hosts(&phase.hosts)
@@ -137,16 +131,38 @@ impl Record {
     /// What follows from all ranks that there are by now.
     fn tell_of_all(&mut self) {
         let Some(cluster) = &self.cluster else { return };
-        self.actual.outcome = outcome(cluster);
-        if cluster.launched > 1 {
-            self.actual.end =
-                merge::ends(cluster.ranks.iter().map(|rank| rank.end.known().copied()));
-            self.actual.stream_hash = stream_hash(&self.spec, cluster);
+        let told = Told::of(self, cluster);
+        let first = cluster.ranks.first();
+        if let Some(host) = first.and_then(|first| cluster.hosts.get(first.host as usize)) {
+            self.during = host.during.clone();
         }
-        if let Some(first) = cluster.ranks.first() {
-            if let Some(host) = cluster.hosts.get(first.host as usize) {
-                self.during = host.during.clone();
-            }
+        self.actual.outcome = told.outcome;
+        self.actual.end = told.end;
+        self.actual.stream_hash = told.stream_hash;
+    }
+}
+
+/// What ranks tell of the run; of a single one its own end and hash stay.
+struct Told {
+    outcome: Outcome,
+    end: Fact<End>,
+    stream_hash: Fact<StreamHash>,
+}
+
+impl Told {
+    fn of(record: &Record, cluster: &ClusterRecord) -> Self {
+        let ends = || cluster.ranks.iter().map(|rank| rank.end.known().copied());
+        let is_alone = cluster.launched <= 1;
+        Self {
+            outcome: outcome(cluster),
+            end: match is_alone {
+                true => record.actual.end.clone(),
+                false => merge::ends(ends()),
+            },
+            stream_hash: match is_alone {
+                true => record.actual.stream_hash.clone(),
+                false => stream_hash(&record.spec, cluster),
+            },
         }
     }
 }

@@ -39,7 +39,7 @@ pub use evidence::{PhaseEvidence, Residency, ResidencySample};
 pub use host_phase::{HostId, HostPhase, HostWorkers};
 pub use id::RunId;
 pub use machine::{MachineOverTime, MachineSlice};
-pub use measure::{Histogram, Meter, SliceMeter, Slices};
+pub use measure::{Histogram, Meter, Middle, SliceMeter, Slices};
 pub use observation::{CommandEnd, Observation, TargetSync};
 pub use observer::ObservedStretch;
 pub use overhead::Overhead;

@@ -68,41 +68,40 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         seconds.transactions,
         whole_rate(figures.transactions, seconds.transactions),
     );
-    let mut line = |lead: &str, count: u64, what: &str, seconds: i32| {
-        let _ = writeln!(
-            text,
-            "\t{lead}{count} {what} ({} per second)",
-            whole_rate(count, seconds)
-        );
-    };
-    line("", created, "created", seconds.total);
-    line(
-        "\tCreation alone: ",
-        figures.created_alone,
-        "files",
-        seconds.creation,
-    );
-    line(
-        "\tMixed with transactions: ",
-        figures.created_mixed,
-        "files",
-        seconds.transactions,
-    );
-    line("", figures.read, "read", seconds.transactions);
-    line("", figures.appended, "appended", seconds.transactions);
-    line("", deleted, "deleted", seconds.total);
-    line(
-        "\tDeletion alone: ",
-        figures.deleted_alone,
-        "files",
-        seconds.deletion,
-    );
-    line(
-        "\tMixed with transactions: ",
-        figures.deleted_mixed,
-        "files",
-        seconds.transactions,
-    );
+    let (all, work) = (seconds.total, seconds.transactions);
+    for (lead, count, what, seconds) in [
+        ("", created, "created", all),
+        (
+            "\tCreation alone: ",
+            figures.created_alone,
+            "files",
+            seconds.creation,
+        ),
+        (
+            "\tMixed with transactions: ",
+            figures.created_mixed,
+            "files",
+            work,
+        ),
+        ("", figures.read, "read", work),
+        ("", figures.appended, "appended", work),
+        ("", deleted, "deleted", all),
+        (
+            "\tDeletion alone: ",
+            figures.deleted_alone,
+            "files",
+            seconds.deletion,
+        ),
+        (
+            "\tMixed with transactions: ",
+            figures.deleted_mixed,
+            "files",
+            work,
+        ),
+    ] {
+        let per_second = whole_rate(count, seconds);
+        let _ = writeln!(text, "\t{lead}{count} {what} ({per_second} per second)");
+    }
     add_data(&mut text, figures, seconds.total);
     if figures.edition == Edition::V1_0 {
         // The session of version 1.00 has an empty line before the next prompt.

@@ -11,7 +11,7 @@ use study::{
 };
 use verdict::Level;
 
-pub(crate) use self::sentence::{confidence, noun, probability};
+pub(crate) use self::sentence::{confidence, noun, probability, reservations};
 use self::sentence::{digits, doubt, noise_sentence};
 pub use self::sentence::{incomplete_words, sentence, unlike_words};
 pub use self::spreadsheet::as_csv;

@@ -5,7 +5,7 @@ use document::{Cell, Column, Document, Table, Tone};
 use study::gate::FAIL_ALPHA;
 use study::{Bound, Decision, Gate, Judged, Method};
 
-use crate::comparison::{add_basis, doubts, incomplete_words, probability, unlike_words};
+use crate::comparison::{add_basis, doubts, probability, reservations};
 
 /// The whole document, for people and for a pull request.
 pub fn document(gate: &Gate) -> Document {
@@ -138,22 +138,14 @@ pub fn sentence(judged: &Judged) -> String {
         baseline,
         requirement,
         ratio,
-        count,
         ..
     } = judged;
-    let (runs, is_paired) = match judged.method {
-        Method::Blocks => (counted((*count).into(), "block"), true),
-        Method::BlocksApart => (
-            format!("{}, not interleaved", counted((*count).into(), "block")),
-            true,
-        ),
-        Method::NotInterleaved => (
-            format!(
-                "{} of each, not interleaved",
-                counted((*count).into(), "run")
-            ),
-            false,
-        ),
+    let is_paired = judged.method != Method::NotInterleaved;
+    let runs = counted(judged.count.into(), if is_paired { "block" } else { "run" });
+    let runs = match judged.method {
+        Method::Blocks => runs,
+        Method::BlocksApart => format!("{runs}, not interleaved"),
+        Method::NotInterleaved => format!("{runs} of each, not interleaved"),
     };
     let least = match requirement.bound() {
         Bound::AtLeast => "at least",
@@ -199,14 +191,8 @@ fn add_reservations(text: &mut String, judged: &Judged) {
             );
         }
     }
-    if !judged.unlike.is_empty() {
-        let unlike: Vec<String> = judged.unlike.iter().map(unlike_words).collect();
-        *text += &format!("; the sides differ in {}", unlike.join(", and in "));
-    }
-    if !judged.incomplete.is_empty() {
-        let words = incomplete_words(&judged.incomplete, &judged.side, &judged.baseline);
-        *text += &format!("; {words}");
-    }
+    let (side, baseline) = (&judged.side, &judged.baseline);
+    *text += &reservations(&judged.unlike, &judged.incomplete, side, baseline);
 }
 
 /// The probability by the order of the runs, where it is what keeps a requirement from failing.

@@ -1,6 +1,7 @@
 //! Means, intervals and tests of samples of log ratios. `docs/specification.md`, "Comparisons", has
 //! the formulas and sources.
 
+pub use record::Middle;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
@@ -16,37 +17,6 @@ pub const POWER: f64 = 0.8;
 
 /// More blocks are asked of nobody, and no study has more.
 pub const BLOCKS_MAX: u32 = 10_000;
-
-/// The middle of values, and how far they lie apart.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Middle {
-    /// The median.
-    pub median: f64,
-    /// The least of them.
-    pub least: f64,
-    /// The greatest of them.
-    pub greatest: f64,
-}
-
-impl Middle {
-    /// Nothing where there are no values.
-    pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
-        let mut values: Vec<f64> = values.into_iter().collect();
-        values.sort_by(f64::total_cmp);
-        let (least, greatest) = (*values.first()?, *values.last()?);
-        let half = values.len() / 2;
-        let median = if values.len() % 2 == 1 {
-            values[half]
-        } else {
-            f64::midpoint(values[half - 1], values[half])
-        };
-        Some(Self {
-            median,
-            least,
-            greatest,
-        })
-    }
-}
 
 /// A mean with what its uncertainty is made of.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -55,14 +55,26 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
             )
         }
     };
-    if !row.unlike.is_empty() {
-        let unlike: Vec<String> = row.unlike.iter().map(unlike_words).collect();
+    text += &reservations(&row.unlike, &row.incomplete, side, baseline);
+    document::units::bound(&text)
+}
+
+/// In what else sides differ, behind a sentence about them.
+pub(crate) fn reservations(
+    unlike: &[Unlike],
+    incomplete: &[IncompleteDifference],
+    side: &str,
+    baseline: &str,
+) -> String {
+    let mut text = String::new();
+    if !unlike.is_empty() {
+        let unlike: Vec<String> = unlike.iter().map(unlike_words).collect();
         text += &format!("; the sides differ in {}", unlike.join(", and in "));
     }
-    if !row.incomplete.is_empty() {
-        text += &format!("; {}", incomplete_words(&row.incomplete, side, baseline));
+    if !incomplete.is_empty() {
+        text += &format!("; {}", incomplete_words(incomplete, side, baseline));
     }
-    document::units::bound(&text)
+    text
 }
 
 /// The ratio in words: who makes how much of what.

@@ -19,6 +19,19 @@ pub(crate) fn rate_label(value: f64) -> String {
     }
 }
 
+/// A rate without digits behind the point, where they are zeros.
+pub(crate) fn short_rate(value: f64) -> String {
+    rate(Some(value)).replace(".00", "")
+}
+
+/// Whole numbers alone.
+pub(crate) fn whole(value: f64) -> String {
+    match value.fract() == 0.0 {
+        true => document::units::fixed(value, 0),
+        false => String::new(),
+    }
+}
+
 pub(crate) fn throughput_label(value: f64) -> String {
     match value {
         0.0 => "0".to_owned(),

@@ -15,7 +15,7 @@ use super::served::service;
 use super::sides::capital;
 use super::sweep;
 use crate::latencies;
-use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
+use crate::pictures::chart::{self, Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
 /// So many operations lie beyond the last point, as beyond every percentile in a report.
@@ -215,12 +215,8 @@ pub(super) fn curves(
         }
         return;
     }
-    let points = || {
-        series
-            .iter()
-            .flat_map(|series| series.points.iter().flatten())
-    };
-    let high = points().map(|(x, _)| *x).fold(2.0, f64::max);
+    let points = || chart::points(&series);
+    let high = points().map(|(x, _)| x).fold(2.0, f64::max);
     let chart = Chart {
         title,
         description: &caption,
@@ -234,7 +230,7 @@ pub(super) fn curves(
         ),
         y: Axis::new(
             what.to_owned(),
-            Scale::decades(points().map(|(_, y)| *y)),
+            Scale::decades(points().map(|(_, y)| y)),
             short_latency,
         ),
         behind: Vec::new(),

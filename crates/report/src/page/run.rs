@@ -5,7 +5,7 @@ mod strip;
 use std::borrow::Cow;
 
 use document::sanitize::is_harmful;
-use document::units::{rate, utc};
+use document::units::utc;
 use document::{Block, Cell, Column, Document, Number, Table};
 use record::{Record, words_again};
 use verdict::summary::WorkerRate;
@@ -13,6 +13,7 @@ use verdict::{PhaseSummary, Summary};
 
 pub(super) use self::strip::strip;
 
+use super::labels::{short_rate, whole};
 use super::{calls, over_time, percentiles, served, sweep};
 use crate::environment;
 use crate::pictures::chart::{Axis, Chart, Series};
@@ -158,21 +159,11 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
     let chart = Chart {
         title: &title,
         description: &caption,
-        x: Axis::new(
-            "worker",
-            Scale::over(points.iter().map(|(x, _)| *x)),
-            |value| {
-                if value.fract() == 0.0 {
-                    document::units::fixed(value, 0)
-                } else {
-                    String::new()
-                }
-            },
-        ),
+        x: Axis::new("worker", Scale::over(points.iter().map(|(x, _)| *x)), whole),
         y: Axis::new(
             "per second",
             Scale::from_zero(points.iter().map(|(_, y)| *y)),
-            |value| rate(Some(value)).replace(".00", ""),
+            short_rate,
         ),
         behind: Vec::new(),
         // Workers are not on a line: points alone, with nothing between them.

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use document::units::{latency, rate, throughput};
 use document::{Cell, Number};
-use study::statistics::Middle;
+use measure::Middle;
 use study::{ComparedSide, Metric, MetricUnit, Observed, SideGroup, UnlikeWhat, unlike};
 
 use super::file::PageRun;

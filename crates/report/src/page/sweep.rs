@@ -6,8 +6,8 @@ use document::{Cell, Column, Document, Number, Table};
 use record::Load;
 use verdict::{Summary, SweepStepSummary, SweepSummary};
 
-use super::labels::short_latency;
-use crate::pictures::chart::{Axis, Behind, Chart, Series};
+use super::labels::{short_latency, short_rate};
+use crate::pictures::chart::{Axis, Behind, Chart, Series, points};
 use crate::pictures::scale::Scale;
 use crate::steps::by_load;
 use crate::text;
@@ -65,9 +65,19 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
 }
 
 fn axis(name: &str, values: impl Iterator<Item = f64>) -> Axis {
-    Axis::new(name, Scale::from_zero(values), |value| {
-        rate(Some(value)).replace(".00", "")
-    })
+    Axis::new(name, Scale::from_zero(values), short_rate)
+}
+
+fn table(steps: &[&SweepStepSummary]) -> Table {
+    let columns: [Column<&&SweepStepSummary>; 6] = [
+        ("requested/s", |of| Cell::rate(of.load.rate())),
+        ("workers", |of| Cell::count(of.workers)),
+        ("achieved/s", |of| Cell::rate(of.achieved_per_second)),
+        ("p50", |of| Cell::latency(of.p50_ns)),
+        ("p99", |of| Cell::latency(of.p99_ns)),
+        ("p99.9", |of| Cell::latency(of.p999_ns)),
+    ];
+    Table::of(0, &columns, steps)
 }
 
 fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepSummary]) {
@@ -83,12 +93,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
             )
         })
         .collect();
-    let ys = || {
-        series
-            .iter()
-            .flat_map(|series| series.points.iter().flatten())
-            .map(|(_, y)| *y)
-    };
+    let ys = || points(&series).map(|(_, y)| y);
     if ys().next().is_none() {
         document.note("Latency against the rate: not available (no latencies were recorded).");
         return;
@@ -100,15 +105,7 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
         name: format!("SLO: p99 < {}", latency(at)),
     }));
     behind.extend(knee(sweep, steps));
-    let columns: [Column<&&SweepStepSummary>; 6] = [
-        ("requested/s", |of| Cell::rate(of.load.rate())),
-        ("workers", |of| Cell::count(of.workers)),
-        ("achieved/s", |of| Cell::rate(of.achieved_per_second)),
-        ("p50", |of| Cell::latency(of.p50_ns)),
-        ("p99", |of| Cell::latency(of.p99_ns)),
-        ("p99.9", |of| Cell::latency(of.p999_ns)),
-    ];
-    let data = Table::of(0, &columns, steps);
+    let data = table(steps);
     let title = "Latency against the achieved rate";
     let found = text::sweep::found(sweep);
     let caption = match found.is_empty() {

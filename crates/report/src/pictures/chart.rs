@@ -9,10 +9,12 @@ use std::fmt::Write;
 use document::sanitize::html;
 use document::{Picture, Table};
 
-pub(crate) use self::parts::{Axis, Behind, LETTER, LINE, NARROW, SERIES_MAX, Series, WIDE};
+pub(crate) use self::parts::{
+    Axis, Behind, LETTER, LINE, NARROW, SERIES_MAX, Series, WIDE, points,
+};
 use self::parts::{BOTTOM, HEIGHT, LEFT, RIGHT};
 use self::plane::Plane;
-pub(crate) use self::plane::beside;
+pub(crate) use self::plane::ticks;
 
 /// Where no line has more points each one is drawn, and says what it is.
 const POINTS_DRAWN_MAX: usize = 60;
@@ -156,23 +158,8 @@ impl Chart<'_> {
                 );
             }
         }
-        let mut before = f64::NEG_INFINITY;
-        for tick in self.x.scale.ticks() {
-            let Some(x) = plane.x(tick) else { continue };
-            let _ = write!(svg, "<path class=\"grid\" d=\"M{x:.1} {bottom}v5\"/>");
-            let label = (self.x.label)(tick);
-            // Labels that would touch are left out.
-            if let Some(end) = beside(x, &label, before) {
-                before = end;
-                let _ = write!(
-                    svg,
-                    "<text class=\"middle\" x=\"{x:.1}\" y=\"{:.1}\">{}</text>",
-                    bottom + 18.0,
-                    html(&label)
-                );
-            }
-            svg.push('\n');
-        }
+        let grid = |x| format!("M{x:.1} {bottom}v5");
+        ticks(svg, &self.x, |value| plane.x(value), bottom, grid);
         let _ = writeln!(
             svg,
             "<path class=\"axis\" d=\"M{LEFT} {:.1}V{bottom}H{right}\"/><text class=\"middle\" \

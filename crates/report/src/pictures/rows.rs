@@ -6,7 +6,7 @@ use std::fmt::Write;
 use document::sanitize::html;
 use document::{Picture, Table};
 
-use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, beside};
+use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, ticks};
 
 const RIGHT: f64 = 32.0;
 const BOTTOM: f64 = 46.0;
@@ -92,26 +92,8 @@ impl Rows {
             html(&self.title),
             html(&self.caption)
         );
-        let mut before = f64::NEG_INFINITY;
-        for tick in self.x.scale.ticks() {
-            let Some(at) = x(tick) else { continue };
-            let label = (self.x.label)(tick);
-            let _ = write!(
-                svg,
-                "<path class=\"grid\" d=\"M{at:.1} {top:.1}V{:.1}\"/>",
-                bottom + 5.0
-            );
-            if let Some(end) = beside(at, &label, before) {
-                before = end;
-                let _ = write!(
-                    svg,
-                    "<text class=\"middle\" x=\"{at:.1}\" y=\"{:.1}\">{}</text>",
-                    bottom + 18.0,
-                    html(&label)
-                );
-            }
-            svg.push('\n');
-        }
+        let grid = |x| format!("M{x:.1} {top:.1}V{:.1}", bottom + 5.0);
+        ticks(&mut svg, &self.x, x, bottom, grid);
         for (number, row) in self.rows.iter().enumerate() {
             let y = top + HEIGHT * (number as f64 + 0.5);
             self.row(&mut svg, row, (left, right, y), &x);

@@ -33,33 +33,10 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         .iter()
         .flat_map(|observer| &observer.rows)
         .any(is_counted);
-    let mut columns: Vec<Column<(&ObserverSummary, &ObserverRow)>> = vec![
-        ("host", |(observer, _)| kept(&observer.host).into()),
-        ("phase", |(_, of)| name(of).into()),
-        ("CPU", |(_, of)| cell(&of.cpu_busy, Number::Share)),
-        ("p99", |(_, of)| cell(&of.cpu_busy_p99, Number::Share)),
-        ("iowait", |(_, of)| cell(&of.cpu_iowait, Number::Share)),
-        (CALLS[0], |(_, of)| cell(&of.server_calls, Number::Count)),
-        (CALLS[1], |(_, of)| cell(&of.client_calls, Number::Count)),
-        (CALLS[2], |(_, of)| {
-            cell(&of.cpu_ns_per_call, Number::Latency)
-        }),
-        ("read/s", |(_, of)| {
-            cell(&of.device_read_per_s, Number::Bytes)
-        }),
-        ("written/s", |(_, of)| {
-            cell(&of.device_written_per_s, Number::Bytes)
-        }),
-        ("I/O per s", |(_, of)| {
-            cell(&of.device_operations_per_s, Number::Rate)
-        }),
-        ("network/s", |(_, of)| cell(&of.passed_per_s, Number::Bytes)),
-    ];
-    columns.retain(|(head, _)| has_calls || !CALLS.contains(head));
     let rows = observers
         .iter()
         .flat_map(|observer| observer.rows.iter().map(move |row| (observer, row)));
-    document.table(Table::of(2, &columns, rows.clone().take(ROWS_MAX)).folding());
+    document.table(Table::of(2, &columns(has_calls), rows.clone().take(ROWS_MAX)).folding());
     let more = rows.clone().count().saturating_sub(ROWS_MAX);
     if more > 0 {
         document.line(format!(
@@ -103,6 +80,33 @@ fn accuracy_and_calls(document: &mut Document, observers: &[ObserverSummary]) {
             calls(document, observer, row);
         }
     }
+}
+
+fn columns<'a>(has_calls: bool) -> Vec<Column<(&'a ObserverSummary, &'a ObserverRow)>> {
+    let mut columns: Vec<Column<(&ObserverSummary, &ObserverRow)>> = vec![
+        ("host", |(observer, _)| kept(&observer.host).into()),
+        ("phase", |(_, of)| name(of).into()),
+        ("CPU", |(_, of)| cell(&of.cpu_busy, Number::Share)),
+        ("p99", |(_, of)| cell(&of.cpu_busy_p99, Number::Share)),
+        ("iowait", |(_, of)| cell(&of.cpu_iowait, Number::Share)),
+        (CALLS[0], |(_, of)| cell(&of.server_calls, Number::Count)),
+        (CALLS[1], |(_, of)| cell(&of.client_calls, Number::Count)),
+        (CALLS[2], |(_, of)| {
+            cell(&of.cpu_ns_per_call, Number::Latency)
+        }),
+        ("read/s", |(_, of)| {
+            cell(&of.device_read_per_s, Number::Bytes)
+        }),
+        ("written/s", |(_, of)| {
+            cell(&of.device_written_per_s, Number::Bytes)
+        }),
+        ("I/O per s", |(_, of)| {
+            cell(&of.device_operations_per_s, Number::Rate)
+        }),
+        ("network/s", |(_, of)| cell(&of.passed_per_s, Number::Bytes)),
+    ];
+    columns.retain(|(head, _)| has_calls || !CALLS.contains(head));
+    columns
 }
 
 fn cell<T: Copy>(fact: &Fact<T>, number: fn(T) -> Number) -> Cell {

@@ -1,6 +1,6 @@
 //! Who served a phase, as far as the counters tell: derived from its evidence, never guessed.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -156,25 +156,19 @@ fn of_whole(counted: &Accounted, whole: &Result<(), String>) -> Accounted {
 /// What was done in all segments: transactions, or operations in `prepare` and `delete`.
 fn done(phase: &PhaseRecord) -> u64 {
     match phase.phase {
-        Phase::Transactions => phase
-            .segments
-            .iter()
-            .map(|segment| segment.transactions)
-            .sum(),
-        Phase::Prepare | Phase::Delete => phase
-            .all_operations()
-            .map(|operation| operation.meter.operations)
-            .sum(),
+        Phase::Transactions => {
+            let segments = phase.segments.iter();
+            segments.map(|segment| segment.transactions).sum()
+        }
+        Phase::Prepare | Phase::Delete => {
+            let operations = phase.all_operations();
+            operations.map(|known| known.meter.operations).sum()
+        }
     }
 }
 
 fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fact<ServedBy>> {
-    let done = phase
-        .all_operations()
-        .filter(|operation| operation.meter.operations > 0);
-    let mut actions: Vec<Action> = done.map(|operation| operation.action).collect();
-    actions.sort_unstable();
-    actions.dedup();
+    let actions = actions_done(phase);
     let served = |action: Action| match (&reads.fetched_from, &actions[..]) {
         (Fact::Known(Behind::Memory), _) => Fact::Known(ServedBy {
             cache: 1.0,
@@ -200,17 +194,23 @@ fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fa
 
 /// All by the server: nothing of this machine lies between.
 fn by_server(phase: &PhaseRecord) -> BTreeMap<String, Fact<ServedBy>> {
+    let served = Fact::Known(ServedBy {
+        server: 1.0,
+        ..ServedBy::default()
+    });
+    let actions = actions_done(phase).into_iter();
+    actions
+        .map(|action| (action.name().to_owned(), served.clone()))
+        .collect()
+}
+
+/// The kinds of operations that were completed.
+fn actions_done(phase: &PhaseRecord) -> Vec<Action> {
     let done = phase
         .all_operations()
         .filter(|operation| operation.meter.operations > 0);
-    let served = |operation: &OperationRecord| {
-        let server = ServedBy {
-            server: 1.0,
-            ..ServedBy::default()
-        };
-        (operation.action.name().to_owned(), Fact::Known(server))
-    };
-    done.map(served).collect()
+    let actions: BTreeSet<Action> = done.map(|operation| operation.action).collect();
+    actions.into_iter().collect()
 }
 
 /// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the
@@ -221,20 +221,17 @@ fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
     };
     let fetched = fraction.min(1.0);
     let cache = 1.0 - fetched;
-    Fact::Known(match from {
-        Behind::Server => ServedBy {
-            cache,
-            server: fetched,
-            device: 0.0,
-        },
-        Behind::Device | Behind::Memory => ServedBy {
-            cache,
-            server: 0.0,
-            device: fetched,
-        },
+    let (server, device) = match from {
+        Behind::Server => (fetched, 0.0),
+        Behind::Device | Behind::Memory => (0.0, fetched),
         Behind::Several => {
             return Fact::Unavailable("mixed: the targets are a server and a device".to_owned());
         }
+    };
+    Fact::Known(ServedBy {
+        cache,
+        server,
+        device,
     })
 }
 
@@ -313,8 +310,8 @@ pub(crate) fn busiest_interface(
     phase: &PhaseRecord,
     evidence: &PhaseEvidence,
 ) -> Option<(String, f64)> {
-    let (first, last) = (phase.segments.first()?, phase.segments.last()?);
-    let seconds = last.ended_ns.saturating_sub(first.began_ns) as f64 / 1e9;
+    let (began_ns, ended_ns) = phase.span_ns()?;
+    let seconds = ended_ns.saturating_sub(began_ns) as f64 / 1e9;
     let interfaces = evidence.performing.interfaces.known()?;
     let used = interfaces.iter().filter_map(|interface| {
         let fraction = interface.utilization(seconds).into_known()?;

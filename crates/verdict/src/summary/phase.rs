@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use measure::{Histogram, LatencySummary};
+use measure::{Histogram, LatencySummary, Middle};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::Fact;
@@ -11,6 +11,7 @@ use workload::{Action, Phase, Role, Skipped};
 use super::evidence::{self, EvidenceSummary};
 use super::machine::{self, MachineSummary};
 use super::rate::Rate;
+use record::merge;
 use record::run::{
     ClaimWaits, OperationRecord, PhaseRecord, Record, SegmentKind, StepRecord, WorkerPhase,
 };
@@ -217,8 +218,8 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
         steady: record.steady.clone(),
         waiting: record.waiting,
         operations: by_role(record)
-            .into_values()
-            .map(|record| operation(&record, duration_ns))
+            .iter()
+            .map(|of| operation(of, duration_ns))
             .collect(),
         machine: record
             .machine
@@ -250,7 +251,7 @@ fn first_done(record: &PhaseRecord, began_ns: u64) -> Option<Until> {
 }
 
 /// Transactions, or files in `prepare` and `delete`.
-fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
+pub(super) fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
     match phase {
         Phase::Transactions => worker.transactions,
         Phase::Prepare | Phase::Delete => worker.operations,
@@ -283,26 +284,14 @@ fn role_in(phase: Phase, role: Role) -> Role {
 }
 
 /// The operations of a phase by role and kind, segments merged.
-fn by_role(record: &PhaseRecord) -> BTreeMap<(Role, Action), OperationRecord> {
-    let mut all: BTreeMap<(Role, Action), OperationRecord> = BTreeMap::new();
+fn by_role(record: &PhaseRecord) -> Vec<OperationRecord> {
+    let mut all = Vec::new();
     for operation in record.measured_operations() {
         let role = role_in(record.phase, operation.role);
-        let Some(sum) = all.get_mut(&(role, operation.action)) else {
-            let first = OperationRecord {
-                role,
-                ..operation.clone()
-            };
-            all.insert((role, operation.action), first);
-            continue;
-        };
-        sum.meter.merge(&operation.meter);
-        for step in &operation.steps {
-            match sum.steps.iter_mut().find(|known| known.step == step.step) {
-                Some(known) => known.latency.merge(&step.latency),
-                None => sum.steps.push(step.clone()),
-            }
-        }
+        let operation = operation.clone();
+        merge::operation(&mut all, OperationRecord { role, ..operation });
     }
+    all.sort_by_key(|operation| (operation.role, operation.action));
     all
 }
 
@@ -361,24 +350,19 @@ fn spread(workers: &[WorkerRate]) -> Vec<Spread> {
         let rate = worker.done.per_second.unwrap_or(0.0);
         by_role.entry(worker.role).or_default().push(rate);
     }
-    by_role.into_iter().map(spread_of).collect()
+    by_role.into_iter().filter_map(spread_of).collect()
 }
 
-fn spread_of((role, mut rates): (Role, Vec<f64>)) -> Spread {
-    rates.sort_by(f64::total_cmp);
-    let middle = rates.len() / 2;
+fn spread_of((role, rates): (Role, Vec<f64>)) -> Option<Spread> {
     let sum_per_second: f64 = rates.iter().sum();
-    Spread {
+    let middle = Middle::of(rates.iter().copied())?;
+    Some(Spread {
         role,
         workers: rates.len() as u64,
         sum_per_second,
         mean_per_second: sum_per_second / rates.len() as f64,
-        min_per_second: rates[0],
-        median_per_second: if rates.len() % 2 == 1 {
-            rates[middle]
-        } else {
-            (rates[middle - 1] + rates[middle]) / 2.0
-        },
-        max_per_second: rates[rates.len() - 1],
-    }
+        min_per_second: middle.least,
+        median_per_second: middle.median,
+        max_per_second: middle.greatest,
+    })
 }

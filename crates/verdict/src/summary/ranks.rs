@@ -7,6 +7,7 @@
 
 use std::collections::HashMap;
 
+use measure::Middle;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::Fact;
@@ -14,6 +15,7 @@ use workload::{Phase, Role};
 
 use super::hosts::{self, HostsDiffer};
 use super::observers::{self, ObserverSummary};
+use super::phase;
 use super::rate::Rate;
 use record::host_phase::{HostId, HostPhase};
 use record::ranks::{ClusterRecord, RankRecord};
@@ -144,17 +146,12 @@ pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
 
 /// The transactions, of a sweep those of its last step, else the preparation.
 pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
-    let of_kind = |kind| {
-        record
-            .actual
-            .phases
-            .iter()
-            .find(move |phase| phase.phase == kind)
-    };
-    let of_sweep = || record.actual.sweep_steps.last()?.transactions();
-    of_kind(Phase::Transactions)
+    let actual = &record.actual;
+    let of_sweep = || actual.sweep_steps.last()?.transactions();
+    actual
+        .phase(Phase::Transactions)
         .or_else(of_sweep)
-        .or_else(|| of_kind(Phase::Prepare))
+        .or_else(|| actual.phase(Phase::Prepare))
 }
 
 /// The workers of each rank in a phase, where they can be told: those of its range; where a step
@@ -192,21 +189,13 @@ fn workers_of<'a>(
 }
 
 fn done_by(phase: Phase, workers: &[&WorkerPhase]) -> Rate {
-    let began_ns = workers
-        .iter()
-        .map(|worker| worker.began_ns)
-        .min()
-        .unwrap_or(0);
-    let ended_ns = workers
-        .iter()
-        .map(|worker| worker.ended_ns)
-        .max()
-        .unwrap_or(0);
-    let done = workers.iter().map(|worker| match phase {
-        Phase::Transactions => worker.transactions,
-        Phase::Prepare | Phase::Delete => worker.operations,
-    });
-    Rate::over(done.sum(), ended_ns.saturating_sub(began_ns))
+    let began_ns = workers.iter().map(|worker| worker.began_ns).min();
+    let ended_ns = workers.iter().map(|worker| worker.ended_ns).max();
+    let lasted_ns = ended_ns
+        .zip(began_ns)
+        .map(|(ended, began)| ended.saturating_sub(began));
+    let done = workers.iter().map(|worker| phase::done_by(phase, worker));
+    Rate::over(done.sum(), lasted_ns.unwrap_or(0))
 }
 
 const NOTHING: Rate = Rate {
@@ -314,21 +303,18 @@ pub(crate) fn busiest_interface(phase: &PhaseRecord, host: &HostPhase) -> Option
 }
 
 fn spread(rates: impl Iterator<Item = f64>) -> Option<SharesSpread> {
-    let mut rates: Vec<f64> = rates.collect();
-    rates.sort_by(f64::total_cmp);
-    let (least, greatest) = (*rates.first()?, *rates.last()?);
-    let middle = rates.len() / 2;
+    let Middle {
+        median,
+        least,
+        greatest,
+    } = Middle::of(rates)?;
     Some(SharesSpread {
         min_per_second: least,
-        median_per_second: match rates.len() % 2 {
-            1 => rates[middle],
-            _ => (rates[middle - 1] + rates[middle]) / 2.0,
-        },
+        median_per_second: median,
         max_per_second: greatest,
-        apart_fraction: if greatest > 0.0 {
-            1.0 - least / greatest
-        } else {
-            0.0
+        apart_fraction: match greatest > 0.0 {
+            true => 1.0 - least / greatest,
+            false => 0.0,
         },
     })
 }

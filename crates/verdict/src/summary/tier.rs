@@ -105,11 +105,7 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
 fn of_server(policy: Durability) -> DurabilityTier {
     match policy {
         Durability::None | Durability::Batch(_) => DurabilityTier::HandedOver,
-        Durability::Fdatasync
-        | Durability::Fsync
-        | Durability::FsyncDirectory
-        | Durability::ODsync
-        | Durability::OSync => DurabilityTier::FlushAcknowledged,
+        _ => DurabilityTier::FlushAcknowledged,
     }
 }
 
@@ -127,11 +123,7 @@ fn of_target(
     }
     let waits = match record.spec.durability {
         Durability::None | Durability::Batch(_) => facts.synchronous == Fact::Known(true),
-        Durability::Fdatasync
-        | Durability::Fsync
-        | Durability::FsyncDirectory
-        | Durability::ODsync
-        | Durability::OSync => true,
+        _ => true,
     };
     if waits {
         if let (Fact::Unavailable(why), false) = (&facts.barriers, mount.is_fuse()) {

@@ -8,7 +8,7 @@ use study::{Design, Metric};
 use super::limit::{PICTURES_MAX, left_out};
 use crate::comparison::noun;
 use crate::page::sides::{self, PageSide, capital, label, not_alike, number, value};
-use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series};
+use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
 use crate::pictures::scale::Scale;
 
 /// For each axis of numbers, the values along it: a picture for all else that is varied, a line for
@@ -128,11 +128,7 @@ fn panel(
     let separator = if others.is_empty() { "" } else { ", " };
     let title = format!("{} along {axis}{separator}{others}", capital(&noun(metric)));
     let caption = caption(&lines, more);
-    let xs: Vec<f64> = series
-        .iter()
-        .flat_map(|series| series.points.iter().flatten())
-        .map(|(x, _)| *x)
-        .collect();
+    let xs: Vec<f64> = points(&series).map(|(x, _)| x).collect();
     let chart = Chart {
         title: &title,
         description: &caption,

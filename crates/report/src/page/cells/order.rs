@@ -5,8 +5,9 @@ use study::Metric;
 
 use super::limit::{PICTURES_MAX, left_out};
 use crate::comparison::noun;
+use crate::page::labels::whole;
 use crate::page::sides::{PageSide, SideRun, anchor, capital, not_alike, number, value};
-use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series};
+use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
 use crate::pictures::scale::Scale;
 
 /// Runs in the order of time, each over the median of its side: what drifts is seen.
@@ -42,10 +43,7 @@ fn in_order(
         .iter()
         .map(|(side, median)| over_median(side, *median, metric))
         .collect();
-    let points = series
-        .iter()
-        .flat_map(|series| series.points.iter().flatten());
-    let far = points.fold(0.02_f64, |far, (_, y)| far.max((y - 1.0).abs())) * 1.1;
+    let far = points(&series).fold(0.02_f64, |far, (_, y)| far.max((y - 1.0).abs())) * 1.1;
     let what = noun(metric);
     let title = match is_one_of_several {
         true => format!("{} in the order of runs: {}", capital(&what), group[0].name),
@@ -59,10 +57,7 @@ fn in_order(
         x: Axis::new(
             "run, in the order of time",
             Scale::over(runs().map(|run| run.order as f64)),
-            |value| match value.fract() == 0.0 {
-                true => document::units::fixed(value, 0),
-                false => String::new(),
-            },
+            whole,
         ),
         y: Axis::new(
             format!("{what} over the median"),

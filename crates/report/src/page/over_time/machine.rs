@@ -131,10 +131,7 @@ fn processors(
         ),
         Series::new("CPU steal", share(|machine| &machine.system.steal_ns)),
     ];
-    if series
-        .iter()
-        .all(|series| series.points.iter().flatten().next().is_none())
-    {
+    if values(&series).next().is_none() {
         document
             .note("Processors over time: not available (the kernel's counters could not be read).");
         return;

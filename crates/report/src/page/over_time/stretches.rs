@@ -65,11 +65,11 @@ pub(crate) fn phases(record: &Record) -> Vec<&PhaseRecord> {
 }
 
 pub(super) fn began_ns(phase: &PhaseRecord) -> u64 {
-    phase.segments.first().map_or(0, |segment| segment.began_ns)
+    phase.span_ns().map_or(0, |(began_ns, _)| began_ns)
 }
 
 pub(super) fn ended_ns(phase: &PhaseRecord) -> u64 {
-    phase.segments.last().map_or(0, |segment| segment.ended_ns)
+    phase.span_ns().map_or(0, |(_, ended_ns)| ended_ns)
 }
 
 /// Slices put together, so that there are no more than so many of all phases, without their

@@ -4,7 +4,7 @@ use document::units::grouped;
 use record::{Outcome, PhaseRecord, Record, SegmentKind};
 
 use super::stretches::{POINTS_MAX, Stretch, began_ns, ended_ns, phases};
-use crate::pictures::chart::{Axis, Behind, Series};
+use crate::pictures::chart::{Axis, Behind, Series, points};
 use crate::pictures::scale::Scale;
 
 /// The axis of time: seconds since the run's origin.
@@ -155,8 +155,5 @@ pub(super) fn line(
 
 /// The values of all series.
 pub(super) fn values(series: &[Series]) -> impl Iterator<Item = f64> {
-    let points = series
-        .iter()
-        .flat_map(|series| series.points.iter().flatten());
-    points.map(|(_, y)| *y)
+    points(series).map(|(_, y)| y)
 }

@@ -19,10 +19,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     cache(&mut strip, record, summary);
     strip.sentence("Served by", served::in_short(record, summary));
     errors(&mut strip, record, summary);
-    let overhead = summary
-        .overhead
-        .as_ref()
-        .and_then(|overhead| overhead.fraction);
+    let overhead = summary.overhead.and_then(|own| own.fraction);
     strip.sentence(
         "Overhead of the program",
         match (overhead, &record.actual.overhead) {
@@ -78,6 +75,7 @@ fn achieved(strip: &mut Document, summary: &Summary) {
     }
     let transactions = summary.transactions.as_ref();
     let achieved = transactions.and_then(|transactions| transactions.rate.per_second);
+    let p99 = transactions.and_then(|transactions| transactions.latency_ns.p99);
     strip.sentence(
         "Achieved rate",
         match achieved {
@@ -86,60 +84,39 @@ fn achieved(strip: &mut Document, summary: &Summary) {
         },
     );
     strip.paint(vec![(rate(achieved), Tone::Headline)]);
-    let p99 = transactions.and_then(|transactions| transactions.latency_ns.p99);
-    strip.sentence(
-        // Counted from the due time, where loads are requested.
-        match summary.arrivals {
-            Some(_) => "p99 response time",
-            None => "p99 latency",
-        },
-        match p99 {
-            Some(ns) => latency(ns as f64),
-            None => {
-                "not available (fewer than ten operations lie beyond, or none was timed)".to_owned()
-            }
-        },
-    );
+    self::p99(strip, summary.arrivals.is_some(), p99, "");
+}
+
+/// The 99th percentile, which counts from the due time where loads are requested.
+fn p99(strip: &mut Document, is_response: bool, p99_ns: Option<u64>, more: &str) {
+    let what = match is_response {
+        true => "p99 response time",
+        false => "p99 latency",
+    };
+    let why = "not available (fewer than ten operations lie beyond, or none was timed)";
+    let shown = p99_ns.map(|ns| format!("{}{more}", latency(ns as f64)));
+    strip.sentence(what, shown.unwrap_or_else(|| why.to_owned()));
 }
 
 /// What was achieved at the last step that was sustained.
 fn at_last_sustained(strip: &mut Document, summary: &Summary) {
     let last = sweep::last_sustained(summary).map(|(_, step)| step);
+    let achieved = last.and_then(|step| step.achieved_per_second);
     strip.sentence(
         "Achieved rate",
         match last {
-            Some(step) => format!(
-                "{} transactions/s ({})",
-                rate(step.achieved_per_second),
-                sweep::which(step)
-            ),
+            Some(step) => format!("{} transactions/s ({})", rate(achieved), sweep::which(step)),
             None => "not available (no complete step measured a transaction)".to_owned(),
         },
     );
-    strip.paint(vec![(
-        rate(last.and_then(|step| step.achieved_per_second)),
-        Tone::Headline,
-    )]);
+    strip.paint(vec![(rate(achieved), Tone::Headline)]);
     let is_response = last.is_some_and(|step| step.load.rate().is_some());
-    let p99 = last.and_then(|step| step.p99_ns);
-    strip.sentence(
-        if is_response {
-            "p99 response time"
-        } else {
-            "p99 latency"
-        },
-        match (p99, last.and_then(|step| step.service_p99_ns)) {
-            (Some(ns), Some(service)) => format!(
-                "{} there; p99 service time {}",
-                latency(ns as f64),
-                latency(service as f64)
-            ),
-            (Some(ns), None) => format!("{} there", latency(ns as f64)),
-            (None, _) => {
-                "not available (fewer than ten operations lie beyond, or none was timed)".to_owned()
-            }
-        },
-    );
+    let service = last.and_then(|step| step.service_p99_ns);
+    let more = match service {
+        Some(ns) => format!(" there; p99 service time {}", latency(ns as f64)),
+        None => " there".to_owned(),
+    };
+    p99(strip, is_response, last.and_then(|step| step.p99_ns), &more);
 }
 
 fn durability(strip: &mut Document, record: &Record, summary: &Summary) {
@@ -192,26 +169,19 @@ fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
 }
 
 fn errors(strip: &mut Document, record: &Record, summary: &Summary) {
-    let errors = record
-        .actual
-        .errors
-        .iter()
-        .fold(0_u64, |sum, error| sum.saturating_add(error.count));
+    let errors = record.actual.errors.iter().map(|error| error.count);
+    let errors = errors.fold(0, u64::saturating_add);
     let stalled = record.actual.stalled.len() as u64;
-    let skipped: u64 = summary
-        .phases
-        .iter()
-        .fold(0, |sum, phase| sum.saturating_add(phase.skipped.total()));
-    let mut words = vec![if errors == 0 {
-        "none".to_owned()
-    } else {
-        grouped(errors)
+    let skipped = summary.phases.iter().map(|phase| phase.skipped.total());
+    let skipped = skipped.fold(0, u64::saturating_add);
+    let mut words = vec![match errors {
+        0 => "none".to_owned(),
+        errors => grouped(errors),
     }];
-    if skipped > 0 {
-        words.push(format!("{} operations skipped", grouped(skipped)));
-    }
-    if stalled > 0 {
-        words.push(format!("{} stalls", grouped(stalled)));
+    for (count, what) in [(skipped, "operations skipped"), (stalled, "stalls")] {
+        if count > 0 {
+            words.push(format!("{} {what}", grouped(count)));
+        }
     }
     strip.sentence("Errors", words.join(", "));
     if errors > 0 {

@@ -46,6 +46,12 @@ impl Series {
     }
 }
 
+/// The points of all lines.
+pub(crate) fn points(series: &[Series]) -> impl Iterator<Item = (f64, f64)> + Clone {
+    let points = series.iter().flat_map(|series| &series.points);
+    points.copied().flatten()
+}
+
 /// What lies behind the lines.
 pub(crate) enum Behind {
     /// A stretch of the horizontal axis with a name.

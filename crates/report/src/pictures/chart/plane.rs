@@ -4,14 +4,34 @@ use std::fmt::Write;
 
 use document::sanitize::html;
 
-use super::parts::{BOTTOM, Behind, HEIGHT, LEFT, LETTER, LINE, RIGHT, SERIES_MAX};
+use super::parts::{Axis, BOTTOM, Behind, HEIGHT, LEFT, LETTER, LINE, RIGHT, SERIES_MAX};
 use crate::pictures::scale::Scale;
 
-/// Where a label around a place ends, with room behind it; nothing where it would touch what ends
-/// before.
-pub(crate) fn beside(x: f64, label: &str, before: f64) -> Option<f64> {
-    let half = LETTER * label.chars().count() as f64 / 2.0;
-    (x - half > before).then_some(x + half + LETTER)
+/// Draws what stands below a horizontal axis, with a line of the grid for each value.
+pub(crate) fn ticks(
+    svg: &mut String,
+    axis: &Axis,
+    place: impl Fn(f64) -> Option<f64>,
+    bottom: f64,
+    grid: impl Fn(f64) -> String,
+) {
+    let mut before = f64::NEG_INFINITY;
+    for tick in axis.scale.ticks() {
+        let Some(x) = place(tick) else { continue };
+        let _ = write!(svg, "<path class=\"grid\" d=\"{}\"/>", grid(x));
+        let label = (axis.label)(tick);
+        let half = LETTER * label.chars().count() as f64 / 2.0;
+        // Labels that would touch are left out.
+        if x - half > before {
+            before = x + half + LETTER;
+            let (y, label) = (bottom + 18.0, html(&label));
+            let _ = write!(
+                svg,
+                "<text class=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{label}</text>"
+            );
+        }
+        svg.push('\n');
+    }
 }
 
 /// Where values lie in the picture.
