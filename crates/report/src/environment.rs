@@ -187,33 +187,18 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
 
 /// How a server was spoken to, a line each.
 fn server(document: &mut Document, server: &ServerRecord) {
-    let ServerRecord {
-        protocol,
-        address,
-        mount_port,
-        export,
-        connections,
-        uid,
-        gid,
-        privileged_port,
-        read_bytes_max,
-        write_bytes_max,
-        listing_bytes,
-        timeout_ms,
-        stability,
-        url: _,
-    } = server;
-    let port = if *privileged_port {
-        ", privileged port"
-    } else {
-        ""
+    let of = server;
+    let port = match of.privileged_port {
+        true => ", privileged port",
+        false => "",
     };
     document.pair(
         2,
         "Server",
         format!(
-            "{protocol} at {address}, export {export} (MOUNT port {mount_port}); uid {uid}, gid \
-             {gid}, connections of each worker: {connections}{port}"
+            "{} at {}, export {} (MOUNT port {}); uid {}, gid {}, connections of each worker: \
+             {}{port}",
+            of.protocol, of.address, of.export, of.mount_port, of.uid, of.gid, of.connections
         ),
     );
     document.pair(
@@ -221,16 +206,19 @@ fn server(document: &mut Document, server: &ServerRecord) {
         "Calls",
         format!(
             "READ up to {}, WRITE up to {}, listings of {}; a reply is waited for {} s",
-            size(&(*read_bytes_max).into()),
-            size(&(*write_bytes_max).into()),
-            size(&(*listing_bytes).into()),
-            *timeout_ms as f64 / 1e3
+            size(&of.read_bytes_max.into()),
+            size(&of.write_bytes_max.into()),
+            size(&of.listing_bytes.into()),
+            of.timeout_ms as f64 / 1e3
         ),
     );
     document.pair(
         2,
         "Durable",
-        format!("contents {stability}; names by the protocol's rule; cache of this machine: none"),
+        format!(
+            "contents {}; names by the protocol's rule; cache of this machine: none",
+            of.stability
+        ),
     );
 }
 

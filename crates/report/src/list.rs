@@ -142,31 +142,25 @@ pub fn json(entries: &[ListedRun]) -> String {
 pub fn csv(entries: &[ListedRun]) -> String {
     let columns: [Column; 17] = [
         ("number", false, number),
-        ("id", true, |entry| {
-            Cell::ours(entry.headline.id.to_string())
-        }),
-        ("state", true, |entry| {
-            Cell::ours(entry.headline.state.name())
-        }),
+        ("id", true, |of| Cell::ours(of.headline.id.to_string())),
+        ("state", true, |of| Cell::ours(of.headline.state.name())),
         ("begun_utc", true, begun),
         ("host", true, host),
         ("file_systems", true, file_systems),
-        ("device_class", true, |entry| {
-            Cell::ours(entry.headline.device_class.map_or("", class_name))
+        ("device_class", true, |of| {
+            Cell::ours(of.headline.device_class.map_or("", class_name))
         }),
         ("preset", true, preset),
-        ("workload", true, |entry| {
-            Cell::ours(entry.headline.work.map_or("", WorkKind::name))
+        ("workload", true, |of| {
+            Cell::ours(of.headline.work.map_or("", WorkKind::name))
         }),
         ("storage", true, engine),
         ("workers", false, workers),
         ("transactions_per_second", false, rate),
         ("p99_ns", false, p99),
-        ("verdict", true, |entry| {
-            Cell::ours(entry.headline.verdict.name())
-        }),
-        ("fingerprint", true, |entry| {
-            entry.headline.fingerprint.as_str().into()
+        ("verdict", true, |of| Cell::ours(of.headline.verdict.name())),
+        ("fingerprint", true, |of| {
+            of.headline.fingerprint.as_str().into()
         }),
         ("tags", true, tags),
         ("note", true, note),

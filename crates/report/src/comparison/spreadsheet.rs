@@ -18,29 +18,22 @@ const COLUMNS: [(&str, Value); 24] = [
     ("baseline_count", |row, _| count(Some(row.baseline_count))),
     ("invalid", |row, _| count(Some(row.invalid))),
     ("without", |row, _| count(Some(row.without))),
-    ("ratio", |row, _| {
-        estimated(row, |estimate| Some(estimate.ratio))
-    }),
-    ("low", |row, _| {
-        estimated(row, |estimate| Some(estimate.interval?.low))
-    }),
+    ("ratio", |row, _| estimated(row, |of| Some(of.ratio))),
+    ("low", |row, _| estimated(row, |of| Some(of.interval?.low))),
     ("high", |row, _| {
-        estimated(row, |estimate| Some(estimate.interval?.high))
+        estimated(row, |of| Some(of.interval?.high))
     }),
     ("confidence", |_, table| number(Some(table.confidence))),
-    ("spread", |row, _| {
-        estimated(row, |estimate| estimate.spread)
-    }),
+    ("spread", |row, _| estimated(row, |of| of.spread)),
     ("is_shown", |row, _| {
-        row.estimate()
-            .map_or(Cell::Empty, |estimate| truth(estimate.is_shown))
+        row.estimate().map_or(Cell::Empty, shown)
     }),
     ("is_doubtful", |_, table| truth(table.is_doubtful)),
     ("smallest_shown", |row, _| {
-        estimated(row, |estimate| estimate.smallest_shown)
+        estimated(row, |of| of.smallest_shown)
     }),
     ("blocks_needed", |row, _| {
-        count(row.estimate().and_then(|estimate| estimate.blocks_needed))
+        count(row.estimate().and_then(|of| of.blocks_needed))
     }),
     ("result", |row, _| Cell::ours(result(row))),
     ("unlike", |row, _| {
@@ -65,7 +58,7 @@ fn method(method: Method) -> &'static str {
 }
 
 fn number(value: Option<f64>) -> Cell {
-    value.map(|value| Number::Decimal(value, 6)).into()
+    Cell::decimal(value, 6)
 }
 
 fn count(value: Option<u32>) -> Cell {
@@ -74,6 +67,10 @@ fn count(value: Option<u32>) -> Cell {
 
 fn estimated(row: &Comparison, value: fn(&Estimate) -> Option<f64>) -> Cell {
     number(row.estimate().and_then(value))
+}
+
+fn shown(of: &Estimate) -> Cell {
+    truth(of.is_shown)
 }
 
 fn truth(is_so: bool) -> Cell {

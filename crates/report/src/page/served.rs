@@ -1,15 +1,17 @@
 //! Who served a run: in short, by phase, by operation where that is known, and by step of a sweep.
 
 use document::units::{latency, percent};
-use document::{Document, Number, Table};
+use document::{Cell, Column, Document, Table};
 use record::{Fact, Phase, Record, ResidencySample};
 use verdict::Summary;
-use verdict::summary::{EvidenceSummary, phase_evidence};
+use verdict::summary::{EvidenceSummary, ServedBy, phase_evidence};
 
 use super::sweep::load;
 use crate::steps::by_load;
 use crate::text;
-use crate::text::evidence::{asked, behind, cached, in_words, messages, table, unavailable};
+use crate::text::evidence::{
+    asked, behind, by_reason, cached, in_words, messages, table, unavailable,
+};
 
 /// Of the transactions, for the strip.
 pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
@@ -68,45 +70,29 @@ pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
 
 /// The shares of who served each kind of operation, where they are known; else why they are not.
 fn by_operation(all: &mut Document, summary: &Summary) {
-    let mut shares = Table::new(
-        2,
-        &["Served by, by operation", "", "cache", "server", "device"],
-    );
-    let mut missing: Vec<(&str, Vec<String>)> = Vec::new();
-    for phase in &summary.phases {
-        let operations = phase
-            .evidence
-            .iter()
-            .flat_map(|evidence| &evidence.operations);
-        for (operation, served) in operations {
-            match served {
-                Fact::Known(served) => shares.row(vec![
-                    phase.phase.name().into(),
-                    operation.as_str().into(),
-                    Number::Share(served.cache).into(),
-                    Number::Share(served.server).into(),
-                    Number::Share(served.device).into(),
-                ]),
-                Fact::Unavailable(why) => {
-                    let name = format!("{operation} in {}", phase.phase.name());
-                    match missing.iter_mut().find(|(known, _)| known == why) {
-                        Some((_, names)) => names.push(name),
-                        None => missing.push((why, vec![name])),
-                    }
-                }
-                Fact::NotApplicable => {}
-            }
-        }
-    }
+    let operations = summary.phases.iter().flat_map(|phase| {
+        let evidence = phase.evidence.iter();
+        let operations = evidence.flat_map(|evidence| &evidence.operations);
+        operations.map(move |(name, served)| (phase.phase.name(), name.as_str(), served))
+    });
+    let columns: [Column<(&str, &str, &ServedBy)>; 5] = [
+        ("Served by, by operation", |(phase, ..)| (*phase).into()),
+        ("", |(_, name, _)| (*name).into()),
+        ("cache", |(.., of)| Cell::share(Some(of.cache))),
+        ("server", |(.., of)| Cell::share(Some(of.server))),
+        ("device", |(.., of)| Cell::share(Some(of.device))),
+    ];
+    let known = operations.clone();
+    let known = known.filter_map(|(phase, name, served)| Some((phase, name, served.known()?)));
+    let shares = Table::of(2, &columns, known);
     if !shares.is_empty() {
         all.table(shares);
         all.note("shares of the bytes of an operation, or of the operations where they move none");
     }
-    for (why, names) in missing {
-        all.note(format!(
-            "served by, of {}: not available ({why})",
-            names.join(", ")
-        ));
+    let missing = operations
+        .filter_map(|(phase, name, served)| Some((served.why()?, format!("{name} in {phase}"))));
+    for (why, names) in by_reason(missing) {
+        all.note(format!("served by, of {names}: not available ({why})"));
     }
 }
 

@@ -299,20 +299,26 @@ pub(crate) fn unavailable<'a>(
     document: &mut Document,
     numbers: impl Iterator<Item = (&'a str, Option<&'a str>)>,
 ) {
-    let mut told: Vec<(&str, Vec<&str>)> = Vec::new();
-    for (what, why) in numbers {
-        let Some(why) = why else {
-            continue;
-        };
+    let missing = numbers.filter_map(|(what, why)| Some((why?, what.to_owned())));
+    for (why, missing) in by_reason(missing) {
+        document.note(format!("{missing}: not available ({why})"));
+    }
+}
+
+/// What is missing, once for each reason, each thing once.
+pub(crate) fn by_reason<'a>(
+    missing: impl Iterator<Item = (&'a str, String)>,
+) -> impl Iterator<Item = (&'a str, String)> {
+    let mut told: Vec<(&str, Vec<String>)> = Vec::new();
+    for (why, what) in missing {
         match told.iter_mut().find(|(known, _)| *known == why) {
             Some((_, missing)) if missing.contains(&what) => {}
             Some((_, missing)) => missing.push(what),
             None => told.push((why, vec![what])),
         }
     }
-    for (why, missing) in told {
-        document.note(format!("{}: not available ({why})", missing.join(", ")));
-    }
+    told.into_iter()
+        .map(|(why, missing)| (why, missing.join(", ")))
 }
 
 fn surprise(surprise: Surprise) -> &'static str {
