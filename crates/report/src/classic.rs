@@ -10,7 +10,7 @@
 use std::fmt::Write as _;
 
 use document::Format;
-use record::{ClassicFigures, Edition, End};
+use record::{ClassicFigures, Edition, End, Outcome, Record};
 
 /// The first line of a session, with its end of line.
 pub const fn banner(edition: Edition) -> &'static str {
@@ -52,6 +52,18 @@ pub fn partial(figures: &ClassicFigures) -> String {
         figures.bytes_written,
         figures.ended_s.wrapping_sub(figures.began_s),
     )
+}
+
+/// The report of a record, or a line that cannot be taken for one.
+pub fn of_record(record: &Record, format: Format) -> String {
+    match (&record.actual.classic, &record.actual.outcome) {
+        (None, _) => NOTHING.to_owned(),
+        (Some(figures), Outcome::Complete) => match figures.end {
+            End::Complete => report(figures, format),
+            _ => NO_REPORT.to_owned(),
+        },
+        (Some(figures), _) => partial(figures),
+    }
 }
 
 /// The verbose report.

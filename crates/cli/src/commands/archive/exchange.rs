@@ -96,7 +96,7 @@ fn each(
     output: &mut Output,
     text: impl Fn(&ListedRun, &Record) -> String,
 ) -> Result<u8, Problem> {
-    let mut failed = None;
+    let mut failed = Vec::new();
     let mut has_header = false;
     for entry in entries {
         match archive.record(number(entry)) {
@@ -107,27 +107,21 @@ fn each(
                 }
                 output.write(&text(entry, &record))?;
             }
-            Err(problem) => {
-                if let Some(former) = failed.replace(problem) {
-                    tell(format_args!("not exported: {former}"));
-                }
-            }
+            Err(problem) => failed.push(problem),
         }
     }
-    match failed {
-        // Nothing was written: what was in the file stays.
-        Some(problem) if !has_header => Err(problem.into()),
-        Some(problem) => {
-            tell(format_args!("not exported: {problem}"));
-            Ok(NOT_ALL)
-        }
-        None => {
-            if !has_header {
-                output.write(header)?;
-            }
-            Ok(0)
-        }
+    // Where nothing was written, what was in the file stays.
+    let last = if has_header { None } else { failed.pop() };
+    for problem in &failed {
+        tell(format_args!("not exported: {problem}"));
     }
+    if let Some(last) = last {
+        return Err(last.into());
+    }
+    if !has_header {
+        output.write(header)?;
+    }
+    Ok(if failed.is_empty() { 0 } else { NOT_ALL })
 }
 
 /// The document of a run: its record with the summary, and its remarks. An archive of another

@@ -4,7 +4,7 @@ use std::io::Write;
 
 use campaign::classic::{ClassicRunner, PromptSettings, RunEnd};
 use campaign::{exit_status, left_something};
-use document::sanitize;
+use document::{Format, sanitize};
 use record::{Classic, Outcome, Record};
 use runner::{Events, Place, Refused, RunSpec};
 use spec::EngineName;
@@ -90,10 +90,7 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
         Outcome::Unfinished => unreachable!("a run that was performed has ended"),
         Outcome::Interrupted { signal } => complain(format!("interrupted by signal {signal}")),
     }
-    let partial = record.actual.classic.as_ref().map_or_else(
-        || report::classic::NOTHING.to_owned(),
-        report::classic::partial,
-    );
+    let partial = report::classic::of_record(record, Format::Classic);
     // What to do with a reader that has gone is for the session to decide.
     let _ = output
         .write_all(partial.as_bytes())

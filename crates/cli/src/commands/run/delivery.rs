@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use document::{Format, SCREEN_WIDTH, WIDTH, sanitize};
-use record::{End, Outcome, Record};
+use record::{Outcome, Record};
 use verdict::{Level, Reason, Verdict};
 
 use crate::ui::output::OutputFile;
@@ -44,21 +44,9 @@ pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> S
             false => screen::text(&report::text::short(record), SCREEN_WIDTH),
         },
         Format::Json => verdict::to_json(record),
-        Format::Classic | Format::Terse => classic(record, format),
+        Format::Classic | Format::Terse => report::classic::of_record(record, format),
         format if full => format.document(&report::text::report(record), WIDTH),
         format => format.document(&report::text::short(record), SCREEN_WIDTH),
-    }
-}
-
-/// The original's report, or a line that cannot be taken for one.
-fn classic(record: &Record, format: Format) -> String {
-    let Some(figures) = &record.actual.classic else {
-        return report::classic::NOTHING.to_owned();
-    };
-    match (&record.actual.outcome, figures.end) {
-        (Outcome::Complete, End::Complete) => report::classic::report(figures, format),
-        (Outcome::Complete, _) => report::classic::NO_REPORT.to_owned(),
-        _ => report::classic::partial(figures),
     }
 }
 
