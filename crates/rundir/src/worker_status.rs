@@ -70,32 +70,23 @@ pub enum Aside {
     AckLog,
 }
 
-impl Aside {
-    const ALL: [Self; 9] = [
-        Self::OpenSession,
-        Self::MakeDirectory,
-        Self::RemoveDirectory,
-        Self::Look,
-        Self::ReadToLook,
-        Self::ListToLook,
-        Self::Warm,
-        Self::Cool,
-        Self::AckLog,
-    ];
+/// What is done, in words that a thing's path can follow.
+const ASIDES: [(Aside, &str); 9] = [
+    (Aside::OpenSession, "open a session"),
+    (Aside::MakeDirectory, "make directory"),
+    (Aside::RemoveDirectory, "remove directory"),
+    (Aside::Look, "check names"),
+    (Aside::ReadToLook, "check contents"),
+    (Aside::ListToLook, "check names (list)"),
+    (Aside::Warm, "warm the cache"),
+    (Aside::Cool, "drop from the cache"),
+    (Aside::AckLog, "write the acknowledgement log"),
+];
 
+impl Aside {
     /// What is done, in words that a thing's path can follow.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::OpenSession => "open a session",
-            Self::MakeDirectory => "make directory",
-            Self::RemoveDirectory => "remove directory",
-            Self::Look => "check names",
-            Self::ReadToLook => "check contents",
-            Self::ListToLook => "check names (list)",
-            Self::Warm => "warm the cache",
-            Self::Cool => "drop from the cache",
-            Self::AckLog => "write the acknowledgement log",
-        }
+        ASIDES[self as usize].1
     }
 }
 
@@ -301,7 +292,7 @@ fn doing(what: u64) -> Doing {
         return Doing::Operation(action.unwrap_or(Action::Nothing));
     };
     let kind = NameKind::ALL.get(index(aside % ASIDES_FROM)).copied();
-    let aside = Aside::ALL.get(index(aside / ASIDES_FROM)).copied();
+    let aside = ASIDES.get(index(aside / ASIDES_FROM)).map(|row| row.0);
     // Numbers are written by `Slot` alone.
     Doing::Aside(aside.unwrap_or(Aside::Look), kind.unwrap_or(NameKind::File))
 }

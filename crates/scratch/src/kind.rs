@@ -31,46 +31,30 @@ pub enum FileSystemKind {
 const MIB: u64 = 1 << 20;
 
 impl FileSystemKind {
-    /// All kinds, in the order in which they are listed.
-    pub const ALL: [Self; 9] = [
-        Self::Tmpfs,
-        Self::Ext2,
-        Self::Ext3,
-        Self::Ext4,
-        Self::Xfs,
-        Self::Btrfs,
-        Self::Overlay,
-        Self::F2fs,
-        Self::Nilfs2,
+    /// By kind, in the order in which they are listed: its name; the smallest size in MiB, which is
+    /// what mkfs takes with its defaults (mkfs.xfs(8): 300 MB; mkfs.btrfs: 109 MiB, rounded up;
+    /// mkfs.nilfs2: 128 MiB and its second superblock; ext: room for a journal); the program that
+    /// makes it on an image, and the package of Debian that has it.
+    const ROWS: [(Self, &'static str, u64, &'static str, &'static str); 9] = [
+        (Self::Tmpfs, "tmpfs", 1, "", ""),
+        (Self::Ext2, "ext2", 16, "mkfs.ext2", "e2fsprogs"),
+        (Self::Ext3, "ext3", 16, "mkfs.ext3", "e2fsprogs"),
+        (Self::Ext4, "ext4", 16, "mkfs.ext4", "e2fsprogs"),
+        (Self::Xfs, "xfs", 300, "mkfs.xfs", "xfsprogs"),
+        (Self::Btrfs, "btrfs", 128, "mkfs.btrfs", "btrfs-progs"),
+        (Self::Overlay, "overlay", 16, "mkfs.ext4", "e2fsprogs"),
+        (Self::F2fs, "f2fs", 64, "mkfs.f2fs", "f2fs-tools"),
+        (Self::Nilfs2, "nilfs2", 160, "mkfs.nilfs2", "nilfs-tools"),
     ];
 
     /// Its name, as mount(8) and `/proc/filesystems` have it.
     pub fn name(self) -> &'static str {
-        match self {
-            Self::Tmpfs => "tmpfs",
-            Self::Ext2 => "ext2",
-            Self::Ext3 => "ext3",
-            Self::Ext4 => "ext4",
-            Self::Xfs => "xfs",
-            Self::Btrfs => "btrfs",
-            Self::Overlay => "overlay",
-            Self::F2fs => "f2fs",
-            Self::Nilfs2 => "nilfs2",
-        }
+        Self::ROWS[self as usize].1
     }
 
-    /// The smallest size in bytes: what mkfs takes with its defaults (mkfs.xfs(8): 300 MB;
-    /// mkfs.btrfs: 109 MiB, rounded up; mkfs.nilfs2: 128 MiB and its second superblock; ext:
-    /// room for a journal).
+    /// The smallest size in bytes.
     pub fn size_bytes_min(self) -> u64 {
-        match self {
-            Self::Tmpfs => MIB,
-            Self::Ext2 | Self::Ext3 | Self::Ext4 | Self::Overlay => 16 * MIB,
-            Self::Xfs => 300 * MIB,
-            Self::Btrfs => 128 * MIB,
-            Self::F2fs => 64 * MIB,
-            Self::Nilfs2 => 160 * MIB,
-        }
+        Self::ROWS[self as usize].2 * MIB
     }
 
     /// The smallest external journal in bytes (mke2fs(8): 1024 blocks, here of 4 KiB; mkfs.xfs: a
@@ -98,21 +82,13 @@ impl FileSystemKind {
 
     /// The program that makes it on an image, and the package of Debian that has it.
     pub(crate) fn mkfs(self) -> Option<(&'static str, &'static str)> {
-        match self {
-            Self::Tmpfs => None,
-            Self::Ext2 => Some(("mkfs.ext2", "e2fsprogs")),
-            Self::Ext3 => Some(("mkfs.ext3", "e2fsprogs")),
-            Self::Ext4 | Self::Overlay => Some(("mkfs.ext4", "e2fsprogs")),
-            Self::Xfs => Some(("mkfs.xfs", "xfsprogs")),
-            Self::Btrfs => Some(("mkfs.btrfs", "btrfs-progs")),
-            Self::F2fs => Some(("mkfs.f2fs", "f2fs-tools")),
-            Self::Nilfs2 => Some(("mkfs.nilfs2", "nilfs-tools")),
-        }
+        let (_, _, _, program, package) = Self::ROWS[self as usize];
+        self.has_image().then_some((program, package))
     }
 
     /// All names, as a message lists them.
     pub(crate) fn names() -> String {
-        Self::ALL.map(Self::name).join(", ")
+        Self::ROWS.map(|(_, name, ..)| name).join(", ")
     }
 }
 
@@ -126,14 +102,10 @@ impl FromStr for FileSystemKind {
     type Err = InvalidMakeSpec;
 
     fn from_str(text: &str) -> Result<Self, InvalidMakeSpec> {
-        Self::ALL
-            .into_iter()
-            .find(|kind| kind.name() == text)
-            .ok_or_else(|| {
-                invalid!(
-                    "unknown kind of file system '{text}' (use {})",
-                    Self::names()
-                )
-            })
+        let found = Self::ROWS.iter().find(|(_, name, ..)| *name == text);
+        found.map(|(kind, ..)| *kind).ok_or_else(|| {
+            let names = Self::names();
+            invalid!("unknown kind of file system '{text}' (use {names})")
+        })
     }
 }
