@@ -131,12 +131,46 @@ pub(crate) fn each_since<T>(
     })
 }
 
-/// What was found to be watched, unless it is nothing: then the first reason, where there is one.
-pub(crate) fn unless_empty<T>(found: T, is_empty: bool, unseen: Option<String>) -> Fact<T> {
-    match unseen {
-        Some(why) if is_empty => Fact::Unavailable(why),
-        None if is_empty => Fact::NotApplicable,
-        _ => Fact::Known(found),
+/// What is watched for targets. Found once, read often.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Watched<T> {
+    /// What is read.
+    pub list: Vec<T>,
+    /// Why something that belongs to a target is not in the list; empty if all of it is.
+    pub unseen: Vec<String>,
+}
+
+impl<T> Default for Watched<T> {
+    fn default() -> Self {
+        Self {
+            list: Vec::new(),
+            unseen: Vec::new(),
+        }
+    }
+}
+
+impl<T> Watched<T> {
+    pub(crate) fn unseen(&mut self, why: &str) {
+        if !self.unseen.iter().any(|known| known == why) {
+            self.unseen.push(why.to_owned());
+        }
+    }
+
+    /// What follows from a fact that is known; why it is not is kept.
+    pub(crate) fn known<'fact, U>(&mut self, fact: &'fact Fact<U>) -> Option<&'fact U> {
+        if let Fact::Unavailable(why) = fact {
+            self.unseen(why);
+        }
+        fact.known()
+    }
+
+    /// All of it, unless it is nothing: then the first reason, where there is one.
+    pub(crate) fn found(self) -> Fact<Self> {
+        match self.unseen.first() {
+            Some(why) if self.list.is_empty() => Fact::Unavailable(why.clone()),
+            None if self.list.is_empty() => Fact::NotApplicable,
+            _ => Fact::Known(self),
+        }
     }
 }
 

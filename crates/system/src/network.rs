@@ -8,7 +8,7 @@
 //! each server; [`WatchedInterfaces::read`] reads a few small files of each
 //! (Documentation/ABI/testing/sysfs-class-net).
 
-use crate::fact::{Fact, grown, unless_empty};
+use crate::fact::{Fact, Watched, grown};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 use schemars::JsonSchema;
@@ -35,15 +35,7 @@ pub struct WatchedInterface {
 }
 
 /// The interfaces that lead to the servers of targets, each once. Found once,
-/// read often.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WatchedInterfaces {
-    /// The interfaces.
-    pub list: Vec<WatchedInterface>,
-    /// Why one that leads to a target's server is not among them; empty if all
-    /// are.
-    pub unseen: Vec<String>,
-}
+pub type WatchedInterfaces = Watched<WatchedInterface>;
 
 impl WatchedInterfaces {
     /// Those of the servers of NFS and SMB, and of iSCSI disks. Not applicable
@@ -63,18 +55,13 @@ impl WatchedInterfaces {
                     server: server.to_string(),
                 })
             });
-            match interface {
-                Fact::Known(interface) => {
-                    if found.list.iter().all(|known| known.name != interface.name) {
-                        found.list.push(interface);
-                    }
+            if let Some(interface) = found.known(&interface) {
+                if found.list.iter().all(|known| known.name != interface.name) {
+                    found.list.push(interface.clone());
                 }
-                Fact::NotApplicable => {}
-                Fact::Unavailable(why) => found.unseen.push(why),
             }
         }
-        let (is_empty, unseen) = (found.list.is_empty(), found.unseen.first().cloned());
-        unless_empty(found, is_empty, unseen)
+        found.found()
     }
 
     /// Reads all of them.

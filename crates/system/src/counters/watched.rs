@@ -2,7 +2,7 @@
 //!
 //! Found once, before a run; read often.
 
-use crate::fact::{Fact, unless_empty};
+use crate::fact::{Fact, Watched};
 use std::collections::HashSet;
 
 use serde::{Deserialize, Serialize};
@@ -29,16 +29,8 @@ pub struct WatchedDevice {
     pub flushes: FlushCount,
 }
 
-/// The devices of one or several targets, from each downwards, every device
-/// once.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WatchedDevices {
-    /// The devices.
-    pub list: Vec<WatchedDevice>,
-    /// Why something that lies below a target is not in the list; empty if all
-    /// of it is.
-    pub unseen: Vec<String>,
-}
+/// The devices of one or several targets, from each downwards, every device once.
+pub type WatchedDevices = Watched<WatchedDevice>;
 
 impl WatchedDevices {
     /// The devices of targets. Not applicable if none of them has one, and
@@ -49,28 +41,21 @@ impl WatchedDevices {
     ) -> Fact<WatchedDevices> {
         let mut search = Search::new(sources);
         for target in targets {
-            match &target.device {
-                Fact::Known(device) => search.add(device, DeviceRole::Target),
-                Fact::NotApplicable => {}
-                Fact::Unavailable(why) => search.unseen(why.clone()),
+            if let Some(device) = search.found.known(&target.device) {
+                search.add(device, DeviceRole::Target);
             }
             if !target.mount.is_known() {
                 continue;
             }
-            match DurabilityFacts::of(sources, target).journal_device {
-                Fact::Known(journal) => {
-                    let is_partition = sources
-                        .path(&format!("/sys/class/block/{}/partition", journal.name))
-                        .exists();
-                    search.watch(&journal.name, DeviceRole::Journal, is_partition);
-                }
-                Fact::NotApplicable => {}
-                Fact::Unavailable(why) => search.unseen(why),
+            let journal = DurabilityFacts::of(sources, target).journal_device;
+            if let Some(journal) = search.found.known(&journal) {
+                let is_partition = sources
+                    .path(&format!("/sys/class/block/{}/partition", journal.name))
+                    .exists();
+                search.watch(&journal.name, DeviceRole::Journal, is_partition);
             }
         }
-        let found = search.found;
-        let (is_empty, unseen) = (found.list.is_empty(), found.unseen.first().cloned());
-        unless_empty(found, is_empty, unseen)
+        search.found.found()
     }
 
     pub(crate) fn read(&self, sources: &Sources) -> Vec<DeviceReading> {
@@ -106,27 +91,17 @@ impl<'sources> Search<'sources> {
         if let Some(disk) = disk {
             self.watch(disk, DeviceRole::WholeDisk, false);
         }
-        match &device.loop_backing {
-            Fact::Known(backing) => match (
-                &backing.device,
-                backing.mount.known().map(|mount| mount.class()),
-            ) {
-                (Fact::Known(below), _) => self.add(below, DeviceRole::Beneath),
-                (Fact::NotApplicable, Some(Class::Memory)) => {}
-                (Fact::NotApplicable, _) => {
-                    self.unseen(format!("{}: lies on no device that is known", backing.file))
-                }
-                (Fact::Unavailable(why), _) => self.unseen(why.clone()),
-            },
-            Fact::NotApplicable => {}
-            Fact::Unavailable(why) => self.unseen(why.clone()),
+        if let Some(backing) = self.found.known(&device.loop_backing) {
+            let class = backing.mount.known().map(|mount| mount.class());
+            if let Some(below) = self.found.known(&backing.device) {
+                self.add(below, DeviceRole::Beneath);
+            } else if backing.device == Fact::NotApplicable && class != Some(Class::Memory) {
+                let why = format!("{}: lies on no device that is known", backing.file);
+                self.found.unseen(&why);
+            }
         }
-        match &device.members {
-            Fact::Known(members) => members
-                .iter()
-                .for_each(|member| self.add(member, DeviceRole::Beneath)),
-            Fact::NotApplicable => {}
-            Fact::Unavailable(why) => self.unseen(why.clone()),
+        for member in self.found.known(&device.members).into_iter().flatten() {
+            self.add(member, DeviceRole::Beneath);
         }
     }
 
@@ -136,7 +111,8 @@ impl<'sources> Search<'sources> {
             return false;
         }
         if self.found.list.len() == DEVICES_MAX {
-            self.unseen(format!("more than {DEVICES_MAX} devices"));
+            self.found
+                .unseen(&format!("more than {DEVICES_MAX} devices"));
             return false;
         }
         self.names.insert(name.to_owned());
@@ -146,12 +122,6 @@ impl<'sources> Search<'sources> {
             flushes: FlushCount::of(self.sources, name, is_partition),
         });
         true
-    }
-
-    fn unseen(&mut self, why: String) {
-        if !self.found.unseen.contains(&why) {
-            self.found.unseen.push(why);
-        }
     }
 }
 

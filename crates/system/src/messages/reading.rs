@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::{Fact, added, both, grown, pair};
+use crate::fact::{Fact, Watched, added, both, grown, pair};
 
 /// Where messages are counted.
 #[derive(
@@ -41,14 +41,8 @@ pub struct WatchedCounter {
     pub of: String,
 }
 
-/// The counters of messages that belong to targets. Found once, read often.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct WatchedMessages {
-    /// The counters.
-    pub list: Vec<WatchedCounter>,
-    /// Why messages of a target are not among them; empty if all are.
-    pub unseen: Vec<String>,
-}
+/// The counters of messages that belong to targets.
+pub type WatchedMessages = Watched<WatchedCounter>;
 
 /// What one counter had, or counted between two readings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -1,6 +1,6 @@
 //! Which counters of messages belong to targets.
 
-use crate::fact::{Fact, unless_empty};
+use crate::fact::Fact;
 use std::collections::HashSet;
 
 use super::reading::{MessageCounter, WatchedCounter, WatchedMessages};
@@ -38,22 +38,22 @@ impl<'sources> CounterSearch<'sources> {
 
     /// What a file system on a device asks servers for.
     fn add_mount(&mut self, mount: &Fact<Mount>, device: &Fact<Device>) {
-        let mount = match mount {
-            Fact::Known(mount) => mount,
-            Fact::NotApplicable => return,
-            Fact::Unavailable(why) => return self.unseen(why.clone()),
+        let Some(mount) = self.found.known(mount) else {
+            return;
         };
         match mount.file_system_type.as_str() {
             "nfs" | "nfs4" => self.add_nfs(mount),
             "cifs" | "smb3" => self.add_smb(mount),
-            kind => match (mount.class(), device) {
-                (Class::Network, _) => self.unseen(format!(
+            kind => match mount.class() {
+                Class::Network => self.found.unseen(&format!(
                     "{}: messages of {kind} are not counted",
                     mount.mount_point.display()
                 )),
-                (_, Fact::Known(device)) => self.add_disks(device),
-                (_, Fact::NotApplicable) => {}
-                (_, Fact::Unavailable(why)) => self.unseen(why.clone()),
+                _ => {
+                    if let Some(device) = self.found.known(device) {
+                        self.add_disks(device);
+                    }
+                }
             },
         }
     }
@@ -93,7 +93,8 @@ impl<'sources> CounterSearch<'sources> {
                     &backing.device.clone().map(|device| *device),
                 );
             } else if disk.kind == DeviceKind::Network {
-                self.unseen(format!("/dev/{name}: its messages are not counted"));
+                self.found
+                    .unseen(&format!("/dev/{name}: its messages are not counted"));
             } else if iscsi_session(self.sources, &name).is_some() {
                 self.watch(
                     MessageCounter::IscsiSession,
@@ -125,17 +126,7 @@ impl<'sources> CounterSearch<'sources> {
         }
     }
 
-    fn unseen(&mut self, why: String) {
-        if !self.found.unseen.contains(&why) {
-            self.found.unseen.push(why);
-        }
-    }
-
     pub(super) fn finish(self) -> Fact<WatchedMessages> {
-        let (is_empty, unseen) = (
-            self.found.list.is_empty(),
-            self.found.unseen.first().cloned(),
-        );
-        unless_empty(self.found, is_empty, unseen)
+        self.found.found()
     }
 }
