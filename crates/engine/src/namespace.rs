@@ -335,12 +335,6 @@ pub trait Directory: Debug + Send + Sync {
     fn gives_its_own(&self) -> bool {
         false
     }
-
-    /// The owner and the mode that a mark gets here from this user: found out by making one of this
-    /// name and removing it.
-    fn given_to_marks(&self, _draft: &str) -> Option<(u32, u32)> {
-        None
-    }
 }
 
 /// A mark that is held open; a lock of it lasts until it is dropped.

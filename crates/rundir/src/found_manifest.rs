@@ -220,10 +220,26 @@ fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
         return None;
     }
     let before = Before::read(directory, |_| ()).ok()?;
-    let given = directory.given_to_marks(&format!("{DRAFT_PREFIX}{}-0", std::process::id()))?;
+    let draft = format!("{DRAFT_PREFIX}{}-0", std::process::id());
+    let mark = directory.draft(&draft).ok()?;
+    let mode = mark.facts().ok().and_then(|facts| facts.mode);
+    mark.restrict(mode.unwrap_or_default() & !WRITABLE_BY_OTHERS);
+    let probed = mark.facts().ok();
+    // By its name alone, which is this process's own: some file systems number their files anew all
+    // the time.
+    let removed = match &probed {
+        Some(facts) => {
+            let identity = None;
+            let by_name = Facts { identity, ..*facts };
+            directory.remove(draft.as_bytes(), &by_name).map(drop)
+        }
+        None => remove_by_name(directory, &draft),
+    };
+    removed.ok()?;
     // Where that is somebody else's right the times are true.
     let _ = before.restore(directory);
-    Some(given)
+    let probed = probed?;
+    probed.owner.zip(probed.mode)
 }
 
 /// Whether a text may be the first part of a manifest's.

@@ -131,7 +131,7 @@ fn portals(sources: &Sources, session: &str) -> Vec<Fact<IpAddr>> {
 /// Whether an address is one of this machine's own: what is sent there is sent
 /// from there. (Nothing is sent: to connect a datagram's socket is to look up
 /// the way.)
-pub(crate) fn is_own(address: IpAddr) -> bool {
+pub fn is_own(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
         IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),

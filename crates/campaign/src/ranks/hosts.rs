@@ -1,6 +1,6 @@
 //! Which ranks observe: those on the hosts of `--observe`, by the names that they have.
 
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
+use std::net::IpAddr;
 
 use document::sanitize::sanitize;
 use serde::{Deserialize, Serialize};
@@ -41,21 +41,8 @@ pub fn is_named(names: &[String], asked: &str) -> bool {
 /// Whether what this host sends to an address leaves from there. (Nothing is sent: to connect a
 /// datagram's socket is to look up the way.)
 fn is_own(address: IpAddr) -> bool {
-    if address.is_loopback() {
-        // That is everybody.
-        return false;
-    }
-    let any: IpAddr = match address {
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
-        IpAddr::V6(_) => Ipv6Addr::UNSPECIFIED.into(),
-    };
-    let sender = || {
-        let socket = UdpSocket::bind((any, 0))?;
-        // Any port but 0 will do.
-        socket.connect((address, 9))?;
-        socket.local_addr()
-    };
-    sender().is_ok_and(|sender| sender.ip() == address)
+    // A loopback address is everybody's.
+    !address.is_loopback() && system::network::is_own(address)
 }
 
 /// How many ranks perform the run, from the first on.

@@ -25,8 +25,6 @@ pub(super) struct KernelDirectory {
 pub(super) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
-/// What others may not do to a mark.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// The magic number of FUSE file systems (linux/magic.h).
 const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
 /// The same of NFS.
@@ -324,20 +322,5 @@ impl Directory for KernelDirectory {
             0x7366_746e,
         ];
         self.is_of_kind(&GIVE_THEIR_OWN)
-    }
-
-    fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)> {
-        let _acting = self.acting().ok()?;
-        let mark = self.draft(draft).ok()?;
-        let given = mark
-            .facts()
-            .ok()
-            .and_then(|facts| facts.mode)
-            .unwrap_or_default();
-        mark.restrict(given & !WRITABLE_BY_OTHERS);
-        let probed = mark.facts();
-        rustix::fs::unlinkat(&self.held, draft, AtFlags::empty()).ok()?;
-        let probed = probed.ok()?;
-        probed.owner.zip(probed.mode)
     }
 }

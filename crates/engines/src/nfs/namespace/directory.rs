@@ -18,8 +18,6 @@ use crate::nfs::convert::{errno_of, facts};
 
 /// The mode of marks: others may read them.
 const MARK_MODE: u32 = 0o644;
-/// What others may not do to a mark.
-const WRITABLE_BY_OTHERS: u32 = 0o022;
 
 /// See the module's text.
 #[derive(Debug)]
@@ -285,19 +283,5 @@ impl Directory for NfsDirectory {
     /// A server may give files to nobody, as to a user 0 whom it does not trust.
     fn gives_its_own(&self) -> bool {
         true
-    }
-
-    fn given_to_marks(&self, draft: &str) -> Option<(u32, u32)> {
-        let mark = self.draft(draft).ok()?;
-        let given = mark
-            .facts()
-            .ok()
-            .and_then(|facts| facts.mode)
-            .unwrap_or_default();
-        mark.restrict(given & !WRITABLE_BY_OTHERS);
-        let probed = mark.facts();
-        self.remove_name(Procedure::Remove, draft.as_bytes()).ok()?;
-        let probed = probed.ok()?;
-        probed.owner.zip(probed.mode)
     }
 }
