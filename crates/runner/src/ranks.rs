@@ -1,6 +1,6 @@
-//! What the processes of one run do together: they refuse it together, agree on its place and on one
-//! clock, meet at barriers, and leave the place when all have done so. A run of one process does
-//! nothing for it.
+//! What the processes of one run do together: they refuse it together, agree on its place and on
+//! one clock, meet at barriers, and leave the place when all have done so. A run of one process
+//! does nothing for it.
 
 use ::ranks::{CommunicationError, Ranks};
 use record::ranks::ClusterRecord;
@@ -32,8 +32,8 @@ impl From<CommunicationError> for Refused {
 pub(crate) struct Processes(pub(crate) Option<Ranks>);
 
 impl Processes {
-    /// Of the ranks that there are those that perform a run. Where the run asks for fewer, as a step
-    /// of a sweep does, the others wait.
+    /// Of the ranks that there are those that perform a run. Where the run asks for fewer, as a
+    /// step of a sweep does, the others wait.
     pub(crate) fn of(request: &RunSpec, ranks: Option<Ranks>) -> Result<Self, Refused> {
         refuse_more(request, ranks.as_ref())?;
         Ok(Self(ranks.map(|all| {

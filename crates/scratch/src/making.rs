@@ -204,7 +204,8 @@ impl Made {
             return Ok(());
         }
         Err(MakeError::new(format!(
-            "another program has moved {} to {}, where no run finds it (leave it where it was made)",
+            "another program has moved {} to {}, where no run finds it (leave it where it was \
+             made)",
             directory.path().display(),
             directory.present().display()
         )))

@@ -156,8 +156,8 @@ impl Performed {
     }
 }
 
-/// Files that were written, and not to the end: in the worker's own pool, or in the one that it went
-/// on with.
+/// Files that were written, and not to the end: in the worker's own pool, or in the one that it
+/// went on with.
 fn partly_written(request: &RunSpec, reports: &[(u32, Report)]) -> PartlyWritten {
     let of_worker = |(worker, report): &(u32, Report)| {
         let pools = [*worker, request.neighbour_of(*worker)];
