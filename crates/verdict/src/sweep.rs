@@ -1,13 +1,14 @@
 //! What a sweep of loads came to: each step, and where the limits are.
 
 use measure::knee::SENSITIVITY;
-use measure::{Histogram, Knee, Meter, knee};
+use measure::{Histogram, Knee, knee};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::Sweep;
 use workload::{Action, Role, Skipped};
 
-use record::run::{Load, PhaseRecord, SweepStep};
+use record::merge;
+use record::run::{Load, OperationRecord, PhaseRecord, SweepStep};
 
 /// The greatest share of the operations of a step that holds which failed or were skipped: they are
 /// no load that was borne.
@@ -82,25 +83,19 @@ pub struct SweepStepOperation {
 
 /// Operations of the measured segments by role and kind, in the order in which they are first seen.
 fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
-    let mut kinds: Vec<(Role, Action, Meter)> = Vec::new();
+    let mut kinds: Vec<OperationRecord> = Vec::new();
     for operation in phase.measured_operations() {
-        let same = |(role, action, _): &&mut (Role, Action, Meter)| {
-            (*role, *action) == (operation.role, operation.action)
-        };
-        match kinds.iter_mut().find(same) {
-            Some((_, _, meter)) => meter.merge(&operation.meter),
-            None => kinds.push((operation.role, operation.action, operation.meter.clone())),
-        }
+        merge::operation(&mut kinds, operation.clone());
     }
-    let of_kind = |(role, action, meter): (Role, Action, Meter)| SweepStepOperation {
-        role,
-        action,
-        operations: meter.operations,
-        failed: meter.failed,
-        p50_ns: meter.latency.percentile(50.0),
-        p99_ns: meter.latency.percentile(99.0),
-        p999_ns: meter.latency.percentile(99.9),
-        max_ns: meter.latency.max_ns(),
+    let of_kind = |kind: OperationRecord| SweepStepOperation {
+        role: kind.role,
+        action: kind.action,
+        operations: kind.meter.operations,
+        failed: kind.meter.failed,
+        p50_ns: kind.meter.latency.percentile(50.0),
+        p99_ns: kind.meter.latency.percentile(99.0),
+        p999_ns: kind.meter.latency.percentile(99.9),
+        max_ns: kind.meter.latency.max_ns(),
     };
     kinds.into_iter().map(of_kind).collect()
 }

@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use system::Fact;
 
 use record::ranks::ClusterRecord;
 
@@ -55,61 +54,62 @@ pub struct HostsAlike {
 
 /// Whatever hosts do not have in common; empty for hosts that are alike.
 pub fn differences(cluster: &ClusterRecord) -> Vec<HostsDiffer> {
-    let of = |fact, value: &dyn Fn(usize) -> Option<String>| {
-        let mut by_value: BTreeMap<String, (u64, usize)> = BTreeMap::new();
-        for place in 0..cluster.hosts.len() {
-            if let Some(value) = value(place) {
-                by_value.entry(value).or_insert((0, place)).0 += 1;
+    let wall_clocks = wall_clocks(cluster);
+    let of_host = |fact, place: usize| {
+        let (tool, host) = (&cluster.hosts[place].tool, &cluster.hosts[place].host);
+        let (name, version, kernel) = (&tool.name, &tool.version, &host.kernel);
+        match fact {
+            HostFact::Program => Some(format!("{name} {version}, generators {}", tool.generators)),
+            HostFact::Kernel => {
+                let (release, machine) = (&kernel.release, &kernel.machine);
+                Some(format!("{} {release} {machine}", kernel.sysname))
+            }
+            HostFact::ClockSource => host.clock_source.known().cloned(),
+            HostFact::Processor => host.processors.model.known().cloned(),
+            HostFact::Processors => host.processors.online.known().map(u64::to_string),
+            HostFact::WallClock => {
+                let ns = *wall_clocks.get(&place)?;
+                Some(match ns.unsigned_abs() > WALL_CLOCKS_APART_NS {
+                    true => format!("{:+.1} s", ns as f64 / 1e9),
+                    false => "within 1 s".to_owned(),
+                })
             }
         }
-        let mut values: Vec<(String, (u64, usize))> = by_value.into_iter().collect();
-        values.sort_by_key(|(_, (count, place))| (std::cmp::Reverse(*count), *place));
-        let values: Vec<HostsAlike> = values
-            .into_iter()
-            .map(|(value, (count, place))| HostsAlike {
-                value,
-                count,
-                first: cluster.hosts[place].host.hostname.clone(),
-            })
-            .collect();
-        (values.len() > 1).then_some(HostsDiffer { fact, values })
     };
-    let host = |place: usize| &cluster.hosts[place].host;
-    let known = |fact: &Fact<String>| fact.known().cloned();
-    let wall_clocks = wall_clocks(cluster);
     let all = [
-        of(HostFact::Program, &|place| {
-            let tool = &cluster.hosts[place].tool;
-            Some(format!(
-                "{} {}, generators {}",
-                tool.name, tool.version, tool.generators
-            ))
-        }),
-        of(HostFact::Kernel, &|place| {
-            let kernel = &host(place).kernel;
-            Some(format!(
-                "{} {} {}",
-                kernel.sysname, kernel.release, kernel.machine
-            ))
-        }),
-        of(HostFact::ClockSource, &|place| {
-            known(&host(place).clock_source)
-        }),
-        of(HostFact::Processor, &|place| {
-            known(&host(place).processors.model)
-        }),
-        of(HostFact::Processors, &|place| {
-            host(place).processors.online.known().map(u64::to_string)
-        }),
-        of(HostFact::WallClock, &|place| {
-            let ns = *wall_clocks.get(&place)?;
-            Some(match ns.unsigned_abs() > WALL_CLOCKS_APART_NS {
-                true => format!("{:+.1} s", ns as f64 / 1e9),
-                false => "within 1 s".to_owned(),
-            })
-        }),
+        HostFact::Program,
+        HostFact::Kernel,
+        HostFact::ClockSource,
+        HostFact::Processor,
+        HostFact::Processors,
+        HostFact::WallClock,
     ];
-    all.into_iter().flatten().collect()
+    all.into_iter()
+        .filter_map(|fact| differ(cluster, fact, &|place| of_host(fact, place)))
+        .collect()
+}
+
+/// Hosts by their values, where these are not all the same.
+fn differ(
+    cluster: &ClusterRecord,
+    fact: HostFact,
+    value: &dyn Fn(usize) -> Option<String>,
+) -> Option<HostsDiffer> {
+    let mut by_value: BTreeMap<String, (u64, usize)> = BTreeMap::new();
+    for place in 0..cluster.hosts.len() {
+        if let Some(value) = value(place) {
+            by_value.entry(value).or_insert((0, place)).0 += 1;
+        }
+    }
+    let mut values: Vec<(String, (u64, usize))> = by_value.into_iter().collect();
+    values.sort_by_key(|(_, (count, place))| (std::cmp::Reverse(*count), *place));
+    let alike = |(value, (count, place)): (String, (u64, usize))| HostsAlike {
+        value,
+        count,
+        first: cluster.hosts[place].host.hostname.clone(),
+    };
+    let values: Vec<HostsAlike> = values.into_iter().map(alike).collect();
+    (values.len() > 1).then_some(HostsDiffer { fact, values })
 }
 
 /// By host, how far its wall clock was from that of rank 0: as its first rank found it.
