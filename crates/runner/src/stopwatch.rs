@@ -14,6 +14,12 @@ pub(crate) struct Meters {
     steps: Vec<(Action, Step, Histogram)>,
 }
 
+/// The first operation of a kind: an ordinary one finds its meter without a call.
+#[cold]
+fn first(none: &mut Option<Box<Kind>>) -> &mut Kind {
+    none.get_or_insert_default()
+}
+
 /// What operations of one kind came to.
 #[derive(Debug, Default)]
 struct Kind {
@@ -59,7 +65,10 @@ impl Meters {
 
     #[inline]
     fn kind(&mut self, action: Action) -> &mut Kind {
-        self.by_action[action as usize].get_or_insert_default()
+        match &mut self.by_action[action as usize] {
+            Some(kind) => kind,
+            none => first(none),
+        }
     }
 
     /// The meter of an action.
@@ -68,7 +77,7 @@ impl Meters {
         &mut self.kind(action).meter
     }
 
-    /// Latency is from due to completed; where nothing was due, from issued, which is the service
+    /// Counts an operation. Latency is from due to completed; where nothing was due, from issued, which is the service
     /// time.
     #[inline]
     fn record(
@@ -78,6 +87,7 @@ impl Meters {
         step: impl FnOnce() -> Option<(Step, u64)>,
     ) {
         let kind = self.kind(intent.action);
+        kind.meter.count(intent.bytes);
         let service_ns = moments.completed_ns.saturating_sub(moments.issued_ns);
         let ns = match moments.due_ns {
             Some(due_ns) => moments.completed_ns.saturating_sub(due_ns),
@@ -245,7 +255,7 @@ impl Stopwatch {
         }
     }
 
-    /// Counts the time of an operation that has completed on a flight.
+    /// Counts an operation that has completed on a flight, and its time.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -257,7 +267,7 @@ impl Stopwatch {
         match &self.laps {
             Some(laps) => laps.record(flight, intent, meters, moments),
             None if self.is_on => meters.record(intent, moments, || None),
-            None => {}
+            None => meters.of(intent.action).count(intent.bytes),
         }
     }
 }

@@ -22,6 +22,7 @@ impl Worker {
     pub(super) fn perform_intents(&mut self, done: &mut Done) -> Result<(), Left> {
         let is_driven = done.phase == Phase::Transactions;
         let mut begins_transaction = is_driven;
+        let mut intent = Intent::NOTHING;
         loop {
             self.unless_stopping()?;
             let flight = self.free_flight(done)?;
@@ -31,9 +32,9 @@ impl Worker {
                 }
                 self.turn_where_due(done);
             }
-            let Some(intent) = self.next_intent(flight, begins_transaction, done)? else {
+            if !self.next_intent(&mut intent, flight, begins_transaction, done)? {
                 return Ok(());
-            };
+            }
             if begins_transaction {
                 // Time may have passed since the last look.
                 self.turn_where_due(done);
@@ -109,35 +110,37 @@ impl Worker {
         }
     }
 
-    /// The next intent of a phase, after the time that is thought before it; `None` at the end.
+    /// Puts the next intent of a phase in the place of the last one, after the time that is thought
+    /// before it. Whether there is one: not at the end.
     #[inline]
-    pub(super) fn next_intent(
+    fn next_intent(
         &mut self,
+        intent: &mut Intent,
         flight: usize,
         begins_transaction: bool,
         done: &mut Done,
-    ) -> Result<Option<Intent>, Left> {
+    ) -> Result<bool, Left> {
         let think_ns = self.tools.source.think_ns(done.phase);
         if think_ns > 0 && !self.think(think_ns, begins_transaction, done)? {
-            return Ok(None);
+            return Ok(false);
         }
         let may_wait = self.is_synchronous || self.flights.is_empty();
-        let next = match self.tools.source.next(done.phase, flight, may_wait) {
-            Some(intent) => Some(intent),
-            None => self.next_after_completion(flight, done)?,
-        };
-        let Some(intent) = next else {
-            return Ok(None);
-        };
+        match self.tools.source.next(done.phase, flight, may_wait) {
+            Some(next) => *intent = next,
+            None => match self.next_after_completion(flight, done)? {
+                Some(next) => *intent = next,
+                None => return Ok(false),
+            },
+        }
         if self.tools.source.is_pure() {
-            self.config.hasher.take(&intent);
+            self.config.hasher.take(intent);
         }
         if intent.think_ns > 0 {
             // Nobody waits for its end: at the end of the transactions what is drawn is performed
             // at once, since the pool that comes after counts on it.
             self.think(intent.think_ns, begins_transaction, done)?;
         }
-        Ok(Some(intent))
+        Ok(true)
     }
 
     /// Counts an operation that has completed, well or not.
@@ -173,7 +176,6 @@ impl Worker {
         };
         let meters = &mut done.current.meters;
         self.tools.stopwatch.record(flight, intent, meters, moments);
-        meters.of(intent.action).count(intent.bytes);
         self.count_transaction(issued.transaction, done);
         self.count(intent, done);
         self.check_result(issued.ticket, intent, expected)
