@@ -77,8 +77,8 @@ impl Meters {
         &mut self.kind(action).meter
     }
 
-    /// Counts an operation. Latency is from due to completed; where nothing was due, from issued, which is the service
-    /// time.
+    /// Counts an operation. Latency is from due to completed; where nothing was due, from issued,
+    /// which is the service time.
     #[inline]
     fn record(
         &mut self,
