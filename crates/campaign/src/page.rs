@@ -125,7 +125,7 @@ impl<'a> PageRequest<'a> {
                 (Some(word), Some(archive)) => {
                     let entry = archive.called(word)?;
                     let record = archive.record(entry.number.unwrap_or_default())?;
-                    all.push(RunOnPage::beside_published(record, &Remarks::from(&entry))?);
+                    all.push(RunOnPage::beside_published(record, &Remarks::from(&entry)));
                 }
                 _ => add_file(word, &mut all)?,
             }
@@ -146,9 +146,9 @@ impl<'a> PageRequest<'a> {
 /// The page of a run that has just ended.
 ///
 /// # Errors
-/// Where our own published data are at fault, or the page could not be read again.
+/// Where the page could not be read again.
 pub fn of_run(record: Record, remarks: &Remarks) -> Result<String, Error> {
-    let page = page(&[RunOnPage::beside_published(record, remarks)?.on_page()]);
+    let page = page(&[RunOnPage::beside_published(record, remarks).on_page()]);
     fits(&page)?;
     Ok(page)
 }
@@ -237,9 +237,9 @@ impl RunOnPage {
         }
     }
 
-    fn beside_published(record: Record, remarks: &Remarks) -> Result<Self, Error> {
-        let more = beside_on_page(&record)?;
-        Ok(Self::new(record, remarks, more))
+    fn beside_published(record: Record, remarks: &Remarks) -> Self {
+        let more = beside_on_page(&record);
+        Self::new(record, remarks, more)
     }
 
     /// Its figures, with names that begin so.
@@ -279,7 +279,7 @@ fn add_file(path: &Path, all: &mut Vec<RunOnPage>) -> Result<(), Error> {
         let record = record_source::record(path, &text)?;
         let remarks =
             Remarks::of_document(&text).map_err(|error| record_source::wrong(path, error))?;
-        all.push(RunOnPage::beside_published(record, &remarks)?);
+        all.push(RunOnPage::beside_published(record, &remarks));
     }
     Ok(())
 }

@@ -16,38 +16,24 @@ use crate::error::Error;
 use crate::record_source;
 use crate::user::User;
 
-/// What was published.
-///
-/// # Errors
-/// Where our own data are at fault.
-pub fn library() -> Result<Library, Error> {
-    Library::read().map_err(Error::refused)
-}
-
 /// A run beside the published rows of the same configuration.
-///
-/// # Errors
-/// Where our own data are at fault.
-pub fn beside_run(record: &Record) -> Result<Beside, Error> {
-    beside(&library()?, record).map_err(Error::refused)
+pub fn beside_run(record: &Record) -> Beside {
+    beside(&Library::read(), record)
 }
 
 /// The same for a page, with pictures; nothing of a run of other work than was published.
-///
-/// # Errors
-/// Where our own data are at fault.
-pub fn beside_on_page(record: &Record) -> Result<Document, Error> {
+pub fn beside_on_page(record: &Record) -> Document {
     if record.spec.workload.classic().is_none() {
-        return Ok(Document::default());
+        return Document::default();
     }
-    let beside = beside_run(record)?;
+    let beside = beside_run(record);
     let mut document = beside.document();
     if beside.none.is_none() {
         for graph in beside.graphs() {
             document.figure(report::page::dots(&graph));
         }
     }
-    Ok(document)
+    document
 }
 
 /// Refuses counterparts that the paper of the design's layout does not have.
@@ -56,7 +42,7 @@ pub fn beside_on_page(record: &Record) -> Result<Document, Error> {
 /// The first of them.
 pub fn check_layout(design: &Design) -> Result<(), Error> {
     match design.layout {
-        Some(layout) => layouts::check(layout, design, &library()?).map_err(Error::refused),
+        Some(layout) => layouts::check(layout, design, &Library::read()).map_err(Error::refused),
         None => Ok(()),
     }
 }
@@ -77,7 +63,8 @@ pub fn layout(
     }
     let cells = design.cells().unwrap_or_default();
     let compared = StudyComparisons::of(design, &cells, runs, &design.metrics);
-    LayoutResults::of(layout, design, &of_paper, &compared, &library()?).map_err(Error::refused)
+    LayoutResults::of(layout, design, &of_paper, &compared, &Library::read())
+        .map_err(Error::refused)
 }
 
 /// The tables and the pictures of a layout for a page, with what was published.

@@ -9,7 +9,7 @@ use verdict::{Level, Reason, Summary};
 use crate::editions::{
     Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted,
 };
-use crate::library::{Library, PublishedError, Row};
+use crate::library::{Library, Row};
 use crate::plain::why_not_plain;
 use crate::shape::{ConfigurationShape, differences};
 use crate::source::Figure;
@@ -79,10 +79,7 @@ pub struct Beside {
 /// A run beside everything of the same configuration: classic work with the same files,
 /// transactions, subdirectories and processes, and the original's defaults for the rest, in
 /// whichever edition.
-///
-/// # Errors
-/// Where a published configuration cannot be planned, which a test excludes.
-pub fn beside(library: &Library, record: &Record) -> Result<Beside, PublishedError> {
+pub fn beside(library: &Library, record: &Record) -> Beside {
     let summary = Summary::of(record);
     let shape = ConfigurationShape::of(&record.spec.workload);
     let mut beside = Beside {
@@ -103,17 +100,17 @@ pub fn beside(library: &Library, record: &Record) -> Result<Beside, PublishedErr
              --preset paper-1000-50000 or another)"
                 .to_owned(),
         );
-        return Ok(beside);
+        return beside;
     };
     beside.none = why_none(library, record, &summary, &shape);
     let (Some(ours), None) = (beside.ours, &beside.none) else {
-        return Ok(beside);
+        return beside;
     };
     let ours = ours.of_each(shape.processes);
     beside.ours = Some(ours);
     let mut plans = Plans::default();
     for (row, tables) in distinct(library, &shape) {
-        let made = made_by(&row, &mut plans)?;
+        let made = made_by(&row, &mut plans);
         beside.rows.push(BesideRow {
             source: row.source.name.clone(),
             year: row.source.year.clone(),
@@ -129,7 +126,7 @@ pub fn beside(library: &Library, record: &Record) -> Result<Beside, PublishedErr
     beside
         .comparable
         .extend(comparable(record, &summary, &shape));
-    Ok(beside)
+    beside
 }
 
 /// Why there is nothing to compare with; nothing where there is.

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use workload::{Classic, Edition, Planner, Workload};
 
-use crate::library::{Library, PublishedError, Row};
+use crate::library::{Library, Row};
 use crate::number::{Interval, KILOBYTE_BYTES, PrintedNumber, Unit};
 use crate::source::{Configuration, Figure};
 
@@ -38,7 +38,7 @@ pub struct Plans {
 }
 
 impl Plans {
-    fn of(&mut self, edition: Edition, row: &Row<'_>) -> Result<(f64, f64), PublishedError> {
+    fn of(&mut self, edition: Edition, row: &Row<'_>) -> (f64, f64) {
         let Configuration {
             files,
             transactions,
@@ -46,25 +46,18 @@ impl Plans {
             ..
         } = *row.configuration;
         let key = (edition.name(), files, transactions, subdirectories);
-        if let Some(sums) = self.made.get(&key) {
-            return Ok(*sums);
-        }
-        let workload = Workload::from(Classic {
-            edition,
-            files,
-            transactions,
-            subdirectories,
-            ..Classic::default()
-        });
-        let plan = Planner::new(&workload)
-            .plan()
-            .map_err(|problem| PublishedError::Plan {
-                configuration: row.configuration.name.clone(),
-                problem,
-            })?;
-        let sums = (plan.classic_bytes_read, plan.classic_bytes_written);
-        self.made.insert(key, sums);
-        Ok(sums)
+        *self.made.entry(key).or_insert_with(|| {
+            let workload = Workload::from(Classic {
+                edition,
+                files,
+                transactions,
+                subdirectories,
+                ..Classic::default()
+            });
+            let plan = Planner::new(&workload).plan();
+            let plan = plan.expect("a test plans every published configuration");
+            (plan.classic_bytes_read, plan.classic_bytes_written)
+        })
     }
 }
 
@@ -139,39 +132,31 @@ pub struct Finding {
 impl Library {
     /// The finding for every row with both data read and data written, in the order of
     /// [`Library::rows`].
-    ///
-    /// # Errors
-    /// Where a published configuration cannot be planned, which a test excludes.
-    pub fn findings(&self) -> Result<Vec<Finding>, PublishedError> {
+    pub fn findings(&self) -> Vec<Finding> {
         let mut plans = Plans::default();
         let rows = self.rows();
-        let findings = rows.iter().map(|row| finding(row, &mut plans));
-        findings.filter_map(Result::transpose).collect()
+        rows.iter()
+            .filter_map(|row| finding(row, &mut plans))
+            .collect()
     }
 }
 
 /// The finding for a row; nothing where it lacks one of the two figures.
-///
-/// # Errors
-/// Where its configuration cannot be planned.
-pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Result<Option<Finding>, PublishedError> {
-    let Some(ratio) = ratio(row) else {
-        return Ok(None);
-    };
-    let mut planned = Vec::new();
-    for edition in Edition::ALL {
-        let (bytes_read, bytes_written) = plans.of(edition, row)?;
+pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Option<Finding> {
+    let ratio = ratio(row)?;
+    let planned = Edition::ALL.map(|edition| {
+        let (bytes_read, bytes_written) = plans.of(edition, row);
         let of_both = bytes_read / bytes_written;
-        planned.push(Planned {
+        Planned {
             edition,
             bytes_read,
             bytes_written,
             ratio: of_both,
             fits: ratio.contains(of_both),
-        });
-    }
+        }
+    });
     let made = made(row, &planned);
-    Ok(Some(Finding {
+    Some(Finding {
         source: row.source.name.clone(),
         table: row.table.name.clone(),
         system: row.system.name.clone(),
@@ -181,28 +166,16 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Result<Option<Finding>, Publ
         ratio,
         converted: converted(row, Some(&made)),
         made,
-        planned,
-    }))
+        planned: planned.to_vec(),
+    })
 }
 
 /// The edition that made a row, as its ratio says; where it has none, as its source does; nothing
 /// where that does not, either.
-///
-/// # Errors
-/// Where its configuration cannot be planned.
-pub(crate) fn made_by(
-    row: &Row<'_>,
-    plans: &mut Plans,
-) -> Result<Option<WhichEdition>, PublishedError> {
-    let stated = || {
-        row.configuration
-            .edition
-            .known()
-            .copied()
-            .map(WhichEdition::By)
-    };
-    let found = finding(row, plans)?.map(|finding| finding.made);
-    Ok(found.or_else(stated))
+pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Option<WhichEdition> {
+    let stated = || row.configuration.edition.known().copied();
+    let found = finding(row, plans).map(|finding| finding.made);
+    found.or_else(|| stated().map(WhichEdition::By))
 }
 
 /// The rates of a row that edition 1.0 made and somebody converted with 1,024.

@@ -26,7 +26,7 @@ pub mod submission_tables;
 pub mod submissions;
 
 pub use compare_run::{Beside, beside};
-pub use library::{Library, PublishedError, Row};
+pub use library::{Library, NoSuchName, Row};
 pub use number::{Interval, PrintedNumber, Unit};
 pub use plain::{NotPlain, why_not_plain};
 pub use shape::ConfigurationShape;

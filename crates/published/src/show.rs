@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::cells::flat;
 use crate::editions::{Finding, WhichEdition, told_of_converted};
 use crate::improvements::{Agreement, Recomputed};
-use crate::library::{Library, PublishedError};
+use crate::library::{Library, NoSuchName};
 use crate::shape::ConfigurationShape;
 use crate::source::{Configuration, PrintedCell, PublishedTable, Source, System};
 
@@ -69,13 +69,8 @@ fn shortened(title: &str) -> String {
 /// A source or a table, or all of them, with what was found about it.
 ///
 /// # Errors
-/// Where there is nothing of this name. Where a published configuration cannot be planned, which a
-/// test excludes.
-pub fn show(
-    library: &Library,
-    name: Option<&str>,
-    format: Format,
-) -> Result<String, PublishedError> {
+/// Where there is nothing of this name.
+pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<String, NoSuchName> {
     let taken = match name {
         Some(name) => library.take(name)?,
         None => library.clone(),
@@ -92,7 +87,7 @@ pub fn show(
     let shown = Contents {
         schema: SCHEMA_VERSION,
         sources: &taken.sources,
-        findings: taken.findings()?,
+        findings: taken.findings(),
         improvements,
     };
     Ok(format.answer(

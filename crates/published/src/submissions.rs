@@ -12,7 +12,7 @@ use workload::presets::{self, Machine};
 use workload::{Workload, fingerprint};
 
 use crate::editions::{Plans, converted, in_short, made_by, meant};
-use crate::library::{Library, PublishedError, Row};
+use crate::library::{Library, Row};
 use crate::shape::{ConfigurationShape, differences};
 use crate::show::described;
 use crate::source::{Configuration, Figure};
@@ -130,10 +130,7 @@ impl Group {
 }
 
 /// Submissions by configuration, in the order in which configurations come first.
-///
-/// # Errors
-/// Where a published configuration cannot be planned, which a test excludes.
-pub fn groups(library: &Library, submissions: &[Numbered]) -> Result<Vec<Group>, PublishedError> {
+pub fn groups(library: &Library, submissions: &[Numbered]) -> Vec<Group> {
     let mut plans = Plans::default();
     let mut groups: Vec<Group> = Vec::new();
     for submission in submissions {
@@ -142,7 +139,7 @@ pub fn groups(library: &Library, submissions: &[Numbered]) -> Result<Vec<Group>,
         let at = match groups.iter().position(is_same) {
             Some(at) => at,
             None => {
-                groups.push(group(library, workload, &mut plans)?);
+                groups.push(group(library, workload, &mut plans));
                 groups.len() - 1
             }
         };
@@ -154,7 +151,7 @@ pub fn groups(library: &Library, submissions: &[Numbered]) -> Result<Vec<Group>,
             }),
         }
     }
-    Ok(groups)
+    groups
 }
 
 /// The work of a submission's configuration: what its name promises, and of classic work what has
@@ -171,24 +168,17 @@ fn promised(submission: &Submission) -> Workload {
     }
 }
 
-fn group(
-    library: &Library,
-    workload: Workload,
-    plans: &mut Plans,
-) -> Result<Group, PublishedError> {
+fn group(library: &Library, workload: Workload, plans: &mut Plans) -> Group {
     let shape = ConfigurationShape::of(&workload);
-    Ok(Group {
+    Group {
         label: shape.map_or_else(|| workload_in_words(&workload), |(shape, _)| shape.label()),
         shape,
         fingerprint: checked_fingerprint(&workload),
-        published: match shape {
-            Some((shape, _)) => published(library, &shape, plans)?,
-            None => Vec::new(),
-        },
+        published: shape.map_or_else(Vec::new, |(shape, _)| published(library, &shape, plans)),
         submissions: Vec::new(),
         apart: Vec::new(),
         workload,
-    })
+    }
 }
 
 /// The fingerprint of a workload that somebody else has written, if that costs little.
@@ -236,36 +226,32 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
 }
 
 /// Every published row of a shape, once: with the tables that repeat it.
-///
-/// # Errors
-/// Where a published configuration cannot be planned, which a test excludes.
 fn published(
     library: &Library,
     shape: &ConfigurationShape,
     plans: &mut Plans,
-) -> Result<Vec<PublishedColumn>, PublishedError> {
-    let column =
-        |(row, tables): (Row<'_>, Vec<String>)| -> Result<PublishedColumn, PublishedError> {
-            let made = made_by(&row, plans)?;
-            let figure = |figure: &Figure| {
-                let (number, unit) = row.figure(*figure)?;
-                Some(PublishedFigure {
-                    figure: *figure,
-                    printed: format!("{} {}", number.printed, unit.name()),
-                    value: meant(number, unit, made.as_ref()),
-                })
-            };
-            Ok(PublishedColumn {
-                source: row.source.name.clone(),
-                tables,
-                column: row.column(),
-                system: described(row.system),
-                contributor: row.system.contributor.clone(),
-                edition: in_short(made.as_ref()),
-                is_converted: !converted(&row, made.as_ref()).is_empty(),
-                figures: row.figures.keys().filter_map(figure).collect(),
+) -> Vec<PublishedColumn> {
+    let column = |(row, tables): (Row<'_>, Vec<String>)| {
+        let made = made_by(&row, plans);
+        let figure = |figure: &Figure| {
+            let (number, unit) = row.figure(*figure)?;
+            Some(PublishedFigure {
+                figure: *figure,
+                printed: format!("{} {}", number.printed, unit.name()),
+                value: meant(number, unit, made.as_ref()),
             })
         };
+        PublishedColumn {
+            source: row.source.name.clone(),
+            tables,
+            column: row.column(),
+            system: described(row.system),
+            contributor: row.system.contributor.clone(),
+            edition: in_short(made.as_ref()),
+            is_converted: !converted(&row, made.as_ref()).is_empty(),
+            figures: row.figures.keys().filter_map(figure).collect(),
+        }
+    };
     distinct(library, shape).into_iter().map(column).collect()
 }
 

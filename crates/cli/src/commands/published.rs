@@ -1,10 +1,10 @@
 //! `postmark published`: what was published, and what others have submitted.
 
-use campaign::publications::{archived_submissions, beside_run, library, submissions_in};
+use campaign::publications::{archived_submissions, beside_run, submissions_in};
 use campaign::record_source;
 use document::sanitize::sanitize;
 use document::{Format, WIDTH};
-use published::{Submission, show, submission_tables, submissions};
+use published::{Library, Submission, show, submission_tables, submissions};
 
 use crate::args::{ArchiveArgument, PublishedArguments, PublishedCommand};
 use crate::commands::archive::open;
@@ -21,15 +21,17 @@ pub fn published(arguments: &PublishedArguments) -> Result<u8, Problem> {
 }
 
 fn text(command: &PublishedCommand) -> Result<String, Problem> {
-    let library = library()?;
-    let shown = match command {
+    let library = Library::read();
+    match command {
         PublishedCommand::List => Ok(screen::text(&show::list(&library), WIDTH)),
-        PublishedCommand::Show { name, format } => show::show(&library, name.as_deref(), *format),
+        PublishedCommand::Show { name, format } => {
+            show::show(&library, name.as_deref(), *format).map_err(Problem::refused)
+        }
         PublishedCommand::Submissions {
             delete: Some(number),
             archive,
             ..
-        } => return delete(archive, *number),
+        } => delete(archive, *number),
         PublishedCommand::Submissions {
             files,
             archive,
@@ -41,8 +43,8 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             } else {
                 submissions_in(files)?
             };
-            submissions::groups(&library, &all)
-                .map(|groups| submission_tables::show(&groups, *format))
+            let groups = submissions::groups(&library, &all);
+            Ok(submission_tables::show(&groups, *format))
         }
         PublishedCommand::Beside {
             run,
@@ -50,15 +52,14 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             format,
         } => {
             let record = record_source::find(run, archive.archive.as_deref(), USER)?;
-            let beside = beside_run(&record)?;
+            let beside = beside_run(&record);
             if let (Format::Csv, Some(none)) = (format, &beside.none) {
                 // A header alone does not say it.
                 tell(format_args!("no published row: {none}"));
             }
             Ok(beside.show(*format))
         }
-    };
-    shown.map_err(Problem::refused)
+    }
 }
 
 /// Removes one of them, and says whose it was.

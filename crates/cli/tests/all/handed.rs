@@ -43,7 +43,7 @@ fn take(document: &str) -> bool {
     }
     let _ = record::words_again(&record.spec);
     if !is_published(&record.spec.workload) {
-        let beside = beside(library(), &record).expect("ours is as it should be");
+        let beside = beside(library(), &record);
         show(|format| beside.show(format));
     }
     true
@@ -68,7 +68,7 @@ fn submission(document: &str) -> bool {
             number: 1,
             submission,
         };
-        let groups = submissions::groups(library(), &[numbered]).expect("ours is as it should be");
+        let groups = submissions::groups(library(), &[numbered]);
         show(|format| submission_tables::show(&groups, format));
     }
     true
@@ -76,7 +76,7 @@ fn submission(document: &str) -> bool {
 
 fn library() -> &'static Library {
     static LIBRARY: OnceLock<Library> = OnceLock::new();
-    LIBRARY.get_or_init(|| Library::read().expect("ours is as it should be"))
+    LIBRARY.get_or_init(Library::read)
 }
 
 /// Whether there are rows of the same configuration, for which whole streams are planned.

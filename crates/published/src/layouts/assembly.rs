@@ -7,11 +7,10 @@ use study::{Design, Flaw, PaperLayout, StudyComparisons};
 use super::measured::PaperRun;
 use super::results::LayoutResults;
 use super::{printed, studied};
-use crate::library::{Library, PublishedError};
+use crate::library::Library;
 use crate::source::Source;
 
-/// Results cannot be laid out: a system that the paper does not have, a design without cells, or a
-/// source that cannot be had.
+/// Results cannot be laid out: a system that the paper does not have, or a design without cells.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LayoutError(String);
@@ -19,12 +18,6 @@ pub struct LayoutError(String);
 impl From<Flaw> for LayoutError {
     fn from(flaw: Flaw) -> Self {
         Self(flaw.to_string())
-    }
-}
-
-impl From<PublishedError> for LayoutError {
-    fn from(error: PublishedError) -> Self {
-        Self(error.to_string())
     }
 }
 
@@ -44,7 +37,7 @@ const fn source_of(layout: PaperLayout) -> &'static str {
 /// # Errors
 /// The first of them.
 pub fn check(layout: PaperLayout, design: &Design, library: &Library) -> Result<(), LayoutError> {
-    let paper = source(library, layout)?;
+    let paper = source(library, layout);
     for (target, system) in &design.counterparts {
         let columns = paper.systems.iter().map(|known| known.column.as_str());
         let columns: Vec<&str> = columns.collect();
@@ -59,13 +52,10 @@ pub fn check(layout: PaperLayout, design: &Design, library: &Library) -> Result<
     Ok(())
 }
 
-fn source(library: &Library, layout: PaperLayout) -> Result<&Source, PublishedError> {
+fn source(library: &Library, layout: PaperLayout) -> &Source {
     let name = source_of(layout);
     let found = library.sources.iter().find(|source| source.name == name);
-    found.ok_or_else(|| PublishedError::NoSuchName {
-        given: name.to_owned(),
-        names: library.names(),
-    })
+    found.expect("a test shows every layout")
 }
 
 impl LayoutResults {
@@ -84,7 +74,7 @@ impl LayoutResults {
         if design.layout.is_none_or(|own| own == layout) {
             check(layout, design, library)?;
         }
-        let paper = source(library, layout)?;
+        let paper = source(library, layout);
         let cells = design.cells()?;
         let mut results = Self {
             layout,

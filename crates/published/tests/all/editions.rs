@@ -7,7 +7,7 @@ use published::editions::{Finding, WhichEdition};
 use testkit::table;
 
 fn library() -> Library {
-    Library::read().unwrap()
+    Library::read()
 }
 
 /// Every row with data read and data written, and the edition that made it, by the ratio that
@@ -48,7 +48,7 @@ fn by_table(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
 
 #[test]
 fn every_row_has_its_edition() {
-    let findings = library().findings().unwrap();
+    let findings = library().findings();
     let tables = by_table(&findings);
     let mut wrong = Vec::new();
     let made_by = table(MADE_BY);
@@ -81,7 +81,7 @@ fn every_row_has_its_edition() {
 #[test]
 fn rows_that_fit_neither_edition_are_named_with_a_cause() {
     let library = library();
-    let findings = library.findings().unwrap();
+    let findings = library.findings();
     let mut neither = Vec::new();
     for finding in &findings {
         let WhichEdition::Neither { cause } = &finding.made else {
@@ -125,7 +125,7 @@ fn rows_that_fit_neither_edition_are_named_with_a_cause() {
 /// Megabytes of edition 1.0, taken for some of 1,024 kilobytes.
 #[test]
 fn rates_that_were_converted_wrongly_are_known() {
-    let findings = library().findings().unwrap();
+    let findings = library().findings();
     let told: Vec<String> = findings
         .iter()
         .filter(|finding| !finding.converted.is_empty())

@@ -88,7 +88,7 @@ fn results(layout: PaperLayout, design: &Design, runs: &[PaperRun]) -> LayoutRes
         tables: Vec::new(),
         alpha: ALPHA,
     };
-    LayoutResults::of(layout, design, runs, &compared, &Library::read().unwrap()).unwrap()
+    LayoutResults::of(layout, design, runs, &compared, &Library::read()).unwrap()
 }
 
 /// Compares text, Markdown and CSV with what is kept, or writes them where POSTMARK_WRITE_GOLDEN is
@@ -348,8 +348,7 @@ fn counterparts_that_the_paper_does_not_have_are_refused() {
     design
         .counterparts
         .insert("xfs".to_owned(), "VxFS".to_owned());
-    let error =
-        layouts::check(PaperLayout::Tr3022, &design, &Library::read().unwrap()).unwrap_err();
+    let error = layouts::check(PaperLayout::Tr3022, &design, &Library::read()).unwrap_err();
     let told = error.to_string();
     told.begins_with(
         "counterparts.xfs = \"VxFS\": paper has no such system (use one of UFS, TMPFS",
@@ -384,7 +383,7 @@ fn figures_of_a_record_are_its_summary_in_the_units_of_the_paper() {
 
 #[test]
 fn every_study_file_is_one_and_has_its_small_one() {
-    let library = Library::read().unwrap();
+    let library = Library::read();
     for layout in PaperLayout::ALL {
         for name in [layout.name().to_owned(), format!("{layout}-small")] {
             let design = kept(&name);

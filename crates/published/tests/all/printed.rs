@@ -8,7 +8,7 @@ use published::source::Figure;
 use published::{Library, PrintedNumber};
 
 fn library() -> Library {
-    Library::read().unwrap()
+    Library::read()
 }
 
 #[test]

@@ -5,8 +5,7 @@ use std::time::Duration;
 use document::{Format, units};
 use published::submissions::{Group, Numbered};
 use published::{
-    Beside, Library, NotPlain, PublishedError, Submission, SubmissionError, submission_tables,
-    submissions,
+    Beside, Library, NotPlain, Submission, SubmissionError, submission_tables, submissions,
 };
 use record::{ArrivalProcess, Outcome, Record, SteadyAsked, SteadyRule, Stop, Workload};
 use testkit::{Assert, Says, kept, runs::at_rate, table};
@@ -14,7 +13,7 @@ use verdict::{Level, Summary};
 use workload::presets::{self, Machine};
 use workload::{Action, Classic, Edition, Mix, Weights, Workers, fingerprint};
 
-fn beside_run(library: &Library, record: &Record) -> Result<Beside, PublishedError> {
+fn beside_run(library: &Library, record: &Record) -> Beside {
     published::beside(library, record)
 }
 
@@ -48,7 +47,7 @@ fn grouped(library: &Library, all: &[Submission]) -> Vec<Group> {
         submission: submission.clone(),
     };
     let all: Vec<Numbered> = all.iter().enumerate().map(numbered).collect();
-    submissions::groups(library, &all).unwrap()
+    submissions::groups(library, &all)
 }
 
 #[test]
@@ -170,9 +169,9 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
             "created no files",
         ),
     ];
-    let library = Library::read().unwrap();
+    let library = Library::read();
     let plain = of(preset("mail-page-1"));
-    assert_eq!(beside_run(&library, &plain).unwrap().none, None);
+    assert_eq!(beside_run(&library, &plain).none, None);
     for (change, why, told) in changes {
         let mut run = plain.clone();
         change(&mut run);
@@ -180,7 +179,7 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
             Submission::of(&run, "Jo", "x"),
             Err(SubmissionError::NotPlain(why))
         );
-        let none = beside_run(&library, &run).unwrap().none.unwrap();
+        let none = beside_run(&library, &run).none.unwrap();
         assert_eq!(none, why.to_string());
         none.says(told);
     }
@@ -235,7 +234,7 @@ fn hostile_submissions_are_refused_without_repeating_what_they_say() {
 
 #[test]
 fn submissions_stand_in_one_table_beside_what_was_published() {
-    let library = Library::read().unwrap();
+    let library = Library::read();
     let mut invalid = submitted(preset("mail-page-1"), "B. Other");
     invalid.verdict = Level::Invalid;
     let all = [
@@ -326,7 +325,7 @@ fn completion_times_stand_where_others_have_printed_them() {
         submitted(preset("nfs-iscsi-1000"), "A"),
         submitted(preset("default"), "B"),
     ];
-    let groups = grouped(&Library::read().unwrap(), &all);
+    let groups = grouped(&Library::read(), &all);
     let text = submission_tables::show(&groups[..1], Format::Text);
     let row = text
         .lines()
@@ -338,7 +337,7 @@ fn completion_times_stand_where_others_have_printed_them() {
     // Nothing is known of the edition of these rows, so they stay beside ours.
     text.does_not_say("another edition");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
-    let groups = grouped(&Library::read().unwrap(), &bare);
+    let groups = grouped(&Library::read(), &bare);
     assert!(!submission_tables::show(&groups, Format::Text).contains("Completion time"));
 }
 
@@ -349,7 +348,7 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
         submitted(preset("default"), &long),
         submitted(preset("default"), "Jo Doe of Somewhere"),
     ];
-    let text = submission_tables::show(&grouped(&Library::read().unwrap(), &all), Format::Text);
+    let text = submission_tables::show(&grouped(&Library::read(), &all), Format::Text);
     assert_eq!(text.matches(&long).count(), 1, "{text}");
     text.says(&format!("- S1 [{long}]:"));
     let table = text.split_once("500/500 ").unwrap().1;
@@ -388,7 +387,7 @@ fn a_correction_is_of_the_same_run() {
 
 #[test]
 fn other_fingerprints_stand_apart() {
-    let library = Library::read().unwrap();
+    let library = Library::read();
     let seeded = Workload::from(Classic {
         files: 1_000,
         transactions: 50_000,
@@ -445,7 +444,7 @@ fn a_workload_that_would_take_the_memory_is_not_planned() {
     };
     large.configuration = record::workload_in_words(&large.workload);
     let again = Submission::from_json(&large.to_json()).unwrap();
-    let groups = grouped(&Library::read().unwrap(), &[again]);
+    let groups = grouped(&Library::read(), &[again]);
     assert!(
         groups[0]
             .fingerprint
@@ -458,7 +457,7 @@ fn a_workload_that_would_take_the_memory_is_not_planned() {
 
 #[test]
 fn mixes_are_compared_with_one_another() {
-    let library = Library::read().unwrap();
+    let library = Library::read();
     let mix = || Workload::from(Mix::default());
     let other = Workload::from(Mix {
         seed: 9,
@@ -486,25 +485,22 @@ fn mixes_are_compared_with_one_another() {
 #[test]
 fn markup_of_contributors_is_text() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
-    let groups = grouped(&Library::read().unwrap(), &[submission]);
+    let groups = grouped(&Library::read(), &[submission]);
     let markdown = submission_tables::show(&groups, Format::Markdown);
     markdown.does_not_say("<b>").does_not_say("|x|");
     let csv = submission_tables::show(&groups, Format::Csv);
     csv.says("\"'=HYPERLINK(");
     for name in ["-inf", "+1", "-5"] {
         let submission = Submission::of(&plain(), name, "A machine").unwrap();
-        let csv = submission_tables::show(
-            &grouped(&Library::read().unwrap(), &[submission]),
-            Format::Csv,
-        );
+        let csv = submission_tables::show(&grouped(&Library::read(), &[submission]), Format::Csv);
         csv.says(&format!(",'{name},"));
     }
 }
 
 #[test]
 fn a_run_stands_beside_every_published_row_of_its_configuration() {
-    let library = Library::read().unwrap();
-    let beside = beside_run(&library, &of(preset("mail-page-3"))).unwrap();
+    let library = Library::read();
+    let beside = beside_run(&library, &of(preset("mail-page-3")));
     assert_eq!(
         (beside.configuration.as_str(), &beside.none),
         ("20000/100000", &None)
@@ -565,7 +561,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
 
 #[test]
 fn processes_are_compared_each_with_each() {
-    let library = Library::read().unwrap();
+    let library = Library::read();
     let record = of(preset("veritas-massive-2"));
     let all = Summary::of(&record)
         .paper
@@ -573,7 +569,7 @@ fn processes_are_compared_each_with_each() {
         .transactions
         .per_second
         .unwrap();
-    let beside = beside_run(&library, &record).unwrap();
+    let beside = beside_run(&library, &record);
     let row = beside
         .rows
         .iter()
@@ -585,8 +581,8 @@ fn processes_are_compared_each_with_each() {
 
 #[test]
 fn completion_times_and_megabytes_are_compared_too() {
-    let library = Library::read().unwrap();
-    let of_iscsi = beside_run(&library, &of(preset("nfs-iscsi-5000"))).unwrap();
+    let library = Library::read();
+    let of_iscsi = beside_run(&library, &of(preset("nfs-iscsi-5000")));
     let elapsed = Summary::of(&kept()).elapsed_ns as f64 / 1e9;
     let iscsi = of_iscsi
         .rows
@@ -605,7 +601,7 @@ fn completion_times_and_megabytes_are_compared_too() {
             .show(Format::Text)
             .contains("have the same operations")
     );
-    let of_lfs = beside_run(&library, &of(preset("lfs-session"))).unwrap();
+    let of_lfs = beside_run(&library, &of(preset("lfs-session")));
     let lfs = of_lfs.rows.iter().find(|row| row.column == "LFS").unwrap();
     let theirs: Vec<f64> = lfs.figures.iter().map(|against| against.theirs).collect();
     assert_eq!(theirs, [4_970.0, 16.19 * 1024.0, 16.19 * 1024.0, 1_007.0]);
@@ -613,8 +609,8 @@ fn completion_times_and_megabytes_are_compared_too() {
 
 #[test]
 fn a_run_of_other_work_is_told_why_there_is_nothing() {
-    let library = Library::read().unwrap();
-    let none = |workload: Workload| beside_run(&library, &of(workload)).unwrap().none.unwrap();
+    let library = Library::read();
+    let none = |workload: Workload| beside_run(&library, &of(workload)).none.unwrap();
     assert!(none(Workload::from(Mix::default())).contains("the run is a mix"));
     let mix = Workload {
         workers: Workers::Private { workers: 4 },
@@ -630,7 +626,7 @@ fn a_run_of_other_work_is_told_why_there_is_nothing() {
             ..Mix::default()
         })
     };
-    let words = beside_run(&library, &of(mix)).unwrap().configuration;
+    let words = beside_run(&library, &of(mix)).configuration;
     assert_eq!(words, "--files=300 --mix=read=1,append=4 --workers=4");
     let odd = Classic {
         files: 777,

@@ -92,7 +92,7 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
     if arguments.with_published {
         text.push('\n');
         text.push_str(&screen::laid_out(
-            &beside_run(record)?.document(),
+            &beside_run(record).document(),
             WIDTH,
             is_screen,
         ));
