@@ -4,80 +4,21 @@ use document::{Cell, Number, Table};
 use serde::Serialize;
 
 use crate::editions::Finding;
-use crate::number::{PrintedNumber, Unit};
-use crate::sheet::sheet;
+use crate::number::Unit;
 use crate::source::{Configuration, PrintedCell, PublishedTable, Source};
 
-/// A cell with all that lines for spreadsheets say of it.
-struct Line<'a> {
-    source: &'a Source,
-    table: &'a PublishedTable,
-    place: PrintedCell<'a>,
-    /// Nothing where a range goes over several, and has no numbers of one.
-    configuration: Option<&'a Configuration>,
-    edition: Option<String>,
+/// The headers, in the order of [`line`]'s cells.
+const COLUMNS: &str = "source table system over variant contributor configuration files \
+                       transactions subdirectories processes edition figure unit printed value to \
+                       unavailable";
+
+/// A table for spreadsheets; `columns` are its headers.
+pub(crate) fn sheet(columns: &str, lines: impl IntoIterator<Item = Vec<Cell>>) -> Table {
+    let header: Vec<&str> = columns.split(' ').collect();
+    let mut table = Table::new(0, &header);
+    lines.into_iter().for_each(|line| table.row(line));
+    table
 }
-
-impl Line<'_> {
-    fn count(&self, number: fn(&Configuration) -> u64) -> Cell {
-        let configuration = self.configuration;
-        Cell::from(configuration.map(|one| Number::Count(number(one))))
-    }
-
-    fn number(&self) -> Option<&PrintedNumber> {
-        self.place.cell.0.known()
-    }
-}
-
-fn text(text: Option<&str>) -> Cell {
-    Cell::ours(text.unwrap_or_default())
-}
-
-/// A column: its header, and its value in a line.
-type Column = (&'static str, fn(&Line<'_>) -> Cell);
-
-/// What a line has, in order.
-const COLUMNS: [Column; 18] = [
-    ("source", |line| Cell::ours(&line.source.name)),
-    ("table", |line| Cell::ours(&line.table.name)),
-    ("system", |line| text(line.place.of.system.as_deref())),
-    ("over", |line| text(line.place.of.over.as_deref())),
-    ("variant", |line| text(line.place.of.variant.as_deref())),
-    ("contributor", |line| {
-        let system = line.place.of.system.as_deref();
-        let system = system.and_then(|name| line.source.system(name));
-        text(system.and_then(|system| system.contributor.known().map(String::as_str)))
-    }),
-    ("configuration", |line| {
-        Cell::ours(line.place.of.configurations.join(" "))
-    }),
-    ("files", |line| line.count(|one| one.files)),
-    ("transactions", |line| line.count(|one| one.transactions)),
-    ("subdirectories", |line| {
-        line.count(|one| one.subdirectories.into())
-    }),
-    ("processes", |line| line.count(|one| one.processes.into())),
-    ("edition", |line| text(line.edition.as_deref())),
-    ("figure", |line| {
-        text(line.place.of.figure.map(kebab).as_deref())
-    }),
-    ("unit", |line| text(line.place.of.unit.map(Unit::name))),
-    ("printed", |line| {
-        text(line.number().map(|number| number.printed.as_str()))
-    }),
-    ("value", |line| {
-        line.number()
-            .map(|number| Number::Rate(number.value))
-            .into()
-    }),
-    ("to", |line| {
-        line.number()
-            .and_then(|number| number.to)
-            .map(Number::Rate)
-            .into()
-    }),
-    ("unavailable", |line| text(line.place.cell.0.why())),
-];
 
 /// A line for each cell.
 pub(crate) fn flat(sources: &[Source], findings: &[Finding]) -> Table {
@@ -87,18 +28,19 @@ pub(crate) fn flat(sources: &[Source], findings: &[Finding]) -> Table {
     });
     let lines = tables.flat_map(|(source, table)| {
         let places = table.places();
-        places.map(move |place| line(findings, source, table, place))
+        places.map(move |place| line(findings, source, table, &place))
     });
-    sheet(&COLUMNS, lines)
+    sheet(COLUMNS, lines)
 }
 
-fn line<'a>(
+fn line(
     findings: &[Finding],
-    source: &'a Source,
-    table: &'a PublishedTable,
-    place: PrintedCell<'a>,
-) -> Line<'a> {
+    source: &Source,
+    table: &PublishedTable,
+    place: &PrintedCell<'_>,
+) -> Vec<Cell> {
     let of = &place.of;
+    // A range goes over several, and has no numbers of one.
     let configuration = match of.configurations.as_slice() {
         [name] => source.configuration(name),
         _ => None,
@@ -112,13 +54,36 @@ fn line<'a>(
     let edition = finding
         .map(|finding| finding.made.in_short())
         .or_else(|| stated.map(|edition| edition.name().to_owned()));
-    Line {
-        source,
-        table,
-        place,
-        configuration,
-        edition,
-    }
+    let system = of.system.as_deref().and_then(|name| source.system(name));
+    let number = place.cell.0.known();
+    let count = |of: fn(&Configuration) -> u64| -> Cell {
+        configuration.map(|one| Number::Count(of(one))).into()
+    };
+    vec![
+        Cell::ours(&source.name),
+        Cell::ours(&table.name),
+        ours(of.system.as_ref()),
+        ours(of.over.as_ref()),
+        ours(of.variant.as_ref()),
+        ours(system.and_then(|system| system.contributor.known())),
+        Cell::ours(of.configurations.join(" ")),
+        count(|one| one.files),
+        count(|one| one.transactions),
+        count(|one| one.subdirectories.into()),
+        count(|one| one.processes.into()),
+        ours(edition),
+        ours(of.figure.map(kebab)),
+        ours(of.unit.map(Unit::name)),
+        ours(number.map(|number| &number.printed)),
+        number.map(|number| Number::Rate(number.value)).into(),
+        number.and_then(|number| number.to).map(Number::Rate).into(),
+        ours(place.cell.0.why()),
+    ]
+}
+
+/// A text of ours, where there is one.
+pub(crate) fn ours(text: Option<impl Into<String>>) -> Cell {
+    text.map_or(Cell::Empty, Cell::ours)
 }
 
 /// The word for it in JSON.

@@ -5,9 +5,8 @@ use std::cmp::Reverse;
 use document::units::grouped;
 use document::{Cell, Document, DotRow, Dots, Format, Number, Table};
 
-use crate::cells::kebab;
+use crate::cells::{kebab, ours, sheet};
 use crate::compare_run::{Against, Beside, BesideRow, WHOLE_SYSTEMS};
-use crate::sheet::sheet;
 use crate::source::Figure;
 use crate::submission::Rates;
 
@@ -149,29 +148,25 @@ impl Beside {
     /// A line for each figure of each row.
     fn flat(&self) -> Table {
         let rows = self.rows.iter();
-        let lines = rows.flat_map(|row| row.figures.iter().map(move |against| (row, against)));
-        sheet(&COLUMNS, lines)
+        let figures = rows.flat_map(|row| row.figures.iter().map(move |against| (row, against)));
+        let line = |(row, against): (&BesideRow, &Against)| {
+            vec![
+                Cell::ours(&row.source),
+                Cell::ours(row.tables.join(" ")),
+                Cell::ours(&row.column),
+                ours(row.contributor.known()),
+                Cell::ours(&row.edition),
+                Cell::ours(kebab(against.figure)),
+                Cell::ours(&against.printed),
+                Number::Rate(against.theirs).into(),
+                Number::Rate(against.ours).into(),
+                Number::Rate(against.factor).into(),
+            ]
+        };
+        let columns = "source table column contributor edition figure printed theirs ours factor";
+        sheet(columns, figures.map(line))
     }
 }
-
-/// A column: its header, and its value in a line.
-type Column = (&'static str, fn(&(&BesideRow, &Against)) -> Cell);
-
-/// What a line has, in order.
-const COLUMNS: [Column; 10] = [
-    ("source", |(row, _)| Cell::ours(&row.source)),
-    ("table", |(row, _)| Cell::ours(row.tables.join(" "))),
-    ("column", |(row, _)| Cell::ours(&row.column)),
-    ("contributor", |(row, _)| {
-        row.contributor.known().map(Cell::ours).into()
-    }),
-    ("edition", |(row, _)| Cell::ours(&row.edition)),
-    ("figure", |(_, against)| Cell::ours(kebab(against.figure))),
-    ("printed", |(_, against)| Cell::ours(&against.printed)),
-    ("theirs", |(_, against)| Number::Rate(against.theirs).into()),
-    ("ours", |(_, against)| Number::Rate(against.ours).into()),
-    ("factor", |(_, against)| Number::Rate(against.factor).into()),
-];
 
 /// What a row is called.
 fn lead(row: &BesideRow) -> Vec<Cell> {

@@ -7,14 +7,15 @@
 //! printing leaves open ([`Interval::of`]): half a unit of the last digit, of both numbers at their
 //! worst, and nothing besides.
 
-use std::collections::BTreeMap;
+use std::collections::HashMap;
 
 use serde::Serialize;
-use workload::{Classic, Edition, Planner, Workload};
+use workload::{Edition, Planner};
 
 use crate::library::{Library, Row};
 use crate::number::{Interval, KILOBYTE_BYTES, PrintedNumber, Unit};
-use crate::source::{Configuration, Figure};
+use crate::shape::ConfigurationShape;
+use crate::source::Figure;
 
 /// What one process of a configuration reads and writes, in an edition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
@@ -34,27 +35,17 @@ pub struct Planned {
 /// Plans that were made already: each takes a walk through the whole stream.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
-    made: BTreeMap<(&'static str, u64, u64, u32), (f64, f64)>,
+    made: HashMap<(Edition, ConfigurationShape), (f64, f64)>,
 }
 
 impl Plans {
     fn of(&mut self, edition: Edition, row: &Row<'_>) -> (f64, f64) {
-        let Configuration {
-            files,
-            transactions,
-            subdirectories,
-            ..
-        } = *row.configuration;
-        let key = (edition.name(), files, transactions, subdirectories);
-        *self.made.entry(key).or_insert_with(|| {
-            let workload = Workload::from(Classic {
-                edition,
-                files,
-                transactions,
-                subdirectories,
-                ..Classic::default()
-            });
-            let plan = Planner::new(&workload).plan();
+        let one = ConfigurationShape {
+            processes: 1,
+            ..ConfigurationShape::of_configuration(row.configuration)
+        };
+        *self.made.entry((edition, one)).or_insert_with(|| {
+            let plan = Planner::new(&one.workload(edition)).plan();
             let plan = plan.expect("a test plans every published configuration");
             (plan.classic_bytes_read, plan.classic_bytes_written)
         })

@@ -5,6 +5,8 @@
 //! bounded, numbers are finite, and strings with characters that a terminal obeys, or a reader does
 //! not see, are refused.
 
+use std::fmt::Display;
+
 use document::sanitize::{is_harmful, sanitize};
 use record::{Record, Tool, workload_in_words};
 use serde::{Deserialize, Serialize};
@@ -13,7 +15,7 @@ use workload::presets::{self, Machine};
 use workload::{Fingerprint, Workload};
 
 use crate::number::KILOBYTE_BYTES;
-use crate::plain::{NotPlain, why_not_plain};
+use crate::plain::why_not_plain;
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -110,47 +112,19 @@ pub struct Submission {
     pub when_unix_ns: u64,
 }
 
-/// There is no submission.
+/// There is no submission, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-#[expect(missing_docs, reason = "what is said of each says what its fields are")]
-pub enum SubmissionError {
-    /// It is no JSON, or not of this schema.
-    #[error("this is not a submission of a PostMark result: {0}")]
-    Json(String),
-    /// It is too long.
-    #[error(
-        "this is not a submission of a PostMark result: it has {0} bytes (at most {BYTES_MAX})"
-    )]
-    TooLong(usize),
-    /// It comes from a newer program.
-    #[error(
-        "the submission has schema version {found}, and this program reads versions up to \
-         {SCHEMA_VERSION} (use a newer postmark)"
-    )]
-    Newer { found: u64 },
-    /// Something in it cannot be.
-    #[error("{field}: {problem}")]
-    Wrong {
-        field: &'static str,
-        problem: String,
-    },
-    /// The run's rates are not those that others have.
-    #[error("{0} (submit a run without these options)")]
-    NotPlain(#[from] NotPlain),
-    /// The run has no such rates.
-    #[error(
-        "the run has no rates for a table of published results: it has other operations than the \
-         paper, or phases without time (submit a run with the operations of the paper)"
-    )]
-    NoRates,
+#[error("{0}")]
+pub struct SubmissionError(String);
+
+fn no_submission(why: impl Display) -> SubmissionError {
+    SubmissionError(format!(
+        "this is not a submission of a PostMark result: {why}"
+    ))
 }
 
-fn wrong<T>(field: &'static str, problem: impl Into<String>) -> Result<T, SubmissionError> {
-    Err(SubmissionError::Wrong {
-        field,
-        problem: problem.into(),
-    })
+fn wrong<T>(field: &str, problem: impl Display) -> Result<T, SubmissionError> {
+    Err(SubmissionError(format!("{field}: {problem}")))
 }
 
 impl Submission {
@@ -161,9 +135,19 @@ impl Submission {
     /// compare.
     pub fn of(record: &Record, contributor: &str, system: &str) -> Result<Self, SubmissionError> {
         if let Some(why) = why_not_plain(record) {
-            return Err(why.into());
+            return Err(SubmissionError(format!(
+                "{why} (submit a run without these options)"
+            )));
         }
         let summary = Summary::of(record);
+        let no_rates = || {
+            SubmissionError(
+                "the run has no rates for a table of published results: it has other operations \
+                 than the paper, or phases without time (submit a run with the operations of the \
+                 paper)"
+                    .to_owned(),
+            )
+        };
         let submission = Self {
             schema: SCHEMA_VERSION,
             contributor: contributor.trim().to_owned(),
@@ -172,7 +156,7 @@ impl Submission {
             workload: record.spec.workload.clone(),
             engine: record.spec.engine.to_string(),
             durability: record.spec.durability.to_string(),
-            rates: Rates::of(&summary).ok_or(SubmissionError::NoRates)?,
+            rates: Rates::of(&summary).ok_or_else(no_rates)?,
             verdict: summary.verdict.level,
             fingerprint: record.fingerprint.clone(),
             tool: record.tool.clone(),
@@ -214,21 +198,23 @@ impl Submission {
     /// Where the text is none, or one of a newer schema, or something in it cannot be.
     pub fn from_json(text: &str) -> Result<Self, SubmissionError> {
         if text.len() > BYTES_MAX {
-            return Err(SubmissionError::TooLong(text.len()));
+            let bytes = text.len();
+            let why = format_args!("it has {bytes} bytes (at most {BYTES_MAX})");
+            return Err(no_submission(why));
         }
         // Messages may quote what they are about.
-        let no_json = |error: serde_json::Error| {
-            SubmissionError::Json(sanitize(&error.to_string()).into_owned())
-        };
+        let no_json = |error: serde_json::Error| no_submission(sanitize(&error.to_string()));
         let mut value: serde_json::Value = serde_json::from_str(text).map_err(no_json)?;
-        let Some(submission) = value.get_mut("submission").map(serde_json::Value::take) else {
-            return Err(SubmissionError::Json(
-                "it has no key 'submission' (the record of a run is not a submission)".to_owned(),
-            ));
-        };
+        let submission = value.get_mut("submission").map(serde_json::Value::take);
+        let submission = submission.ok_or_else(|| {
+            no_submission("it has no key 'submission' (the record of a run is not a submission)")
+        })?;
         let schema = submission.get("schema").and_then(serde_json::Value::as_u64);
         if let Some(found) = schema.filter(|schema| *schema > u64::from(SCHEMA_VERSION)) {
-            return Err(SubmissionError::Newer { found });
+            return Err(SubmissionError(format!(
+                "the submission has schema version {found}, and this program reads versions up to \
+                 {SCHEMA_VERSION} (use a newer postmark)"
+            )));
         }
         let submission: Self = serde_json::from_value(submission).map_err(no_json)?;
         submission.check()?;
@@ -269,7 +255,7 @@ impl Submission {
     }
 }
 
-fn check_text(field: &'static str, text: &str, max: usize) -> Result<(), SubmissionError> {
+fn check_text(field: &str, text: &str, max: usize) -> Result<(), SubmissionError> {
     if text.trim().is_empty() {
         return wrong(field, "it is empty (write a few words)");
     }

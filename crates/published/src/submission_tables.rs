@@ -5,9 +5,9 @@ use document::{Cell, Document, Format, Number, Table};
 use record::Edition;
 use serde::Serialize;
 
+use crate::cells::sheet;
 use crate::editions::told_of_converted;
 use crate::shape::ConfigurationShape;
-use crate::sheet::sheet;
 use crate::show::told;
 use crate::source::Figure;
 use crate::submission::{Rates, Submission};
@@ -159,10 +159,7 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     }
     let mut edition: Vec<Cell> = vec!["Edition".into()];
     edition.extend(published.iter().map(|column| Cell::ours(&column.edition)));
-    let of = |one: &&Numbered| {
-        ConfigurationShape::of(&one.submission.workload).map(|(_, edition)| edition.name())
-    };
-    edition.extend(submissions.iter().map(|one| Cell::from(of(one))));
+    edition.extend(submissions.iter().map(|one| edition_of(&one.submission)));
     table.row(edition);
     if !submissions.is_empty() {
         let mut verdict: Vec<Cell> = vec!["Verdict".into()];
@@ -211,107 +208,69 @@ fn rate(rate: f64) -> String {
     }
 }
 
-/// A line for spreadsheets.
-enum Line<'a> {
-    Published(&'a Group, &'a PublishedColumn),
-    /// With the reason why it is apart.
-    Submitted(&'a Group, &'a Numbered, &'a str),
-}
-
-impl Line<'_> {
-    /// What only one of the two has.
-    fn published(&self, cell: impl Fn(&PublishedColumn) -> Cell) -> Cell {
-        match self {
-            Self::Published(_, column) => cell(column),
-            Self::Submitted(..) => Cell::Empty,
-        }
-    }
-
-    fn submitted(&self, cell: impl Fn(&Submission) -> Cell) -> Cell {
-        match self {
-            Self::Published(..) => Cell::Empty,
-            Self::Submitted(_, one, _) => cell(&one.submission),
-        }
-    }
-
-    fn rate(&self, (_, figure, ours): &(&str, Figure, FigureOfRates)) -> Cell {
-        let rate = match self {
-            Self::Published(_, column) => column.figure(*figure).map(|one| one.value),
-            Self::Submitted(_, one, _) => Some(ours(one.submission.rates)),
-        };
-        rate.map(Number::Rate).into()
-    }
-}
-
-/// A column: its header, and its value in a line.
-type Column = (&'static str, fn(&Line<'_>) -> Cell);
-
-/// What a line has, in order.
-const COLUMNS: [Column; 17] = [
-    ("configuration", |line| match line {
-        Line::Published(group, _) | Line::Submitted(group, ..) => group.label.as_str().into(),
-    }),
-    ("edition", |line| match line {
-        Line::Published(_, column) => Cell::ours(&column.edition),
-        Line::Submitted(_, one, _) => ConfigurationShape::of(&one.submission.workload)
-            .map(|(_, edition)| Cell::ours(edition.name()))
-            .into(),
-    }),
-    ("number", |line| match line {
-        Line::Published(..) => Cell::Empty,
-        Line::Submitted(_, one, _) => Number::Ordinal(one.number).into(),
-    }),
-    ("contributor", |line| match line {
-        Line::Published(_, column) => column.contributor.known().map(String::as_str).into(),
-        Line::Submitted(_, one, _) => one.submission.contributor.as_str().into(),
-    }),
-    ("system", |line| match line {
-        Line::Published(_, column) => column.system.as_str().into(),
-        Line::Submitted(_, one, _) => one.submission.system.as_str().into(),
-    }),
-    ("storage", |line| {
-        line.submitted(|one| one.engine.as_str().into())
-    }),
-    ("durability", |line| {
-        line.submitted(|one| one.durability.as_str().into())
-    }),
-    ("transactions_per_second", |line| line.rate(&FIGURES[0])),
-    ("kilobytes_read_per_second", |line| line.rate(&FIGURES[1])),
-    ("kilobytes_written_per_second", |line| {
-        line.rate(&FIGURES[2])
-    }),
-    ("elapsed_s", |line| line.rate(&FIGURES[3])),
-    ("verdict", |line| {
-        line.submitted(|one| Cell::ours(one.verdict.name()))
-    }),
-    ("fingerprint", |line| {
-        line.submitted(|one| Cell::ours(one.fingerprint.as_str()))
-    }),
-    ("tool", |line| {
-        line.submitted(|one| format!("{} {}", one.tool.name, one.tool.version).into())
-    }),
-    ("when_unix_ns", |line| {
-        line.submitted(|one| Number::Ordinal(one.when_unix_ns).into())
-    }),
-    ("published_in", |line| {
-        line.published(|column| Cell::ours(column.tables.join(" ")))
-    }),
-    ("apart", |line| match line {
-        Line::Published(..) => Cell::Empty,
-        Line::Submitted(_, _, why) => (*why).into(),
-    }),
-];
-
 /// A line for each submission and each published column.
 fn flat(groups: &[Group]) -> Table {
     let mut lines = Vec::new();
     for group in groups {
         let published = group.published.iter();
-        lines.extend(published.map(|column| Line::Published(group, column)));
+        lines.extend(published.map(|column| published_line(group, column)));
         let inside = group.submissions.iter();
-        lines.extend(inside.map(|one| Line::Submitted(group, one, "")));
+        lines.extend(inside.map(|one| submitted_line(group, one, "")));
         let apart = group.apart.iter();
-        lines.extend(apart.map(|one| Line::Submitted(group, &one.submission, &one.why)));
+        lines.extend(apart.map(|one| submitted_line(group, &one.submission, &one.why)));
     }
-    sheet(&COLUMNS, lines)
+    sheet(
+        "configuration edition number contributor system storage durability \
+         transactions_per_second kilobytes_read_per_second kilobytes_written_per_second elapsed_s \
+         verdict fingerprint tool when_unix_ns published_in apart",
+        lines,
+    )
+}
+
+fn published_line(group: &Group, column: &PublishedColumn) -> Vec<Cell> {
+    let mut line = vec![
+        group.label.as_str().into(),
+        Cell::ours(&column.edition),
+        Cell::Empty,
+        column.contributor.known().map(String::as_str).into(),
+        column.system.as_str().into(),
+        Cell::Empty,
+        Cell::Empty,
+    ];
+    let figure = |figure| column.figure(figure).map(|one| Number::Rate(one.value));
+    line.extend(FIGURES.map(|(_, of, _)| Cell::from(figure(of))));
+    // Verdict, fingerprint, tool and time are of submissions alone.
+    line.extend([const { Cell::Empty }; 4]);
+    line.extend([Cell::ours(column.tables.join(" ")), Cell::Empty]);
+    line
+}
+
+/// With the reason why it is apart.
+fn submitted_line(group: &Group, numbered: &Numbered, apart: &str) -> Vec<Cell> {
+    let one = &numbered.submission;
+    let mut line = vec![
+        group.label.as_str().into(),
+        edition_of(one),
+        Number::Ordinal(numbered.number).into(),
+        one.contributor.as_str().into(),
+        one.system.as_str().into(),
+        one.engine.as_str().into(),
+        one.durability.as_str().into(),
+    ];
+    line.extend(FIGURES.map(|(_, _, of)| Cell::from(Number::Rate(of(one.rates)))));
+    line.extend([
+        Cell::ours(one.verdict.name()),
+        Cell::ours(one.fingerprint.as_str()),
+        format!("{} {}", one.tool.name, one.tool.version).into(),
+        Number::Ordinal(one.when_unix_ns).into(),
+        Cell::Empty,
+        apart.into(),
+    ]);
+    line
+}
+
+/// The edition of a submission's work; missing of mixes.
+fn edition_of(submission: &Submission) -> Cell {
+    let shape = ConfigurationShape::of(&submission.workload);
+    shape.map(|(_, edition)| Cell::ours(edition.name())).into()
 }

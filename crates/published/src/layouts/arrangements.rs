@@ -3,7 +3,7 @@
 use document::{Cell, Number, Table};
 use study::PaperLayout;
 
-use super::figures::{SESSION, figures_of, label, label_of_session, unit_of};
+use super::figures::{SESSION, figures_of, label, unit_of};
 use super::results::{LayoutResults, ShownValue};
 use super::rows::{
     LayoutView, NOT_MEASURED, Place, SPREAD, add_row, add_spread, cell, header, systems,
@@ -64,8 +64,8 @@ fn side_by_side(results: &LayoutResults, work: usize, head: String, systems: &[u
         table.column(results.systems[*system].name.clone(), false);
     }
     for figure in figures_of(results.layout) {
-        let places: Vec<Place> = systems.iter().map(|at| (work, *at, *figure)).collect();
-        let leads = (vec![Cell::ours(label(*figure))], vec![Cell::ours(SPREAD)]);
+        let places: Vec<Place> = systems.iter().map(|at| (work, *at, figure)).collect();
+        let leads = (vec![Cell::ours(label(figure))], vec![Cell::ours(SPREAD)]);
         add_row(&mut table, results, leads, &places, Vec::new());
     }
     table
@@ -224,8 +224,8 @@ fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
             table.column(format!("{}/{base}", header(results, system)), false);
         }
     }
-    for figure in SESSION {
-        let mut row = vec![Cell::ours(label_of_session(figure))];
+    for (figure, unit, label) in SESSION {
+        let mut row = vec![Cell::ours(label)];
         let mut places = Vec::new();
         for (systems, base) in groups {
             for system in systems {
@@ -240,7 +240,7 @@ fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
         }
         table.row(row);
         // What is counted is the same in every block.
-        if unit_of(figure) != Unit::Files {
+        if unit != Unit::Files {
             add_spread(&mut table, results, vec![Cell::ours(SPREAD)], &places);
         }
     }

@@ -73,11 +73,11 @@ fn add_row(results: &mut LayoutResults, row: &Row<'_>, work: usize, known: &mut 
         results.systems.len() - 1
     });
     for figure in figures_of(results.layout) {
-        if let Some((cell, unit)) = row.figures.get(figure) {
+        if let Some((cell, unit)) = row.figures.get(&figure) {
             results.values.push(StudiedValue {
                 work,
                 system,
-                figure: *figure,
+                figure,
                 over: None,
                 value: printed(&cell.0, *unit),
             });

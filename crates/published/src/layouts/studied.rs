@@ -162,7 +162,7 @@ pub(super) fn add_values(results: &mut LayoutResults, runs: &[PaperRun], places:
     for work in 0..results.works.len() {
         for system in 0..results.systems.len() {
             for figure in figures_of(results.layout) {
-                let blocks = results.blocks.get(&(work, system, *figure));
+                let blocks = results.blocks.get(&(work, system, figure));
                 let value = match blocks.and_then(BlockValues::measured) {
                     Some(measured) => ShownValue::Measured(measured),
                     None => ShownValue::Missing {
@@ -172,7 +172,7 @@ pub(super) fn add_values(results: &mut LayoutResults, runs: &[PaperRun], places:
                 results.values.push(StudiedValue {
                     work,
                     system,
-                    figure: *figure,
+                    figure,
                     over: None,
                     value,
                 });
