@@ -2,7 +2,7 @@
 //! file is.
 
 use crate::process::{output_and_memory, record_of};
-use std::error::Error;
+use crate::result::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::time::Instant;
@@ -66,7 +66,7 @@ const QUESTIONS: [(&str, &str, bool); 13] = [
 
 /// Fills an archive with runs, and times what is done with them. Whether a list with a filter is
 /// fast enough.
-pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool, Box<dyn Error>> {
+pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("archive.db");
     let (record, _) = record_of(ours, "--preset mail --files 500 --for 5s", directory.path())?;
@@ -121,7 +121,7 @@ pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool,
 
 /// The most memory that this program had. What it starts begins with that, by the count of the
 /// system (getrusage(2), `ru_maxrss`), since it begins as a copy of this.
-fn own_memory_bytes() -> Result<u64, Box<dyn Error>> {
+fn own_memory_bytes() -> Result<u64> {
     let status = std::fs::read_to_string("/proc/self/status")?;
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
     let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
@@ -133,7 +133,7 @@ fn own_memory_bytes() -> Result<u64, Box<dyn Error>> {
 }
 
 /// Runs that differ in what lists filter by.
-fn fill(path: &Path, record: &Record, runs: u64) -> Result<(), Box<dyn Error>> {
+fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
     /// The runs of 2001, one every ten minutes.
     const FIRST_UNIX_NS: u64 = 978_307_200_000_000_000;
     const EVERY_NS: u64 = 600_000_000_000;

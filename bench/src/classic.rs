@@ -1,7 +1,7 @@
 //! Ours against the original, in turns.
 
 use crate::process::{command, cost, cost_with_input};
-use std::error::Error;
+use crate::result::Result;
 use std::path::Path;
 
 use system::child::ChildCost;
@@ -75,11 +75,7 @@ pub struct Programs<'p> {
 }
 
 /// Prints the ratios of all pairings on all file systems.
-pub fn compare(
-    programs: Programs<'_>,
-    pairs: usize,
-    options: &ClassicOptions,
-) -> Result<(), Box<dyn Error>> {
+pub fn compare(programs: Programs<'_>, pairs: usize, options: &ClassicOptions) -> Result<()> {
     println!(
         "ours / original, medians of {pairs} interleaved pairs [interval]; limits hold on \
          tmpfs"
@@ -117,7 +113,7 @@ impl Pairing {
         kind: &str,
         at: &Path,
         work: Work,
-    ) -> Result<(), Box<dyn Error>> {
+    ) -> Result<()> {
         let commands = at.with_file_name("commands");
         std::fs::write(&commands, self.commands(at, work))?;
         let mut costs = Vec::new();
@@ -163,13 +159,7 @@ impl Pairing {
         )
     }
 
-    fn ours(
-        &self,
-        program: &Path,
-        at: &Path,
-        work: Work,
-        commands: &Path,
-    ) -> Result<ChildCost, Box<dyn Error>> {
+    fn ours(&self, program: &Path, at: &Path, work: Work, commands: &Path) -> Result<ChildCost> {
         let Some(engine) = self.engine else {
             return cost_with_input(program, commands);
         };

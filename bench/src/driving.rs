@@ -2,7 +2,7 @@
 //! none, a soak.
 
 use crate::process::{command, output, output_and_memory_over_time, record_of};
-use std::error::Error;
+use crate::result::Result;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -45,7 +45,7 @@ pub struct SoakOptions {
 }
 
 /// Climbs the same sweep several times on each file system and prints its limits.
-pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<(), Box<dyn Error>> {
+pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<()> {
     touch_memory();
     println!(
         "{} up the sweep {}, SLO {}, {} times on each file system; transactions a second",
@@ -147,7 +147,7 @@ fn show_spread(name: &str, values: &[f64]) {
 }
 
 /// A work that becomes steady on a fresh ext4, and one whose files grow all the time.
-pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
+pub fn steady(ours: &Path) -> Result<()> {
     // Reads take the longer the larger the files are; none of them comes to its greatest size in
     // the time, and all of them fit.
     let growing = "--mix read=1,append=1 --files 500 --size 4KiB --append-size 64KiB --size-max \
@@ -186,7 +186,7 @@ pub fn steady(ours: &Path) -> Result<(), Box<dyn Error>> {
 
 /// Four workers for a long time at a rate: does the program's memory grow, is anything lost, how
 /// large is the record?
-pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool, Box<dyn Error>> {
+pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
     /// Memory may be so much greater at the end than in the middle, in bytes: an hour has all
     /// slices by then.
     const GROWTH_MAX: i64 = 4_000_000;

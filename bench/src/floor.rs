@@ -1,8 +1,8 @@
 //! The posix storage with a prepared stream against a bare C program that makes the same system
 //! calls: `floor.c`.
 
+use crate::result::Result;
 use crate::statistics::{Median, interleaved, median};
-use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -52,7 +52,7 @@ struct Rivals {
 }
 
 impl Rivals {
-    fn new(size: FloorOptions, workers: u32) -> Result<Self, Box<dyn Error>> {
+    fn new(size: FloorOptions, workers: u32) -> Result<Self> {
         let mounted = MountedVolume::new("tmpfs")?;
         let workload = Workload {
             workers: Workers::Private { workers },
@@ -91,7 +91,7 @@ impl Rivals {
         })
     }
 
-    fn ours(&self) -> Result<Command, Box<dyn Error>> {
+    fn ours(&self) -> Result<Command> {
         ours::command(&self.workload, &self.mounted.path().join("ours"), true)
     }
 
@@ -105,7 +105,7 @@ impl Rivals {
 }
 
 /// Compiles a program of ours.
-pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf, Box<dyn Error>> {
+pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf> {
     let file = to.with_extension("c");
     std::fs::write(&file, source)?;
     output(
@@ -121,7 +121,7 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf, Box
 
 /// Compares costs, or shows the calls of a twentieth of the work. Whether limits hold, or calls are
 /// the same.
-pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool, Box<dyn Error>> {
+pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool> {
     if !options.calls {
         return compare(pairs, options);
     }
@@ -133,7 +133,7 @@ pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool, Box<dyn Erro
 }
 
 /// Prints the ratios for one worker and two. Whether all limits hold.
-fn compare(pairs: usize, size: FloorOptions) -> Result<bool, Box<dyn Error>> {
+fn compare(pairs: usize, size: FloorOptions) -> Result<bool> {
     println!(
         "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: \
          {} files, {} transactions a worker",
@@ -206,7 +206,7 @@ pub fn verdict(holds: bool, limit: f64) -> String {
 }
 
 /// Shows by strace that both make the same calls in the same order. Whether they do.
-fn show_calls(size: FloorOptions) -> Result<bool, Box<dyn Error>> {
+fn show_calls(size: FloorOptions) -> Result<bool> {
     println!(
         "calls on files as strace saw them: {} files, {} transactions a worker",
         size.files, size.transactions

@@ -5,7 +5,7 @@
 //! is to hold: the program's memory stays below a limit, and nothing fails.
 
 use crate::process::record_of;
-use std::error::Error;
+use crate::result::Result;
 use std::path::Path;
 
 use record::Record;
@@ -50,7 +50,7 @@ pub enum LargePart {
 }
 
 /// Performs it all and prints what it came to. Whether the memory stayed below its limit.
-pub fn perform(ours: &Path, size: LargeOptions) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, size: LargeOptions) -> Result<bool> {
     let LargeOptions {
         files,
         transactions,

@@ -32,6 +32,7 @@ mod phases;
 mod presets;
 mod process;
 mod ranks;
+mod result;
 mod safety;
 mod seeing;
 mod statistics;
@@ -39,11 +40,12 @@ mod strace;
 mod studies;
 mod verdicts;
 
-use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+
+use crate::result::Result;
 
 #[derive(Debug, Parser)]
 struct Arguments {
@@ -111,7 +113,7 @@ enum Benchmark {
 }
 
 /// Does what is asked. Whether the limits that are to be checked hold.
-fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
+fn perform(arguments: &Arguments) -> Result<bool> {
     if let Benchmark::Ours(options) = &arguments.what {
         return ours::perform(options).map(|()| true);
     }
@@ -137,7 +139,7 @@ fn perform(arguments: &Arguments) -> Result<bool, Box<dyn Error>> {
 }
 
 /// Performs a benchmark that has no limits.
-fn show(benchmark: &Benchmark, arguments: &Arguments) -> Result<(), Box<dyn Error>> {
+fn show(benchmark: &Benchmark, arguments: &Arguments) -> Result<()> {
     let ours = &arguments.ours;
     let pairs = |default| arguments.pairs.unwrap_or(default);
     match benchmark {

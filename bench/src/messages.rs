@@ -1,7 +1,7 @@
 //! How long it takes to read the counters of messages on a machine with many mounts of NFS: without
 //! what the kernel takes to write them.
 
-use std::error::Error;
+use crate::result::Result;
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -21,7 +21,7 @@ const LIMIT_MS: f64 = 1.0;
 const READINGS: usize = 1_000;
 
 /// Prints the median time of a reading. Whether it is within the limit.
-pub fn reading() -> Result<bool, Box<dyn Error>> {
+pub fn reading() -> Result<bool> {
     let section = CAPTURE
         .split_once(" mounted on /D")
         .ok_or("the capture has no /D")?

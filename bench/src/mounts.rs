@@ -1,7 +1,7 @@
 //! File systems that are made for a benchmark and go with it.
 
 use crate::process::{command, output};
-use std::error::Error;
+use crate::result::Result;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -32,7 +32,7 @@ pub struct MountedVolume {
 impl MountedVolume {
     /// Makes and mounts a file system of 8 GiB: `tmpfs`, or `ext4`, `xfs` or `btrfs` in a sparse
     /// loop image.
-    pub fn new(kind: &str) -> Result<Self, Box<dyn Error>> {
+    pub fn new(kind: &str) -> Result<Self> {
         let mut mounted = Self::nothing_yet()?;
         match kind {
             "tmpfs" => mounted.mount(&["-t", "tmpfs", "-o", "size=8g", "tmpfs"])?,
@@ -47,7 +47,7 @@ impl MountedVolume {
     /// Makes and mounts a file system of 2 GiB that lies in memory as a whole, so that no disk's
     /// speed shows: `tmpfs`, `ext4`, `xfs`, `btrfs`, `overlay` on a tmpfs, or `fuse`, served by
     /// this process.
-    pub fn in_memory(kind: &str) -> Result<Self, Box<dyn Error>> {
+    pub fn in_memory(kind: &str) -> Result<Self> {
         let (mut mounted, memory) = Self::on_memory()?;
         match kind {
             "tmpfs" => mounted.mount(&["-t", "tmpfs", "-o", "size=2g", "tmpfs"])?,
@@ -83,14 +83,14 @@ impl MountedVolume {
     }
 
     /// Mounts a FUSE file system, as [`Self::in_memory`] does, with these options.
-    pub fn fuse_in_memory(options: faultfs::Options) -> Result<Self, Box<dyn Error>> {
+    pub fn fuse_in_memory(options: faultfs::Options) -> Result<Self> {
         let (mut mounted, memory) = Self::on_memory()?;
         mounted.serve(&memory, options)?;
         Ok(mounted)
     }
 
     /// Nothing yet, and the tmpfs that it is to lie on.
-    fn on_memory() -> Result<(Self, PathBuf), Box<dyn Error>> {
+    fn on_memory() -> Result<(Self, PathBuf)> {
         let mut mounted = Self::nothing_yet()?;
         let memory = mounted.directory.path().join("memory");
         std::fs::create_dir(&memory)?;
@@ -100,7 +100,7 @@ impl MountedVolume {
         Ok((mounted, memory))
     }
 
-    fn serve(&mut self, memory: &Path, options: faultfs::Options) -> Result<(), Box<dyn Error>> {
+    fn serve(&mut self, memory: &Path, options: faultfs::Options) -> Result<()> {
         let backing = memory.join("backing");
         std::fs::create_dir(&backing)?;
         self.served = Some(faultfs::Passthrough::mount(
@@ -121,7 +121,7 @@ impl MountedVolume {
 
     /// Makes and mounts an ext4 for many small files in a sparse loop image: blocks of 1 KiB and so
     /// many inodes.
-    pub fn for_many_files(image_bytes: u64, inodes: u64) -> Result<Self, Box<dyn Error>> {
+    pub fn for_many_files(image_bytes: u64, inodes: u64) -> Result<Self> {
         let mut mounted = Self::nothing_yet()?;
         let inodes = inodes.to_string();
         let arguments = ["-q", "-F", "-b", "1024", "-N", &inodes, "-E", NOT_LAZY];
@@ -129,7 +129,7 @@ impl MountedVolume {
         Ok(mounted)
     }
 
-    fn nothing_yet() -> Result<Self, Box<dyn Error>> {
+    fn nothing_yet() -> Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("postmark-bench-")
             .tempdir()?;
@@ -144,12 +144,7 @@ impl MountedVolume {
         Ok(mounted)
     }
 
-    fn mount_image(
-        &mut self,
-        bytes: u64,
-        make: &str,
-        arguments: &[&str],
-    ) -> Result<(), Box<dyn Error>> {
+    fn mount_image(&mut self, bytes: u64, make: &str, arguments: &[&str]) -> Result<()> {
         let image = self.directory.path().join("image");
         File::create(&image)?.set_len(bytes)?;
         output(Command::new(make).args(arguments).arg(&image))?;
@@ -168,7 +163,7 @@ impl MountedVolume {
         mounted
     }
 
-    fn mount(&mut self, arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    fn mount(&mut self, arguments: &[&str]) -> Result<()> {
         output(Command::new("mount").args(arguments).arg(self.path()))?;
         self.is_mounted = true;
         Ok(())
@@ -181,7 +176,7 @@ impl MountedVolume {
 }
 
 /// Attaches an image to a free loop device and gives its name.
-fn attach(image: &Path, direct: bool) -> Result<String, Box<dyn Error>> {
+fn attach(image: &Path, direct: bool) -> Result<String> {
     let mode = if direct { "on" } else { "off" };
     let words = format!("--find --show --direct-io={mode}");
     let device = output(command("losetup", &words).arg(image))?;
@@ -230,6 +225,6 @@ pub fn touch_memory() {
 }
 
 /// Syncs what was written before, so that it does not disturb what follows.
-pub fn sync(path: &Path) -> Result<(), Box<dyn Error>> {
+pub fn sync(path: &Path) -> Result<()> {
     output(Command::new("sync").arg("-f").arg(path)).map(drop)
 }

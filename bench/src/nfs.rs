@@ -4,9 +4,9 @@
 
 use crate::phases::{Cost, cost, numbers_of};
 use crate::process::{command, output};
+use crate::result::Result;
 use crate::statistics::{interleaved, median, ratio_of_sums};
 use std::collections::BTreeMap;
-use std::error::Error;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
@@ -67,7 +67,7 @@ struct Server {
 }
 
 impl Server {
-    fn start() -> Result<Self, Box<dyn Error>> {
+    fn start() -> Result<Self> {
         // In memory, so that no disk's speed shows.
         let directory = tempfile::Builder::new()
             .prefix("postmark-bench-")
@@ -107,7 +107,7 @@ impl Server {
         Ok(server)
     }
 
-    fn expect(&mut self, word: &str) -> Result<(), Box<dyn Error>> {
+    fn expect(&mut self, word: &str) -> Result<()> {
         let mut line = String::new();
         self.answers.read_line(&mut line)?;
         if line.starts_with(word) {
@@ -144,7 +144,7 @@ struct Measured {
 }
 
 impl Measured {
-    fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
+    fn parse(text: &str) -> Result<Self> {
         let numbers = numbers_of(text, "transactions ")?;
         let calls = text.lines().filter_map(|line| {
             let (procedure, count) = line.strip_prefix("call ")?.split_once(' ')?;
@@ -184,7 +184,7 @@ struct NfsRivals<'a> {
 
 impl NfsRivals<'_> {
     /// The work as the engine reads it.
-    fn workload(&self, mix: &str) -> Result<String, Box<dyn Error>> {
+    fn workload(&self, mix: &str) -> Result<String> {
         let words = format!(
             "plan --format json --names decimal --mix {mix} --size {FILE_BYTES} --contents text \
              --files {} --transactions {}",
@@ -195,7 +195,7 @@ impl NfsRivals<'_> {
         Ok(plan["spec"]["workload"].to_string())
     }
 
-    fn ours(&self, workload: &str, depth: u32) -> Result<Measured, Box<dyn Error>> {
+    fn ours(&self, workload: &str, depth: u32) -> Result<Measured> {
         let mut command = self.server.command(&std::env::current_exe()?);
         let url = format!("nfs://127.0.0.1:{NFS_PORT}/export?mountport={MOUNT_PORT}");
         command.args(["ours", "--prepared", "--workload", workload]);
@@ -203,7 +203,7 @@ impl NfsRivals<'_> {
         Measured::parse(&output(&mut command)?)
     }
 
-    fn libnfs(&self, work: &str, depth: u32) -> Result<Measured, Box<dyn Error>> {
+    fn libnfs(&self, work: &str, depth: u32) -> Result<Measured> {
         let mut command = self.server.command(&self.libnfs);
         let (files, operations) = (self.size.files, self.size.operations);
         let words = format!(
@@ -214,12 +214,7 @@ impl NfsRivals<'_> {
         Measured::parse(&output(&mut command)?)
     }
 
-    fn pairs(
-        &self,
-        work: &str,
-        mix: &str,
-        depth: u32,
-    ) -> Result<Vec<[Measured; 2]>, Box<dyn Error>> {
+    fn pairs(&self, work: &str, mix: &str, depth: u32) -> Result<Vec<[Measured; 2]>> {
         let workload = self.workload(mix)?;
         let pairs = interleaved(
             self.pairs,
@@ -238,7 +233,7 @@ const FURTHER_LEAST: u64 = 8;
 
 /// Fails where the two do not make the same calls. Of a mix the shares are drawn: they may differ
 /// by a little.
-fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<(), Box<dyn Error>> {
+fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
     let further = FURTHER_LEAST + libnfs.calls.values().sum::<u64>() / FURTHER_SHARE;
     let mut names = ours.calls.keys().chain(libnfs.calls.keys());
     let near = |name: &String| {
@@ -258,7 +253,7 @@ fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<(), Box<dyn Error>> {
 
 /// Prints the ratios of each work at each depth. Whether all limits hold; nothing is compared where
 /// libnfs or a server is missing.
-pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool, Box<dyn Error>> {
+pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool> {
     let needs = [
         "/usr/include/nfsc/libnfs-raw.h",
         "/usr/bin/ganesha.nfsd",

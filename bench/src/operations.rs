@@ -1,6 +1,6 @@
 //! The list of operations that `floor.c` performs: the classic stream, drawn and named.
 
-use std::error::Error;
+use crate::result::Result;
 use std::io::Write;
 
 use workload::{Action, ClassicStream, Phase, Stream, Work, Workload};
@@ -11,7 +11,7 @@ const MAGIC: u64 = 0x3152_304f_4c46_4d50;
 const NAME_BYTES: usize = 24;
 
 /// Writes the operations of all workers; gives how many there are.
-pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64, Box<dyn Error>> {
+pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64> {
     let Work::Classic(classic) = &workload.work else {
         return Err("the floor knows classic workloads only".into());
     };

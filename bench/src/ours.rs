@@ -2,8 +2,8 @@
 //! what each phase took: a record has the processor time of the whole run only, in which a stream
 //! that is drawn before the run would count.
 
+use crate::result::Result;
 use record::{Outcome, PhaseRecord};
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -29,7 +29,7 @@ pub struct OursOptions {
 
 /// The command that performs a workload in a directory, and prints what
 /// [`crate::phases::Costs::parse`] reads.
-pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command, Box<dyn Error>> {
+pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     command.args([
         "ours",
@@ -46,7 +46,7 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
 
 /// Performs a workload and prints what its phases took: in a directory with the posix storage, or,
 /// with a depth, in a directory of its own below the URL of an NFS server.
-pub fn perform(options: &OursOptions) -> Result<(), Box<dyn Error>> {
+pub fn perform(options: &OursOptions) -> Result<()> {
     let (at, prepared, depth) = (&options.target, options.prepared, options.depth);
     let locations = vec![at.to_owned()];
     let workload: Workload = serde_json::from_str(&options.workload)?;
@@ -128,7 +128,7 @@ fn sum_of_rates(phase: &PhaseRecord) -> f64 {
 }
 
 /// From the first worker's start to the last one's end.
-fn wall_ns(phase: &PhaseRecord) -> Result<u64, Box<dyn Error>> {
+fn wall_ns(phase: &PhaseRecord) -> Result<u64> {
     let began = phase.workers.iter().map(|worker| worker.began_ns).min();
     let ended = phase.workers.iter().map(|worker| worker.ended_ns).max();
     Ok(ended.ok_or("no worker")? - began.ok_or("no worker")?)

@@ -1,8 +1,8 @@
 //! The program's overhead: the loop on nothing, and plans.
 
 use crate::process::{command, output};
+use crate::result::Result;
 use crate::statistics::show_median;
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -26,7 +26,7 @@ pub struct NullOptions {
 }
 
 /// Prints nanoseconds a transaction on the null storage.
-pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<(), Box<dyn Error>> {
+pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<()> {
     if options.instructions {
         return instructions(ours, options.beside.as_deref());
     }
@@ -62,12 +62,7 @@ pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<(), Box<
     Ok(())
 }
 
-fn null_once(
-    ours: &Path,
-    files: u64,
-    transactions: u64,
-    latencies: bool,
-) -> Result<f64, Box<dyn Error>> {
+fn null_once(ours: &Path, files: u64, transactions: u64, latencies: bool) -> Result<f64> {
     let words = format!(
         "run --quiet --storage null --format json --files {files} --transactions {transactions}"
     );
@@ -93,7 +88,7 @@ const COUNTED: [(&str, &str); 4] = [
 
 /// Prints instructions a transaction on the null storage, and how many more than those of another
 /// binary they are.
-fn instructions(ours: &Path, beside: Option<&Path>) -> Result<(), Box<dyn Error>> {
+fn instructions(ours: &Path, beside: Option<&Path>) -> Result<()> {
     println!(
         "the loop's overhead on the null storage, instructions a transaction by valgrind's \
          cachegrind"
@@ -114,10 +109,10 @@ fn instructions(ours: &Path, beside: Option<&Path>) -> Result<(), Box<dyn Error>
 }
 
 /// The difference between a short run and a longer one: what else a run does is in both.
-fn instructions_of(binary: &Path, words: &str) -> Result<f64, Box<dyn Error>> {
+fn instructions_of(binary: &Path, words: &str) -> Result<f64> {
     const SHORT: u64 = 100_000;
     const LONG: u64 = 400_000;
-    let count = |transactions: u64| -> Result<f64, Box<dyn Error>> {
+    let count = |transactions: u64| -> Result<f64> {
         let mut command = command(
             "valgrind",
             "--tool=cachegrind --cache-sim=no --cachegrind-out-file=/dev/null --log-fd=1",
@@ -140,7 +135,7 @@ fn instructions_of(binary: &Path, words: &str) -> Result<f64, Box<dyn Error>> {
 }
 
 /// Prints seconds and the greatest memory of plans.
-pub fn plan(ours: &Path, pairs: usize) -> Result<(), Box<dyn Error>> {
+pub fn plan(ours: &Path, pairs: usize) -> Result<()> {
     println!("plans: median seconds of {} rounds [interval]", pairs);
     for (files, transactions) in [("9999", "5M"), ("10M", "10M")] {
         let mut seconds = Vec::new();

@@ -7,7 +7,7 @@
 //! its first deletion, and from there to its end, seen by `borders.c` (the first is what its
 //! `Files/sec` is of; both are added up over its processes, as it does).
 
-use std::error::Error;
+use crate::result::Result;
 use std::process::Command;
 
 use workload::Action;
@@ -115,7 +115,7 @@ const CONTESTS: [Contest; 4] = [
 impl Contest {
     /// Our run: without reads where none are compared, since files that were read go otherwise than
     /// those that were not.
-    fn our_command(&self, ground: &PeerLoad) -> Result<Command, Box<dyn Error>> {
+    fn our_command(&self, ground: &PeerLoad) -> Result<Command> {
         let reads = self
             .rows
             .iter()
@@ -142,11 +142,7 @@ impl Contest {
     }
 
     /// One pair: ours and theirs of every row.
-    fn pair(
-        &self,
-        ground: &PeerLoad,
-        ours_first: bool,
-    ) -> Result<Vec<[PhaseSample; 2]>, Box<dyn Error>> {
+    fn pair(&self, ground: &PeerLoad, ours_first: bool) -> Result<Vec<[PhaseSample; 2]>> {
         let ours = || ground.renew().and_then(|()| self.ours(ground));
         let theirs = || ground.renew().and_then(|()| (self.run)(ground));
         let (ours, theirs) = if ours_first {
@@ -160,7 +156,7 @@ impl Contest {
     }
 
     /// Says what calls each of the two makes for a file.
-    fn show_calls(&self, ground: &PeerLoad) -> Result<(), Box<dyn Error>> {
+    fn show_calls(&self, ground: &PeerLoad) -> Result<()> {
         let log = ground.beside("strace");
         ground.renew()?;
         let ours = trace(&self.our_command(ground)?, &log, is_file)?;
@@ -198,7 +194,7 @@ fn is_file(path: &str) -> bool {
 }
 
 /// Shows the calls of all programs for a file.
-fn show_calls() -> Result<(), Box<dyn Error>> {
+fn show_calls() -> Result<()> {
     println!(
         "calls for a file, as strace saw them, of {TRACED_FILES} files on tmpfs with one worker; \
          and what else differs:"
@@ -210,7 +206,7 @@ fn show_calls() -> Result<(), Box<dyn Error>> {
 }
 
 /// Shows calls, and unless they are all that is asked for, compares. Whether all limits hold.
-pub fn perform(rounds: usize, choice: &PeersOptions) -> Result<bool, Box<dyn Error>> {
+pub fn perform(rounds: usize, choice: &PeersOptions) -> Result<bool> {
     if choice.calls {
         return show_calls().map(|()| true);
     }
@@ -218,7 +214,7 @@ pub fn perform(rounds: usize, choice: &PeersOptions) -> Result<bool, Box<dyn Err
 }
 
 /// Prints rates and ratios. Whether all limits hold.
-fn compare(counted_rounds: usize, choice: &PeersOptions) -> Result<bool, Box<dyn Error>> {
+fn compare(counted_rounds: usize, choice: &PeersOptions) -> Result<bool> {
     show_calls()?;
     println!(
         "{} files a worker; medians of {} interleaved rounds [interval]; user CPU in microseconds \

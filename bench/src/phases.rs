@@ -1,6 +1,6 @@
 //! What phases took: how the programs that are compared tell it, and how it is read.
 
-use std::error::Error;
+use crate::result::Result;
 
 /// What a phase took: of wall clock from the first worker's start to the last one's end, and of the
 /// process's processor time.
@@ -39,7 +39,7 @@ impl Costs {
 
     /// The costs in a program's output: for each phase a line of its name and three numbers of
     /// seconds.
-    pub fn parse(text: &str) -> Result<Self, Box<dyn Error>> {
+    pub fn parse(text: &str) -> Result<Self> {
         let of = |name: &str| cost(&mut numbers_of(text, name)?.split_whitespace());
         Ok(Self {
             prepare: of("prepare ")?,
@@ -50,10 +50,8 @@ impl Costs {
 }
 
 /// The next three numbers of a text.
-pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost, Box<dyn Error>> {
-    let mut next = || -> Result<f64, Box<dyn Error>> {
-        Ok(numbers.next().ok_or("a number is missing")?.parse()?)
-    };
+pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost> {
+    let mut next = || -> Result<f64> { Ok(numbers.next().ok_or("a number is missing")?.parse()?) };
     Ok(Cost {
         wall_s: next()?,
         user_s: next()?,
@@ -65,7 +63,7 @@ pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost, Box
 ///
 /// # Errors
 /// If no line begins with it.
-pub fn numbers_of<'a>(text: &'a str, name: &str) -> Result<&'a str, Box<dyn Error>> {
+pub fn numbers_of<'a>(text: &'a str, name: &str) -> Result<&'a str> {
     let numbers = text.lines().find_map(|line| line.strip_prefix(name));
     Ok(numbers.ok_or_else(|| format!("no line '{name}' in {text:?}"))?)
 }

@@ -1,7 +1,7 @@
 //! All presets of today's servers on all file systems: what they come to here.
 
 use crate::process::record_of;
-use std::error::Error;
+use crate::result::Result;
 use std::path::Path;
 
 use record::Phase;
@@ -32,7 +32,7 @@ pub struct PresetsOptions {
 }
 
 /// Runs every preset `rounds` times on each file system, in turns, and prints the medians.
-pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Error>> {
+pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<()> {
     touch_memory();
     let names: Vec<&str> = presets::all(&Machine::SMALL)
         .iter()
@@ -71,7 +71,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<(), Box<dyn Err
     Ok(())
 }
 
-fn once(ours: &Path, preset: &str, at: &Path) -> Result<RunSample, Box<dyn Error>> {
+fn once(ours: &Path, preset: &str, at: &Path) -> Result<RunSample> {
     let (record, _) = record_of(ours, &format!("--preset {preset}"), at)?;
     let summary = Summary::of(&record);
     let phase = summary.phase(Phase::Transactions);

@@ -4,8 +4,8 @@
 //! comes; nothing is started afterwards, so that errors lead out and every file system that was
 //! mounted is unmounted on the way.
 
+use crate::result::Result;
 use record::{Outcome, Record};
-use std::error::Error;
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek};
@@ -55,10 +55,7 @@ fn running() -> MutexGuard<'static, Vec<Pid>> {
 }
 
 /// Starts a program, and waits with what is given.
-fn run<A>(
-    command: &mut Command,
-    wait: impl FnOnce(Child) -> std::io::Result<A>,
-) -> Result<A, Box<dyn Error>> {
+fn run<A>(command: &mut Command, wait: impl FnOnce(Child) -> std::io::Result<A>) -> Result<A> {
     let child = spawn(command)?;
     let group = Pid::from_child(&child);
     let answer = wait(child);
@@ -66,7 +63,7 @@ fn run<A>(
     Ok(answer?)
 }
 
-fn spawn(command: &mut Command) -> Result<Child, Box<dyn Error>> {
+fn spawn(command: &mut Command) -> Result<Child> {
     use std::os::unix::process::CommandExt;
     let mut running = running();
     if let Some(signal) = caught() {
@@ -99,7 +96,7 @@ pub struct Started {
 
 impl Started {
     /// Starts a program; both its streams are kept for later.
-    pub fn new(command: &mut Command) -> Result<Self, Box<dyn Error>> {
+    pub fn new(command: &mut Command) -> Result<Self> {
         let streams = [tempfile::tempfile()?, tempfile::tempfile()?];
         command
             .stdout(streams[0].try_clone()?)
@@ -182,23 +179,23 @@ impl Drop for Started {
 }
 
 /// Runs a command to its end; its output goes nowhere.
-pub fn cost(command: &mut Command) -> Result<ChildCost, Box<dyn Error>> {
+pub fn cost(command: &mut Command) -> Result<ChildCost> {
     cost_with_stdin(command, Stdio::null())
 }
 
 /// Runs a program with a file as its standard input.
-pub fn cost_with_input(program: &Path, input: &Path) -> Result<ChildCost, Box<dyn Error>> {
+pub fn cost_with_input(program: &Path, input: &Path) -> Result<ChildCost> {
     cost_with_stdin(&mut Command::new(program), File::open(input)?.into())
 }
 
-fn cost_with_stdin(command: &mut Command, stdin: Stdio) -> Result<ChildCost, Box<dyn Error>> {
+fn cost_with_stdin(command: &mut Command, stdin: Stdio) -> Result<ChildCost> {
     let null = Stdio::null;
     let cost = run(command.stdin(stdin).stdout(null()).stderr(null()), wait)?;
     ended_well(command, cost.status, "")?;
     Ok(cost)
 }
 
-fn ended_well(command: &Command, status: ExitStatus, error: &str) -> Result<(), Box<dyn Error>> {
+fn ended_well(command: &Command, status: ExitStatus, error: &str) -> Result<()> {
     if status.success() {
         return Ok(());
     }
@@ -214,7 +211,7 @@ pub fn command(program: impl AsRef<OsStr>, words: &str) -> Command {
 
 /// The record of our program's run with the options `words` on `target`, which has to complete, and
 /// the most memory that it had.
-pub fn record_of(ours: &Path, words: &str, target: &Path) -> Result<(Record, u64), Box<dyn Error>> {
+pub fn record_of(ours: &Path, words: &str, target: &Path) -> Result<(Record, u64)> {
     let mut command = command(ours, &format!("run --quiet --format json {words} --target"));
     let (text, memory_bytes) = output_and_memory(command.arg(target))?;
     let record = Record::from_json(&text)?;
@@ -228,7 +225,7 @@ pub fn record_of(ours: &Path, words: &str, target: &Path) -> Result<(Record, u64
 fn captured<A>(
     command: &mut Command,
     wait: impl FnOnce(Child) -> std::io::Result<(ExitStatus, A)>,
-) -> Result<(String, A), Box<dyn Error>> {
+) -> Result<(String, A)> {
     let mut file = tempfile::tempfile()?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?);
     let (status, found) = run(command, wait)?;
@@ -240,7 +237,7 @@ fn captured<A>(
 }
 
 /// Runs a command; returns its output and its peak resident memory in bytes.
-pub fn output_and_memory(command: &mut Command) -> Result<(String, u64), Box<dyn Error>> {
+pub fn output_and_memory(command: &mut Command) -> Result<(String, u64)> {
     captured(command, |child| {
         let cost = wait(child)?;
         Ok((cost.status, cost.memory_bytes))
@@ -252,7 +249,7 @@ pub fn output_and_memory(command: &mut Command) -> Result<(String, u64), Box<dyn
 pub fn output_and_memory_over_time(
     command: &mut Command,
     every: Duration,
-) -> Result<(String, Vec<u64>), Box<dyn Error>> {
+) -> Result<(String, Vec<u64>)> {
     captured(command, |child| {
         let (ended, end) = mpsc::channel::<()>();
         let statm = format!("/proc/{}/statm", child.id());
@@ -275,21 +272,21 @@ pub fn output_and_memory_over_time(
 }
 
 /// Runs a command to its end and gives its output.
-pub fn output(command: &mut Command) -> Result<String, Box<dyn Error>> {
+pub fn output(command: &mut Command) -> Result<String> {
     let (output, error, status) = outputs(command)?;
     ended_well(command, status, &error)?;
     Ok(output)
 }
 
 /// Runs a command to its end and gives its output and its exit status, whatever it is.
-pub fn output_and_status(command: &mut Command) -> Result<(String, ExitStatus), Box<dyn Error>> {
+pub fn output_and_status(command: &mut Command) -> Result<(String, ExitStatus)> {
     let (output, error, status) = outputs(command)?;
     eprint!("{error}");
     Ok((output, status))
 }
 
 /// Standard output, standard error and exit status.
-fn outputs(command: &mut Command) -> Result<(String, String, ExitStatus), Box<dyn Error>> {
+fn outputs(command: &mut Command) -> Result<(String, String, ExitStatus)> {
     command
         .stdin(Stdio::null())
         .stdout(Stdio::piped())

@@ -2,8 +2,8 @@
 //! turns on tmpfs: rates, and whether both have done the same.
 
 use crate::process::{command, output};
+use crate::result::Result;
 use crate::statistics::{interleaved, median};
-use std::error::Error;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -37,7 +37,7 @@ struct RankedRun {
     what: String,
 }
 
-fn performed(command: &mut Command, record: &Path) -> Result<RankedRun, Box<dyn Error>> {
+fn performed(command: &mut Command, record: &Path) -> Result<RankedRun> {
     output(command)?;
     let record = Record::from_json(&std::fs::read_to_string(record)?)?;
     let transactions = record
@@ -60,7 +60,7 @@ struct Ways<'a> {
 }
 
 impl Ways<'_> {
-    fn perform(&self, ranks: Option<u32>) -> Result<RankedRun, Box<dyn Error>> {
+    fn perform(&self, ranks: Option<u32>) -> Result<RankedRun> {
         let record: PathBuf = self.directory.path().join("record.json");
         let target = self.directory.path().join("target");
         let mut command = match ranks {
@@ -86,7 +86,7 @@ impl Ways<'_> {
 }
 
 /// Prints the ratio of rates for each number of ranks. Whether the limit holds.
-pub fn compare(ours: &Path, pairs: usize, size: &RanksOptions) -> Result<bool, Box<dyn Error>> {
+pub fn compare(ours: &Path, pairs: usize, size: &RanksOptions) -> Result<bool> {
     let directory = tempfile::Builder::new()
         .prefix("postmark-bench-")
         .tempdir_in("/dev/shm")?;

@@ -22,7 +22,7 @@ mod perform;
 mod study;
 mod tree;
 
-use std::error::Error;
+use crate::result::Result;
 use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -61,7 +61,7 @@ pub struct Campaign {
 
 /// The memory in which runs show signs of life becomes this program's own: what others leave there
 /// is no matter of a campaign.
-fn have_own_memory() -> Result<(), Box<dyn Error>> {
+fn have_own_memory() -> Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)
         .map_err(|errno| format!("cannot have mounts of its own: {errno}: run as root"))?;
     output(Command::new("mount").args(["--make-rprivate", "/"]))?;
@@ -70,7 +70,7 @@ fn have_own_memory() -> Result<(), Box<dyn Error>> {
 }
 
 /// Performs all rounds and says what they came to. Whether each of them was as it should be.
-pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
     let ours = std::fs::canonicalize(ours)
         .map_err(|error| format!("cannot find {}: {error}", ours.display()))?;
     let seed = campaign.seed.unwrap_or_else(seed_of_now);

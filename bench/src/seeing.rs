@@ -2,8 +2,8 @@
 //! second, and without.
 
 use crate::process::{command, output_and_memory};
+use crate::result::Result;
 use crate::statistics::{interleaved, median};
-use std::error::Error;
 use std::fs::{File, OpenOptions};
 use std::io::Read;
 use std::os::fd::OwnedFd;
@@ -26,7 +26,7 @@ struct Terminal {
 }
 
 impl Terminal {
-    fn open() -> Result<Self, Box<dyn Error>> {
+    fn open() -> Result<Self> {
         let ours: OwnedFd = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY)?;
         grantpt(&ours)?;
         unlockpt(&ours)?;
@@ -68,14 +68,14 @@ pub struct SeeingOptions {
 
 /// Measures what watching costs, and how long counters take to read. Whether both are within their
 /// limits.
-pub fn perform(ours: &Path, pairs: usize, options: SeeingOptions) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, pairs: usize, options: SeeingOptions) -> Result<bool> {
     let is_seen = options.counters || compare(ours, pairs, options.transactions)?;
     Ok(messages::reading()? && is_seen)
 }
 
 /// Prints both rates on the null storage and their ratio. Whether the whole interval is within the
 /// limit.
-fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box<dyn Error>> {
+fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool> {
     let terminal = Terminal::open()?;
     let noise = Noise::begin();
     let rates = interleaved(
@@ -108,11 +108,7 @@ fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool, Box<dyn
     Ok(holds)
 }
 
-fn rate(
-    ours: &Path,
-    transactions: u64,
-    terminal: Option<&Terminal>,
-) -> Result<f64, Box<dyn Error>> {
+fn rate(ours: &Path, transactions: u64, terminal: Option<&Terminal>) -> Result<f64> {
     let words =
         format!("run --storage null --format json --files 20000 --transactions {transactions}");
     let mut command = command(ours, &words);

@@ -1,6 +1,6 @@
 //! Medians and shares with their intervals.
 
-use std::error::Error;
+use crate::result::Result;
 
 /// The median of some values and the order statistics that enclose the true one with about 95 %
 /// probability (by the sign test; with 9 values the 2nd and the 8th, 96.1 %).
@@ -128,9 +128,9 @@ fn binomial_at_most(count: usize, all: usize, share: f64) -> f64 {
 /// The first of a sample.
 pub fn interleaved<A>(
     count: usize,
-    one: impl Fn() -> Result<A, Box<dyn Error>>,
-    other: impl Fn() -> Result<A, Box<dyn Error>>,
-) -> Result<Vec<[A; 2]>, Box<dyn Error>> {
+    one: impl Fn() -> Result<A>,
+    other: impl Fn() -> Result<A>,
+) -> Result<Vec<[A; 2]>> {
     let mut pairs = Vec::new();
     for number in 0..=count {
         let pair = if number % 2 == 0 {

@@ -1,7 +1,7 @@
 //! The system calls that a program makes for files of a benchmark, as strace(1) saw them.
 
+use crate::result::Result;
 use std::collections::{BTreeMap, HashMap, HashSet};
-use std::error::Error;
 use std::path::Path;
 use std::process::Command;
 
@@ -27,7 +27,7 @@ pub fn trace(
     command: &Command,
     log: &Path,
     is_file: impl Fn(&str) -> bool,
-) -> Result<Vec<Vec<FileCall>>, Box<dyn Error>> {
+) -> Result<Vec<Vec<FileCall>>> {
     let mut strace = Command::new("strace");
     strace.args(["-f", "-s", "0", "-o"]).arg(log);
     strace.arg(command.get_program()).args(command.get_args());

@@ -9,7 +9,7 @@
 
 mod found;
 
-use std::error::Error;
+use crate::result::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -93,7 +93,7 @@ pub struct StudiesOptions {
 
 /// Performs all studies and prints them and their totals. Whether the counts agree with what
 /// intervals and gates promise.
-pub fn perform(ours: &Path, size: &StudiesOptions) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, size: &StudiesOptions) -> Result<bool> {
     let bench = Bench {
         ours,
         size,
@@ -169,27 +169,19 @@ impl Bench<'_> {
         memory: &MountedVolume,
         requirements: &[String],
         seed: u64,
-    ) -> Result<Found, Box<dyn Error>> {
+    ) -> Result<Found> {
         let performed = self.perform_identical(memory, seed)?;
         self.found(performed, requirements, 1.0)
     }
 
-    fn perform_identical(
-        &self,
-        memory: &MountedVolume,
-        seed: u64,
-    ) -> Result<Performed, Box<dyn Error>> {
+    fn perform_identical(&self, memory: &MountedVolume, seed: u64) -> Result<Performed> {
         let made = format!("make:ext4?size=64MiB&in={}", memory.path().display());
         self.study(&[("a", &made), ("b", &made)], TRANSACTIONS, "", seed)
     }
 
     /// Requirements with the first of [`MARGINS`] that needs no more than the blocks there are, at
     /// the noise of a first study, which does not count.
-    fn requirements(
-        &self,
-        memory: &MountedVolume,
-        seed: u64,
-    ) -> Result<Vec<String>, Box<dyn Error>> {
+    fn requirements(&self, memory: &MountedVolume, seed: u64) -> Result<Vec<String>> {
         let first = self.perform_identical(memory, seed)?;
         let mut chosen = Vec::new();
         for (metric, is_at_least) in REQUIRED {
@@ -221,7 +213,7 @@ impl Bench<'_> {
 
     /// The same FUSE file system twice, one of them with a server that sleeps longer before each
     /// creation.
-    fn delayed(&self, seed: u64) -> Result<Found, Box<dyn Error>> {
+    fn delayed(&self, seed: u64) -> Result<Found> {
         let [quick, slow] = DELAY_US.map(|us| {
             let delay = Delay {
                 at: RequestKind::Create,
@@ -253,7 +245,7 @@ impl Bench<'_> {
     }
 
     /// A tmpfs with a think time and with a longer one.
-    fn thinking(&self, seed: u64) -> Result<Found, Box<dyn Error>> {
+    fn thinking(&self, seed: u64) -> Result<Found> {
         let mounted = MountedVolume::in_memory("tmpfs")?;
         let [think, longer] = THINK_US.map(|us| format!("{us}us"));
         let axis = format!("[axes]\nthink = [\"{think}\", \"{longer}\"]\n");
@@ -277,7 +269,7 @@ impl Bench<'_> {
         transactions: u32,
         axes: &str,
         seed: u64,
-    ) -> Result<Performed, Box<dyn Error>> {
+    ) -> Result<Performed> {
         let blocks = self.size.blocks;
         let targets: Vec<String> = targets
             .iter()
@@ -307,11 +299,7 @@ impl Bench<'_> {
     }
 
     /// Decides a gate over the study; nothing where it refuses, because too many runs are INVALID.
-    fn gate(
-        &self,
-        archive: &Path,
-        requirements: &[String],
-    ) -> Result<Option<Gate>, Box<dyn Error>> {
+    fn gate(&self, archive: &Path, requirements: &[String]) -> Result<Option<Gate>> {
         let mut command = Command::new(self.ours);
         command
             .args(["gate", "last", "--format", "json", "--archive"])
@@ -336,12 +324,7 @@ impl Bench<'_> {
     }
 
     /// What a study came to; its archive is removed.
-    fn found(
-        &self,
-        performed: Performed,
-        requirements: &[String],
-        known: f64,
-    ) -> Result<Found, Box<dyn Error>> {
+    fn found(&self, performed: Performed, requirements: &[String], known: f64) -> Result<Found> {
         let gate = self.gate(&performed.archive, requirements)?;
         std::fs::remove_file(&performed.archive)?;
         let comparisons = &performed.comparisons;
@@ -362,7 +345,7 @@ impl Bench<'_> {
 }
 
 /// All runs of an archive.
-fn records(path: &Path) -> Result<Vec<Record>, Box<dyn Error>> {
+fn records(path: &Path) -> Result<Vec<Record>> {
     let archive = Archive::open(&Opening {
         path,
         journal: JournalMode::WriteAhead,
@@ -387,7 +370,7 @@ fn side<'a>(records: &'a [Record], cell: &'a str) -> impl Iterator<Item = Summar
 /// By how much a side is slower than the baseline whose transactions take so many seconds more: of
 /// each of the baseline's runs, its time for a transaction over the same and that; the geometric
 /// mean, as intervals are of it.
-fn known_ratio(records: &[Record], baseline: &str, more: f64) -> Result<f64, Box<dyn Error>> {
+fn known_ratio(records: &[Record], baseline: &str, more: f64) -> Result<f64> {
     let rates = side(records, baseline).filter_map(|summary| Metric::Transactions.of(&summary));
     let logs: Vec<f64> = rates
         .map(|rate| (1.0 / rate / (1.0 / rate + more)).ln())

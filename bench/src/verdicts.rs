@@ -13,7 +13,7 @@ mod limit;
 mod pauses;
 mod servers;
 
-use std::error::Error;
+use crate::result::Result;
 use std::path::Path;
 
 use crate::gates::{self, GatesSize};
@@ -42,7 +42,7 @@ pub struct VerdictsOptions {
 ///
 /// # Errors
 /// Where a run fails, or a gate cannot decide at all.
-pub fn perform(ours: &Path, size: VerdictsOptions) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, size: VerdictsOptions) -> Result<bool> {
     let mut holds = true;
     if size.series > 0 {
         holds &= servers::perform(size.series, size.seed);

@@ -1,7 +1,7 @@
 //! fio: `filecreate` creates empty files, `psync` creates and writes or reads whole ones,
 //! `filedelete` deletes.
 
-use std::error::Error;
+use crate::result::Result;
 use std::process::Command;
 
 use serde_json::Value;
@@ -89,7 +89,7 @@ pub fn create_only(ground: &PeerLoad) -> Samples {
     Ok(vec![perform(ground, creation(ground, &CREATE_ONLY))?])
 }
 
-fn perform(ground: &PeerLoad, mut command: Command) -> Result<PhaseSample, Box<dyn Error>> {
+fn perform(ground: &PeerLoad, mut command: Command) -> Result<PhaseSample> {
     let text = output(&mut command)?;
     // Notes may stand before the object.
     let json = &text[text.find('{').ok_or("fio printed no JSON")?..];
@@ -97,7 +97,7 @@ fn perform(ground: &PeerLoad, mut command: Command) -> Result<PhaseSample, Box<d
 }
 
 /// What the jobs took: of wall clock, the longest; of user CPU, all together.
-fn cost(report: &Value, files: u64) -> Result<Cost, Box<dyn Error>> {
+fn cost(report: &Value, files: u64) -> Result<Cost> {
     let jobs = report["jobs"]
         .as_array()
         .ok_or("fio's report has no jobs")?;

@@ -1,6 +1,6 @@
 //! fs_mark: creates and writes files, then deletes them, a process for each worker.
 
-use std::error::Error;
+use crate::result::Result;
 use std::fs::read_to_string;
 use std::process::Command;
 
@@ -63,7 +63,7 @@ pub fn run(ground: &PeerLoad) -> Samples {
 }
 
 /// By process: creation and deletion.
-fn parse(text: &str) -> Result<Vec<[Cost; 2]>, Box<dyn Error>> {
+fn parse(text: &str) -> Result<Vec<[Cost; 2]>> {
     let of_line = |line: &str| {
         let mut numbers = line.split_whitespace();
         Ok([phases::cost(&mut numbers)?, phases::cost(&mut numbers)?])

@@ -1,6 +1,6 @@
 //! What the rivals work on.
 
-use std::error::Error;
+use crate::result::Result;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -17,7 +17,7 @@ use crate::phases::Cost;
 const OBSERVER: &str = include_str!("../../borders.c");
 
 /// Compiles the observer beside a mounted file system.
-fn compile_observer(mounted: &Path) -> Result<PathBuf, Box<dyn Error>> {
+fn compile_observer(mounted: &Path) -> Result<PathBuf> {
     crate::floor::compile(
         OBSERVER,
         &mounted.with_file_name("borders.so"),
@@ -35,7 +35,7 @@ pub struct PeerLoad {
 }
 
 impl PeerLoad {
-    pub fn new(kind: &str, files: u64, workers: u32) -> Result<Self, Box<dyn Error>> {
+    pub fn new(kind: &str, files: u64, workers: u32) -> Result<Self> {
         let mounted = MountedVolume::new(kind)?;
         let borders = compile_observer(&mounted.path())?;
         Ok(Self {
@@ -57,7 +57,7 @@ impl PeerLoad {
     }
 
     /// Replaces both programs' directories: a directory that was large stays slower than a new one.
-    pub fn renew(&self) -> Result<(), Box<dyn Error>> {
+    pub fn renew(&self) -> Result<()> {
         for directory in [self.mounted.path().join("ours"), self.theirs()] {
             if directory.exists() {
                 std::fs::remove_dir_all(&directory)?;
@@ -72,7 +72,7 @@ impl PeerLoad {
 
     /// Creates the files that another reads, in an order drawn at random: read by name, they are
     /// read at random.
-    pub fn create_shuffled(&self) -> Result<(), Box<dyn Error>> {
+    pub fn create_shuffled(&self) -> Result<()> {
         let mut numbers: Vec<u64> = (0..self.files).collect();
         numbers.sort_by_key(|number| workload::random::again(*number));
         for own in self.own_directories() {
@@ -97,7 +97,7 @@ impl PeerLoad {
         }
     }
 
-    pub fn ours(&self, (bytes, names): (u64, &str), reads: u64) -> Result<Command, Box<dyn Error>> {
+    pub fn ours(&self, (bytes, names): (u64, &str), reads: u64) -> Result<Command> {
         let mix = Mix {
             files: self.files,
             transactions: reads,

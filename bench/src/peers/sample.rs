@@ -1,6 +1,6 @@
 //! What the tools are compared by.
 
-use std::error::Error;
+use crate::result::Result;
 
 /// Bytes of a file.
 pub(super) const FILE_BYTES: u64 = 4096;
@@ -13,4 +13,4 @@ pub struct PhaseSample {
 }
 
 /// A sample of every row, in their order.
-pub(super) type Samples = Result<Vec<PhaseSample>, Box<dyn Error>>;
+pub(super) type Samples = Result<Vec<PhaseSample>>;

@@ -2,8 +2,8 @@
 //! no state of runs in shared memory.
 
 use super::tree::{entries, last_of, listed};
+use crate::result::Result;
 use rustix::process::Signal;
-use std::error::Error;
 use std::fmt::Debug;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
@@ -76,7 +76,7 @@ impl Ended {
         &mut self,
         what: &str,
         started: &mut Started,
-    ) -> Result<Option<(ExitStatus, String)>, Box<dyn Error>> {
+    ) -> Result<Option<(ExitStatus, String)>> {
         let began = Instant::now();
         let ended = started.end_within(PATIENCE)?;
         let [output, errors] = started.streams()?;
@@ -135,10 +135,7 @@ impl Ended {
 }
 
 /// What `clean` says of a path, and how it ends.
-pub fn clean(
-    ours: &Path,
-    path: &Path,
-) -> Result<(Option<ExitStatus>, [String; 2]), Box<dyn Error>> {
+pub fn clean(ours: &Path, path: &Path) -> Result<(Option<ExitStatus>, [String; 2])> {
     let mut command = Command::new(ours);
     let mut clean = Started::new(command.arg("clean").arg(path).stdin(Stdio::null()))?;
     let ended = clean.end_within(PATIENCE)?;

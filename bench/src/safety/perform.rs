@@ -5,8 +5,8 @@ mod judgement;
 mod scene;
 
 use crate::process::{Started, command, output};
+use crate::result::Result;
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fs;
 use std::io::{Seek, Write};
 use std::os::unix::process::ExitStatusExt;
@@ -28,12 +28,7 @@ const MANIFEST: &str = ".postmark-manifest.json";
 const PREFIX: &str = "postmark-";
 
 /// Performs a round in a directory that is not there yet, and removes it.
-pub fn round(
-    ours: &Path,
-    scene: &Path,
-    is_slow: bool,
-    dice: &mut Dice,
-) -> Result<Ended, Box<dyn Error>> {
+pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Dice) -> Result<Ended> {
     let round = Round::choose(dice, is_slow);
     fs::create_dir(scene)?;
     let mut performance = Performance {
@@ -78,7 +73,7 @@ struct Performance<'a> {
 struct Mount(PathBuf);
 
 impl Mount {
-    fn new(words: &[&str], point: &Path) -> Result<Self, Box<dyn Error>> {
+    fn new(words: &[&str], point: &Path) -> Result<Self> {
         output(Command::new("mount").args(words).arg(point))?;
         Ok(Self(point.to_owned()))
     }
@@ -96,7 +91,7 @@ impl Drop for Mount {
 }
 
 impl Performance<'_> {
-    fn perform(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    fn perform(&mut self, dice: &mut Dice) -> Result<()> {
         self.ended.log(format!("{:?}", self.round));
         self.set_the_scene(dice)?;
         let mut run = self.start()?;
@@ -119,7 +114,7 @@ impl Performance<'_> {
         self.judge(code)
     }
 
-    fn start(&mut self) -> Result<Started, Box<dyn Error>> {
+    fn start(&mut self) -> Result<Started> {
         let mut command = Command::new(self.ours);
         command
             .args(&self.round.face.words)
@@ -146,7 +141,7 @@ impl Performance<'_> {
         Ok(started)
     }
 
-    fn until_the_moment(&mut self, run: &mut Started) -> Result<(), Box<dyn Error>> {
+    fn until_the_moment(&mut self, run: &mut Started) -> Result<()> {
         let began = Instant::now();
         if self.round.event != Incident::Nothing && self.round.moment.after_mark {
             while run.ended()?.is_none() && began.elapsed() < PATIENCE && !self.is_marked() {
@@ -204,7 +199,7 @@ impl Performance<'_> {
         self.guests.all().iter().any(|guest| guest.path == path)
     }
 
-    fn end_of_run(&mut self, run: &mut Started) -> Result<(), Box<dyn Error>> {
+    fn end_of_run(&mut self, run: &mut Started) -> Result<()> {
         let Some((status, last)) = self.ended.end("the run", run)? else {
             return Ok(());
         };
@@ -229,7 +224,7 @@ impl Performance<'_> {
     }
 
     /// Calls `clean` as this round has it. The greatest exit status of the last time.
-    fn clean_as_chosen(&mut self, dice: &mut Dice) -> Result<u8, Box<dyn Error>> {
+    fn clean_as_chosen(&mut self, dice: &mut Dice) -> Result<u8> {
         match self.round.cleaning {
             Cleaning::Once => {}
             Cleaning::Twice => {
@@ -261,7 +256,7 @@ impl Performance<'_> {
     }
 
     /// Cleans wherever a run was, kept pools included.
-    fn clean_all(&mut self) -> Result<u8, Box<dyn Error>> {
+    fn clean_all(&mut self) -> Result<u8> {
         let mut code = 0;
         for location in self.to_clean.clone() {
             let (text, of_location) = self.clean(&location)?;
@@ -276,7 +271,7 @@ impl Performance<'_> {
     }
 
     /// What `clean` says on its streams, and its exit status.
-    fn clean(&mut self, path: &Path) -> Result<(String, u8), Box<dyn Error>> {
+    fn clean(&mut self, path: &Path) -> Result<(String, u8)> {
         let (ended, [output, errors]) = clean(self.ours, path)?;
         let code = self.ended.hear_clean(path, ended, [&output, &errors]);
         Ok((output + &errors, code))

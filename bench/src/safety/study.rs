@@ -8,7 +8,7 @@
 mod choice;
 mod judgement;
 
-use std::error::Error;
+use crate::result::Result;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -40,12 +40,7 @@ const NAMES: [&str; 9] = [
 ];
 
 /// Performs a round in a directory that is not there yet, and removes it.
-pub fn round(
-    ours: &Path,
-    scene: &Path,
-    has_loops: bool,
-    dice: &mut Dice,
-) -> Result<Ended, Box<dyn Error>> {
+pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Dice) -> Result<Ended> {
     fs::create_dir(scene)?;
     let [images, elsewhere, other, aside] =
         ["images", "elsewhere", "other", "aside"].map(|name| scene.join(name));
@@ -99,7 +94,7 @@ struct StudyPerformance<'a> {
 }
 
 impl StudyPerformance<'_> {
-    fn perform(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    fn perform(&mut self, dice: &mut Dice) -> Result<()> {
         self.ended.log(format!("{:?}", self.round));
         // A killed study may have been about to write to what it had just made: files of a user's
         // are not empty.
@@ -147,7 +142,7 @@ impl StudyPerformance<'_> {
     }
 
     /// Waits for the study's end and judges its exit status. Whether it ended.
-    fn end_of_study(&mut self, study: &mut Started) -> Result<bool, Box<dyn Error>> {
+    fn end_of_study(&mut self, study: &mut Started) -> Result<bool> {
         let Some((status, last)) = self.ended.end("the study", study)? else {
             return Ok(false);
         };
@@ -174,7 +169,7 @@ impl StudyPerformance<'_> {
         Ok(true)
     }
 
-    fn guest(&mut self, path: &Path, when: &str, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    fn guest(&mut self, path: &Path, when: &str, dice: &mut Dice) -> Result<()> {
         let elsewhere = self.elsewhere.clone();
         if let Some(made) = self.guests.make(path, &elsewhere, dice)? {
             self.ended.log(format!("guest, {when}: {made}"));
@@ -203,7 +198,7 @@ impl StudyPerformance<'_> {
     }
 
     /// The user's change, as soon as there is something to change.
-    fn change(&mut self, study: &mut Started, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    fn change(&mut self, study: &mut Started, dice: &mut Dice) -> Result<()> {
         if self.round.change == Change::Nothing {
             return Ok(());
         }
@@ -262,7 +257,7 @@ impl StudyPerformance<'_> {
     }
 
     /// Cleans wherever something of the study may be; the greatest exit status.
-    fn clean(&mut self) -> Result<u8, Box<dyn Error>> {
+    fn clean(&mut self) -> Result<u8> {
         let mut code = 0;
         let mut places = vec![self.images.clone(), self.other.clone()];
         // A user knows where a directory was moved to.

@@ -1,6 +1,6 @@
 //! What studies came to, and how often something was so.
 
-use std::error::Error;
+use crate::result::Result;
 use std::fmt;
 use std::time::Duration;
 
@@ -98,8 +98,8 @@ impl Told {
         name: &str,
         count: u64,
         seeds: &mut impl Iterator<Item = u64>,
-        study: impl Fn(u64) -> Result<Found, Box<dyn Error>>,
-    ) -> Result<Self, Box<dyn Error>> {
+        study: impl Fn(u64) -> Result<Found>,
+    ) -> Result<Self> {
         let noise = Noise::begin();
         let (mut all, mut stopped) = (Vec::new(), 0);
         println!("{name}");

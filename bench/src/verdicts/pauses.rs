@@ -1,7 +1,7 @@
 //! The rule `paused` over runs of the program: with stops of known length, and beside busy loops
 //! without any.
 
-use std::error::Error;
+use crate::result::Result;
 use std::fs::create_dir;
 use std::path::Path;
 use std::process::Command;
@@ -53,7 +53,7 @@ const PATTERNS: [Stops; 4] = [
 ];
 
 /// Whether a document of a run gives the reason `paused`.
-fn is_paused(json: &str) -> Result<bool, Box<dyn Error>> {
+fn is_paused(json: &str) -> Result<bool> {
     let document: Value = serde_json::from_str(json)?;
     let reasons = document["summary"]["verdict"]["reasons"].as_array();
     let reasons = reasons.ok_or("the run's document has no verdict")?;
@@ -61,12 +61,7 @@ fn is_paused(json: &str) -> Result<bool, Box<dyn Error>> {
 }
 
 /// Performs a run, stopped at a moment of each period that is drawn. Whether it is flagged.
-fn run(
-    ours: &Path,
-    target: &Path,
-    stops: Option<Stops>,
-    draws: &mut Draws,
-) -> Result<bool, Box<dyn Error>> {
+fn run(ours: &Path, target: &Path, stops: Option<Stops>, draws: &mut Draws) -> Result<bool> {
     create_dir(target)?;
     let mut started = Started::new(Command::new(ours).args(RUN.split(' ')).arg(target))?;
     if let Some(Stops { stop, period }) = stops {
@@ -88,12 +83,7 @@ fn run(
 }
 
 /// Performs `runs` runs, [`AT_ONCE`] at a time, and counts those that the rule flags.
-fn flagged(
-    ours: &Path,
-    runs: u32,
-    seed: u64,
-    stops: Option<Stops>,
-) -> Result<Flagged, Box<dyn Error>> {
+fn flagged(ours: &Path, runs: u32, seed: u64, stops: Option<Stops>) -> Result<Flagged> {
     let scene = tempfile::Builder::new()
         .prefix("postmark-verdicts-")
         .tempdir_in("/dev/shm")?;
@@ -144,7 +134,7 @@ fn beside_busy_loops<A>(work: impl FnOnce() -> A) -> A {
 ///
 /// # Errors
 /// Where a run fails.
-pub fn perform(ours: &Path, runs: u32, seed: u64) -> Result<bool, Box<dyn Error>> {
+pub fn perform(ours: &Path, runs: u32, seed: u64) -> Result<bool> {
     let mut holds = true;
     println!("paused, {runs} runs of 10 s each, {AT_ONCE} at a time, with stops (at least 95 %)");
     for stops in PATTERNS {

@@ -1,6 +1,6 @@
 //! What happens to a run of a round: signals, directories that are exchanged, mounts over it.
 
-use std::error::Error;
+use crate::result::Result;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use crate::safety::choice::Incident;
 use crate::safety::dice::Dice;
 
 impl Performance<'_> {
-    pub(super) fn event(&mut self, run: &Started, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    pub(super) fn event(&mut self, run: &Started, dice: &mut Dice) -> Result<()> {
         let event = self.round.event;
         self.ended.log(format!("{event:?}"));
         match event {
@@ -36,7 +36,7 @@ impl Performance<'_> {
     }
 
     /// Renames a directory away, and puts another one in its place with a user's files in it.
-    pub(super) fn exchange(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    pub(super) fn exchange(&mut self, dice: &mut Dice) -> Result<()> {
         let inner = self
             .run_directories(&self.mail)
             .into_iter()
@@ -81,18 +81,14 @@ impl Performance<'_> {
     }
 
     /// So many that some have the numbers of files of the run.
-    pub(super) fn several_guests(
-        &mut self,
-        directory: &Path,
-        dice: &mut Dice,
-    ) -> Result<(), Box<dyn Error>> {
+    pub(super) fn several_guests(&mut self, directory: &Path, dice: &mut Dice) -> Result<()> {
         for _ in 0..dice.between(1, 12) {
             self.guest_called_as_the_runs(directory, dice)?;
         }
         Ok(())
     }
 
-    pub(super) fn mount_over(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    pub(super) fn mount_over(&mut self, dice: &mut Dice) -> Result<()> {
         let over = self.scene.join("over");
         self.make_structure(&over)?;
         if self.round.over_tmpfs {

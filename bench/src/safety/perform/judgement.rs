@@ -1,7 +1,7 @@
 //! Whether what is there after a round is what should be.
 
+use crate::result::Result;
 use std::collections::BTreeSet;
-use std::error::Error;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,7 +33,7 @@ fn is_manifest(path: &Path) -> bool {
 
 impl Performance<'_> {
     /// All is over: what is there is what should be.
-    pub(super) fn judge(&mut self, code: u8) -> Result<(), Box<dyn Error>> {
+    pub(super) fn judge(&mut self, code: u8) -> Result<()> {
         self.ended.judge_guests(&self.guests, "");
         let rest = self.rest();
         let files: Vec<&PathBuf> = rest
@@ -133,7 +133,7 @@ impl Performance<'_> {
     }
 
     /// Puts away what is left and named, and every guest; then `clean` is to finish.
-    fn finish_by_hand(&mut self, rest: &Rest) -> Result<(), Box<dyn Error>> {
+    fn finish_by_hand(&mut self, rest: &Rest) -> Result<()> {
         let aside = self.scene.join("aside");
         self.make_structure(&aside)?;
         for path in rest.files.iter().filter(|path| !is_manifest(path)) {

@@ -1,6 +1,6 @@
 //! The location of a round and the user's files in it, before the run, during it and after it.
 
-use std::error::Error;
+use crate::result::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -17,7 +17,7 @@ impl Performance<'_> {
     }
 
     /// The location, with a user's files in it.
-    pub(super) fn set_the_scene(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    pub(super) fn set_the_scene(&mut self, dice: &mut Dice) -> Result<()> {
         let (mail, elsewhere) = (self.mail.clone(), self.elsewhere.clone());
         self.make_structure(&mail)?;
         self.make_structure(&elsewhere)?;
@@ -76,7 +76,7 @@ impl Performance<'_> {
         &mut self,
         directory: &Path,
         dice: &mut Dice,
-    ) -> Result<(), Box<dyn Error>> {
+    ) -> Result<()> {
         let number = dice.between(1, self.round.face.numbers + 50);
         let name = match dice.below(8) {
             0 => self.near_name(dice),
@@ -97,7 +97,7 @@ impl Performance<'_> {
     }
 
     /// A user makes files where the run was, some in the place of the run's own.
-    pub(super) fn guests_after(&mut self, dice: &mut Dice) -> Result<(), Box<dyn Error>> {
+    pub(super) fn guests_after(&mut self, dice: &mut Dice) -> Result<()> {
         let elsewhere = self.elsewhere.clone();
         for mut location in self.to_clean.clone() {
             if self.round.event == Incident::MountOver {

@@ -1,6 +1,6 @@
 //! Whether what is there after a round of a study is what should be.
 
-use std::error::Error;
+use crate::result::Result;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -84,7 +84,7 @@ impl StudyPerformance<'_> {
 
     /// The user puts all own files away and removes the own directories: then `clean` removes the
     /// rest.
-    pub(super) fn finish_by_hand(&mut self) -> Result<(), Box<dyn Error>> {
+    pub(super) fn finish_by_hand(&mut self) -> Result<()> {
         let inner: Vec<PathBuf> = self
             .guests
             .all()
