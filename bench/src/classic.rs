@@ -1,8 +1,10 @@
 //! Ours against the original, in turns.
 
-use crate::process::{command, cost, cost_with_input};
+use crate::process::{command, cost};
 use crate::result::Result;
+use std::fs::File;
 use std::path::Path;
+use std::process::{Command, Stdio};
 
 use system::child::ChildCost;
 
@@ -121,7 +123,7 @@ impl Pairing {
         for number in 0..=pairs {
             let ours = self.ours(programs.ours, at, work, &commands)?;
             sync(at)?;
-            let original = cost_with_input(programs.original, &commands)?;
+            let original = prompted(programs.original, &commands)?;
             sync(at)?;
             if number > 0 {
                 costs.push((ours, original));
@@ -161,15 +163,20 @@ impl Pairing {
 
     fn ours(&self, program: &Path, at: &Path, work: Work, commands: &Path) -> Result<ChildCost> {
         let Some(engine) = self.engine else {
-            return cost_with_input(program, commands);
+            return prompted(program, commands);
         };
         let words = format!(
             "run --quiet --no-sync-phases --no-check --read-block 4KiB --write-block 4KiB \
              --storage {engine} --files {} --transactions {} --target",
             work.files, work.transactions
         );
-        cost(command(program, &words).arg(at))
+        cost(command(program, &words).arg(at), Stdio::null())
     }
+}
+
+/// A prompt that is given commands.
+fn prompted(program: &Path, commands: &Path) -> Result<ChildCost> {
+    cost(&mut Command::new(program), File::open(commands)?)
 }
 
 fn ratio(
@@ -178,9 +185,7 @@ fn ratio(
     limit: Option<f64>,
 ) -> String {
     let ratio = |(ours, original): &(ChildCost, ChildCost)| of(ours) / of(original);
-    let Some(median) = median(&pairs.iter().map(ratio).collect::<Vec<f64>>()) else {
-        return "-".to_owned();
-    };
+    let median = median(pairs.iter().map(ratio));
     let verdict = match limit {
         Some(limit) if median.value <= limit => format!(" <= {limit:.2}"),
         Some(limit) => format!(" > {limit:.2}!"),

@@ -132,12 +132,14 @@ fn show_limit(limit: Limit) -> String {
 }
 
 fn show_spread(name: &str, values: &[f64]) {
-    let Some(middle) = median(values) else {
+    if values.is_empty() {
         println!("  {name:6} never found");
         return;
-    };
-    let least = values.iter().copied().fold(f64::INFINITY, f64::min);
-    let greatest = values.iter().copied().fold(f64::NEG_INFINITY, f64::max);
+    }
+    let values_of = || values.iter().copied();
+    let middle = median(values_of());
+    let least = values_of().fold(f64::INFINITY, f64::min);
+    let greatest = values_of().fold(f64::NEG_INFINITY, f64::max);
     println!(
         "  {name:6} median {:.0}, from {least:.0} to {greatest:.0}: a spread of {:.1} % ({} found)",
         middle.value,

@@ -161,9 +161,7 @@ fn compare(pairs: usize, size: FloorOptions) -> Result<bool> {
 }
 
 fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
-    let over = |of: &dyn Fn(&[Costs; 2]) -> f64| {
-        median(&pairs.iter().map(of).collect::<Vec<f64>>()).unwrap_or_default()
-    };
+    let over = |of: &dyn Fn(&[Costs; 2]) -> f64| median(pairs.iter().map(of));
     let ratio = |of: fn(&Costs) -> Cost| over(&|[ours, bare]| of(ours).wall_s / of(bare).wall_s);
     let wall = ratio(Costs::sum);
     let is_fast = wall.value <= wall_limit && wall.high <= wall_limit + SLACK;

@@ -57,7 +57,7 @@ pub fn reading() -> Result<bool> {
             return Err("the counters were not understood".into());
         }
     }
-    let time_ms = median(&times_ms).unwrap_or_default();
+    let time_ms = median(times_ms);
     let holds = time_ms.high <= LIMIT_MS;
     println!(
         "counters of messages of 2 of {MOUNTS} NFS mounts, {} bytes of mountstats, {READINGS} \

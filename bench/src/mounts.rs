@@ -17,14 +17,50 @@ const UNMOUNT_PAUSE: Duration = Duration::from_millis(100);
 /// What mkfs.ext4 would leave to be written during the benchmark.
 const NOT_LAZY: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
+/// Something that is mounted until this goes; also when a signal has come.
+pub struct Mount {
+    point: PathBuf,
+    /// Unmounted also where somebody still has it open.
+    is_lazy: bool,
+}
+
+impl Mount {
+    pub fn new(words: &[&str], point: &Path, is_lazy: bool) -> Result<Self> {
+        output(Command::new("mount").args(words).arg(point))?;
+        Ok(Self {
+            point: point.to_owned(),
+            is_lazy,
+        })
+    }
+}
+
+impl Drop for Mount {
+    fn drop(&mut self) {
+        let lazy = self.is_lazy.then_some("--lazy");
+        for _ in 0..UNMOUNT_TRIES {
+            let mut command = Command::new("umount");
+            command.args(lazy).arg(&self.point).stderr(Stdio::null());
+            if self.is_lazy || command.status().is_ok_and(|status| status.success()) {
+                return;
+            }
+            std::thread::sleep(UNMOUNT_PAUSE);
+        }
+        eprintln!(
+            "bench: {} stays mounted: it is in use",
+            self.point.display()
+        );
+    }
+}
+
 /// A mounted file system.
 pub struct MountedVolume {
-    directory: TempDir,
-    is_mounted: bool,
+    // What lies on another goes before it: fields are dropped in this order.
     /// Served by this process, in the place of a file system of the kernel's.
     served: Option<faultfs::Mounted>,
-    /// What it lies on is mounted, too.
-    has_memory: bool,
+    mounted: Option<Mount>,
+    /// The tmpfs that it lies on.
+    memory: Option<Mount>,
+    directory: TempDir,
     /// How it lies on what is below it.
     pub how: &'static str,
 }
@@ -33,139 +69,128 @@ impl MountedVolume {
     /// Makes and mounts a file system of 8 GiB: `tmpfs`, or `ext4`, `xfs` or `btrfs` in a sparse
     /// loop image.
     pub fn new(kind: &str) -> Result<Self> {
-        let mut mounted = Self::nothing_yet()?;
+        let mut volume = Self::nothing_yet()?;
         match kind {
-            "tmpfs" => mounted.mount(&["-t", "tmpfs", "-o", "size=8g", "tmpfs"])?,
-            "ext4" => mounted.mount_image(8 << 30, "mkfs.ext4", &["-q", "-F", "-E", NOT_LAZY])?,
-            "xfs" => mounted.mount_image(8 << 30, "mkfs.xfs", &["-q", "-f"])?,
-            "btrfs" => mounted.mount_image(8 << 30, "mkfs.btrfs", &["-q", "-f"])?,
+            "tmpfs" => volume.mount(&["-t", "tmpfs", "-o", "size=8g", "tmpfs"])?,
+            "ext4" => volume.mount_image(8 << 30, kind, &["-E", NOT_LAZY])?,
+            "xfs" | "btrfs" => volume.mount_image(8 << 30, kind, &[])?,
             _ => return Err(format!("'{kind}' is none of tmpfs, ext4, xfs, btrfs").into()),
         }
-        Ok(mounted)
+        Ok(volume)
     }
 
     /// Makes and mounts a file system of 2 GiB that lies in memory as a whole, so that no disk's
     /// speed shows: `tmpfs`, `ext4`, `xfs`, `btrfs`, `overlay` on a tmpfs, or `fuse`, served by
     /// this process.
     pub fn in_memory(kind: &str) -> Result<Self> {
-        let (mut mounted, memory) = Self::on_memory()?;
+        if kind == "fuse" {
+            return Self::fuse_in_memory(faultfs::Options::default());
+        }
+        let mut volume = Self::on_memory()?;
         match kind {
-            "tmpfs" => mounted.mount(&["-t", "tmpfs", "-o", "size=2g", "tmpfs"])?,
+            "tmpfs" => volume.mount(&["-t", "tmpfs", "-o", "size=2g", "tmpfs"])?,
             "overlay" => {
-                let directories = ["lower", "upper", "work"].map(|name| memory.join(name));
+                let directories = ["lower", "upper", "work"].map(|name| volume.below().join(name));
                 for directory in &directories {
                     std::fs::create_dir(directory)?;
                 }
                 let [lower, upper, work] =
-                    directories.map(|directory| directory.to_string_lossy().into_owned());
+                    directories.map(|directory| directory.display().to_string());
                 let options = format!("lowerdir={lower},upperdir={upper},workdir={work}");
-                mounted.mount(&["-t", "overlay", "-o", &options, "overlay"])?;
+                volume.mount(&["-t", "overlay", "-o", &options, "overlay"])?;
             }
-            "fuse" => mounted.serve(&memory, faultfs::Options::default())?,
-            "ext4" | "xfs" | "btrfs" => {
-                let quiet = ["-q", if kind == "ext4" { "-F" } else { "-f" }];
-                let image = memory.join("image");
-                File::create(&image)?.set_len(2 << 30)?;
-                output(Command::new(format!("mkfs.{kind}")).args(quiet).arg(&image))?;
-                let device = attach(&image, false)?;
-                let done = mounted.mount(&[&device]);
-                // As in `mount_image`.
-                detach(&device)?;
-                done?;
-            }
+            "ext4" | "xfs" | "btrfs" => volume.mount_image(2 << 30, kind, &[])?,
             _ => {
                 return Err(
                     format!("'{kind}' is none of ext4, xfs, btrfs, tmpfs, overlay, fuse").into(),
                 );
             }
         }
-        Ok(mounted)
+        Ok(volume)
     }
 
     /// Mounts a FUSE file system, as [`Self::in_memory`] does, with these options.
     pub fn fuse_in_memory(options: faultfs::Options) -> Result<Self> {
-        let (mut mounted, memory) = Self::on_memory()?;
-        mounted.serve(&memory, options)?;
-        Ok(mounted)
-    }
-
-    /// Nothing yet, and the tmpfs that it is to lie on.
-    fn on_memory() -> Result<(Self, PathBuf)> {
-        let mut mounted = Self::nothing_yet()?;
-        let memory = mounted.directory.path().join("memory");
-        std::fs::create_dir(&memory)?;
-        let options = ["-t", "tmpfs", "-o", "size=3g", "postmark-bench"];
-        output(Command::new("mount").args(options).arg(&memory))?;
-        mounted.has_memory = true;
-        Ok((mounted, memory))
-    }
-
-    fn serve(&mut self, memory: &Path, options: faultfs::Options) -> Result<()> {
-        let backing = memory.join("backing");
+        let mut volume = Self::on_memory()?;
+        let backing = volume.below().join("backing");
         std::fs::create_dir(&backing)?;
-        self.served = Some(faultfs::Passthrough::mount(
-            &backing,
-            &self.path(),
-            options,
-        )?);
-        Ok(())
-    }
-
-    /// What the delay of a FUSE file system came to; nothing of any other.
-    pub fn delayed(&self) -> faultfs::Delayed {
-        self.served
-            .as_ref()
-            .map(faultfs::Mounted::delayed)
-            .unwrap_or_default()
+        let served = faultfs::Passthrough::mount(&backing, &volume.path(), options)?;
+        volume.served = Some(served);
+        Ok(volume)
     }
 
     /// Makes and mounts an ext4 for many small files in a sparse loop image: blocks of 1 KiB and so
     /// many inodes.
     pub fn for_many_files(image_bytes: u64, inodes: u64) -> Result<Self> {
-        let mut mounted = Self::nothing_yet()?;
+        let mut volume = Self::nothing_yet()?;
         let inodes = inodes.to_string();
-        let arguments = ["-q", "-F", "-b", "1024", "-N", &inodes, "-E", NOT_LAZY];
-        mounted.mount_image(image_bytes, "mkfs.ext4", &arguments)?;
-        Ok(mounted)
+        let arguments = ["-b", "1024", "-N", &inodes, "-E", NOT_LAZY];
+        volume.mount_image(image_bytes, "ext4", &arguments)?;
+        Ok(volume)
+    }
+
+    /// What the delay of a FUSE file system came to; nothing of any other.
+    pub fn delayed(&self) -> faultfs::Delayed {
+        let served = self.served.as_ref();
+        served.map(faultfs::Mounted::delayed).unwrap_or_default()
     }
 
     fn nothing_yet() -> Result<Self> {
         let directory = tempfile::Builder::new()
             .prefix("postmark-bench-")
             .tempdir()?;
-        let mounted = Self {
-            directory,
-            is_mounted: false,
+        std::fs::create_dir(directory.path().join("mounted"))?;
+        Ok(Self {
             served: None,
-            has_memory: false,
+            mounted: None,
+            memory: None,
+            directory,
             how: "in memory",
-        };
-        std::fs::create_dir(mounted.path())?;
-        Ok(mounted)
+        })
     }
 
-    fn mount_image(&mut self, bytes: u64, make: &str, arguments: &[&str]) -> Result<()> {
-        let image = self.directory.path().join("image");
+    /// Nothing yet, and the tmpfs that it is to lie on.
+    fn on_memory() -> Result<Self> {
+        let mut volume = Self::nothing_yet()?;
+        let memory = volume.directory.path().join("memory");
+        std::fs::create_dir(&memory)?;
+        let words = ["-t", "tmpfs", "-o", "size=3g", "postmark-bench"];
+        volume.memory = Some(Mount::new(&words, &memory, false)?);
+        Ok(volume)
+    }
+
+    /// The directory that it lies in.
+    fn below(&self) -> &Path {
+        let memory = self.memory.as_ref();
+        memory.map_or_else(|| self.directory.path(), |memory| &memory.point)
+    }
+
+    fn mount_image(&mut self, bytes: u64, kind: &str, arguments: &[&str]) -> Result<()> {
+        let image = self.below().join("image");
         File::create(&image)?.set_len(bytes)?;
-        output(Command::new(make).args(arguments).arg(&image))?;
-        let (device, how) = match attach(&image, true) {
-            Ok(device) => (device, "loop image, direct I/O"),
-            Err(_) => (
-                attach(&image, false)?,
-                "loop image, buffered: its backing has no direct I/O",
-            ),
+        let force = if kind == "ext4" { "-F" } else { "-f" };
+        let mut make = Command::new(format!("mkfs.{kind}"));
+        output(make.args(["-q", force]).args(arguments).arg(&image))?;
+        let device = if self.memory.is_some() {
+            attach(&image, false)?
+        } else if let Ok(device) = attach(&image, true) {
+            self.how = "loop image, direct I/O";
+            device
+        } else {
+            self.how = "loop image, buffered: its backing has no direct I/O";
+            attach(&image, false)?
         };
-        self.how = how;
         let mounted = self.mount(&[&device]);
         // While it is mounted this asks the kernel to detach it when it no longer is. Also when a
         // signal has come.
-        detach(&device)?;
+        Command::new("losetup")
+            .args(["--detach", &device])
+            .status()?;
         mounted
     }
 
-    fn mount(&mut self, arguments: &[&str]) -> Result<()> {
-        output(Command::new("mount").args(arguments).arg(self.path()))?;
-        self.is_mounted = true;
+    fn mount(&mut self, words: &[&str]) -> Result<()> {
+        self.mounted = Some(Mount::new(words, &self.path(), false)?);
         Ok(())
     }
 
@@ -181,41 +206,6 @@ fn attach(image: &Path, direct: bool) -> Result<String> {
     let words = format!("--find --show --direct-io={mode}");
     let device = output(command("losetup", &words).arg(image))?;
     Ok(device.trim().to_owned())
-}
-
-fn detach(device: &str) -> std::io::Result<()> {
-    Command::new("losetup")
-        .args(["--detach", device])
-        .status()
-        .map(drop)
-}
-
-impl Drop for MountedVolume {
-    /// In a way that also works when a signal has come.
-    fn drop(&mut self) {
-        drop(self.served.take());
-        if self.is_mounted {
-            unmount(&self.path());
-        }
-        if self.has_memory {
-            unmount(&self.directory.path().join("memory"));
-        }
-    }
-}
-
-/// Unmounts what may be in use for a moment still.
-fn unmount(path: &Path) {
-    for _ in 0..UNMOUNT_TRIES {
-        let unmounted = Command::new("umount")
-            .arg(path)
-            .stderr(Stdio::null())
-            .status();
-        if unmounted.is_ok_and(|status| status.success()) {
-            return;
-        }
-        std::thread::sleep(UNMOUNT_PAUSE);
-    }
-    eprintln!("bench: {} stays mounted: it is in use", path.display());
 }
 
 /// Touches half a GiB: memory that a virtual machine had given back costs more the first time.

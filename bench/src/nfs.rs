@@ -331,8 +331,7 @@ fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
                 )
             }
             None => {
-                let ratios: Vec<f64> = numbers.iter().map(|(ours, libnfs)| ours / libnfs).collect();
-                let found = median(&ratios).unwrap_or_default();
+                let found = median(numbers.iter().map(|(ours, libnfs)| ours / libnfs));
                 (
                     found,
                     found.low >= RATE_LIMIT,

@@ -2,7 +2,7 @@
 
 use crate::process::{command, output};
 use crate::result::Result;
-use crate::statistics::show_median;
+use crate::statistics::median;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -55,8 +55,8 @@ pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<()> {
     for (pool, [with, without]) in POOLS.iter().zip(&costs) {
         println!(
             "{pool:>12}  {:28} {:28}",
-            show_median(with, 1),
-            show_median(without, 1)
+            median(with.iter().copied()).show(1),
+            median(without.iter().copied()).show(1)
         );
     }
     Ok(())
@@ -153,7 +153,7 @@ pub fn plan(ours: &Path, pairs: usize) -> Result<()> {
         }
         println!(
             "{files:>8} files {transactions:>5} transactions  {} s, {:.0} MB",
-            show_median(&seconds, 3),
+            median(seconds).show(3),
             memory_bytes as f64 / 1e6
         );
     }

@@ -265,7 +265,7 @@ fn print(rounds: &[Vec<[PhaseSample; 2]>]) -> bool {
         let over = |of: &dyn Fn(&[PhaseSample; 2]) -> f64| -> Vec<f64> {
             rounds.iter().map(|round| of(&round[index])).collect()
         };
-        let middle = |of: &dyn Fn(&[PhaseSample; 2]) -> f64| median(&over(of)).unwrap_or_default();
+        let middle = |of: &dyn Fn(&[PhaseSample; 2]) -> f64| median(over(of));
         let ratio = middle(&|[ours, theirs]| ours.files_per_s / theirs.files_per_s);
         // Of few ticks each: their mean says more than their median.
         let user = [0, 1].map(|who| {

@@ -56,10 +56,7 @@ pub fn show(ours: &Path, on: &[String], rounds: usize) -> Result<()> {
         }
         println!("{kind} ({}); {}", mounted.how, noise.end());
         for (name, samples) in names.iter().zip(&samples) {
-            let of = |part: fn(&RunSample) -> f64| {
-                median(&samples.iter().map(part).collect::<Vec<f64>>())
-            };
-            let show = |part: fn(&RunSample) -> f64| of(part).unwrap_or_default();
+            let show = |part: fn(&RunSample) -> f64| median(samples.iter().map(part));
             println!(
                 "  {name:12} {:>30} {:>10.0} {:>10.0}",
                 show(|sample| sample.per_s).show(0),

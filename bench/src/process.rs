@@ -9,7 +9,7 @@ use record::{Outcome, Record};
 use std::ffi::OsStr;
 use std::fs::File;
 use std::io::{Read, Seek};
-use std::os::unix::fs::FileExt;
+use std::os::fd::AsRawFd;
 use std::path::Path;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicI32, Ordering};
@@ -147,24 +147,12 @@ impl Started {
     }
 
     /// What it wrote so far: standard output and standard error.
-    pub fn streams(&mut self) -> std::io::Result<[String; 2]> {
-        let mut texts = [String::new(), String::new()];
-        for (text, file) in texts.iter_mut().zip(&self.streams) {
-            let mut bytes = Vec::new();
-            let mut at = 0;
-            let mut block = vec![0; 1 << 16];
-            // Not by the position, which is the program's, too.
-            loop {
-                let read = file.read_at(&mut block, at)?;
-                if read == 0 {
-                    break;
-                }
-                bytes.extend_from_slice(&block[..read]);
-                at += read as u64;
-            }
-            *text = String::from_utf8_lossy(&bytes).into_owned();
-        }
-        Ok(texts)
+    pub fn streams(&self) -> std::io::Result<[String; 2]> {
+        // Opened anew: the position of these is the program's, too.
+        let read = |file: &File| std::fs::read(format!("/proc/self/fd/{}", file.as_raw_fd()));
+        let [output, errors] = self.streams.each_ref().map(read);
+        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
+        Ok([text(output?), text(errors?)])
     }
 }
 
@@ -178,17 +166,8 @@ impl Drop for Started {
     }
 }
 
-/// Runs a command to its end; its output goes nowhere.
-pub fn cost(command: &mut Command) -> Result<ChildCost> {
-    cost_with_stdin(command, Stdio::null())
-}
-
-/// Runs a program with a file as its standard input.
-pub fn cost_with_input(program: &Path, input: &Path) -> Result<ChildCost> {
-    cost_with_stdin(&mut Command::new(program), File::open(input)?.into())
-}
-
-fn cost_with_stdin(command: &mut Command, stdin: Stdio) -> Result<ChildCost> {
+/// Runs a command with this standard input to its end; its output goes nowhere.
+pub fn cost(command: &mut Command, stdin: impl Into<Stdio>) -> Result<ChildCost> {
     let null = Stdio::null;
     let cost = run(command.stdin(stdin).stdout(null()).stderr(null()), wait)?;
     ended_well(command, cost.status, "")?;
@@ -221,27 +200,43 @@ pub fn record_of(ours: &Path, words: &str, target: &Path) -> Result<(Record, u64
     Ok((record, memory_bytes))
 }
 
-/// What `command` writes into a file, so that it never waits, and what `wait` finds beside.
+/// What a program writes to standard output, into a file so that it never waits, and what `wait`
+/// finds beside; however it ends.
 fn captured<A>(
     command: &mut Command,
-    wait: impl FnOnce(Child) -> std::io::Result<(ExitStatus, A)>,
+    wait: impl FnOnce(Child) -> std::io::Result<A>,
 ) -> Result<(String, A)> {
     let mut file = tempfile::tempfile()?;
     command.stdin(Stdio::null()).stdout(file.try_clone()?);
-    let (status, found) = run(command, wait)?;
-    ended_well(command, status, "")?;
-    let mut text = String::new();
+    let found = run(command, wait)?;
+    Ok((text_of(&mut file)?, found))
+}
+
+fn text_of(file: &mut File) -> Result<String> {
+    let mut bytes = Vec::new();
     file.rewind()?;
-    file.read_to_string(&mut text)?;
-    Ok((text, found))
+    file.read_to_end(&mut bytes)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// Runs a command to its end and gives its output and its exit status, whatever it is.
+pub fn output_and_status(command: &mut Command) -> Result<(String, ExitStatus)> {
+    captured(command, |mut child| child.wait())
 }
 
 /// Runs a command; returns its output and its peak resident memory in bytes.
 pub fn output_and_memory(command: &mut Command) -> Result<(String, u64)> {
-    captured(command, |child| {
-        let cost = wait(child)?;
-        Ok((cost.status, cost.memory_bytes))
-    })
+    let (text, cost) = captured(command, wait)?;
+    ended_well(command, cost.status, "")?;
+    Ok((text, cost.memory_bytes))
+}
+
+/// Runs a command to its end and gives its output.
+pub fn output(command: &mut Command) -> Result<String> {
+    let mut errors = tempfile::tempfile()?;
+    let (text, status) = output_and_status(command.stderr(errors.try_clone()?))?;
+    ended_well(command, status, &text_of(&mut errors)?)?;
+    Ok(text)
 }
 
 /// Runs a command to its end and gives its output, and how much memory it had every so often, in
@@ -250,48 +245,23 @@ pub fn output_and_memory_over_time(
     command: &mut Command,
     every: Duration,
 ) -> Result<(String, Vec<u64>)> {
-    captured(command, |child| {
+    let (text, (status, memory)) = captured(command, |mut child| {
         let (ended, end) = mpsc::channel::<()>();
         let statm = format!("/proc/{}/statm", child.id());
         let watching = std::thread::spawn(move || {
             let mut memory = Vec::new();
             while end.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
                 let text = std::fs::read_to_string(&statm).unwrap_or_default();
-                let resident = text
-                    .split(' ')
-                    .nth(1)
-                    .and_then(|pages| pages.parse::<u64>().ok());
+                let resident = text.split(' ').nth(1);
+                let resident = resident.and_then(|pages| pages.parse::<u64>().ok());
                 memory.extend(resident.map(|pages| pages * rustix::param::page_size() as u64));
             }
             memory
         });
-        let cost = wait(child)?;
+        let status = child.wait()?;
         drop(ended);
-        Ok((cost.status, watching.join().unwrap_or_default()))
-    })
-}
-
-/// Runs a command to its end and gives its output.
-pub fn output(command: &mut Command) -> Result<String> {
-    let (output, error, status) = outputs(command)?;
-    ended_well(command, status, &error)?;
-    Ok(output)
-}
-
-/// Runs a command to its end and gives its output and its exit status, whatever it is.
-pub fn output_and_status(command: &mut Command) -> Result<(String, ExitStatus)> {
-    let (output, error, status) = outputs(command)?;
-    eprint!("{error}");
-    Ok((output, status))
-}
-
-/// Standard output, standard error and exit status.
-fn outputs(command: &mut Command) -> Result<(String, String, ExitStatus)> {
-    command
-        .stdin(Stdio::null())
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped());
-    let output = run(command, Child::wait_with_output)?;
-    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-    Ok((text(&output.stdout), text(&output.stderr), output.status))
+        Ok((status, watching.join().unwrap_or_default()))
+    })?;
+    ended_well(command, status, "")?;
+    Ok((text, memory))
 }

@@ -114,15 +114,10 @@ pub fn compare(ours: &Path, pairs: usize, size: &RanksOptions) -> Result<bool> {
             let (many, one) = (&many.what, &one.what);
             return Err(format!("{ranks} ranks did {many}, and one process {one}").into());
         }
-        let over =
-            |of: fn(&[RankedRun; 2]) -> f64| median(&found.iter().map(of).collect::<Vec<_>>());
+        let over = |of: fn(&[RankedRun; 2]) -> f64| median(found.iter().map(of));
         let ratio = over(|[many, one]| many.per_second / one.per_second);
-        let ratio = ratio.ok_or("there are no pairs")?;
-        let [many, one] = [
-            over(|[many, _]| many.per_second),
-            over(|[_, one]| one.per_second),
-        ]
-        .map(|median| median.unwrap_or_default().value);
+        let many = over(|[many, _]| many.per_second).value;
+        let one = over(|[_, one]| one.per_second).value;
         let holds_here = ratio.low >= RATE_LIMIT;
         holds &= holds_here;
         println!(

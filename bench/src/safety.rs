@@ -15,7 +15,6 @@
 //! when things happen within it does not.
 
 mod choice;
-mod dice;
 mod guests;
 mod outcome;
 mod perform;
@@ -32,7 +31,7 @@ use nix::sched::{CloneFlags, unshare};
 use crate::mounts::MountedVolume;
 use crate::process::{caught, output};
 
-use dice::Dice;
+use crate::draws::Draws;
 use outcome::Ended;
 
 /// The file systems of a campaign.
@@ -98,7 +97,7 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
             Some(mounted) => mounted,
             None => volume.insert(MountedVolume::in_memory(kind)?),
         };
-        let mut dice = Dice::of_round(seed, round);
+        let mut dice = Draws::new(seed, "safety", round as u32);
         let scene = mounted.path().join(format!("round-{round}"));
         let is_fuse = *kind == "fuse";
         // A loop device over a file that this process serves could keep it from ending.

@@ -83,9 +83,7 @@ fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool> {
         || rate(ours, transactions, Some(&terminal)),
         || rate(ours, transactions, None),
     )?;
-    let over = |of: fn(&[f64; 2]) -> f64| {
-        median(&rates.iter().map(of).collect::<Vec<_>>()).unwrap_or_default()
-    };
+    let over = |of: fn(&[f64; 2]) -> f64| median(rates.iter().map(of));
     println!(
         "null storage, 20000 files, {transactions} transactions, {pairs} interleaved pairs; {}",
         noise.end()

@@ -19,21 +19,20 @@ impl Median {
     }
 }
 
-/// The median of values; none of none.
-pub fn median(values: &[f64]) -> Option<Median> {
-    let mut sorted = values.to_vec();
+/// The median of values; 0 of none.
+pub fn median(values: impl IntoIterator<Item = f64>) -> Median {
+    let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
     let count = sorted.len();
-    let (lower, upper) = (
-        sorted.get(count.checked_sub(1)? / 2)?,
-        sorted.get(count / 2)?,
-    );
+    if count == 0 {
+        return Median::default();
+    }
     let rank = enclosing_rank(count);
-    Some(Median {
-        value: (lower + upper) / 2.0,
+    Median {
+        value: f64::midpoint(sorted[(count - 1) / 2], sorted[count / 2]),
         low: sorted[rank],
         high: sorted[count - 1 - rank],
-    })
+    }
 }
 
 /// The greatest rank, from 0, whose order statistic and its mirror enclose the median with at least
@@ -146,39 +145,34 @@ pub fn interleaved<A>(
     Ok(pairs)
 }
 
-/// The median of `values` as text, or a dash where there are none.
-pub fn show_median(values: &[f64], decimals: usize) -> String {
-    median(values).map_or_else(|| "-".to_owned(), |median| median.show(decimals))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn the_interval_of_nine_is_the_second_and_the_eighth() {
-        let values: Vec<f64> = (1..=9).map(f64::from).collect();
+        let values = (1..=9).map(f64::from);
         assert_eq!(
-            median(&values),
-            Some(Median {
+            median(values),
+            Median {
                 value: 5.0,
                 low: 2.0,
                 high: 8.0
-            })
+            }
         );
     }
 
     #[test]
     fn few_values_enclose_with_their_extremes() {
         assert_eq!(
-            median(&[3.0, 1.0, 2.0]),
-            Some(Median {
+            median([3.0, 1.0, 2.0]),
+            Median {
                 value: 2.0,
                 low: 1.0,
                 high: 3.0
-            })
+            }
         );
-        assert_eq!(median(&[]), None);
+        assert_eq!(median([]), Median::default());
     }
 
     #[test]

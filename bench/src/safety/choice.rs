@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use super::dice::Dice;
+use crate::draws::Draws;
 
 /// How a run is performed.
 #[derive(Clone, Debug)]
@@ -75,7 +75,7 @@ pub struct Round {
 }
 
 impl Round {
-    pub fn choose(dice: &mut Dice, is_slow: bool) -> Self {
+    pub fn choose(dice: &mut Draws, is_slow: bool) -> Self {
         let event = dice.one(&[
             Incident::Nothing,
             Incident::Kill,
@@ -123,7 +123,7 @@ impl Round {
 /// time. Where a server in this process has to answer every call, a tenth of it.
 const LONG: u64 = 30_000;
 
-fn prompt(dice: &mut Dice, long: Option<u64>) -> Face {
+fn prompt(dice: &mut Draws, long: Option<u64>) -> Face {
     let numbers = dice.between(200, 3_000);
     let transactions = long.unwrap_or(dice.between(100, 1_000));
     let buffering = dice.one(&["true", "false"]);
@@ -158,7 +158,7 @@ fn mixes(engine: &str, is_shared: bool) -> Vec<&'static str> {
     mixes.iter().copied().filter(is_possible).collect()
 }
 
-fn run(dice: &mut Dice, long: Option<u64>) -> Face {
+fn run(dice: &mut Draws, long: Option<u64>) -> Face {
     let engine = dice.one(&["stdio", "raw", "posix"]);
     let files = dice.between(100, 1_500);
     let mut words = format!(

@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps, mknodat, utimensat};
 
-use super::dice::Dice;
+use crate::draws::Draws;
 
 /// Nobody's number, as usual.
 const NOBODY: u32 = 65_534;
@@ -58,7 +58,7 @@ impl Guests {
         &mut self,
         path: &Path,
         elsewhere: &Path,
-        dice: &mut Dice,
+        dice: &mut Draws,
     ) -> std::io::Result<Option<String>> {
         let kind = dice.below(16);
         let guest = match kind {
@@ -78,7 +78,7 @@ impl Guests {
     }
 
     /// The same, always a regular file.
-    pub fn make_file(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<Option<String>> {
+    pub fn make_file(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<Option<String>> {
         let guest = self.file(path, dice);
         self.made(guest)
     }
@@ -87,7 +87,7 @@ impl Guests {
     pub fn make_directory(
         &mut self,
         path: &Path,
-        dice: &mut Dice,
+        dice: &mut Draws,
     ) -> std::io::Result<Option<String>> {
         let guest = self.lone_directory(path, dice);
         self.made(guest)
@@ -127,7 +127,7 @@ impl Guests {
     }
 
     /// The content of the next file.
-    fn content(&self, dice: &mut Dice) -> Vec<u8> {
+    fn content(&self, dice: &mut Draws) -> Vec<u8> {
         // Shorter ones say too little of whose they are.
         let least = if self.told_by_contents { 100 } else { 1 };
         let length = dice.between(least, 20_000) as usize;
@@ -153,7 +153,7 @@ impl Guests {
         content
     }
 
-    fn file(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
+    fn file(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<()> {
         self.count += 1;
         let content = self.content(dice);
         let mode = dice.one(&[0o644, 0o644, 0o600, 0o000, 0o444, 0o755]);
@@ -203,7 +203,12 @@ impl Guests {
         Ok(())
     }
 
-    fn hard_link(&mut self, path: &Path, elsewhere: &Path, dice: &mut Dice) -> std::io::Result<()> {
+    fn hard_link(
+        &mut self,
+        path: &Path,
+        elsewhere: &Path,
+        dice: &mut Draws,
+    ) -> std::io::Result<()> {
         let other = elsewhere.join(format!("linked-{}", self.all.len()));
         self.file(&other, dice)?;
         let made = fs::hard_link(&other, path);
@@ -216,7 +221,7 @@ impl Guests {
         made
     }
 
-    fn directory(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
+    fn directory(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<()> {
         // None that a run gives to its own: an empty directory has nothing else to be told by.
         let mode = dice.one(&[0o750, 0o555, 0o711]);
         DirBuilder::new().mode(mode).create(path)?;
@@ -237,7 +242,7 @@ impl Guests {
     }
 
     /// A directory with nothing in it, where that can be told from a run's.
-    fn lone_directory(&mut self, path: &Path, dice: &mut Dice) -> std::io::Result<()> {
+    fn lone_directory(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<()> {
         self.directory(path, dice)?;
         if self.told_by_contents {
             self.file(&path.join("letter"), dice)?;
@@ -274,10 +279,10 @@ impl Guests {
     }
 }
 
-fn noise(dice: &mut Dice, length: usize) -> Vec<u8> {
+fn noise(dice: &mut Draws, length: usize) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(length + 8);
     while bytes.len() < length {
-        bytes.extend_from_slice(&dice.next().to_be_bytes());
+        bytes.extend_from_slice(&dice.bits().to_be_bytes());
     }
     bytes.truncate(length);
     bytes

@@ -4,7 +4,8 @@ mod incident;
 mod judgement;
 mod scene;
 
-use crate::process::{Started, command, output};
+use crate::mounts::Mount;
+use crate::process::{Started, command};
 use crate::result::Result;
 use std::collections::BTreeSet;
 use std::fs;
@@ -17,10 +18,10 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::choice::{Cleaning, Incident, Round};
-use super::dice::Dice;
 use super::guests::Guests;
 use super::outcome::{Ended, PATIENCE, clean};
 use super::tree::{entries, is_file};
+use crate::draws::Draws;
 
 /// The name of the mark that a run leaves.
 const MANIFEST: &str = ".postmark-manifest.json";
@@ -28,7 +29,7 @@ const MANIFEST: &str = ".postmark-manifest.json";
 const PREFIX: &str = "postmark-";
 
 /// Performs a round in a directory that is not there yet, and removes it.
-pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Dice) -> Result<Ended> {
+pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Draws) -> Result<Ended> {
     let round = Round::choose(dice, is_slow);
     fs::create_dir(scene)?;
     let mut performance = Performance {
@@ -69,29 +70,8 @@ struct Performance<'a> {
     to_clean: Vec<PathBuf>,
 }
 
-/// Something that is mounted until this goes.
-struct Mount(PathBuf);
-
-impl Mount {
-    fn new(words: &[&str], point: &Path) -> Result<Self> {
-        output(Command::new("mount").args(words).arg(point))?;
-        Ok(Self(point.to_owned()))
-    }
-}
-
-impl Drop for Mount {
-    fn drop(&mut self) {
-        // Also when a signal has come, and also where somebody still has it open.
-        let _ = Command::new("umount")
-            .arg("--lazy")
-            .arg(&self.0)
-            .stderr(Stdio::null())
-            .status();
-    }
-}
-
 impl Performance<'_> {
-    fn perform(&mut self, dice: &mut Dice) -> Result<()> {
+    fn perform(&mut self, dice: &mut Draws) -> Result<()> {
         self.ended.log(format!("{:?}", self.round));
         self.set_the_scene(dice)?;
         let mut run = self.start()?;
@@ -171,7 +151,7 @@ impl Performance<'_> {
     }
 
     /// Any directory in which the run has files.
-    fn a_directory_of_the_run(&self, dice: &mut Dice) -> PathBuf {
+    fn a_directory_of_the_run(&self, dice: &mut Draws) -> PathBuf {
         let mut all = Vec::new();
         for directory in self.run_directories(&self.mail) {
             all.extend(self.directories_below(&directory));
@@ -224,7 +204,7 @@ impl Performance<'_> {
     }
 
     /// Calls `clean` as this round has it. The greatest exit status of the last time.
-    fn clean_as_chosen(&mut self, dice: &mut Dice) -> Result<u8> {
+    fn clean_as_chosen(&mut self, dice: &mut Draws) -> Result<u8> {
         match self.round.cleaning {
             Cleaning::Once => {}
             Cleaning::Twice => {

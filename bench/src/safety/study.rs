@@ -16,10 +16,10 @@ use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use self::choice::{Change, End, StudyRound};
-use super::dice::Dice;
 use super::guests::Guests;
 use super::outcome::{Ended, PATIENCE, clean};
 use super::tree::entries;
+use crate::draws::Draws;
 use crate::process::Started;
 
 /// What begins the name of a made directory.
@@ -40,7 +40,7 @@ const NAMES: [&str; 9] = [
 ];
 
 /// Performs a round in a directory that is not there yet, and removes it.
-pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Dice) -> Result<Ended> {
+pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Draws) -> Result<Ended> {
     fs::create_dir(scene)?;
     let [images, elsewhere, other, aside] =
         ["images", "elsewhere", "other", "aside"].map(|name| scene.join(name));
@@ -94,7 +94,7 @@ struct StudyPerformance<'a> {
 }
 
 impl StudyPerformance<'_> {
-    fn perform(&mut self, dice: &mut Dice) -> Result<()> {
+    fn perform(&mut self, dice: &mut Draws) -> Result<()> {
         self.ended.log(format!("{:?}", self.round));
         // A killed study may have been about to write to what it had just made: files of a user's
         // are not empty.
@@ -169,7 +169,7 @@ impl StudyPerformance<'_> {
         Ok(true)
     }
 
-    fn guest(&mut self, path: &Path, when: &str, dice: &mut Dice) -> Result<()> {
+    fn guest(&mut self, path: &Path, when: &str, dice: &mut Draws) -> Result<()> {
         let elsewhere = self.elsewhere.clone();
         if let Some(made) = self.guests.make(path, &elsewhere, dice)? {
             self.ended.log(format!("guest, {when}: {made}"));
@@ -198,7 +198,7 @@ impl StudyPerformance<'_> {
     }
 
     /// The user's change, as soon as there is something to change.
-    fn change(&mut self, study: &mut Started, dice: &mut Dice) -> Result<()> {
+    fn change(&mut self, study: &mut Started, dice: &mut Draws) -> Result<()> {
         if self.round.change == Change::Nothing {
             return Ok(());
         }

@@ -7,13 +7,14 @@ use std::path::{Path, PathBuf};
 
 use rustix::process::Signal;
 
-use super::{Mount, Performance};
+use super::Performance;
+use crate::draws::Draws;
+use crate::mounts::Mount;
 use crate::process::Started;
 use crate::safety::choice::Incident;
-use crate::safety::dice::Dice;
 
 impl Performance<'_> {
-    pub(super) fn event(&mut self, run: &Started, dice: &mut Dice) -> Result<()> {
+    pub(super) fn event(&mut self, run: &Started, dice: &mut Draws) -> Result<()> {
         let event = self.round.event;
         self.ended.log(format!("{event:?}"));
         match event {
@@ -36,7 +37,7 @@ impl Performance<'_> {
     }
 
     /// Renames a directory away, and puts another one in its place with a user's files in it.
-    pub(super) fn exchange(&mut self, dice: &mut Dice) -> Result<()> {
+    pub(super) fn exchange(&mut self, dice: &mut Draws) -> Result<()> {
         let inner = self
             .run_directories(&self.mail)
             .into_iter()
@@ -81,22 +82,26 @@ impl Performance<'_> {
     }
 
     /// So many that some have the numbers of files of the run.
-    pub(super) fn several_guests(&mut self, directory: &Path, dice: &mut Dice) -> Result<()> {
+    pub(super) fn several_guests(&mut self, directory: &Path, dice: &mut Draws) -> Result<()> {
         for _ in 0..dice.between(1, 12) {
             self.guest_called_as_the_runs(directory, dice)?;
         }
         Ok(())
     }
 
-    pub(super) fn mount_over(&mut self, dice: &mut Dice) -> Result<()> {
+    pub(super) fn mount_over(&mut self, dice: &mut Draws) -> Result<()> {
         let over = self.scene.join("over");
         self.make_structure(&over)?;
         if self.round.over_tmpfs {
-            let mount = Mount::new(&["-t", "tmpfs", "-o", "size=64m", "postmark-bench"], &over)?;
+            let mount = Mount::new(
+                &["-t", "tmpfs", "-o", "size=64m", "postmark-bench"],
+                &over,
+                true,
+            )?;
             self.mounts.push(mount);
         }
         self.several_guests(&over, dice)?;
-        let mount = Mount::new(&["--bind", &over.to_string_lossy()], &self.mail)?;
+        let mount = Mount::new(&["--bind", &over.to_string_lossy()], &self.mail, true)?;
         self.mounts.push(mount);
         Ok(())
     }

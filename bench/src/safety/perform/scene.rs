@@ -4,9 +4,10 @@ use crate::result::Result;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use super::{MANIFEST, Mount, PREFIX, Performance};
+use super::{MANIFEST, PREFIX, Performance};
+use crate::draws::Draws;
+use crate::mounts::Mount;
 use crate::safety::choice::Incident;
-use crate::safety::dice::Dice;
 use crate::safety::tree::{entries, is_file};
 
 impl Performance<'_> {
@@ -17,7 +18,7 @@ impl Performance<'_> {
     }
 
     /// The location, with a user's files in it.
-    pub(super) fn set_the_scene(&mut self, dice: &mut Dice) -> Result<()> {
+    pub(super) fn set_the_scene(&mut self, dice: &mut Draws) -> Result<()> {
         let (mail, elsewhere) = (self.mail.clone(), self.elsewhere.clone());
         self.make_structure(&mail)?;
         self.make_structure(&elsewhere)?;
@@ -31,7 +32,7 @@ impl Performance<'_> {
             let real = self.scene.join("real");
             self.guests.rebase(&mail, &self.scene.join("beneath"));
             self.make_structure(&real)?;
-            let mount = Mount::new(&["--bind", &real.to_string_lossy()], &mail)?;
+            let mount = Mount::new(&["--bind", &real.to_string_lossy()], &mail, true)?;
             self.mounts.push(mount);
         }
         for _ in 0..dice.between(1, 6) {
@@ -54,7 +55,7 @@ impl Performance<'_> {
     }
 
     /// A name that is nearly one of ours, and that no run of these uses.
-    pub(super) fn near_name(&self, dice: &mut Dice) -> String {
+    pub(super) fn near_name(&self, dice: &mut Draws) -> String {
         let number = dice.between(1, self.round.face.numbers);
         match dice.below(10) {
             0 => format!("0{number}"),
@@ -75,7 +76,7 @@ impl Performance<'_> {
     pub(super) fn guest_called_as_the_runs(
         &mut self,
         directory: &Path,
-        dice: &mut Dice,
+        dice: &mut Draws,
     ) -> Result<()> {
         let number = dice.between(1, self.round.face.numbers + 50);
         let name = match dice.below(8) {
@@ -97,7 +98,7 @@ impl Performance<'_> {
     }
 
     /// A user makes files where the run was, some in the place of the run's own.
-    pub(super) fn guests_after(&mut self, dice: &mut Dice) -> Result<()> {
+    pub(super) fn guests_after(&mut self, dice: &mut Draws) -> Result<()> {
         let elsewhere = self.elsewhere.clone();
         for mut location in self.to_clean.clone() {
             if self.round.event == Incident::MountOver {

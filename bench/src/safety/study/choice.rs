@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustix::process::Signal;
 
-use crate::safety::dice::Dice;
+use crate::draws::Draws;
 
 /// What a user does to the made directory while the study goes on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ pub(super) struct StudyRound {
 }
 
 impl StudyRound {
-    pub(super) fn choose(images: &Path, other: &Path, has_loops: bool, dice: &mut Dice) -> Self {
+    pub(super) fn choose(images: &Path, other: &Path, has_loops: bool, dice: &mut Draws) -> Self {
         let targets = targets(images, other, has_loops, dice);
         let transactions = dice.between(200, 20_000);
         let mut words: Vec<String> = format!(
@@ -87,7 +87,7 @@ impl StudyRound {
 }
 
 /// The study's targets: two that it makes, or one beside a directory that is there.
-fn targets(images: &Path, other: &Path, has_loops: bool, dice: &mut Dice) -> Vec<String> {
+fn targets(images: &Path, other: &Path, has_loops: bool, dice: &mut Draws) -> Vec<String> {
     let kinds: &[&str] = match has_loops {
         true => &[
             "ext4?size=16MiB",
