@@ -5,7 +5,7 @@ use crate::process::{output_and_memory, record_of};
 use crate::result::Result;
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use ::archive::{Archive, JournalMode, Opening, Remarks};
 use record::{Fact, Record, RunId};
@@ -132,18 +132,23 @@ fn own_memory_bytes() -> Result<u64> {
         * 1_024)
 }
 
+/// Opens an archive, or makes it.
+pub fn open(path: &Path, make: bool) -> Result<Archive> {
+    Ok(Archive::open(&Opening {
+        path,
+        journal: JournalMode::WriteAhead,
+        owner: None,
+        make,
+        patience: Duration::from_secs(20),
+    })?)
+}
+
 /// Runs that differ in what lists filter by.
 fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
     /// The runs of 2001, one every ten minutes.
     const FIRST_UNIX_NS: u64 = 978_307_200_000_000_000;
     const EVERY_NS: u64 = 600_000_000_000;
-    let mut archive = Archive::open(&Opening {
-        path,
-        journal: JournalMode::WriteAhead,
-        owner: None,
-        make: true,
-        patience: std::time::Duration::from_secs(20),
-    })?;
+    let mut archive = open(path, true)?;
     let varied = |number: u64| {
         let mut record = record.clone();
         record.id =

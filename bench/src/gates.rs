@@ -11,7 +11,7 @@ mod simulation;
 use study::{Decision, GateError, Requirement};
 
 use self::simulation::{RunNoise, SETTINGS, Setting, Simulated, setting};
-use crate::statistics::clopper_pearson;
+use crate::limit::{Limit, Share};
 
 /// What identical systems have to meet.
 const REQUIREMENT: &str = "transactions >= 0.97";
@@ -19,9 +19,9 @@ const REQUIREMENT: &str = "transactions >= 0.97";
 const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";
 /// A gate over identical systems fails with this probability at most, whatever disturbs the
 /// machine.
-const FALSE_FAILURE: f64 = 0.01;
+const FALSE_FAILURE: Limit = Limit::AtMost(0.01);
 /// Identical systems pass with this probability at least, with the blocks that were asked for.
-const PASS: f64 = 0.95;
+const PASS: Limit = Limit::AtLeast(0.95);
 
 /// How many studies, and from which seed.
 #[derive(Clone, Copy, Debug)]
@@ -32,34 +32,17 @@ pub struct GatesSize {
     pub seed: u64,
 }
 
-/// What gates came to.
+/// How often gates passed, and how often they failed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Decisions {
-    passed: usize,
-    failed: usize,
-    all: usize,
+    passed: Share,
+    failed: Share,
 }
 
 impl Decisions {
     fn count(&mut self, decision: Decision) {
-        self.all += 1;
-        self.passed += usize::from(decision == Decision::Passed);
-        self.failed += usize::from(decision == Decision::Failed);
-    }
-
-    fn share(&self, count: usize) -> f64 {
-        100.0 * count as f64 / self.all.max(1) as f64
-    }
-
-    /// Whether the counts agree with no more failures than are promised, by the exact 95 %
-    /// interval.
-    fn fails_seldom(&self) -> bool {
-        clopper_pearson(self.failed, self.all).0 <= FALSE_FAILURE
-    }
-
-    /// The same of passes.
-    fn passes_often(&self) -> bool {
-        clopper_pearson(self.passed, self.all).1 >= PASS
+        self.passed.add(decision == Decision::Passed);
+        self.failed.add(decision == Decision::Failed);
     }
 }
 
@@ -127,14 +110,14 @@ pub fn perform(size: GatesSize) -> Result<bool, GateError> {
         size.studies
     );
     for (setting, blocks, has_twin, decisions) in identical(size)? {
-        let is_kept = decisions.fails_seldom();
+        let is_kept = decisions.failed.agrees(FALSE_FAILURE);
         holds &= is_kept;
         println!(
             "  {blocks:2} blocks {}  {:22} failed {:5.2} %  passed {:5.1} %{}",
             control(has_twin),
             setting.name,
-            decisions.share(decisions.failed),
-            decisions.share(decisions.passed),
+            100.0 * decisions.failed.share(),
+            100.0 * decisions.passed.share(),
             broken(is_kept)
         );
     }
@@ -150,8 +133,8 @@ pub fn perform(size: GatesSize) -> Result<bool, GateError> {
                 println!(
                     "  {text}  {blocks:2} blocks  loss {:2.0} %  failed {:5.1} %  passed {:5.1} %",
                     100.0 * loss,
-                    decisions.share(decisions.failed),
-                    decisions.share(decisions.passed)
+                    100.0 * decisions.failed.share(),
+                    100.0 * decisions.passed.share()
                 );
             }
         }
@@ -165,13 +148,13 @@ pub fn perform(size: GatesSize) -> Result<bool, GateError> {
             for spread in [0.02, 0.05, 0.1] {
                 let of_asked = setting("normal", RunNoise::Normal(spread));
                 let decisions = as_asked(size, of_asked, (pilot, has_twin))?;
-                let is_kept = decisions.passes_often();
+                let is_kept = decisions.passed.agrees(PASS);
                 holds &= is_kept;
                 println!(
                     "  first {pilot:2} blocks {}  runs of {:2.0} %  passed {:5.1} %{}",
                     control(has_twin),
                     100.0 * spread,
-                    decisions.share(decisions.passed),
+                    100.0 * decisions.passed.share(),
                     broken(is_kept)
                 );
             }
@@ -206,7 +189,7 @@ mod tests {
         assert_eq!(found.len(), 96);
         for (setting, blocks, has_twin, decisions) in found {
             assert!(
-                decisions.fails_seldom(),
+                decisions.failed.agrees(FALSE_FAILURE),
                 "{blocks} blocks, {}, {}: {decisions:?}",
                 control(has_twin),
                 setting.name
@@ -221,7 +204,7 @@ mod tests {
             let decisions =
                 decisions(size, setting, (5, has_twin), (&required(REQUIREMENT), 1.0)).unwrap();
             assert!(
-                decisions.share(decisions.failed) <= 100.0 * FALSE_FAILURE,
+                decisions.failed.share() <= 0.01,
                 "{}: {decisions:?}",
                 setting.name
             );

@@ -20,6 +20,7 @@ mod driving;
 mod floor;
 mod gates;
 mod large;
+mod limit;
 mod messages;
 mod mounts;
 mod nfs;
@@ -114,14 +115,28 @@ enum Benchmark {
 
 /// Does what is asked. Whether the limits that are to be checked hold.
 fn perform(arguments: &Arguments) -> Result<bool> {
-    if let Benchmark::Ours(options) = &arguments.what {
-        return ours::perform(options).map(|()| true);
+    // A run takes its signals itself.
+    if !matches!(arguments.what, Benchmark::Ours(_)) {
+        process::watch_signals()?;
     }
-    process::watch_signals()?;
     let ours = &arguments.ours;
     let pairs = |default| arguments.pairs.unwrap_or(default);
-    // What was found, and whether it is checked.
+    // What was found, and whether it is checked; nothing of a benchmark that has no limits.
     let (holds, is_checked) = match &arguments.what {
+        Benchmark::Classic(options) => {
+            let original = &arguments.original;
+            classic::compare(classic::Programs { ours, original }, pairs(9), options)?;
+            return Ok(true);
+        }
+        Benchmark::Presets(options) => {
+            return presets::show(ours, &options.on, pairs(5)).map(|()| true);
+        }
+        Benchmark::Null(options) => return own::null(ours, pairs(9), options).map(|()| true),
+        Benchmark::Sweeps(options) => {
+            return driving::sweeps(ours, pairs(5), options).map(|()| true);
+        }
+        Benchmark::Steady => return driving::steady(ours).map(|()| true),
+        Benchmark::Plan => return own::plan(ours, pairs(9)).map(|()| true),
         Benchmark::Floor(options) => (floor::perform(pairs(15), *options)?, options.check),
         Benchmark::Peers(options) => (peers::perform(pairs(15), options)?, options.check),
         Benchmark::Large(options) => (large::perform(ours, *options)?, options.check),
@@ -133,27 +148,9 @@ fn perform(arguments: &Arguments) -> Result<bool> {
         Benchmark::Verdicts(options) => (verdicts::perform(ours, *options)?, options.check),
         Benchmark::Archive(options) => (archive::compare(ours, pairs(9), *options)?, options.check),
         Benchmark::Safety(campaign) => (safety::perform(ours, campaign)?, true),
-        unchecked => return show(unchecked, arguments).map(|()| true),
+        Benchmark::Ours(options) => return ours::perform(options).map(|()| true),
     };
     Ok(holds || !is_checked)
-}
-
-/// Performs a benchmark that has no limits.
-fn show(benchmark: &Benchmark, arguments: &Arguments) -> Result<()> {
-    let ours = &arguments.ours;
-    let pairs = |default| arguments.pairs.unwrap_or(default);
-    match benchmark {
-        Benchmark::Classic(options) => {
-            let original = &arguments.original;
-            classic::compare(classic::Programs { ours, original }, pairs(9), options)
-        }
-        Benchmark::Presets(options) => presets::show(ours, &options.on, pairs(5)),
-        Benchmark::Null(options) => own::null(ours, pairs(9), options),
-        Benchmark::Sweeps(options) => driving::sweeps(ours, pairs(5), options),
-        Benchmark::Steady => driving::steady(ours),
-        Benchmark::Plan => own::plan(ours, pairs(9)),
-        _ => Ok(()),
-    }
 }
 
 fn main() -> ExitCode {

@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use ::archive::{Archive, Filter, JournalMode, Opening};
+use ::archive::Filter;
 use faultfs::{Delay, RequestKind};
 use record::Record;
 use study::{Comparisons, Gate, Metric};
@@ -22,6 +22,8 @@ use tempfile::TempDir;
 use verdict::Summary;
 
 use self::found::{Found, Told};
+use crate::archive::open;
+use crate::limit::Limit;
 use crate::mounts::MountedVolume;
 use crate::process::{output, output_and_status};
 
@@ -57,13 +59,13 @@ const THINK_US: [u32; 2] = [1_000, 1_100];
 /// of who waits for it, is on both sides.
 const DELAY_US: [u64; 2] = [100, 300];
 /// A difference is claimed of identical systems with this probability at most.
-const FALSE_CLAIM: f64 = 0.05;
+const FALSE_CLAIM: Limit = Limit::AtMost(0.05);
 /// A gate over identical systems fails with this probability at most.
-const FALSE_FAILURE: f64 = 0.01;
+const FALSE_FAILURE: Limit = Limit::AtMost(0.01);
 /// A gate passes what does not meet it with this probability at most.
-const FALSE_PASS: f64 = 0.05;
+const FALSE_PASS: Limit = Limit::AtMost(0.05);
 /// An interval holds the true ratio with this probability at least.
-const COVERAGE: f64 = 0.95;
+const COVERAGE: Limit = Limit::AtLeast(0.95);
 
 /// The exit status of a program that refuses.
 const REFUSED: i32 = 2;
@@ -120,12 +122,12 @@ pub fn perform(ours: &Path, size: &StudiesOptions) -> Result<bool> {
         let kind = |seed| bench.identical(&memory, &requirements, seed);
         let told = Told::perform("identical", size.identical, &mut seeds, kind)?;
         let is_claimed = told.show("a difference was claimed", Found::is_shown);
-        holds &= is_claimed.0 <= FALSE_CLAIM;
+        holds &= is_claimed.agrees(FALSE_CLAIM);
         told.show("claimed, and the twin did not make it DOUBTFUL", |found| {
             found.is_shown() && !found.is_doubtful
         });
         told.show("the interval holds 1", Found::holds_known);
-        holds &= told.show_gate().failed.0 <= FALSE_FAILURE && told.stopped == 0;
+        holds &= told.show_gate().failed.agrees(FALSE_FAILURE) && told.stopped == 0;
     }
     for (name, count) in [("delayed", size.delayed), ("thinking", size.thinking)] {
         if count == 0 {
@@ -140,8 +142,8 @@ pub fn perform(ours: &Path, size: &StudiesOptions) -> Result<bool> {
             found.is_shown() && !found.is_slower()
         });
         let covered = told.show("the interval holds the computed ratio", Found::holds_known);
-        holds &= covered.1 >= COVERAGE;
-        holds &= told.show_gate().passed.0 <= FALSE_PASS && told.stopped == 0;
+        holds &= covered.agrees(COVERAGE);
+        holds &= told.show_gate().passed.agrees(FALSE_PASS) && told.stopped == 0;
     }
     Ok(holds)
 }
@@ -346,13 +348,7 @@ impl Bench<'_> {
 
 /// All runs of an archive.
 fn records(path: &Path) -> Result<Vec<Record>> {
-    let archive = Archive::open(&Opening {
-        path,
-        journal: JournalMode::WriteAhead,
-        owner: None,
-        make: false,
-        patience: Duration::from_secs(10),
-    })?;
+    let archive = open(path, false)?;
     let listed = archive.list(&Filter::default(), &|_| false)?;
     let numbers = listed.iter().filter_map(|run| run.number);
     Ok(numbers

@@ -9,7 +9,6 @@
 //! threshold decide the same for the same run: they have no rates, and the tests of `record` have
 //! both sides of each threshold.
 
-mod limit;
 mod pauses;
 mod servers;
 

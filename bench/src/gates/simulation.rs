@@ -15,27 +15,20 @@ use crate::draws::Draws;
 /// What the logarithm of one run is made of, besides what the system does.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RunNoise {
+    /// With this standard deviation.
     Normal(f64),
-    /// Student's t with few degrees of freedom: a heavy tail.
-    Tail {
-        degrees: u32,
-        scale: f64,
-    },
+    /// Student's t with few degrees of freedom, a heavy tail: the degrees and a scale.
+    Tail(u32, f64),
+    /// With this scale.
     Cauchy(f64),
-    /// Normal, and a share of the runs at half of the rate.
-    Outliers {
-        spread: f64,
-        share: f64,
-    },
+    /// Normal with a standard deviation, and a share of the runs at half of the rate.
+    Outliers(f64, f64),
     /// Losses alone, most of them small.
     Exponential(f64),
     /// Half of the runs at 0.9 of the rate.
     TwoModes,
-    /// Normal, of which each run has a share of the one before.
-    Successive {
-        spread: f64,
-        correlation: f64,
-    },
+    /// Normal with a standard deviation, and a correlation of each run with the one before.
+    Successive(f64, f64),
 }
 
 /// How a machine disturbs the runs of a study.
@@ -58,91 +51,46 @@ pub(super) const fn setting(name: &'static str, noise: RunNoise) -> Setting {
     }
 }
 
+/// Normal noise with what is lost evenly, as a logarithm, or the runs of a period.
+const fn disturbed(name: &'static str, spread: f64, drift: f64, period: f64) -> Setting {
+    Setting {
+        drift,
+        period,
+        ..setting(name, RunNoise::Normal(spread))
+    }
+}
+
 pub(super) const SETTINGS: [Setting; 16] = [
     setting("normal, 3 %", RunNoise::Normal(0.03)),
     setting("normal, 0.5 %", RunNoise::Normal(0.005)),
-    setting(
-        "t with 3 degrees",
-        RunNoise::Tail {
-            degrees: 3,
-            scale: 0.017,
-        },
-    ),
-    setting(
-        "t with 2 degrees",
-        RunNoise::Tail {
-            degrees: 2,
-            scale: 0.015,
-        },
-    ),
+    setting("t with 3 degrees", RunNoise::Tail(3, 0.017)),
+    setting("t with 2 degrees", RunNoise::Tail(2, 0.015)),
     setting("Cauchy", RunNoise::Cauchy(0.009)),
-    setting(
-        "5 % of runs at half",
-        RunNoise::Outliers {
-            spread: 0.01,
-            share: 0.05,
-        },
-    ),
-    setting(
-        "20 % of runs at half",
-        RunNoise::Outliers {
-            spread: 0.01,
-            share: 0.2,
-        },
-    ),
+    setting("5 % of runs at half", RunNoise::Outliers(0.01, 0.05)),
+    setting("20 % of runs at half", RunNoise::Outliers(0.01, 0.2)),
     setting("exponential losses", RunNoise::Exponential(0.05)),
     setting("two modes", RunNoise::TwoModes),
-    setting(
-        "correlation 0.5",
-        RunNoise::Successive {
-            spread: 0.03,
-            correlation: 0.5,
-        },
-    ),
-    setting(
-        "correlation 0.9",
-        RunNoise::Successive {
-            spread: 0.03,
-            correlation: 0.9,
-        },
-    ),
-    setting(
-        "correlation -0.5",
-        RunNoise::Successive {
-            spread: 0.03,
-            correlation: -0.5,
-        },
-    ),
-    Setting {
-        drift: -0.5,
-        ..setting("drift of 50 %", RunNoise::Normal(0.01))
-    },
-    Setting {
-        drift: -0.1,
-        ..setting("drift of 10 %", RunNoise::Normal(0.001))
-    },
-    Setting {
-        period: 3.0,
-        ..setting("period of 3 runs", RunNoise::Normal(0.01))
-    },
-    Setting {
-        period: 7.0,
-        ..setting("period of 7 runs", RunNoise::Normal(0.01))
-    },
+    setting("correlation 0.5", RunNoise::Successive(0.03, 0.5)),
+    setting("correlation 0.9", RunNoise::Successive(0.03, 0.9)),
+    setting("correlation -0.5", RunNoise::Successive(0.03, -0.5)),
+    disturbed("drift of 50 %", 0.01, -0.5, 0.0),
+    disturbed("drift of 10 %", 0.001, -0.1, 0.0),
+    disturbed("period of 3 runs", 0.01, 0.0, 3.0),
+    disturbed("period of 7 runs", 0.01, 0.0, 7.0),
 ];
 
 impl Draws {
     fn noise(&mut self, noise: RunNoise, state: &mut f64) -> f64 {
         match noise {
             RunNoise::Normal(spread) => spread * self.normal(),
-            RunNoise::Tail { degrees, scale } => {
+            RunNoise::Tail(degrees, scale) => {
                 let squares: f64 = (0..degrees).map(|_| self.normal().powi(2)).sum();
                 scale * self.normal() / (squares / f64::from(degrees)).sqrt()
             }
             RunNoise::Cauchy(scale) => {
                 (scale * (TAU / 2.0 * (self.unit() - 0.5)).tan()).clamp(-5.0, 5.0)
             }
-            RunNoise::Outliers { spread, share } => {
+            RunNoise::Outliers(spread, share) => {
                 let lost = if self.unit() < share { LN_2 } else { 0.0 };
                 spread * self.normal() - lost
             }
@@ -151,10 +99,7 @@ impl Draws {
                 let lost = if self.unit() < 0.5 { 0.9_f64.ln() } else { 0.0 };
                 0.003 * self.normal() + lost
             }
-            RunNoise::Successive {
-                spread,
-                correlation,
-            } => {
+            RunNoise::Successive(spread, correlation) => {
                 *state =
                     correlation * *state + (1.0 - correlation * correlation).sqrt() * self.normal();
                 spread * *state

@@ -1,7 +1,7 @@
 //! Files, links and directories of a user's own, which no run may touch: what is made, and whether
 //! it is as it was made.
 
-use std::fs::{self, DirBuilder, File, OpenOptions};
+use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
 use std::os::unix::fs::{
     DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt, chown, lchown, symlink,
@@ -98,11 +98,11 @@ impl Guests {
         match made {
             Ok(()) => Ok(self.all.last().map(Guest::describe)),
             Err(error) => match error.kind() {
-                ErrorKind::AlreadyExists | ErrorKind::NotFound | ErrorKind::NotADirectory => {
-                    Ok(None)
-                }
                 // No hard link goes from one mount to another.
-                ErrorKind::CrossesDevices => Ok(None),
+                ErrorKind::AlreadyExists
+                | ErrorKind::NotFound
+                | ErrorKind::NotADirectory
+                | ErrorKind::CrossesDevices => Ok(None),
                 _ => Err(error),
             },
         }
@@ -153,6 +153,17 @@ impl Guests {
         content
     }
 
+    /// Adds one of root's.
+    fn add(&mut self, path: &Path, what: GuestKind, mode: u32, modified: Option<(i64, i64)>) {
+        self.all.push(Guest {
+            path: path.to_owned(),
+            what,
+            mode,
+            owner: 0,
+            modified,
+        });
+    }
+
     fn file(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<()> {
         self.count += 1;
         let content = self.content(dice);
@@ -165,13 +176,7 @@ impl Guests {
             .mode(0o600)
             .open(path)?;
         // What is made from here on is the user's, whatever becomes of it.
-        self.all.push(Guest {
-            path: path.to_owned(),
-            what: GuestKind::File(content.clone()),
-            mode,
-            owner,
-            modified: None,
-        });
+        self.add(path, GuestKind::File(content.clone()), mode, None);
         file.write_all(&content)?;
         if owner != 0 {
             std::os::unix::fs::fchown(&file, Some(owner), Some(owner))?;
@@ -179,13 +184,15 @@ impl Guests {
         file.set_permissions(fs::Permissions::from_mode(mode))?;
         let facts = file.metadata()?;
         let modified = if is_old {
-            let then = date_back(&file, self.count)?;
-            (then.tv_sec, then.tv_nsec)
+            // Long ago, another time for each file.
+            let then = (1_000_000_000 + self.count as i64, 123_456_000);
+            rustix::fs::futimens(&file, &times(then.0, then.1))?;
+            then
         } else {
             (facts.mtime(), facts.mtime_nsec())
         };
         if let Some(guest) = self.all.last_mut() {
-            guest.modified = Some(modified);
+            (guest.owner, guest.modified) = (owner, Some(modified));
         }
         Ok(())
     }
@@ -193,13 +200,8 @@ impl Guests {
     fn link(&mut self, path: &Path, to: PathBuf) -> std::io::Result<()> {
         symlink(&to, path)?;
         let facts = fs::symlink_metadata(path)?;
-        self.all.push(Guest {
-            path: path.to_owned(),
-            what: GuestKind::Link(to),
-            mode: facts.mode() & 0o7777,
-            owner: 0,
-            modified: Some((facts.mtime(), facts.mtime_nsec())),
-        });
+        let modified = Some((facts.mtime(), facts.mtime_nsec()));
+        self.add(path, GuestKind::Link(to), facts.mode() & 0o7777, modified);
         Ok(())
     }
 
@@ -225,13 +227,7 @@ impl Guests {
         // None that a run gives to its own: an empty directory has nothing else to be told by.
         let mode = dice.one(&[0o750, 0o555, 0o711]);
         DirBuilder::new().mode(mode).create(path)?;
-        self.all.push(Guest {
-            path: path.to_owned(),
-            what: GuestKind::Directory,
-            mode,
-            owner: 0,
-            modified: None,
-        });
+        self.add(path, GuestKind::Directory, mode, None);
         if dice.once_in(4) {
             chown(path, Some(NOBODY), Some(NOBODY))?;
             if let Some(guest) = self.all.last_mut() {
@@ -253,28 +249,8 @@ impl Guests {
     fn pipe(&mut self, path: &Path) -> std::io::Result<()> {
         mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o644), 0)?;
         lchown(path, Some(0), Some(0))?;
-        utimensat(
-            CWD,
-            path,
-            &Timestamps {
-                last_access: Timespec {
-                    tv_sec: 1,
-                    tv_nsec: 0,
-                },
-                last_modification: Timespec {
-                    tv_sec: 1,
-                    tv_nsec: 0,
-                },
-            },
-            AtFlags::empty(),
-        )?;
-        self.all.push(Guest {
-            path: path.to_owned(),
-            what: GuestKind::Pipe,
-            mode: 0o644,
-            owner: 0,
-            modified: Some((1, 0)),
-        });
+        utimensat(CWD, path, &times(1, 0), AtFlags::empty())?;
+        self.add(path, GuestKind::Pipe, 0o644, Some((1, 0)));
         Ok(())
     }
 }
@@ -360,16 +336,14 @@ impl Guest {
     }
 }
 
-/// Gives a file a time of long ago, another for each file.
-fn date_back(file: &File, count: u64) -> std::io::Result<Timespec> {
-    let then = Timespec {
-        tv_sec: 1_000_000_000 + count as i64,
-        tv_nsec: 123_456_000,
+/// The same time for both.
+fn times(seconds: i64, nanoseconds: i64) -> Timestamps {
+    let time = Timespec {
+        tv_sec: seconds,
+        tv_nsec: nanoseconds,
     };
-    let times = Timestamps {
-        last_access: then,
-        last_modification: then,
-    };
-    rustix::fs::futimens(file, &times)?;
-    Ok(then)
+    Timestamps {
+        last_access: time,
+        last_modification: time,
+    }
 }

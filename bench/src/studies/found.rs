@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use study::{Decision, Estimate, Gate};
 
+use crate::limit::Share;
 use crate::noise::Noise;
 use crate::process::caught;
 use crate::statistics::clopper_pearson;
@@ -77,9 +78,6 @@ impl fmt::Display for Found {
     }
 }
 
-/// The ends of a 95 % interval of a probability.
-pub(super) struct Share(pub(super) f64, pub(super) f64);
-
 /// The probabilities of two of a gate's decisions.
 pub(super) struct GateShares {
     pub(super) passed: Share,
@@ -131,14 +129,26 @@ impl Told {
             study::statistics::mean(&ratios).exp(),
             study::statistics::standard_deviation(&ratios).unwrap_or_default() * 100.0
         );
-        told_doubtful(&all);
-        Ok(Self { all, stopped })
+        let told = Self { all, stopped };
+        told.show("the twin made the study DOUBTFUL", |found| {
+            found.is_doubtful
+        });
+        Ok(told)
     }
 
     /// Prints how often something was so, with the exact interval of its probability.
     pub(super) fn show(&self, what: &str, is_so: impl Fn(&Found) -> bool) -> Share {
-        let count = self.all.iter().filter(|found| is_so(found)).count();
-        show_share(what, count, self.all.len())
+        let mut share = Share::default();
+        self.all.iter().for_each(|found| share.add(is_so(found)));
+        let (low, high) = clopper_pearson(share.count, share.all);
+        println!(
+            "  {what:48} {:3} of {}  ({:.1} % to {:.1} %)",
+            share.count,
+            share.all,
+            low * 100.0,
+            high * 100.0
+        );
+        share
     }
 
     pub(super) fn show_gate(&self) -> GateShares {
@@ -157,19 +167,4 @@ impl Told {
         decided(Decision::Undecided);
         shares
     }
-}
-
-pub(super) fn told_doubtful(all: &[Found]) {
-    let count = all.iter().filter(|found| found.is_doubtful).count();
-    show_share("the twin made the study DOUBTFUL", count, all.len());
-}
-
-pub(super) fn show_share(what: &str, count: usize, all: usize) -> Share {
-    let (low, high) = clopper_pearson(count, all);
-    println!(
-        "  {what:48} {count:3} of {all}  ({:.1} % to {:.1} %)",
-        low * 100.0,
-        high * 100.0
-    );
-    Share(low, high)
 }

@@ -12,8 +12,8 @@ use std::time::Duration;
 use rustix::process::Signal;
 use serde_json::Value;
 
-use super::limit::{Flagged, Limit};
 use crate::draws::Draws;
+use crate::limit::{Limit, Share};
 use crate::noise::Noise;
 use crate::process::Started;
 
@@ -83,11 +83,11 @@ fn run(ours: &Path, target: &Path, stops: Option<Stops>, draws: &mut Draws) -> R
 }
 
 /// Performs `runs` runs, [`AT_ONCE`] at a time, and counts those that the rule flags.
-fn flagged(ours: &Path, runs: u32, seed: u64, stops: Option<Stops>) -> Result<Flagged> {
+fn flagged(ours: &Path, runs: u32, seed: u64, stops: Option<Stops>) -> Result<Share> {
     let scene = tempfile::Builder::new()
         .prefix("postmark-verdicts-")
         .tempdir_in("/dev/shm")?;
-    let mut found = Flagged::default();
+    let mut found = Share::default();
     let numbers: Vec<u32> = (0..runs).collect();
     for wave in numbers.chunks(AT_ONCE) {
         let results: Vec<Result<bool, String>> = thread::scope(|scope| {
@@ -106,8 +106,7 @@ fn flagged(ours: &Path, runs: u32, seed: u64, stops: Option<Stops>) -> Result<Fl
                 .collect()
         });
         for result in results {
-            found.all += 1;
-            found.count += usize::from(result?);
+            found.add(result?);
         }
     }
     Ok(found)

@@ -9,8 +9,8 @@ use std::fmt::Write as _;
 use measure::Histogram;
 use measure::steady::change;
 
-use super::limit::{Flagged, Limit};
 use crate::draws::Draws;
+use crate::limit::{Limit, Share};
 
 /// A server of constant speed is flagged so rarely.
 const FALSE_ALARMS: Limit = Limit::AtMost(0.02);
@@ -107,16 +107,15 @@ impl SimulatedServer {
     }
 
     /// How many series are not steady, and how many are not judged.
-    fn judge(self, window: Window, series: u32, seed: u64) -> (Flagged, u32) {
-        let mut found = Flagged::default();
+    fn judge(self, window: Window, series: u32, seed: u64) -> (Share, u32) {
+        let mut found = Share::default();
         let mut not_judged = 0;
         for number in 0..series {
             let mut draws = Draws::new(seed, "simulated servers", number);
             let (counts, durations) = self.measure(window, &mut draws);
             let judged = change(&counts, 1_000_000_000, &durations);
             not_judged += u32::from(judged.is_err());
-            found.all += 1;
-            found.count += usize::from(judged.is_ok_and(|change| !change.is_steady));
+            found.add(judged.is_ok_and(|change| !change.is_steady));
         }
         (found, not_judged)
     }

@@ -6,15 +6,13 @@ use record::{Edition, EngineName, Fact, Record, workload_in_words};
 use serde::Serialize;
 use verdict::{Level, Reason, Summary};
 
-use crate::editions::{
-    Plans, WhichEdition, converted, in_short, made_by, meant, told_of_converted,
-};
-use crate::library::{Library, Row};
+use crate::editions::{Plans, told_of_converted};
+use crate::library::Library;
 use crate::plain::why_not_plain;
 use crate::shape::{ConfigurationShape, differences};
 use crate::source::Figure;
 use crate::submission::Rates;
-use crate::submissions::distinct;
+use crate::submissions::{PublishedColumn, published};
 
 /// The version of the JSON that [`Beside::show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -108,20 +106,18 @@ pub fn beside(library: &Library, record: &Record) -> Beside {
     };
     let ours = ours.of_each(shape.processes);
     beside.ours = Some(ours);
-    let mut plans = Plans::default();
-    for (row, tables) in distinct(library, &shape) {
-        let made = made_by(&row, &mut plans);
-        beside.rows.push(BesideRow {
-            source: row.source.name.clone(),
-            year: row.source.year.clone(),
-            tables,
-            column: row.column(),
-            contributor: row.system.contributor.clone(),
-            edition: in_short(made.as_ref()),
-            is_converted: !converted(&row, made.as_ref()).is_empty(),
-            figures: against(&row, made.as_ref(), &ours),
-        });
-    }
+    let row = |column: PublishedColumn| BesideRow {
+        figures: against(&column, &ours),
+        source: column.source,
+        year: column.year,
+        tables: column.tables,
+        column: column.column,
+        contributor: column.contributor,
+        edition: column.edition,
+        is_converted: column.is_converted,
+    };
+    let columns = published(library, &shape, &mut Plans::default());
+    beside.rows = columns.into_iter().map(row).collect();
     beside.comparable = operations(edition, &beside.rows);
     beside
         .comparable
@@ -140,18 +136,19 @@ fn why_none(
         return Some(why.to_string());
     }
     let differences = differences(&record.spec.workload);
-    if distinct(library, shape).is_empty() {
-        let mut shapes: Vec<String> = Vec::new();
-        for row in library.rows() {
-            let label = ConfigurationShape::of_configuration(row.configuration).label();
-            if !shapes.contains(&label) {
-                shapes.push(label);
-            }
+    let mut shapes: Vec<ConfigurationShape> = Vec::new();
+    for row in library.rows() {
+        let other = ConfigurationShape::of_configuration(row.configuration);
+        if !shapes.contains(&other) {
+            shapes.push(other);
         }
+    }
+    if !shapes.contains(shape) {
+        let labels: Vec<String> = shapes.iter().map(ConfigurationShape::label).collect();
         return Some(format!(
             "there are no published results for {} (there are some for {})",
             shape.label(),
-            shapes.join("; ")
+            labels.join("; ")
         ));
     }
     if !differences.is_empty() {
@@ -165,35 +162,23 @@ fn why_none(
         .then(|| "the run has no rates, because its phases took no time".to_owned())
 }
 
-fn against(row: &Row<'_>, made: Option<&WhichEdition>, ours: &Rates) -> Vec<Against> {
-    let mut found = Vec::new();
-    for (figure, ours) in [
-        (Figure::TransactionsRate, ours.transactions_per_second),
-        (Figure::DataReadRate, ours.kilobytes_read_per_second),
-        (Figure::DataWrittenRate, ours.kilobytes_written_per_second),
-        (Figure::Elapsed, ours.elapsed_s),
-    ] {
-        let Some((number, unit)) = row.figure(figure) else {
-            continue;
+fn against(column: &PublishedColumn, ours: &Rates) -> Vec<Against> {
+    let against = |(figure, ours): (Figure, f64)| {
+        let printed = column.figure(figure)?;
+        let theirs = printed.value;
+        let factor = match figure {
+            Figure::Elapsed => theirs / ours,
+            _ => ours / theirs,
         };
-        let theirs = meant(number, unit, made);
-        if theirs <= 0.0 || ours <= 0.0 {
-            continue;
-        }
-        let factor = if figure == Figure::Elapsed {
-            theirs / ours
-        } else {
-            ours / theirs
-        };
-        found.push(Against {
+        (theirs > 0.0 && ours > 0.0).then(|| Against {
             figure,
-            printed: format!("{} {}", number.printed, unit.name()),
+            printed: printed.printed.clone(),
             theirs,
             ours,
             factor,
-        });
-    }
-    found
+        })
+    };
+    ours.all().into_iter().filter_map(against).collect()
 }
 
 /// What rows have done that this run did, by the editions that occur.

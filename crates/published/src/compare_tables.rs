@@ -8,7 +8,6 @@ use document::{Cell, Document, DotRow, Dots, Format, Number, Table};
 use crate::cells::{kebab, ours, sheet};
 use crate::compare_run::{Against, Beside, BesideRow, WHOLE_SYSTEMS};
 use crate::source::Figure;
-use crate::submission::Rates;
 
 impl Beside {
     /// The comparison in a format.
@@ -94,22 +93,12 @@ impl Beside {
     }
 }
 
-type RateInWords = fn(&Rates) -> String;
-
-/// The figures of a row, their headers, and ours with its unit.
-const FIGURES: [(Figure, &str, RateInWords); 4] = [
-    (Figure::TransactionsRate, "transactions", |ours| {
-        format!("{} /s", amount(ours.transactions_per_second))
-    }),
-    (Figure::DataReadRate, "read", |ours| {
-        format!("{} kB/s", amount(ours.kilobytes_read_per_second))
-    }),
-    (Figure::DataWrittenRate, "written", |ours| {
-        format!("{} kB/s", amount(ours.kilobytes_written_per_second))
-    }),
-    (Figure::Elapsed, "whole time", |ours| {
-        format!("{} s", amount(ours.elapsed_s))
-    }),
+/// The figures of a row, their headers, and the unit of ours.
+const FIGURES: [(&str, &str); 4] = [
+    ("transactions", "/s"),
+    ("read", "kB/s"),
+    ("written", "kB/s"),
+    ("whole time", "s"),
 ];
 
 impl BesideRow {
@@ -125,14 +114,14 @@ impl Beside {
         let edition = self.edition.known().map_or("", |edition| edition.name());
         let mut ours: Vec<Cell> = vec!["this run".into(), Cell::Empty, edition.into()];
         let mut theirs: Vec<Vec<Cell>> = self.rows.iter().map(lead).collect();
-        for (figure, header, of_ours) in FIGURES {
+        let Some(rates) = self.ours else { return table };
+        for ((figure, rate), (header, unit)) in rates.all().into_iter().zip(FIGURES) {
             if self.rows.iter().all(|row| row.against(figure).is_none()) {
                 continue;
             }
             table.column(header, false);
             table.column("times as fast", false);
-            let of_ours = self.ours.as_ref().map(of_ours);
-            ours.extend([of_ours.map_or(Cell::Empty, Cell::from), Cell::Empty]);
+            ours.extend([format!("{} {unit}", amount(rate)).into(), Cell::Empty]);
             for (cells, row) in theirs.iter_mut().zip(&self.rows) {
                 let against = row.against(figure);
                 cells.push(against.map(|against| against.printed.as_str()).into());

@@ -16,6 +16,7 @@ use workload::{Fingerprint, Workload};
 
 use crate::number::KILOBYTE_BYTES;
 use crate::plain::why_not_plain;
+use crate::source::Figure;
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
@@ -71,12 +72,13 @@ impl Rates {
         }
     }
 
-    fn all(self) -> [f64; 4] {
+    /// Each of them, in the order of published tables.
+    pub fn all(&self) -> [(Figure, f64); 4] {
         [
-            self.transactions_per_second,
-            self.kilobytes_read_per_second,
-            self.kilobytes_written_per_second,
-            self.elapsed_s,
+            (Figure::TransactionsRate, self.transactions_per_second),
+            (Figure::DataReadRate, self.kilobytes_read_per_second),
+            (Figure::DataWrittenRate, self.kilobytes_written_per_second),
+            (Figure::Elapsed, self.elapsed_s),
         ]
     }
 }
@@ -244,7 +246,7 @@ impl Submission {
             .rates
             .all()
             .iter()
-            .all(|rate| rate.is_finite() && (0.0..=RATE_MAX).contains(rate))
+            .all(|(_, rate)| rate.is_finite() && (0.0..=RATE_MAX).contains(rate))
         {
             return wrong("rates", "expected numbers from 0 that a storage can reach");
         }

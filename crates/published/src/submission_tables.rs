@@ -10,7 +10,7 @@ use crate::editions::told_of_converted;
 use crate::shape::ConfigurationShape;
 use crate::show::told;
 use crate::source::Figure;
-use crate::submission::{Rates, Submission};
+use crate::submission::Submission;
 use crate::submissions::{Apart, Group, Numbered, PublishedColumn};
 
 /// The version of the JSON that [`show`] writes.
@@ -139,7 +139,9 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
         table.column(head, false);
     }
     let each = if processes > 1 { " per process" } else { "" };
-    for (name, figure, ours) in FIGURES {
+    let rates = |one: &&Numbered| one.submission.rates.of_each(processes).all();
+    let rates: Vec<[(Figure, f64); 4]> = submissions.iter().map(rates).collect();
+    for (at, (name, figure)) in NAMES.into_iter().zip(FIGURES).enumerate() {
         let is_published = published.iter().any(|one| one.figure(figure).is_some());
         // The page has no times: only where others have printed some are ours of interest.
         if !is_published && (figure == Figure::Elapsed || submissions.is_empty()) {
@@ -151,10 +153,7 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
             let printed = column.figure(figure).map(|one| without_unit(&one.printed));
             Cell::from(printed)
         }));
-        let rates = submissions
-            .iter()
-            .map(|one| one.submission.rates.of_each(processes));
-        row.extend(rates.map(|rates| Cell::from(rate(ours(rates)))));
+        row.extend(rates.iter().map(|rates| Cell::from(rate(rates[at].1))));
         table.row(row);
     }
     let mut edition: Vec<Cell> = vec!["Edition".into()];
@@ -171,26 +170,20 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     table
 }
 
-type FigureOfRates = fn(Rates) -> f64;
+/// The figures of a table, in order.
+const FIGURES: [Figure; 4] = [
+    Figure::TransactionsRate,
+    Figure::DataReadRate,
+    Figure::DataWrittenRate,
+    Figure::Elapsed,
+];
 
-/// The rows of a table, as the page calls them, and the study.
-const FIGURES: [(&str, Figure, FigureOfRates); 4] = [
-    (
-        "Transactions per second",
-        Figure::TransactionsRate,
-        |rates| rates.transactions_per_second,
-    ),
-    ("Data read (Kbytes/sec)", Figure::DataReadRate, |rates| {
-        rates.kilobytes_read_per_second
-    }),
-    (
-        "Data written (Kbytes/sec)",
-        Figure::DataWrittenRate,
-        |rates| rates.kilobytes_written_per_second,
-    ),
-    ("Completion time (s)", Figure::Elapsed, |rates| {
-        rates.elapsed_s
-    }),
+/// What the page calls them, and the study.
+const NAMES: [&str; 4] = [
+    "Transactions per second",
+    "Data read (Kbytes/sec)",
+    "Data written (Kbytes/sec)",
+    "Completion time (s)",
 ];
 
 /// The row's name has it, if it is the same.
@@ -238,7 +231,7 @@ fn published_line(group: &Group, column: &PublishedColumn) -> Vec<Cell> {
         Cell::Empty,
     ];
     let figure = |figure| column.figure(figure).map(|one| Number::Rate(one.value));
-    line.extend(FIGURES.map(|(_, of, _)| Cell::from(figure(of))));
+    line.extend(FIGURES.map(|of| Cell::from(figure(of))));
     // Verdict, fingerprint, tool and time are of submissions alone.
     line.extend([const { Cell::Empty }; 4]);
     line.extend([Cell::ours(column.tables.join(" ")), Cell::Empty]);
@@ -257,7 +250,7 @@ fn submitted_line(group: &Group, numbered: &Numbered, apart: &str) -> Vec<Cell> 
         one.engine.as_str().into(),
         one.durability.as_str().into(),
     ];
-    line.extend(FIGURES.map(|(_, _, of)| Cell::from(Number::Rate(of(one.rates)))));
+    line.extend(one.rates.all().map(|(_, rate)| Number::Rate(rate).into()));
     line.extend([
         Cell::ours(one.verdict.name()),
         Cell::ours(one.fingerprint.as_str()),

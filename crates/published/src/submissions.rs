@@ -71,6 +71,9 @@ pub struct PublishedFigure {
 pub struct PublishedColumn {
     /// The source's name.
     pub source: String,
+    /// When it was published.
+    #[serde(skip)]
+    pub year: Fact<u32>,
     /// The table's name, and those of others that repeat the row.
     pub tables: Vec<String>,
     /// The column's header.
@@ -226,7 +229,7 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
 }
 
 /// Every published row of a shape, once: with the tables that repeat it.
-fn published(
+pub(crate) fn published(
     library: &Library,
     shape: &ConfigurationShape,
     plans: &mut Plans,
@@ -243,6 +246,7 @@ fn published(
         };
         PublishedColumn {
             source: row.source.name.clone(),
+            year: row.source.year.clone(),
             tables,
             column: row.column(),
             system: described(row.system),
@@ -257,10 +261,7 @@ fn published(
 
 /// The rows of a shape; those that repeat an earlier one, number for number, only name their table
 /// there.
-pub(crate) fn distinct<'a>(
-    library: &'a Library,
-    shape: &ConfigurationShape,
-) -> Vec<(Row<'a>, Vec<String>)> {
+fn distinct<'a>(library: &'a Library, shape: &ConfigurationShape) -> Vec<(Row<'a>, Vec<String>)> {
     let mut found: Vec<(Row<'a>, Vec<String>)> = Vec::new();
     let is_of = |configuration: &Configuration| {
         ConfigurationShape::of_configuration(configuration) == *shape
