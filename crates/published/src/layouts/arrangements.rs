@@ -3,6 +3,7 @@
 use document::{Cell, Number, Table};
 use study::PaperLayout;
 
+use super::blocks::percent;
 use super::figures::{SESSION, figures_of, label, unit_of};
 use super::results::{LayoutResults, ShownValue};
 use super::rows::{
@@ -197,7 +198,7 @@ fn improvement(results: &LayoutResults, work: usize, system: usize, over: usize)
         results.alpha,
     );
     match ratio {
-        Some(ratio) => Cell::ours(document::units::fixed((ratio.ratio - 1.0) * 100.0, 2)),
+        Some(ratio) => Cell::ours(document::units::fixed(percent(ratio.ratio), 2)),
         None => Cell::ours(NOT_MEASURED),
     }
 }

@@ -32,6 +32,19 @@ pub struct PairedRatio {
     pub blocks: u32,
 }
 
+impl PairedRatio {
+    /// The interval of the improvement, in percent.
+    pub(super) fn interval_percent(&self) -> Option<(f64, f64)> {
+        let interval = self.interval?;
+        Some((percent(interval.low), percent(interval.high)))
+    }
+}
+
+/// By how much what is so many times as fast is faster.
+pub(super) fn percent(ratio: f64) -> f64 {
+    (ratio - 1.0) * 100.0
+}
+
 /// The runs of a cell: by block and attempt, values of the run and its twin.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockValues(BTreeMap<u32, BTreeMap<u32, Vec<f64>>>);

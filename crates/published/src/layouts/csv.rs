@@ -4,11 +4,12 @@ use document::{Cell, Number, Table};
 use study::PaperLayout;
 
 use super::arrangements::improvements;
+use super::blocks::percent;
 use super::figures::unit_of;
 use super::results::{LayoutResults, ShownValue};
 use super::rows::LayoutView;
 use crate::cells::{kebab, sheet};
-use crate::number::{Interval, Unit};
+use crate::number::Unit;
 use crate::shape::ConfigurationShape;
 use crate::source::Figure;
 
@@ -132,7 +133,6 @@ pub fn csv(results: &LayoutResults, view: LayoutView) -> Table {
 /// A line for each improvement of the study, with its 95 % interval.
 fn improvements_of_study(results: &LayoutResults) -> Vec<Vec<Cell>> {
     let own: Vec<usize> = results.own().collect();
-    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let mut lines = Vec::new();
     for work in 0..results.works.len() {
         for (system, over) in improvements(results, &own) {
@@ -141,10 +141,9 @@ fn improvements_of_study(results: &LayoutResults) -> Vec<Vec<Cell>> {
             let Some(ratio) = results.ratio(rate, one, other, results.alpha) else {
                 continue;
             };
-            let ends = |ends: Interval| (percent(ends.low), percent(ends.high));
             let amount = Amount {
                 value: Some(percent(ratio.ratio)),
-                interval: ratio.interval.map(ends),
+                interval: ratio.interval_percent(),
                 blocks: Some(ratio.blocks),
                 ..Amount::default()
             };

@@ -7,7 +7,7 @@ use study::PaperLayout;
 use study::statistics::ALPHA;
 
 use super::arrangements;
-use super::blocks::MeasuredValue;
+use super::blocks::{MeasuredValue, percent};
 use super::figures::label;
 use super::results::{LayoutResults, ShownValue};
 use crate::source::Figure;
@@ -15,39 +15,35 @@ use crate::source::Figure;
 /// What points are, in their order.
 const KINDS: [&str; 2] = ["this study", "published"];
 
+/// Title, axis and figures of a graph.
+type Graph = (&'static str, &'static str, &'static [Figure]);
+
+const TRANSACTIONS: Graph = ("Transactions", "per second", &[Figure::TransactionsRate]);
+const OPERATIONS: Graph = (
+    "File operations",
+    "per second",
+    &[
+        Figure::CreatedRate,
+        Figure::ReadRate,
+        Figure::AppendedRate,
+        Figure::DeletedRate,
+    ],
+);
+const DATA: Graph = (
+    "Throughput",
+    "Kbytes per second",
+    &[Figure::DataReadRate, Figure::DataWrittenRate],
+);
+
 /// The graphs of a layout: those that have a value.
 pub fn graphs(results: &LayoutResults) -> Vec<Dots> {
-    let graphs: &[(&str, &str, &[Figure])] = match results.layout {
-        PaperLayout::Sessions => &[
-            ("Transactions", "per second", &[Figure::TransactionsRate]),
-            (
-                "File operations",
-                "per second",
-                &[
-                    Figure::CreatedRate,
-                    Figure::ReadRate,
-                    Figure::AppendedRate,
-                    Figure::DeletedRate,
-                ],
-            ),
-            (
-                "Throughput",
-                "Kbytes per second",
-                &[Figure::DataReadRate, Figure::DataWrittenRate],
-            ),
-        ],
-        PaperLayout::Tr3022 | PaperLayout::Submissions => &[
-            ("Transactions", "per second", &[Figure::TransactionsRate]),
-            (
-                "Throughput",
-                "Kbytes per second",
-                &[Figure::DataReadRate, Figure::DataWrittenRate],
-            ),
-        ],
+    let graphs: &[Graph] = match results.layout {
+        PaperLayout::Sessions => &[TRANSACTIONS, OPERATIONS, DATA],
+        PaperLayout::Tr3022 | PaperLayout::Submissions => &[TRANSACTIONS, DATA],
         PaperLayout::Veritas => &[(
-            "Transactions",
+            TRANSACTIONS.0,
             "per second, of each process",
-            &[Figure::TransactionsRate],
+            TRANSACTIONS.2,
         )],
         PaperLayout::Completion => &[
             ("Completion time", "seconds", &[Figure::Elapsed]),
@@ -62,12 +58,8 @@ pub fn graphs(results: &LayoutResults) -> Vec<Dots> {
     if results.layout == PaperLayout::Veritas {
         all.push(improvements(results));
     }
-    all.retain(|graph| {
-        graph
-            .rows
-            .iter()
-            .any(|row| matches!(row.value, DotValue::At { .. }))
-    });
+    let has_value = |row: &DotRow| matches!(row.value, DotValue::At { .. });
+    all.retain(|graph| graph.rows.iter().any(has_value));
     all
 }
 
@@ -156,21 +148,17 @@ fn name(results: &LayoutResults, system: usize) -> String {
 /// By how much each system exceeds each before it, and by how much those of the paper do.
 fn improvements(results: &LayoutResults) -> Dots {
     let own: Vec<usize> = results.own().collect();
-    let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let rate = Figure::TransactionsRate;
     let mut rows = Vec::new();
     for (work, of) in results.works.iter().enumerate() {
         let mut of_work = Vec::new();
         for (system, over) in arrangements::improvements(results, &own) {
             let value = match results.ratio(rate, (work, system), (work, over), ALPHA) {
-                Some(ratio) => {
-                    let interval = ratio.interval;
-                    DotValue::At {
-                        kind: 0,
-                        value: percent(ratio.ratio),
-                        range: interval.map(|within| (percent(within.low), percent(within.high))),
-                    }
-                }
+                Some(ratio) => DotValue::At {
+                    kind: 0,
+                    value: percent(ratio.ratio),
+                    range: ratio.interval_percent(),
+                },
                 None => DotValue::Missing("not measured".to_owned()),
             };
             let name = format!("{} over {}", name(results, system), name(results, over));

@@ -3,7 +3,7 @@
 use record::Fact;
 
 use super::figures::figures_of;
-use super::results::{LayoutResults, ShownValue, StudiedSystem, StudiedValue};
+use super::results::{LayoutResults, ShownValue, StudiedSystem};
 use crate::library::{Row, rows};
 use crate::number::{PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
@@ -74,13 +74,7 @@ fn add_row(results: &mut LayoutResults, row: &Row<'_>, work: usize, known: &mut 
     });
     for figure in figures_of(results.layout) {
         if let Some((cell, unit)) = row.figures.get(&figure) {
-            results.values.push(StudiedValue {
-                work,
-                system,
-                figure,
-                over: None,
-                value: printed(&cell.0, *unit),
-            });
+            results.add((work, system), (figure, None), printed(&cell.0, *unit));
         }
     }
 }
@@ -103,13 +97,8 @@ fn add_improvements(
         }
         let find = |name: &Option<String>| known.find(name.as_deref()?, of.variant.as_deref());
         if let (Some(system), Some(over)) = (find(&of.system), find(&of.over)) {
-            results.values.push(StudiedValue {
-                work,
-                system,
-                figure: Figure::Improvement,
-                over: Some(over),
-                value: printed(&place.cell.0, Unit::Percent),
-            });
+            let value = printed(&place.cell.0, Unit::Percent);
+            results.add((work, system), (Figure::Improvement, Some(over)), value);
         }
     }
 }

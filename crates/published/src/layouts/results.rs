@@ -165,6 +165,21 @@ pub enum ShownValue {
 pub const UNKNOWN: &str = "the runs do not know it";
 
 impl LayoutResults {
+    pub(super) fn add(
+        &mut self,
+        (work, system): (usize, usize),
+        (figure, over): (Figure, Option<usize>),
+        value: ShownValue,
+    ) {
+        self.values.push(StudiedValue {
+            work,
+            system,
+            figure,
+            over,
+            value,
+        });
+    }
+
     /// The blocks of a cell that are in no number; nothing where all of them are.
     pub fn invalid_of(&self, work: usize, system: usize) -> Option<&InvalidBlocks> {
         self.invalid

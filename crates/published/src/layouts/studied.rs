@@ -10,7 +10,7 @@ use super::blocks::{BlockValues, count};
 use super::figures::figures_of;
 use super::measured::PaperRun;
 use super::results::{
-    InvalidBlocks, LayoutResults, ShownValue, StudiedSystem, StudiedValue, StudiedWork, UNKNOWN,
+    InvalidBlocks, LayoutResults, ShownValue, StudiedSystem, StudiedWork, UNKNOWN,
 };
 use crate::shape::ConfigurationShape;
 
@@ -169,13 +169,7 @@ pub(super) fn add_values(results: &mut LayoutResults, runs: &[PaperRun], places:
                         why: why_missing(results, work, system),
                     },
                 };
-                results.values.push(StudiedValue {
-                    work,
-                    system,
-                    figure,
-                    over: None,
-                    value,
-                });
+                results.add((work, system), (figure, None), value);
             }
         }
     }
