@@ -40,7 +40,8 @@ impl Drop for Mount {
         for _ in 0..UNMOUNT_TRIES {
             let mut command = Command::new("umount");
             command.args(lazy).arg(&self.point).stderr(Stdio::null());
-            if self.is_lazy || command.status().is_ok_and(|status| status.success()) {
+            let unmounted = command.status().is_ok_and(|status| status.success());
+            if unmounted || self.is_lazy {
                 return;
             }
             std::thread::sleep(UNMOUNT_PAUSE);

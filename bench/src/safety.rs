@@ -22,8 +22,9 @@ mod study;
 mod tree;
 
 use crate::result::Result;
+use std::fs;
 use std::path::Path;
-use std::process::Command;
+use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
 use nix::sched::{CloneFlags, unshare};
@@ -102,12 +103,14 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
         let is_fuse = *kind == "fuse";
         // A loop device over a file that this process serves could keep it from ending.
         let is_study = dice.once_in(STUDIES_ONCE_IN);
+        fs::create_dir(&scene)?;
         let ended = match is_study {
             true => study::round(&ours, &scene, !is_fuse, &mut dice),
             false => perform::round(&ours, &scene, is_fuse, &mut dice),
         };
         let ended =
             ended.map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
+        remove(&scene)?;
         if let Some(signal) = caught() {
             return Err(format!("ended by signal {signal}").into());
         }
@@ -126,6 +129,21 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
     }
     sum.show(began.elapsed());
     Ok(sum.failed == 0)
+}
+
+/// Removes a scene, and unmounts what a failed round has left there in the way of the next one.
+fn remove(scene: &Path) -> Result<()> {
+    let mounts = fs::read("/proc/self/mounts")?;
+    let mounts = String::from_utf8_lossy(&mounts);
+    let points = mounts.lines().filter_map(|line| line.split(' ').nth(1));
+    for point in points.filter(|point| Path::new(point).starts_with(scene)) {
+        let _ = Command::new("umount")
+            .args(["--lazy", point])
+            .stderr(Stdio::null())
+            .status();
+    }
+    fs::remove_dir_all(scene)
+        .map_err(|error| format!("cannot remove {}: {error}", scene.display()).into())
 }
 
 fn seed_of_now() -> u64 {

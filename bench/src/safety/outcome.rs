@@ -43,6 +43,11 @@ impl Ended {
         self.problems.push(what.into());
     }
 
+    /// Something about a path is not as it should be.
+    pub fn problem_of(&mut self, path: &Path, what: &str) {
+        self.problem(format!("{} {what}", path.display()));
+    }
+
     /// Takes what a program said on its streams, where no panic may be.
     pub fn hear(&mut self, output: &str, errors: &str) {
         if errors.contains("panicked at") {

@@ -8,7 +8,6 @@ use crate::mounts::Mount;
 use crate::process::{Started, command};
 use crate::result::Result;
 use std::collections::BTreeSet;
-use std::fs;
 use std::io::{Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
@@ -20,7 +19,7 @@ use rustix::process::Signal;
 use super::choice::{Cleaning, Incident, Round};
 use super::guests::Guests;
 use super::outcome::{Ended, PATIENCE, clean};
-use super::tree::{entries, is_file};
+use super::tree::{below, entries, is_file};
 use crate::draws::Draws;
 
 /// The name of the mark that a run leaves.
@@ -28,29 +27,22 @@ const MANIFEST: &str = ".postmark-manifest.json";
 /// What begins the name of a run's own directory.
 const PREFIX: &str = "postmark-";
 
-/// Performs a round in a directory that is not there yet, and removes it.
+/// Performs a round in an empty directory.
 pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Draws) -> Result<Ended> {
-    let round = Round::choose(dice, is_slow);
-    fs::create_dir(scene)?;
     let mut performance = Performance {
         ours,
         scene: scene.to_owned(),
         mail: scene.join("mail"),
         elsewhere: scene.join("elsewhere"),
-        round,
+        round: Round::choose(dice, is_slow),
         guests: Guests::default(),
         ended: Ended::default(),
         mounts: Vec::new(),
         structure: BTreeSet::new(),
         to_clean: Vec::new(),
     };
-    let performed = performance.perform(dice);
-    let ended = std::mem::take(&mut performance.ended).of_round(scene, &performance.guests);
-    // Mounts go first.
-    drop(performance);
-    fs::remove_dir_all(scene)
-        .map_err(|error| format!("cannot remove {}: {error}", scene.display()))?;
-    performed.map(|()| ended)
+    performance.perform(dice)?;
+    Ok(std::mem::take(&mut performance.ended).of_round(scene, &performance.guests))
 }
 
 struct Performance<'a> {
@@ -164,15 +156,9 @@ impl Performance<'_> {
     }
 
     fn directories_below(&self, directory: &Path) -> Vec<PathBuf> {
-        let mut found = Vec::new();
-        for path in entries(directory) {
-            let is_directory = fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir());
-            if is_directory && !self.is_guest(&path) {
-                found.extend(self.directories_below(&path));
-                found.push(path);
-            }
-        }
-        found
+        let all = below(directory, &|path| self.is_guest(path)).into_iter();
+        let own = all.filter(|(path, is_directory)| *is_directory && !self.is_guest(path));
+        own.map(|(path, _)| path).collect()
     }
 
     fn is_guest(&self, path: &Path) -> bool {

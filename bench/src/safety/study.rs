@@ -39,9 +39,8 @@ const NAMES: [&str; 9] = [
     ".postmark-made.json",
 ];
 
-/// Performs a round in a directory that is not there yet, and removes it.
+/// Performs a round in an empty directory.
 pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Draws) -> Result<Ended> {
-    fs::create_dir(scene)?;
     let [images, elsewhere, other, aside] =
         ["images", "elsewhere", "other", "aside"].map(|name| scene.join(name));
     for path in [&images, &elsewhere, &other, &aside] {
@@ -59,22 +58,8 @@ pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Draws) -> Re
         ended: Ended::default(),
         users: Vec::new(),
     };
-    let performed = performance.perform(dice);
-    let ended = std::mem::take(&mut performance.ended).of_round(scene, &performance.guests);
-    performed?;
-    // What a failed round has left is in the way of the next one.
-    let mounts = fs::read("/proc/self/mounts")?;
-    let mounts = String::from_utf8_lossy(&mounts);
-    let points = mounts.lines().filter_map(|line| line.split(' ').nth(1));
-    for point in points.filter(|point| Path::new(point).starts_with(scene)) {
-        let _ = Command::new("umount")
-            .args(["--lazy", point])
-            .stderr(Stdio::null())
-            .status();
-    }
-    fs::remove_dir_all(scene)
-        .map_err(|error| format!("cannot remove {}: {error}", scene.display()))?;
-    Ok(ended)
+    performance.perform(dice)?;
+    Ok(performance.ended.of_round(scene, &performance.guests))
 }
 
 struct StudyPerformance<'a> {

@@ -19,6 +19,20 @@ pub fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
+/// Everything below a directory, and whether it is a directory, which comes behind what is in it.
+/// What lies in those that are left out is not there.
+pub fn below(directory: &Path, is_left_out: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, bool)> {
+    let mut found = Vec::new();
+    for path in entries(directory) {
+        let is_directory = fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir());
+        if is_directory && !is_left_out(&path) {
+            found.extend(below(&path, is_left_out));
+        }
+        found.push((path, is_directory));
+    }
+    found
+}
+
 /// The last lines of a text.
 pub fn last_of(text: &str) -> String {
     let lines: Vec<&str> = text

@@ -1,7 +1,6 @@
 //! Whether what is there after a round is what should be.
 
 use crate::result::Result;
-use std::collections::BTreeSet;
 use std::fmt::Debug;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -9,7 +8,7 @@ use std::path::{Path, PathBuf};
 use super::{MANIFEST, Performance};
 use crate::safety::guests::Guest;
 use crate::safety::outcome::states;
-use crate::safety::tree::entries;
+use crate::safety::tree::below;
 
 /// So many files that should not be there are named.
 const NAMED_MAX: usize = 5;
@@ -44,15 +43,11 @@ impl Performance<'_> {
         self.ended.left = files.len() as u64;
         for path in files.iter().take(NAMED_MAX) {
             if !self.ended.was_killed {
-                self.ended.problem(format!(
-                    "{} is left of a run that was not killed",
-                    path.display()
-                ));
+                self.ended
+                    .problem_of(path, "is left of a run that was not killed");
             } else if !self.has_named(path) {
-                self.ended.problem(format!(
-                    "{} is left of the run, and nobody has named it",
-                    path.display()
-                ));
+                self.ended
+                    .problem_of(path, "is left of the run, and nobody has named it");
             }
         }
         if files.len() as u64 > self.round.face.workers {
@@ -78,7 +73,7 @@ impl Performance<'_> {
         }
         // Nothing of the runs of this round stays in shared memory.
         for path in states() {
-            self.ended.problem(format!("{} stays", path.display()));
+            self.ended.problem_of(&path, "stays");
             let _ = fs::remove_file(&path);
         }
         Ok(())
@@ -95,15 +90,11 @@ impl Performance<'_> {
                 .any(|guest| guest.path.starts_with(path))
                 && !has_files
             {
-                self.ended.problem(format!(
-                    "{} is left, and holds nothing of a user's",
-                    path.display()
-                ));
+                self.ended
+                    .problem_of(path, "is left, and holds nothing of a user's");
             } else if !self.has_named(path) {
-                self.ended.problem(format!(
-                    "{} is left, and nobody has named it",
-                    path.display()
-                ));
+                self.ended
+                    .problem_of(path, "is left, and nobody has named it");
             }
         }
     }
@@ -174,31 +165,17 @@ impl Performance<'_> {
 
     /// What is in the scene and is neither a guest nor the round's own.
     fn rest(&self) -> Rest {
-        let guests: BTreeSet<&Path> = self
-            .guests
-            .all()
-            .iter()
-            .map(|guest| guest.path.as_path())
-            .collect();
         let mut rest = Rest::default();
-        self.add_rest(&self.scene, &guests, &mut rest);
-        rest
-    }
-
-    fn add_rest(&self, directory: &Path, guests: &BTreeSet<&Path>, rest: &mut Rest) {
-        for path in entries(directory) {
-            let is_known = guests.contains(path.as_path()) || self.structure.contains(&path);
-            let is_directory = fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir());
-            if is_directory {
-                self.add_rest(&path, guests, rest);
+        for (path, is_directory) in below(&self.scene, &|_| false) {
+            if self.is_guest(&path) || self.structure.contains(&path) {
+                continue;
             }
-            if !is_known {
-                if is_directory {
-                    rest.directories.push(path);
-                } else {
-                    rest.files.push(path);
-                }
+            if is_directory {
+                rest.directories.push(path);
+            } else {
+                rest.files.push(path);
             }
         }
+        rest
     }
 }

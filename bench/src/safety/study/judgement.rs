@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use super::StudyPerformance;
 use crate::safety::outcome::states;
-use crate::safety::tree::entries;
+use crate::safety::tree::{below, entries};
 
 impl StudyPerformance<'_> {
     /// What is in the directory for images and is no guest: paths in it, mounts, and loop devices.
@@ -18,19 +18,9 @@ impl StudyPerformance<'_> {
                 .iter()
                 .any(|guest| path.starts_with(&guest.path))
         };
-        let mut left = Vec::new();
-        let mut waiting = vec![self.images.clone()];
-        while let Some(directory) = waiting.pop() {
-            for path in entries(&directory) {
-                let is_directory = fs::symlink_metadata(&path).is_ok_and(|facts| facts.is_dir());
-                if is_directory && !is_guest(&path) {
-                    waiting.push(path.clone());
-                }
-                if !is_guest(&path) && !self.users.contains(&path) {
-                    left.push(path.display().to_string());
-                }
-            }
-        }
+        let all = below(&self.images, &is_guest).into_iter();
+        let own = all.filter(|(path, _)| !is_guest(path) && !self.users.contains(path));
+        let mut left: Vec<String> = own.map(|(path, _)| path.display().to_string()).collect();
         let images = self.images.display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
         left.extend(
@@ -67,10 +57,8 @@ impl StudyPerformance<'_> {
                 .to_string_lossy()
                 .into_owned();
             if has_ours && !self.ended.told.contains(&format!("/{name}")) {
-                self.ended.problem(format!(
-                    "{} is left, and nobody has named it",
-                    directory.display()
-                ));
+                self.ended
+                    .problem_of(&directory, "is left, and nobody has named it");
             }
         }
         if left

@@ -7,30 +7,18 @@ use super::results::{LayoutResults, ShownValue, StudiedSystem};
 use crate::library::{Row, rows};
 use crate::number::{PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
-use crate::source::{Figure, PublishedTable, Source};
+use crate::source::{Figure, PublishedTable, Source, System};
 
-/// The systems of a paper that have a place among those of the results, by name and build.
-struct Known {
-    systems: Vec<(String, Option<String>)>,
-    /// The place of the first.
-    first: usize,
-}
-
-impl Known {
-    fn find(&self, name: &str, variant: Option<&str>) -> Option<usize> {
-        let is_it = |(system, build): &(String, Option<String>)| {
-            system == name && build.as_deref() == variant
-        };
-        Some(self.first + self.systems.iter().position(is_it)?)
-    }
+/// The place of a system of the paper, whose columns have a name each, with its build.
+fn find(results: &LayoutResults, system: &System, variant: Option<&str>) -> Option<usize> {
+    results.published().find(|at| {
+        let known = &results.systems[*at];
+        known.name == system.column && known.variant.as_deref() == variant
+    })
 }
 
 /// The paper's rows of the study's works.
 pub(super) fn add(results: &mut LayoutResults, paper: &Source) {
-    let mut known = Known {
-        systems: Vec::new(),
-        first: results.systems.len(),
-    };
     let has = |shape: &ConfigurationShape| {
         let of = |one| ConfigurationShape::of_configuration(one) == *shape;
         paper.configurations.iter().any(of)
@@ -49,21 +37,18 @@ pub(super) fn add(results: &mut LayoutResults, paper: &Source) {
                 continue;
             }
             for row in &of_work {
-                add_row(results, row, work, &mut known);
+                add_row(results, row, work);
             }
             let title = table.title.split(':').next().unwrap_or_default();
             results.works[work].tables.push(title.to_owned());
-            add_improvements(results, (paper, table), (work, shape), &known);
+            add_improvements(results, (paper, table), (work, shape));
         }
     }
 }
 
-fn add_row(results: &mut LayoutResults, row: &Row<'_>, work: usize, known: &mut Known) {
-    let name = row.system.name.as_str();
-    let system = known.find(name, row.variant.as_deref());
-    let system = system.unwrap_or_else(|| {
-        let of = row.system;
-        known.systems.push((name.to_owned(), row.variant.clone()));
+fn add_row(results: &mut LayoutResults, row: &Row<'_>, work: usize) {
+    let of = row.system;
+    let system = find(results, of, row.variant.as_deref()).unwrap_or_else(|| {
         results.systems.push(StudiedSystem {
             contributor: of.contributor.clone(),
             is_published: true,
@@ -84,7 +69,6 @@ fn add_improvements(
     results: &mut LayoutResults,
     (paper, table): (&Source, &PublishedTable),
     (work, shape): (usize, ConfigurationShape),
-    known: &Known,
 ) {
     for place in table.places() {
         let of = &place.of;
@@ -95,7 +79,10 @@ fn add_improvements(
         if configuration.map(ConfigurationShape::of_configuration) != Some(shape) {
             continue;
         }
-        let find = |name: &Option<String>| known.find(name.as_deref()?, of.variant.as_deref());
+        let find = |name: &Option<String>| {
+            let system = paper.system(name.as_deref()?)?;
+            find(results, system, of.variant.as_deref())
+        };
         if let (Some(system), Some(over)) = (find(&of.system), find(&of.over)) {
             let value = printed(&place.cell.0, Unit::Percent);
             results.add((work, system), (Figure::Improvement, Some(over)), value);
