@@ -11,7 +11,7 @@ use verdict::{Limit, Summary};
 
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
-use crate::statistics::median;
+use crate::statistics::{median, or_dash};
 
 /// Which sweeps.
 #[derive(Clone, Debug, clap::Args)]
@@ -100,8 +100,7 @@ fn show_sweep_step(sweep_step: &verdict::SweepStepSummary) {
         Load::Workers(workers) => format!("{workers} workers"),
         Load::Ranks(ranks) => format!("{ranks} ranks"),
     };
-    let micros =
-        |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.0}", ns as f64 / 1e3));
+    let micros = |ns: Option<u64>| or_dash(ns.map(|ns| ns as f64 / 1e3), 0);
     println!(
         "    {load:>12}{:>11.0} achieved ({}){:>9} waiting; latency µs: p50 {}, p99 {}, greatest \
          {}; service p99 {}{}",

@@ -13,6 +13,7 @@ use verdict::summary::{OperationSummary, PhaseSummary, Summary};
 
 use crate::mounts::{MountedVolume, sync};
 use crate::noise::Noise;
+use crate::statistics::or_dash;
 
 /// The image: sparse.
 const IMAGE_BYTES: u64 = 30 << 30;
@@ -120,9 +121,7 @@ fn runs(files: u64, transactions: u64) -> [(&'static str, String); 3] {
 }
 
 fn show(phase: &PhaseSummary) {
-    let rate = |per_second: Option<f64>| {
-        per_second.map_or_else(|| "-".to_owned(), |rate| format!("{rate:.0}"))
-    };
+    let rate = |per_second| or_dash(per_second, 0);
     let durable = phase
         .until_durable
         .as_ref()
@@ -139,8 +138,7 @@ fn show(phase: &PhaseSummary) {
 }
 
 fn show_operation(operation: &OperationSummary) {
-    let micros =
-        |ns: Option<u64>| ns.map_or_else(|| "-".to_owned(), |ns| format!("{:.1}", ns as f64 / 1e3));
+    let micros = |ns: Option<u64>| or_dash(ns.map(|ns| ns as f64 / 1e3), 1);
     let times = &operation.latency_ns;
     println!(
         "    {:8} {:>9}  latency in microseconds: p50 {}, p99 {}, p99.9 {}, greatest {}",

@@ -12,19 +12,17 @@ use std::process::Command;
 
 use workload::Action;
 
-pub use self::load::PeerLoad;
-use self::sample::{FILE_BYTES, PhaseSample, Samples};
+use self::load::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
 use crate::mounts::touch_memory;
 use crate::noise::Noise;
 use crate::phases::{Costs, numbers_of};
 use crate::process::output;
-use crate::statistics::median;
+use crate::statistics::{in_turn, median};
 use crate::strace::{counts, trace};
 
 mod fio;
 mod fs_mark;
 mod load;
-mod sample;
 
 /// To reach: files a second as a share of the other's.
 const RATE_LIMIT: f64 = 0.98;
@@ -59,7 +57,7 @@ struct Contest {
     /// Bytes of our files, and our names.
     ours: (u64, &'static str),
     commands: fn(&PeerLoad) -> Vec<Command>,
-    run: fn(&PeerLoad) -> Samples,
+    run: fn(&PeerLoad, Vec<Command>) -> Samples,
     /// Whether its workers do not wait for one another between phases, so that rates of workers
     /// are added up, ours too; else a rate is all files over the time until the last worker
     /// was done.
@@ -76,7 +74,7 @@ const CONTESTS: [Contest; 4] = [
         rows: &[(Action::Create, FIO_CREATES)],
         ours: (0, "decimal"),
         commands: fio::creation_commands,
-        run: fio::create_only,
+        run: fio::run,
         adds_rates: false,
     },
     Contest {
@@ -144,14 +142,12 @@ impl Contest {
     /// One pair: ours and theirs of every row.
     fn pair(&self, ground: &PeerLoad, ours_first: bool) -> Result<Vec<[PhaseSample; 2]>> {
         let ours = || ground.renew().and_then(|()| self.ours(ground));
-        let theirs = || ground.renew().and_then(|()| (self.run)(ground));
-        let (ours, theirs) = if ours_first {
-            let ours = ours()?;
-            (ours, theirs()?)
-        } else {
-            let theirs = theirs()?;
-            (ours()?, theirs)
+        let commands = (self.commands)(ground);
+        let theirs = || {
+            ground.renew()?;
+            (self.run)(ground, commands)
         };
+        let [ours, theirs] = in_turn(ours_first, ours, theirs)?;
         Ok(std::iter::zip(ours, theirs).map(<[_; 2]>::from).collect())
     }
 

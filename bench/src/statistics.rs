@@ -35,6 +35,11 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Median {
     }
 }
 
+/// A number with so many digits behind the point, or a dash where there is none.
+pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
+    number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
+}
+
 /// The greatest rank, from 0, whose order statistic and its mirror enclose the median with at least
 /// 95 %: so long as at most 2.5 % of all cases have no more than so many values below the median.
 fn enclosing_rank(count: usize) -> usize {
@@ -132,17 +137,28 @@ pub fn interleaved<A>(
 ) -> Result<Vec<[A; 2]>> {
     let mut pairs = Vec::new();
     for number in 0..=count {
-        let pair = if number % 2 == 0 {
-            [one()?, other()?]
-        } else {
-            let other = other()?;
-            [one()?, other]
-        };
+        let pair = in_turn(number % 2 == 0, &one, &other)?;
         if number > 0 {
             pairs.push(pair);
         }
     }
     Ok(pairs)
+}
+
+/// One sample and another, which is taken before it unless the one comes first.
+///
+/// # Errors
+/// The first of a sample.
+pub fn in_turn<A>(
+    is_one_first: bool,
+    one: impl FnOnce() -> Result<A>,
+    other: impl FnOnce() -> Result<A>,
+) -> Result<[A; 2]> {
+    if is_one_first {
+        return Ok([one()?, other()?]);
+    }
+    let other = other()?;
+    Ok([one()?, other])
 }
 
 #[cfg(test)]

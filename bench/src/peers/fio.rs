@@ -6,8 +6,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use super::load::PeerLoad;
-use super::sample::{FILE_BYTES, PhaseSample, Samples};
+use super::load::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
 use crate::phases::Cost;
 use crate::process::output;
 
@@ -69,24 +68,16 @@ pub fn creation_commands(ground: &PeerLoad) -> Vec<Command> {
     vec![creation(ground, &CREATE_ONLY)]
 }
 
-/// Creates and deletes.
-pub fn run(ground: &PeerLoad) -> Samples {
-    let commands = commands(ground);
-    commands
-        .into_iter()
-        .map(|command| perform(ground, command))
-        .collect()
+/// Performs each command.
+pub fn run(ground: &PeerLoad, commands: Vec<Command>) -> Samples {
+    let commands = commands.into_iter();
+    commands.map(|command| perform(ground, command)).collect()
 }
 
-/// Reads at random.
-pub fn read(ground: &PeerLoad) -> Samples {
+/// Reads at random, files that another program has created.
+pub fn read(ground: &PeerLoad, mut commands: Vec<Command>) -> Samples {
     ground.create_shuffled()?;
-    Ok(vec![perform(ground, command(ground, &READ))?])
-}
-
-/// Creates empty files.
-pub fn create_only(ground: &PeerLoad) -> Samples {
-    Ok(vec![perform(ground, creation(ground, &CREATE_ONLY))?])
+    run(ground, commands.split_off(1))
 }
 
 fn perform(ground: &PeerLoad, mut command: Command) -> Result<PhaseSample> {

@@ -4,8 +4,7 @@ use crate::result::Result;
 use std::fs::read_to_string;
 use std::process::Command;
 
-use super::load::PeerLoad;
-use super::sample::{FILE_BYTES, PhaseSample, Samples};
+use super::load::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
 use crate::phases::{self, Cost};
 use crate::process::output;
 
@@ -38,13 +37,13 @@ pub fn commands(ground: &PeerLoad) -> Vec<Command> {
 }
 
 /// Creates and deletes.
-pub fn run(ground: &PeerLoad) -> Samples {
+pub fn run(ground: &PeerLoad, mut commands: Vec<Command>) -> Samples {
     let borders = ground.beside("borders");
     if borders.exists() {
         std::fs::remove_file(&borders)?;
     }
     output(
-        command(ground)
+        commands[0]
             .env("LD_PRELOAD", &ground.borders)
             .env("BORDERS", &borders),
     )?;

@@ -1,7 +1,7 @@
 //! What the rivals work on.
 
 use crate::result::Result;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::Command;
 
 use workload::names::Names;
@@ -9,21 +9,25 @@ use workload::popularity::Popularity;
 use workload::sizes::Sizes;
 use workload::{Action, Mix, Weights, Workers, Workload};
 
-use super::sample::{FILE_BYTES, PhaseSample};
+use crate::floor::compile;
 use crate::mounts::{MountedVolume, sync};
 use crate::ours;
 use crate::phases::Cost;
 
-const OBSERVER: &str = include_str!("../../borders.c");
+/// Bytes of a file.
+pub const FILE_BYTES: u64 = 4096;
 
-/// Compiles the observer beside a mounted file system.
-fn compile_observer(mounted: &Path) -> Result<PathBuf> {
-    crate::floor::compile(
-        OBSERVER,
-        &mounted.with_file_name("borders.so"),
-        &["-shared", "-fPIC"],
-    )
+/// Rate and CPU time of one phase.
+#[derive(Clone, Copy, Debug)]
+pub struct PhaseSample {
+    pub files_per_s: f64,
+    pub user_us_per_file: f64,
 }
+
+/// A sample of every row, in their order.
+pub type Samples = Result<Vec<PhaseSample>>;
+
+const OBSERVER: &str = include_str!("../../borders.c");
 
 /// Where and how much, for one worker or several.
 pub struct PeerLoad {
@@ -37,7 +41,8 @@ pub struct PeerLoad {
 impl PeerLoad {
     pub fn new(kind: &str, files: u64, workers: u32) -> Result<Self> {
         let mounted = MountedVolume::new(kind)?;
-        let borders = compile_observer(&mounted.path())?;
+        let to = mounted.path().with_file_name("borders.so");
+        let borders = compile(OBSERVER, &to, &["-shared", "-fPIC"])?;
         Ok(Self {
             mounted,
             files,

@@ -4,6 +4,7 @@ use document::{Cell, Number, Table};
 use serde::Serialize;
 
 use crate::editions::Finding;
+use crate::library::Library;
 use crate::number::Unit;
 use crate::source::{Configuration, PrintedCell, PublishedTable, Source};
 
@@ -21,12 +22,8 @@ pub(crate) fn sheet(columns: &str, lines: impl IntoIterator<Item = Vec<Cell>>) -
 }
 
 /// A line for each cell.
-pub(crate) fn flat(sources: &[Source], findings: &[Finding]) -> Table {
-    let tables = sources.iter().flat_map(|source| {
-        let tables = source.tables.iter();
-        tables.map(move |table| (source, table))
-    });
-    let lines = tables.flat_map(|(source, table)| {
+pub(crate) fn flat(library: &Library, findings: &[Finding]) -> Table {
+    let lines = library.tables().flat_map(|(source, table)| {
         let places = table.places();
         places.map(move |place| line(findings, source, table, &place))
     });
@@ -55,7 +52,7 @@ fn line(
         .map(|finding| finding.made.in_short())
         .or_else(|| stated.map(|edition| edition.name().to_owned()));
     let system = of.system.as_deref().and_then(|name| source.system(name));
-    let number = place.cell.0.known();
+    let number = place.number();
     let count = |of: fn(&Configuration) -> u64| -> Cell {
         configuration.map(|one| Number::Count(of(one))).into()
     };

@@ -43,31 +43,20 @@ pub struct Recomputed {
     pub agreement: Agreement,
 }
 
-/// Improvements of one system over another, as printed rates give them.
-struct Computed {
-    /// In percent.
-    percent: f64,
-    /// What the rounding of the rates leaves open.
-    interval: Interval,
-}
+/// An improvement in percent, as printed rates give it, and what their rounding leaves open.
+type Computed = (f64, Interval);
 
 impl Library {
     /// All printed improvements, in the order of the tables.
     pub fn improvements(&self) -> Vec<Recomputed> {
-        let tables = self
-            .sources
-            .iter()
-            .flat_map(|source| source.tables.iter().map(move |table| (source, table)));
-        tables
-            .flat_map(|(source, table)| {
-                let cells = table
-                    .places()
-                    .filter(|place| place.of.figure == Some(Figure::Improvement));
-                cells
-                    .map(|place| recompute(source, table, &place))
-                    .collect::<Vec<_>>()
-            })
-            .collect()
+        let mut all = Vec::new();
+        for (source, table) in self.tables() {
+            let is_improvement =
+                |place: &PrintedCell<'_>| place.of.figure == Some(Figure::Improvement);
+            let cells = table.places().filter(is_improvement);
+            all.extend(cells.map(|place| recompute(source, table, &place)));
+        }
+        all
     }
 }
 
@@ -76,38 +65,28 @@ fn recompute(source: &Source, table: &PublishedTable, place: &PrintedCell<'_>) -
     let mut lost = Vec::new();
     let mut known: Vec<Computed> = Vec::new();
     for configuration in &of.configurations {
-        let rate = |system: &Option<String>| {
-            rate(
-                source,
-                system.as_deref()?,
-                of.variant.as_deref(),
-                configuration,
-            )
-        };
+        let variant = of.variant.as_deref();
+        let rate =
+            |system: &Option<String>| rate(source, system.as_deref()?, variant, configuration);
         match (rate(&of.system), rate(&of.over)) {
             (Some(one), Some(other)) => known.push(computed(&one, &other)),
             _ => lost.push(configuration.as_str()),
         }
     }
     let ends = ends(&known);
-    let is_range = place
-        .cell
-        .0
-        .known()
-        .is_some_and(|number| number.to.is_some());
     Recomputed {
         table: table.name.clone(),
         what: words(source, place),
         printed: place.cell.0.clone().map(|number| number.printed),
-        agreement: match place.cell.0.known() {
+        agreement: match place.number() {
             None => Agreement::Unknown {
                 why: place.cell.0.why().unwrap_or_default().to_owned(),
             },
             Some(number) => agreement(number, ends.as_ref(), &lost),
         },
         recomputed: match ends {
-            Some((low, _)) if !is_range => vec![low.percent],
-            Some((low, high)) => vec![low.percent, high.percent],
+            Some(((low, _), _)) if !place.is_range() => vec![*low],
+            Some(((low, _), (high, _))) => vec![*low, *high],
             None => Vec::new(),
         },
     }
@@ -139,7 +118,7 @@ fn rate(
             && place.of.variant.as_deref() == variant
             && place.of.configurations == [configuration]
     })?;
-    place.cell.0.known().cloned()
+    place.number().cloned()
 }
 
 fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
@@ -147,18 +126,16 @@ fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
     let around = |number: &PrintedNumber| Interval::around(number.value, number.half_unit());
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let ratio = around(one).over(around(other));
-    Computed {
-        percent: percent(one.value / other.value),
-        interval: Interval {
-            low: percent(ratio.low),
-            high: percent(ratio.high),
-        },
-    }
+    let interval = Interval {
+        low: percent(ratio.low),
+        high: percent(ratio.high),
+    };
+    (percent(one.value / other.value), interval)
 }
 
 /// The least and the greatest.
 fn ends(known: &[Computed]) -> Option<(&Computed, &Computed)> {
-    let by_percent = |a: &&Computed, b: &&Computed| a.percent.total_cmp(&b.percent);
+    let by_percent = |a: &&Computed, b: &&Computed| a.0.total_cmp(&b.0);
     Some((
         known.iter().min_by(by_percent)?,
         known.iter().max_by(by_percent)?,
@@ -183,7 +160,7 @@ fn agreement(
     ];
     if pairs
         .iter()
-        .all(|(printed, computed)| (printed - computed.percent).abs() <= half)
+        .all(|(printed, (percent, _))| (printed - percent).abs() <= half)
     {
         return Agreement::Exact;
     }
@@ -193,13 +170,13 @@ fn agreement(
     }
     if pairs
         .iter()
-        .all(|(printed, computed)| Interval::around(*printed, half).meets(computed.interval))
+        .all(|(printed, (_, interval))| Interval::around(*printed, half).meets(*interval))
     {
         return Agreement::WithinRounding;
     }
     let differences = pairs
         .iter()
-        .map(|(printed, computed)| printed - computed.percent);
+        .map(|(printed, (percent, _))| printed - percent);
     let worst = differences.max_by(|a, b| a.abs().total_cmp(&b.abs()));
     Agreement::Differs {
         by: worst.unwrap_or(f64::NAN),

@@ -122,13 +122,16 @@ impl Library {
 
     /// All rows: by source, table, system.
     pub fn rows(&self) -> Vec<Row<'_>> {
-        let tables = self
-            .sources
-            .iter()
-            .flat_map(|source| source.tables.iter().map(move |table| (source, table)));
+        let tables = self.tables();
         tables
             .flat_map(|(source, table)| rows(source, table))
             .collect()
+    }
+
+    /// All tables, each with its source.
+    pub(crate) fn tables(&self) -> impl Iterator<Item = (&Source, &PublishedTable)> {
+        let sources = self.sources.iter();
+        sources.flat_map(|source| source.tables.iter().map(move |table| (source, table)))
     }
 }
 
@@ -195,8 +198,8 @@ mod tests {
         Ok(source)
     }
 
-    /// What TOML's types do not say: names that are there, once each, and cells that know what they are
-    /// of.
+    /// What TOML's types do not say: names that are there, once each, and cells that know what they
+    /// are of.
     fn check(source: &Source) -> Result<(), String> {
         let systems: Vec<String> = source
             .systems
@@ -271,13 +274,8 @@ mod tests {
         if of.over.is_some() && !is_comparison {
             return Err("only an improvement is over another system".to_owned());
         }
-        let is_range = place
-            .cell
-            .0
-            .known()
-            .is_some_and(|number| number.to.is_some());
         let several = of.configurations.len() > 1;
-        if of.configurations.is_empty() || ((several || is_range) && !is_comparison) {
+        if of.configurations.is_empty() || ((several || place.is_range()) && !is_comparison) {
             return Err(
                 "give one configuration; a range goes over several, and is an improvement"
                     .to_owned(),

@@ -33,7 +33,8 @@ pub fn why_not_plain(record: &Record) -> Option<&'static str> {
         ),
         (
             record.spec.keeping.reuse,
-            "the run used the pool of an earlier run (--reuse), so it created no files at its start",
+            "the run used the pool of an earlier run (--reuse), so it created no files at its \
+             start",
         ),
         (
             record.spec.keeping.keep,

@@ -110,35 +110,27 @@ pub fn differences(workload: &Workload) -> Vec<String> {
     let (Some(ours), Some(theirs)) = (workload.classic(), plain.classic()) else {
         return Vec::new();
     };
+    let parameters = |one: &Classic| {
+        let (bias_read, bias_create) = (i64::from(one.bias_read), i64::from(one.bias_create));
+        let (read, write) = (one.read_block_bytes, one.write_block_bytes);
+        [
+            format!(
+                "sizes {} to {} bytes",
+                one.size_low_bytes, one.size_high_bytes
+            ),
+            format!("blocks {read} and {write} bytes"),
+            format!("biases {bias_read} and {bias_create}"),
+            format!("seed {}", one.seed),
+            format!("locations {}", one.weights.len()),
+        ]
+    };
     let mut found = Vec::new();
-    let mut compare = |what: &str, ours: String, theirs: String| {
-        if ours != theirs {
-            found.push(format!("{what} {ours} instead of {theirs}"));
+    for (ours, theirs) in parameters(ours).iter().zip(parameters(theirs)) {
+        if *ours != theirs {
+            let (_, theirs) = theirs.split_once(' ').unwrap_or_default();
+            found.push(format!("{ours} instead of {theirs}"));
         }
-    };
-    let sizes = |one: &Classic| format!("{} to {} bytes", one.size_low_bytes, one.size_high_bytes);
-    compare("sizes", sizes(ours), sizes(theirs));
-    let blocks = |one: &Classic| {
-        format!(
-            "{} and {} bytes",
-            one.read_block_bytes, one.write_block_bytes
-        )
-    };
-    compare("blocks", blocks(ours), blocks(theirs));
-    let biases = |one: &Classic| {
-        format!(
-            "{} and {}",
-            i64::from(one.bias_read),
-            i64::from(one.bias_create)
-        )
-    };
-    compare("biases", biases(ours), biases(theirs));
-    compare("seed", ours.seed.to_string(), theirs.seed.to_string());
-    compare(
-        "locations",
-        ours.weights.len().to_string(),
-        theirs.weights.len().to_string(),
-    );
+    }
     if shape.processes > 1 && workload.worker_seeds != plain.worker_seeds {
         found.push("a seed for each worker instead of one seed for all".to_owned());
     }

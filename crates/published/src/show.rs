@@ -75,12 +75,7 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
         Some(name) => library.take(name)?,
         None => library.clone(),
     };
-    let is_shown = |table: &str| {
-        taken
-            .sources
-            .iter()
-            .any(|source| source.table(table).is_some())
-    };
+    let is_shown = |name: &str| taken.tables().any(|(_, table)| table.name == name);
     let mut improvements = library.improvements();
     // They are computed of all tables: one of ranges has no rates of its own.
     improvements.retain(|one| is_shown(&one.table));
@@ -92,7 +87,7 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
     };
     Ok(format.answer(
         || blocks(&shown),
-        || document::csv(&flat(shown.sources, &shown.findings), "\n"),
+        || document::csv(&flat(&taken, &shown.findings), "\n"),
         || document::json(&shown),
     ))
 }

@@ -281,6 +281,18 @@ pub struct PrintedCell<'a> {
     pub cell: &'a CellValue,
 }
 
+impl PrintedCell<'_> {
+    /// What was printed; nothing where it is missing.
+    pub fn number(&self) -> Option<&PrintedNumber> {
+        self.cell.0.known()
+    }
+
+    /// Whether a range was printed.
+    pub fn is_range(&self) -> bool {
+        self.number().is_some_and(|number| number.to.is_some())
+    }
+}
+
 impl PublishedTable {
     /// All cells, row by row.
     pub fn places(&self) -> impl Iterator<Item = PrintedCell<'_>> {

@@ -5,6 +5,7 @@
 //! bounded, numbers are finite, and strings with characters that a terminal obeys, or a reader does
 //! not see, are refused.
 
+use std::collections::BTreeMap;
 use std::fmt::Display;
 
 use document::sanitize::{is_harmful, sanitize};
@@ -171,25 +172,16 @@ impl Submission {
     /// Whether another is of the same run, by the same contributor: the later one corrects the
     /// earlier.
     pub fn is_of_same_run(&self, other: &Self) -> bool {
-        let identity = |one: &Self| {
-            (
-                one.contributor.clone(),
-                one.fingerprint.clone(),
-                one.when_unix_ns,
-            )
-        };
-        identity(self) == identity(other)
+        self.contributor == other.contributor
+            && self.fingerprint == other.fingerprint
+            && self.when_unix_ns == other.when_unix_ns
     }
 
     /// The submission as JSON.
     pub fn to_json(&self) -> String {
-        #[derive(Serialize)]
-        struct Document<'a> {
-            submission: &'a Submission,
-        }
+        let document = BTreeMap::from([("submission", self)]);
         // Numbers are finite: writing to memory cannot fail.
-        let mut text =
-            serde_json::to_string_pretty(&Document { submission: self }).unwrap_or_default();
+        let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
         text.push('\n');
         text
     }

@@ -79,41 +79,35 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     };
     // As the brief has it: of each process.
     let processes = f64::from(processes.max(1));
-    let kilobytes = |number: Option<f64>| number.map(|number| number / KILOBYTE_BYTES);
+    let of_each = |rate: Option<f64>| rate.map(|rate| rate / processes);
     let transactions_s = paper.transactions_ns as f64 / 1e9;
     add(Figure::TransactionsTime, Some(transactions_s));
     let transactions = paper.transactions.per_second;
-    add(
-        Figure::TransactionsRate,
-        transactions.map(|rate| rate / processes),
-    );
-    use Figure::{Appended, Created, CreatedAlone, CreatedMixed, Deleted, DeletedAlone};
-    use Figure::{AppendedRate, CreatedAloneRate, CreatedMixedRate, CreatedRate, ReadRate};
-    use Figure::{DeletedAloneRate, DeletedMixed, DeletedMixedRate, DeletedRate, Read};
-    for (count, each_second, rate) in [
-        (Created, CreatedRate, paper.created),
-        (CreatedAlone, CreatedAloneRate, paper.created_alone),
-        (CreatedMixed, CreatedMixedRate, paper.created_mixed),
-        (Read, ReadRate, paper.read),
-        (Appended, AppendedRate, paper.appended),
-        (Deleted, DeletedRate, paper.deleted),
-        (DeletedAlone, DeletedAloneRate, paper.deleted_alone),
-        (DeletedMixed, DeletedMixedRate, paper.deleted_mixed),
-    ] {
-        add(each_second, rate.per_second.map(|rate| rate / processes));
-        add(count, Some(rate.count as f64 / processes));
-    }
-    for (sum, each_second, rate) in [
-        (Figure::DataRead, Figure::DataReadRate, paper.bytes_read),
+    add(Figure::TransactionsRate, of_each(transactions));
+    use Figure::{Appended, Created, CreatedAlone, CreatedMixed, DataRead, DataWritten, Deleted};
+    use Figure::{AppendedRate, CreatedAloneRate, CreatedMixedRate, CreatedRate, DataReadRate};
+    use Figure::{DataWrittenRate, DeletedAlone, DeletedAloneRate, DeletedMixed, DeletedMixedRate};
+    use Figure::{DeletedRate, Read, ReadRate};
+    for (count, each_second, rate, unit) in [
+        (Created, CreatedRate, paper.created, 1.0),
+        (CreatedAlone, CreatedAloneRate, paper.created_alone, 1.0),
+        (CreatedMixed, CreatedMixedRate, paper.created_mixed, 1.0),
+        (Read, ReadRate, paper.read, 1.0),
+        (Appended, AppendedRate, paper.appended, 1.0),
+        (Deleted, DeletedRate, paper.deleted, 1.0),
+        (DeletedAlone, DeletedAloneRate, paper.deleted_alone, 1.0),
+        (DeletedMixed, DeletedMixedRate, paper.deleted_mixed, 1.0),
+        (DataRead, DataReadRate, paper.bytes_read, KILOBYTE_BYTES),
         (
-            Figure::DataWritten,
-            Figure::DataWrittenRate,
+            DataWritten,
+            DataWrittenRate,
             paper.bytes_written,
+            KILOBYTE_BYTES,
         ),
     ] {
-        add(sum, kilobytes(Some(rate.count as f64 / processes)));
-        let per_second = rate.per_second.map(|rate| rate / processes);
-        add(each_second, kilobytes(per_second));
+        let in_unit = |number: Option<f64>| of_each(number).map(|number| number / unit);
+        add(each_second, in_unit(rate.per_second));
+        add(count, in_unit(Some(rate.count as f64)));
     }
     figures
 }
@@ -178,17 +172,12 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
 
 /// File system, kernel, processors and memory.
 fn description(record: &Record, part: &StudyPart) -> String {
-    let target = record
-        .locations
-        .first()
-        .and_then(|location| location.target.known());
+    let location = record.locations.first();
+    let target = location.and_then(|location| location.target.known());
     let mount = target.and_then(|target| target.mount.known());
     let mut words = Vec::new();
     words.extend(mount.map(|mount| mount.file_system_type.clone()));
-    let server = record
-        .locations
-        .first()
-        .and_then(|location| location.server.as_ref());
+    let server = location.and_then(|location| location.server.as_ref());
     words.extend(server.map(ServerRecord::one_line));
     match &part.made {
         Some(made) => words.push(format!("made as {}", made.asked)),
@@ -196,18 +185,10 @@ fn description(record: &Record, part: &StudyPart) -> String {
     }
     let host = &record.host;
     words.push(format!("{} {}", host.kernel.sysname, host.kernel.release));
-    let processors = &host.processors;
-    words.extend(
-        processors
-            .online
-            .known()
-            .map(|online| counted(*online, "processor")),
-    );
-    words.extend(processors.model.known().cloned());
-    words.extend(
-        host.memory_total_bytes
-            .known()
-            .map(|memory| format!("{} of memory", bytes(*memory as f64))),
-    );
+    let online = host.processors.online.known();
+    words.extend(online.map(|online| counted(*online, "processor")));
+    words.extend(host.processors.model.known().cloned());
+    let memory = host.memory_total_bytes.known();
+    words.extend(memory.map(|memory| format!("{} of memory", bytes(*memory as f64))));
     words.join(", ")
 }

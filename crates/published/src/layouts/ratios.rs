@@ -2,9 +2,9 @@
 
 use document::units::grouped;
 use document::{Cell, Number, Table};
+use study::PaperLayout;
 
 use super::blocks::PairedRatio;
-use super::figures::figures_of;
 use super::results::{LayoutResults, StudiedValue};
 use crate::compare_tables::amount;
 use crate::number::Interval;
@@ -69,14 +69,10 @@ impl Found {
 
 /// Figures in which systems differ.
 pub(super) fn compared(results: &LayoutResults) -> Vec<Figure> {
-    let of_layout = figures_of(results.layout);
-    if of_layout.contains(&Figure::TransactionsRate) {
-        return vec![Figure::TransactionsRate];
+    match results.layout {
+        PaperLayout::Completion => vec![Figure::Elapsed, Figure::Messages],
+        _ => vec![Figure::TransactionsRate],
     }
-    [Figure::Elapsed, Figure::Messages]
-        .into_iter()
-        .filter(|figure| of_layout.contains(figure))
-        .collect()
 }
 
 /// What is no rate of transactions, and the build where there are several.
@@ -99,12 +95,11 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
         let mut all: Vec<(usize, usize)> = Vec::new();
         for work in 0..results.works.len() {
             let pairs = results.counterparts(work, figure, variant.as_deref());
-            all.extend(
-                pairs
-                    .iter()
-                    .filter(|pair| !all.contains(pair))
-                    .collect::<Vec<_>>(),
-            );
+            for pair in pairs {
+                if !all.contains(&pair) {
+                    all.push(pair);
+                }
+            }
         }
         all.sort_by_key(|(_, theirs)| *theirs);
         let short = in_short(figure, variant.as_deref());

@@ -211,7 +211,7 @@ impl LayoutResults {
     pub fn median(&self, work: usize, system: usize, figure: Figure) -> Option<f64> {
         match self.value(work, system, figure, None)? {
             ShownValue::Measured(measured) => Some(measured.median),
-            ShownValue::Printed { .. } | ShownValue::Missing { .. } => None,
+            _ => None,
         }
     }
 
@@ -226,7 +226,7 @@ impl LayoutResults {
                 let number: PrintedNumber = printed.parse().ok()?;
                 Some((*value, Interval::of(&number, *unit)))
             }
-            ShownValue::Measured(_) | ShownValue::Missing { .. } => None,
+            _ => None,
         }
     }
 
@@ -252,7 +252,7 @@ impl LayoutResults {
     pub fn blocks_max(&self) -> u32 {
         let blocks = self.values.iter().map(|value| match &value.value {
             ShownValue::Measured(measured) => measured.blocks,
-            ShownValue::Printed { .. } | ShownValue::Missing { .. } => 0,
+            _ => 0,
         });
         blocks.max().unwrap_or(0)
     }

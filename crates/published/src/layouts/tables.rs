@@ -145,10 +145,8 @@ fn missing(results: &LayoutResults) -> Vec<String> {
                 counted(one.all.into(), "block")
             )
         }));
-        items.extend(
-            of.into_iter()
-                .map(|(why, all)| format!("{name}, {}: {why}.", all.join(", "))),
-        );
+        let reasons = of.into_iter();
+        items.extend(reasons.map(|(why, all)| format!("{name}, {}: {why}.", all.join(", "))));
     }
     items
 }
