@@ -353,7 +353,9 @@ fn spread(workers: &[WorkerRate]) -> Vec<Spread> {
     by_role.into_iter().filter_map(spread_of).collect()
 }
 
-fn spread_of((role, rates): (Role, Vec<f64>)) -> Option<Spread> {
+fn spread_of((role, mut rates): (Role, Vec<f64>)) -> Option<Spread> {
+    // A sum of floats depends on the order in which they are added.
+    rates.sort_by(f64::total_cmp);
     let sum_per_second: f64 = rates.iter().sum();
     let middle = Middle::of(rates.iter().copied())?;
     Some(Spread {
