@@ -63,7 +63,7 @@ impl Round {
 #[derive(Debug)]
 pub(crate) enum Meeting {
     /// Of one process, with what it has brought.
-    Alone(Option<AtBarrier>),
+    Alone(Option<Box<AtBarrier>>),
     Ranks(::ranks::Meeting<AtBarrier>),
 }
 
@@ -74,7 +74,7 @@ impl Meeting {
         limit: Duration,
     ) -> Option<Result<AtBarrier, CommunicationError>> {
         match self {
-            Self::Alone(own) => own.take().map(Ok),
+            Self::Alone(own) => own.take().map(|own| Ok(*own)),
             Self::Ranks(meeting) => meeting.wait(limit),
         }
     }

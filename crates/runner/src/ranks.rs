@@ -184,7 +184,7 @@ impl Processes {
     pub(crate) fn meet(&self, own: AtBarrier) -> Meeting {
         match &self.0 {
             Some(ranks) => Meeting::Ranks(ranks.begin(own, AtBarrier::and)),
-            None => Meeting::Alone(Some(own)),
+            None => Meeting::Alone(Some(Box::new(own))),
         }
     }
 

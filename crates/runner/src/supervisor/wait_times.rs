@@ -171,7 +171,7 @@ impl Supervisor<'_> {
         let call = self.call("wait for the space of deleted files");
         let looks = Arc::clone(&call.progress);
         self.wait_for_call(&call, move || {
-            wait_for_space(&*owned, &control, &looks, (before, at_most))
+            wait_for_space(&owned, &control, &looks, (before, at_most))
         })
     }
 
