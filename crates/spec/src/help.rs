@@ -11,8 +11,8 @@ use crate::config_error::ConfigError;
 use crate::options::Options;
 use crate::resolve::{Asked, Invocation, resolve};
 
-/// Where the help of an option has its default, alone or followed by what else may be one.
-const PLACES: [&str; 2] = ["[default]", "[default;"];
+/// Where the help of an option has its default.
+const PLACE: &str = "[default: _";
 
 /// Lets options that are true or false stand without their value, as in `--verify`, and gives the
 /// help of all their defaults.
@@ -57,9 +57,8 @@ impl Defaults {
     fn in_help(&self, option: Arg) -> Arg {
         let with = |help: &StyledStr| {
             let (help, name) = (help.to_string(), option.get_long()?);
-            let place = PLACES.into_iter().find(|place| help.contains(place))?;
-            let end = &place[place.len() - 1..];
-            Some(help.replace(place, &format!("[default: {}{end}", self.of(name))))
+            help.contains(PLACE)
+                .then(|| help.replace(PLACE, &format!("[default: {}", self.of(name))))
         };
         let (short, long) = (
             option.get_help().and_then(with),
@@ -144,7 +143,7 @@ mod tests {
         for option in run.get_arguments() {
             let help = option.get_help().unwrap().to_string();
             let name = option.get_long().unwrap();
-            assert!(!PLACES.iter().any(|place| help.contains(place)), "{help}");
+            assert!(!help.contains(PLACE), "{help}");
             let Some((_, default)) = help.split_once("[default") else {
                 continue;
             };

@@ -3,7 +3,7 @@
 //! A row has the help (the doc comment), the words of the command line and of configuration files
 //! (the attributes), the name and the type; then how a spec gives its value, how a value changes
 //! the draft of a spec, and, after `shows`, what reports say of it, in the order of the number.
-//! `(alone)` says that a study decides the option itself. Where the help says `[default`, the value
+//! `(alone)` says that a study decides the option itself. Where the help says `[default: _`, the value
 //! comes from the run that no option has changed (`help.rs`).
 //! Rows are set in the order of the table. Those that set nothing are read where the others that
 //! they belong to are set.
@@ -13,10 +13,10 @@ macro_rules! option_table {
     ($then:ident) => { $then! {
 "Workload" {
     /// Edition of the classic workload: 1.0 (generator and units of 1997) or 1.5 (of 2001)
-    /// [default].
+    /// [default: _].
     edition: Edition =>
         |s| classic(s, |c| Some(c.edition)), |d, edition| d.classic(|c| c.edition = edition);
-    /// Files in the initial pool, like 20k [default].
+    /// Files in the initial pool, like 20k [default: _].
     ///
     /// With private pools, each worker has this number.
     #[arg(value_name = "N")]
@@ -91,7 +91,7 @@ macro_rules! option_table {
 }
 
 "Workload" {
-    /// Sizes of new files in bytes, like 500..10000 or 4KiB [default].
+    /// Sizes of new files in bytes, like 500..10000 or 4KiB [default: _].
     ///
     /// Mixes also take a distribution:
     /// lognormal:median=8KiB,sigma=1.2,max=1MiB, exponential:mean=16KiB,max=1MiB,
@@ -108,26 +108,26 @@ macro_rules! option_table {
     write_block: Bytes =>
         |s| Some(Bytes(s.workload.write_block_bytes())),
         |d, Bytes(n)| d.either(|c| c.write_block_bytes = n, |m| m.write_block_bytes = n);
-    /// Subdirectories in each target; with 1, files lie in the target itself [default].
+    /// Subdirectories in each target; with 1, files lie in the target itself [default: _].
     #[arg(visible_alias = "subdirectories", value_name = "N")]
     #[serde(alias = "subdirectories")]
     subdirs: Count =>
         |s| classic(s, |c| Some(Count(c.subdirectories.into()))), work::set_subdirs;
     /// Chance of a read instead of an append in a classic transaction, in tenths; -1 disables both
-    /// [default].
+    /// [default: _].
     #[arg(value_name = "0..10", allow_negative_numbers = true, value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_read: i64 =>
         |s| classic(s, |c| Some(c.bias_read.into())),
         |d, tenths| d.set_bias(tenths, |c, bias| c.bias_read = bias);
     /// Chance of a create instead of a delete in a classic transaction, in tenths; -1 disables both
-    /// [default].
+    /// [default: _].
     #[arg(value_name = "0..10", allow_negative_numbers = true, value_parser = bias)]
     #[serde(default, deserialize_with = "bias_in_file")]
     bias_create: i64 =>
         |s| classic(s, |c| Some(c.bias_create.into())),
         |d, tenths| d.set_bias(tenths, |c, bias| c.bias_create = bias);
-    /// Seed of the random generator [default].
+    /// Seed of the random generator [default: _].
     seed: Count => |s| Some(Count(s.workload.seed())), work::set_seed;
     /// Contents of files: text, incompressible or compressible:RATIO [default: text; for mixes
     /// incompressible].
@@ -154,7 +154,7 @@ macro_rules! option_table {
     append_size: SizesOption =>
         |s| mix(s, |m| Some(SizesOption::Distribution(m.append_sizes.clone()))),
         |d, sizes| d.set_sizes("--append-size", &sizes, |m, sizes| m.append_sizes = sizes);
-    /// Sizes of range reads, in the form of --size [default].
+    /// Sizes of range reads, in the form of --size [default: _].
     #[arg(value_name = "SIZES")]
     range_size: SizesOption =>
         |s| mix(s, |m| Some(SizesOption::Distribution(m.range_sizes.clone()))),
@@ -163,12 +163,12 @@ macro_rules! option_table {
     #[arg(value_name = "BYTES")]
     size_max: Bytes => |s| mix(s, |m| Some(Bytes(m.size_max_bytes))), work::set_size_max;
     /// How operations choose files: uniform, zipf:0.99, hot:10%/90% (10 % of the files get 90 % of
-    /// the operations) or shuffled (every file once, then again) [default].
+    /// the operations) or shuffled (every file once, then again) [default: _].
     #[arg(value_name = "FORM")]
     popularity: Popularity =>
         |s| mix(s, |m| Some(m.popularity)), |d, form| d.mix(|m| m.popularity = form);
     /// Layout of directories: flat, subdirs:100 or tree:10x3 (10 subdirectories each, 3 levels)
-    /// [default].
+    /// [default: _].
     #[arg(value_name = "FORM")]
     dirs: Shape =>
         |s| mix(s, |m| Some(m.layout.shape)), |d, shape| d.mix(|m| m.layout.shape = shape);
@@ -177,10 +177,10 @@ macro_rules! option_table {
     entries_max: Count =>
         |s| mix(s, |m| m.layout.entries_max.map(Count)),
         |d, Count(n)| d.mix(|m| m.layout.entries_max = Some(n));
-    /// Form of file names: decimal, padded:16, hashed:20 or maildir [default].
+    /// Form of file names: decimal, padded:16, hashed:20 or maildir [default: _].
     #[arg(value_name = "FORM")]
     names: Names => |s| mix(s, |m| Some(m.names)), |d, names| d.mix(|m| m.names = names);
-    /// Think time before each operation: none, 1ms or exponential:1ms [default].
+    /// Think time before each operation: none, 1ms or exponential:1ms [default: _].
     #[arg(value_name = "TIME")]
     think: ThinkOption =>
         |s| mix(s, |m| Some(ThinkOption(m.think))), |d, think| d.mix(|m| m.think = think.0);
@@ -190,7 +190,7 @@ macro_rules! option_table {
 }
 
 "Workers" {
-    /// Number of workers with private pools [default].
+    /// Number of workers with private pools [default: _].
     #[arg(value_name = "N")]
     workers: Count => workers::private, |_, _| ();
     /// Number of ranks, each with --workers workers [default: as many as mpirun or srun has
@@ -204,7 +204,7 @@ macro_rules! option_table {
         |s| above(s.neighbour, 0), workers::set_neighbour,
         shows 6 => |s| above(s.neighbour, 0).map(|Count(n)| format!(
             "each rank on the files of the rank {} further", grouped(n)));
-    /// Seeds of the workers [default].
+    /// Seeds of the workers [default: _].
     #[arg(value_enum)]
     worker_seeds: WorkerSeedsName =>
         |s| Some(s.workload.worker_seeds.into()),
@@ -223,7 +223,7 @@ macro_rules! option_table {
 }
 
 "Storage" {
-    /// Interface for file operations [default; for targets like
+    /// Interface for file operations [default: _; for targets like
     /// nfs://server/export nfs].
     #[arg(long = "storage", value_enum)]
     #[serde(rename = "storage")]
@@ -236,7 +236,7 @@ macro_rules! option_table {
         shows 5 => |s| above(s.depth, 1).map(|Count(n)| format!(
             "{} operations in flight for each worker", grouped(n)));
     /// What each operation syncs: none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N
-    /// [default].
+    /// [default: _].
     ///
     /// This is the durability policy. batch:N syncs every N operations.
     #[arg(value_name = "POLICY")]
@@ -247,7 +247,7 @@ macro_rules! option_table {
     direct: bool =>
         |s| flag(s.direct), |d, direct| d.spec.direct = direct,
         shows 10 => |s| when(s.direct, "direct I/O");
-    /// State of the page cache before the transactions [default].
+    /// State of the page cache before the transactions [default: _].
     #[arg(value_enum)]
     cache: Cache =>
         |s| Some(s.cache), |d, cache| d.spec.cache = cache,
@@ -266,12 +266,12 @@ macro_rules! option_table {
         |s| flag(s.verify), |d, verify| d.spec.verify = verify,
         shows 11 => |s| when(s.verify, "reads verified");
     /// End the run at the first error (stop), or allow this number or percentage of failed
-    /// operations, like 100 or 1% [default].
+    /// operations, like 100 or 1% [default: _].
     #[arg(value_name = "stop|N|P%", allow_hyphen_values = true)]
     on_error: OnError =>
         |s| Some(s.on_error), |d, on_error| d.spec.on_error = on_error,
         shows 9 => |s| unless(&OnError::Stop, &s.on_error, "errors allowed");
-    /// Report a worker as stalled if one operation takes longer than this time [default].
+    /// Report a worker as stalled if one operation takes longer than this time [default: _].
     ///
     /// The run ends without the worker after five times this time, or 5 s after a signal.
     #[arg(value_name = "TIME")]

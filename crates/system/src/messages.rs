@@ -7,7 +7,7 @@
 //! in [`crate::counters`].
 //!
 //! How it works: [`WatchedMessages::of`] finds out once what is counted for the
-//! targets, and [`WatchedMessages::read`] reads each file of the kernel once for
+//! targets, and reading it reads each file of the kernel once for
 //! all of that. Each protocol has a file here, which parses what the kernel
 //! wrote. A text that was cut short or has lines that are not understood is
 //! unavailable with its reason; fields that a newer kernel adds are passed over.

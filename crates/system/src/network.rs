@@ -5,7 +5,7 @@
 //! passes, whoever it is for.
 //!
 //! How it works: [`WatchedInterfaces::of`] looks up once which interface leads to
-//! each server; [`WatchedInterfaces::read`] reads a few small files of each
+//! each server; reading them reads a few small files of each
 //! (Documentation/ABI/testing/sysfs-class-net).
 
 use crate::fact::{Fact, Watched, grown};

@@ -90,7 +90,7 @@ impl Worker {
         let Flight { intent, issued } = self.flights.ends(ticket);
         // It belongs to the segment in which it completes.
         self.turn_where_due(done);
-        self.complete(&intent, issued, outcome, completed_ns, done)
+        self.complete(&intent, &issued, &outcome, completed_ns, done)
     }
 
     /// Waits for all operations in flight and counts them. Gives the first reason to end the run

@@ -4,7 +4,7 @@
 //! Source, session and clock are values given to it. Between two stamps lies the operation and
 //! nothing else.
 
-use engine::{Cause, Failure, OperationOutcome, Submitted, Ticket};
+use engine::{Bytes, Cause, Failure, OperationKind, OperationOutcome, Submitted, Ticket};
 use rundir::NotLogged;
 use rundir::worker_status::Aside;
 use workload::{Action, Intent, Phase};
@@ -14,7 +14,6 @@ use super::flights::{Flight, Issued};
 use super::phase_stats::Done;
 use super::state::{Left, Worker};
 use crate::failures::Failed;
-use crate::listings::Expected;
 use crate::stopwatch::Moments;
 
 impl Worker {
@@ -95,7 +94,9 @@ impl Worker {
             logged,
         };
         match submitted {
-            Submitted::Done(outcome) => self.complete(intent, issued, outcome, completed_ns, done),
+            Submitted::Done(outcome) => {
+                self.complete(intent, &issued, &outcome, completed_ns, done)
+            }
             Submitted::InFlight => {
                 assert!(
                     !self.is_synchronous,
@@ -148,23 +149,21 @@ impl Worker {
     pub(super) fn complete(
         &mut self,
         intent: &Intent,
-        issued: Issued,
-        outcome: OperationOutcome,
+        issued: &Issued,
+        outcome: &OperationOutcome,
         completed_ns: u64,
         done: &mut Done,
     ) -> Result<(), Left> {
         let flight = issued.ticket.flight();
         if let Err(failure) = outcome {
-            return self.fail(flight, intent, failure, completed_ns, done);
+            return self.fail(flight, intent, *failure, completed_ns, done);
         }
         self.tools.slots[flight].complete(completed_ns);
         if let (Some(log), Some(entered)) = (&mut self.tools.log, issued.logged) {
             log.acknowledges(entered);
         }
-        let expected = match intent.action.lists() {
-            true => self.tools.source.listing(flight, intent.place),
-            false => Expected::Unknown,
-        };
+        let lists = intent.action.lists();
+        let expected = lists.then(|| self.tools.source.listing(flight, intent.place));
         self.tools.source.completed(flight, intent, true);
         if completed_ns >= done.slice_ends_ns {
             self.end_slice(done, completed_ns);
@@ -178,26 +177,24 @@ impl Worker {
         self.tools.stopwatch.record(flight, intent, meters, moments);
         self.count_transaction(issued.transaction, done);
         self.count(intent, done);
-        self.check_result(issued.ticket, intent, expected)
+        match expected {
+            Some(expected) => self.verify_listing(issued.ticket, intent, expected),
+            None => self.check_bytes(issued.ticket, intent),
+        }
     }
 
-    /// Counts the bytes as the original does, and checks what an operation read or listed.
+    /// Counts the bytes as the original does, and checks what an operation read.
     #[inline]
-    fn check_result(
-        &mut self,
-        ticket: Ticket,
-        intent: &Intent,
-        expected: Expected,
-    ) -> Result<(), Left> {
-        if intent.action.moves_bytes_in() {
-            self.report.classic_bytes_read += intent.bytes as f32;
-            if self.config.verify {
-                self.verify(ticket, intent)?;
+    fn check_bytes(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
+        match intent.action.performs().map(OperationKind::bytes) {
+            Some(Bytes::Read) => {
+                self.report.classic_bytes_read += intent.bytes as f32;
+                if self.config.verify {
+                    return self.verify(ticket, intent);
+                }
             }
-        } else if intent.action.moves_bytes_out() {
-            self.report.classic_bytes_written += intent.bytes as f32;
-        } else if intent.action.lists() {
-            self.verify_listing(ticket, intent, expected)?;
+            Some(Bytes::Written) => self.report.classic_bytes_written += intent.bytes as f32,
+            _ => {}
         }
         Ok(())
     }
