@@ -68,14 +68,15 @@ pub(crate) enum Meeting {
 }
 
 impl Meeting {
-    /// What came of it, once; `None` where that is not known within the limit.
-    pub(crate) fn wait(
-        &mut self,
-        limit: Duration,
-    ) -> Option<Result<AtBarrier, CommunicationError>> {
+    /// What came of it, once; `None` where that is not known within the limit. An error says why
+    /// the run cannot go on, and nothing where one of the processes stops it.
+    pub(crate) fn wait(&mut self, limit: Duration) -> Option<Result<AtBarrier, Option<String>>> {
         match self {
             Self::Alone(own) => own.take().map(|own| Ok(*own)),
-            Self::Ranks(meeting) => meeting.wait(limit),
+            Self::Ranks(meeting) => Some(meeting.wait(limit)?.map_err(|why| match why {
+                CommunicationError::Stopped { .. } => None,
+                why => Some(why.to_string()),
+            })),
         }
     }
 }

@@ -3,10 +3,9 @@
 //! A row has the help (the doc comment), the words of the command line and of configuration files
 //! (the attributes), the name and the type; then how a spec gives its value, how a value changes
 //! the draft of a spec, and, after `shows`, what reports say of it, in the order of the number.
-//! `(alone)` says that a study decides the option itself. Where the help says `[default: _`, the value
-//! comes from the run that no option has changed (`help.rs`).
-//! Rows are set in the order of the table. Those that set nothing are read where the others that
-//! they belong to are set.
+//! `(alone)` says that a study decides the option itself. Where the help says `[default: _`, the
+//! value comes from the run that no option has changed (`help.rs`). Rows are set in the order
+//! of the table. Those that set nothing are read where the others that they belong to are set.
 
 /// Hands the table to a macro.
 macro_rules! option_table {

@@ -1,8 +1,6 @@
 //! Processes of a run meet at barriers: each waits there until all others are, and goes on looking
 //! on meanwhile.
 
-use ::ranks::CommunicationError;
-
 use super::state::Supervisor;
 use crate::processes::AtBarrier;
 use crate::timed_call::TELL_EVERY;
@@ -34,9 +32,7 @@ impl Supervisor<'_> {
             match meeting.wait(limit) {
                 Some(Ok(all)) => return Some(all),
                 Some(Err(why)) => {
-                    if !matches!(why, CommunicationError::Stopped { .. }) {
-                        self.watched.failed.get_or_insert(why.to_string());
-                    }
+                    self.watched.failed = self.watched.failed.take().or(why);
                     self.waiter.control.stop();
                     return None;
                 }
