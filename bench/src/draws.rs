@@ -51,7 +51,7 @@ impl Draws {
         least + self.below(most - least + 1)
     }
 
-    /// Whether something comes about that does so once in so many times.
+    /// Draws an event that has one chance in `times`.
     pub fn once_in(&mut self, times: u64) -> bool {
         self.below(times) == 0
     }

@@ -121,7 +121,7 @@ fn perform(arguments: &Arguments) -> Result<bool> {
     }
     let ours = &arguments.ours;
     let pairs = |default| arguments.pairs.unwrap_or(default);
-    // What was found, and whether it is checked; nothing of a benchmark that has no limits.
+    // Whether the limits hold, and whether --check asks for them. Benchmarks without limits return.
     let (holds, is_checked) = match &arguments.what {
         Benchmark::Classic(options) => {
             let original = &arguments.original;

@@ -20,7 +20,7 @@ const NOT_LAZY: &str = "lazy_itable_init=0,lazy_journal_init=0";
 /// Something that is mounted until this goes; also when a signal has come.
 pub struct Mount {
     point: PathBuf,
-    /// Unmounted also where somebody still has it open.
+    /// Whether it is unmounted while a process still uses it.
     is_lazy: bool,
 }
 
@@ -130,7 +130,7 @@ impl MountedVolume {
         Ok(volume)
     }
 
-    /// What the delay of a FUSE file system came to; nothing of any other.
+    /// The operations that the FUSE file system has delayed; none on any other file system.
     pub fn delayed(&self) -> faultfs::Delayed {
         let served = self.served.as_ref();
         served.map(faultfs::Mounted::delayed).unwrap_or_default()

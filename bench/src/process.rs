@@ -148,7 +148,7 @@ impl Started {
 
     /// What it wrote so far: standard output and standard error.
     pub fn streams(&self) -> std::io::Result<[String; 2]> {
-        // Opened anew: the position of these is the program's, too.
+        // Opened again: the program writes at the position of the files that are open here.
         let read = |file: &File| std::fs::read(format!("/proc/self/fd/{}", file.as_raw_fd()));
         let [output, errors] = self.streams.each_ref().map(read);
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -166,7 +166,7 @@ impl Drop for Started {
     }
 }
 
-/// Runs a command with this standard input to its end; its output goes nowhere.
+/// Runs a command with this standard input, discards its output and returns what it cost.
 pub fn cost(command: &mut Command, stdin: impl Into<Stdio>) -> Result<ChildCost> {
     let null = Stdio::null;
     let cost = run(command.stdin(stdin).stdout(null()).stderr(null()), wait)?;
@@ -219,7 +219,7 @@ fn text_of(file: &mut File) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Runs a command to its end and gives its output and its exit status, whatever it is.
+/// Runs a command; returns its output and its exit status. A failure of the command is no error.
 pub fn output_and_status(command: &mut Command) -> Result<(String, ExitStatus)> {
     captured(command, |mut child| child.wait())
 }
@@ -231,7 +231,7 @@ pub fn output_and_memory(command: &mut Command) -> Result<(String, u64)> {
     Ok((text, cost.memory_bytes))
 }
 
-/// Runs a command to its end and gives its output.
+/// Runs a command and returns its output.
 pub fn output(command: &mut Command) -> Result<String> {
     let mut errors = tempfile::tempfile()?;
     let (text, status) = output_and_status(command.stderr(errors.try_clone()?))?;
@@ -239,8 +239,7 @@ pub fn output(command: &mut Command) -> Result<String> {
     Ok(text)
 }
 
-/// Runs a command to its end and gives its output, and how much memory it had every so often, in
-/// bytes.
+/// Runs a command; returns its output and its resident memory in bytes at each interval.
 pub fn output_and_memory_over_time(
     command: &mut Command,
     every: Duration,

@@ -35,7 +35,7 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Median {
     }
 }
 
-/// A number with so many digits behind the point, or a dash where there is none.
+/// The number with this many decimals, or a dash if there is none.
 pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
 }

@@ -75,8 +75,8 @@ impl Ended {
         }
     }
 
-    /// Waits for the end of what has to end within [`PATIENCE`]. Returns its status
-    /// and its last lines; nothing where it had to be killed, which counts as a problem.
+    /// Waits up to [`PATIENCE`] for a program to end. Returns its status and its last lines; `None`
+    /// if it had to be killed, which is recorded as a problem.
     pub fn end(
         &mut self,
         what: &str,

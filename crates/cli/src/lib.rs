@@ -20,7 +20,7 @@ use clap::error::ErrorKind;
 use document::sanitize;
 
 use args::{Command, CommandLine};
-use commands::classic::{self, runner::RunnerEngine};
+use commands::classic::{self, runner::PromptRunner};
 use commands::{
     archive, check, clean, collect, compare, engines, manual, observe, plan, presets, published,
     run, study, verify_log,
@@ -170,13 +170,13 @@ fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
     if let Some(code) = apart {
         return code;
     }
-    let mut engine = RunnerEngine::new(perform::perform, words);
-    engine.room_check = !said.no_room_check;
-    engine.trusts_others = said.allow_unsafe_target;
+    let mut runner = PromptRunner::new(perform::perform, words);
+    runner.room_check = !said.no_room_check;
+    runner.trusts_others = said.allow_unsafe_target;
     classic::start(
         said.edition.unwrap_or_default(),
         said.file.as_deref(),
-        &mut engine,
+        &mut runner,
     )
 }
 

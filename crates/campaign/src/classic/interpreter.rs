@@ -28,11 +28,11 @@ use super::show;
 pub enum RunEnd {
     /// Everything was done, or the run was out of files: the figures for the report.
     Complete(ClassicFigures),
-    /// The same, but something that the run made could not be removed; the engine has said what.
+    /// The same, but something that the run made could not be removed; the runner has said what.
     NotRemoved(ClassicFigures),
-    /// It could not be performed or failed; the engine has said why, on standard error.
+    /// It could not be performed or failed; the runner has said why, on standard error.
     Failed,
-    /// It was interrupted, or its place has gone away and another run would go astray; the engine
+    /// It was interrupted, or its place has gone away and another run would go astray; the runner
     /// has said which: leave with this code unless somebody sits at the prompt.
     Leave(u8),
 }
@@ -40,7 +40,7 @@ pub enum RunEnd {
 /// Performs runs for the prompt.
 pub trait ClassicRunner {
     /// Performs the workload of these settings, with the original's progress on `output`.
-    /// The report is not the engine's, except for what a run that is not complete has to show.
+    /// The runner does not print the report, except for what an incomplete run has to show.
     fn run(
         &mut self,
         settings: &PromptSettings,
@@ -73,7 +73,7 @@ enum Next {
 /// The commands' meaning, with the configuration that they change.
 pub struct Interpreter<'a> {
     settings: PromptSettings,
-    engine: &'a mut dyn ClassicRunner,
+    runner: &'a mut dyn ClassicRunner,
     /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not
     /// end it.
     interactive: bool,
@@ -88,12 +88,12 @@ impl<'a> Interpreter<'a> {
     /// An interpreter with these settings to begin with.
     pub fn new(
         settings: PromptSettings,
-        engine: &'a mut dyn ClassicRunner,
+        runner: &'a mut dyn ClassicRunner,
         interactive: bool,
     ) -> Self {
         Self {
             settings,
-            engine,
+            runner,
             interactive,
             failed: false,
             reading: Vec::new(),
@@ -220,7 +220,7 @@ impl<'a> Interpreter<'a> {
         };
         streams.output.flush()?;
         match self
-            .engine
+            .runner
             .run(&self.settings, workload, streams.output, streams.errors)
         {
             RunEnd::Complete(figures) => self.report(&figures, argument, streams)?,

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
 use campaign::classic::{Interpreter, Plain, PromptSettings};
-use cli::commands::classic::runner::RunnerEngine;
+use cli::commands::classic::runner::PromptRunner;
 use engines::raw::Raw;
 use engines::stdio::Stdio;
 use record::Edition;
@@ -273,9 +273,9 @@ fn session_here(lines: &str, seconds: &[i64]) -> Said {
         "raw" => runner::run(spec, &Raw, &clock, &mut Control::default, events),
         _ => unreachable!("the prompt has no other storage"),
     };
-    let mut engine = RunnerEngine::new(perform, vec!["postmark".to_owned()]);
+    let mut runner = PromptRunner::new(perform, vec!["postmark".to_owned()]);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut engine, false);
+    let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut runner, false);
     let code = interpreter
         .session(
             None,

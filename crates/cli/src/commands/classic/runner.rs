@@ -13,7 +13,7 @@ use super::progress::ClassicProgress;
 
 /// Performs the prompt's runs: with [`crate::ui::perform::perform`], or as a test does.
 #[derive(Debug)]
-pub struct RunnerEngine<P> {
+pub struct PromptRunner<P> {
     perform: P,
     command_line: Vec<String>,
     /// Whether a target without room is refused.
@@ -22,8 +22,8 @@ pub struct RunnerEngine<P> {
     pub trusts_others: bool,
 }
 
-impl<P> RunnerEngine<P> {
-    /// An engine of a session that was started with these words.
+impl<P> PromptRunner<P> {
+    /// For a prompt that was started with these words.
     pub fn new(perform: P, command_line: Vec<String>) -> Self {
         Self {
             perform,
@@ -34,7 +34,7 @@ impl<P> RunnerEngine<P> {
     }
 }
 
-impl<P> ClassicRunner for RunnerEngine<P>
+impl<P> ClassicRunner for PromptRunner<P>
 where
     P: FnMut(&RunSpec, &mut dyn Events) -> Result<Record, Refused>,
 {
