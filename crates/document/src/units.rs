@@ -18,8 +18,11 @@ pub fn grouped(number: u64) -> String {
 
 /// A count with the name of what is counted.
 pub fn counted(number: u64, name: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {name}{plural}", grouped(number))
+    match (number, name.strip_suffix('y')) {
+        (1, _) => format!("1 {name}"),
+        (_, Some(stem)) => format!("{} {stem}ies", grouped(number)),
+        (_, None) => format!("{} {name}s", grouped(number)),
+    }
 }
 
 /// A value with so many digits behind the point. What rounds to zero has no sign: a sum of no
@@ -140,6 +143,15 @@ pub fn numbers(all: &[u32]) -> String {
         shown.push(format!("and {more} more"));
     }
     shown.join(", ")
+}
+
+/// A text, or its beginning where it has more characters than so many.
+pub fn shortened(text: &str, most: usize) -> String {
+    if text.chars().count() <= most {
+        return text.to_owned();
+    }
+    let short: String = text.chars().take(most.saturating_sub(1)).collect();
+    short + "…"
 }
 
 /// Sentences in which a unit stays with its number, wherever they are broken.

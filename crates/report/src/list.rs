@@ -2,7 +2,7 @@
 //! format has.
 
 use document::sanitize::{self, sanitize};
-use document::units::utc;
+use document::units::{shortened, utc};
 use document::{Cell, Document, Number, Table};
 use verdict::list_row::{WorkKind, class_name};
 use verdict::{ListedRun, State};
@@ -10,89 +10,69 @@ use verdict::{ListedRun, State};
 /// Longer words are cut in tables of text, in characters.
 const WORD_MAX: usize = 9;
 
-/// A column: what stands over it, whether it is words, and what it shows of an entry.
-type Column = (&'static str, bool, fn(&ListedRun) -> Cell);
+/// Columns of numbers; all others are words.
+const NUMBERS: [&str; 5] = ["workers", "trans/s", "transactions/s", "p99", "p99 (µs)"];
 
-fn table(entries: &[ListedRun], columns: &[Column]) -> Table {
+fn table(runs: &[ListedRun], columns: &str, cell: fn(&ListedRun, &str) -> Cell) -> Table {
     let mut table = Table::new(0, &[""; 0]);
-    for (header, is_words, _) in columns {
-        table.column(*header, *is_words);
+    for column in columns.split(", ") {
+        table.column(column, !NUMBERS.contains(&column));
     }
-    for entry in entries {
-        table.row(columns.iter().map(|(_, _, cell)| cell(entry)).collect());
+    for run in runs {
+        let columns = columns.split(", ");
+        table.row(columns.map(|column| cell(run, column)).collect());
     }
     table
 }
 
-fn number(entry: &ListedRun) -> Cell {
-    entry.number.map(Number::Ordinal).into()
-}
-
-fn begun(entry: &ListedRun) -> Cell {
-    Cell::ours(utc(entry.headline.begun_unix_ns))
-}
-
-fn host(entry: &ListedRun) -> Cell {
-    entry.headline.host.as_str().into()
-}
-
-fn file_systems(entry: &ListedRun) -> Cell {
-    entry.headline.file_system().into()
-}
-
-fn preset(entry: &ListedRun) -> Cell {
-    entry.headline.preset.as_deref().into()
-}
-
-fn workload(entry: &ListedRun) -> Cell {
-    entry.headline.workload().into()
-}
-
-fn engine(entry: &ListedRun) -> Cell {
-    entry.headline.engine.as_str().into()
-}
-
-fn workers(entry: &ListedRun) -> Cell {
-    Number::Ordinal(entry.headline.workers.into()).into()
-}
-
-fn rate(entry: &ListedRun) -> Cell {
-    Cell::rate(entry.headline.transactions_per_second)
-}
-
-fn p99(entry: &ListedRun) -> Cell {
-    let ns = entry.headline.p99_ns;
-    ns.map(|ns| Number::Microseconds(ns as f64)).into()
-}
-
-/// The verdict of a run that came to its end, else how it ended.
-fn verdict(entry: &ListedRun) -> Cell {
-    Cell::ours(match entry.headline.state {
-        State::Complete => entry.headline.verdict.name(),
-        state => state.name(),
-    })
-}
-
-fn tags(entry: &ListedRun) -> Cell {
-    entry.tags.join(" ").into()
-}
-
-fn note(entry: &ListedRun) -> Cell {
-    entry.note.as_deref().unwrap_or_default().into()
-}
-
-/// Of a longer word the beginning.
-fn cut(cell: Cell) -> Cell {
-    let Cell::Text(text) = cell else {
-        return cell;
-    };
-    let text = sanitize(&text);
-    if text.chars().count() <= WORD_MAX {
-        return text.into_owned().into();
+/// What a run has in the column with this header.
+fn cell(run: &ListedRun, column: &str) -> Cell {
+    let of = &run.headline;
+    match column {
+        "run" | "number" => run.number.map(Number::Ordinal).into(),
+        "id" => Cell::ours(of.id.to_string()),
+        "state" => Cell::ours(of.state.name()),
+        "begun (UTC)" | "begun_utc" => Cell::ours(utc(of.begun_unix_ns)),
+        "host" => of.host.as_str().into(),
+        "on" | "file system" | "file_systems" => of.file_system().into(),
+        "device_class" => Cell::ours(of.device_class.map_or("", class_name)),
+        "preset" => of.preset.as_deref().into(),
+        "workload" => of.workload().into(),
+        "storage" => of.engine.as_str().into(),
+        "workers" => Number::Ordinal(of.workers.into()).into(),
+        "trans/s" | "transactions/s" | "transactions_per_second" => {
+            Cell::rate(of.transactions_per_second)
+        }
+        "p99" => Cell::latency(of.p99_ns),
+        "p99 (µs)" | "p99_ns" => of.p99_ns.map(|ns| Number::Microseconds(ns as f64)).into(),
+        // The verdict of a run that came to its end, else how it ended.
+        "verdict" if of.state == State::Complete => Cell::ours(of.verdict.name()),
+        "verdict" => Cell::ours(of.state.name()),
+        "fingerprint" => of.fingerprint.as_str().into(),
+        "tags" => run.tags.join(" ").into(),
+        "note" => run.note.as_deref().unwrap_or_default().into(),
+        other => unreachable!("there is no column {other}"),
     }
-    let mut short: String = text.chars().take(WORD_MAX - 1).collect();
-    short.push('…');
-    short.into()
+}
+
+/// In tables for people, words are cut, and times are to the minute.
+fn short(run: &ListedRun, column: &str) -> Cell {
+    match (column, cell(run, column)) {
+        ("begun (UTC)", Cell::Ours(begun)) => Cell::ours(&begun[..begun.len() - 3]),
+        ("host" | "on" | "workload", Cell::Text(text)) => {
+            shortened(&sanitize(&text), WORD_MAX).into()
+        }
+        (_, cell) => cell,
+    }
+}
+
+/// Programs are given the kind of the work, and the verdict whatever the state.
+fn for_programs(run: &ListedRun, column: &str) -> Cell {
+    match column {
+        "workload" => Cell::ours(run.headline.work.map_or("", WorkKind::name)),
+        "verdict" => Cell::ours(run.headline.verdict.name()),
+        _ => cell(run, column),
+    }
 }
 
 /// The table for people; times are of UTC.
@@ -102,24 +82,11 @@ pub fn document(entries: &[ListedRun]) -> Document {
         document.line("No runs");
         return document;
     }
-    let to_the_minute = |entry: &ListedRun| {
-        let begun = utc(entry.headline.begun_unix_ns);
-        Cell::ours(&begun[..begun.len() - 3])
+    let columns = match entries.iter().any(|entry| !entry.tags.is_empty()) {
+        true => "run, begun (UTC), host, on, workload, verdict, tags, trans/s, p99",
+        false => "run, begun (UTC), host, on, workload, verdict, trans/s, p99",
     };
-    let mut columns: Vec<Column> = vec![
-        ("run", true, number),
-        ("begun (UTC)", true, to_the_minute),
-        ("host", true, |entry| cut(host(entry))),
-        ("on", true, |entry| cut(file_systems(entry))),
-        ("workload", true, |entry| cut(workload(entry))),
-        ("verdict", true, verdict),
-        ("tags", true, tags),
-        ("trans/s", false, rate),
-        ("p99", false, |entry| Cell::latency(entry.headline.p99_ns)),
-    ];
-    let has_tags = entries.iter().any(|entry| !entry.tags.is_empty());
-    columns.retain(|(header, ..)| has_tags || *header != "tags");
-    document.table(table(entries, &columns).leading(1));
+    document.table(table(entries, columns, short).leading(1));
     document
 }
 
@@ -140,51 +107,17 @@ pub fn json(entries: &[ListedRun]) -> String {
 
 /// A table for spreadsheets (RFC 4180), with a header, whose names are those of the JSON.
 pub fn csv(entries: &[ListedRun]) -> String {
-    let columns: [Column; 17] = [
-        ("number", false, number),
-        ("id", true, |of| Cell::ours(of.headline.id.to_string())),
-        ("state", true, |of| Cell::ours(of.headline.state.name())),
-        ("begun_utc", true, begun),
-        ("host", true, host),
-        ("file_systems", true, file_systems),
-        ("device_class", true, |of| {
-            Cell::ours(of.headline.device_class.map_or("", class_name))
-        }),
-        ("preset", true, preset),
-        ("workload", true, |of| {
-            Cell::ours(of.headline.work.map_or("", WorkKind::name))
-        }),
-        ("storage", true, engine),
-        ("workers", false, workers),
-        ("transactions_per_second", false, rate),
-        ("p99_ns", false, p99),
-        ("verdict", true, |of| Cell::ours(of.headline.verdict.name())),
-        ("fingerprint", true, |of| {
-            of.headline.fingerprint.as_str().into()
-        }),
-        ("tags", true, tags),
-        ("note", true, note),
-    ];
-    document::csv(&table(entries, &columns), "\r\n")
+    let columns = "number, id, state, begun_utc, host, file_systems, device_class, preset, \
+                   workload, storage, workers, transactions_per_second, p99_ns, verdict, \
+                   fingerprint, tags, note";
+    document::csv(&table(entries, columns, for_programs), "\r\n")
 }
 
 /// A table for documents (GitHub Flavored Markdown), a line for each run.
 pub fn markdown(entries: &[ListedRun]) -> String {
-    let columns: [Column; 12] = [
-        ("run", true, number),
-        ("begun (UTC)", true, begun),
-        ("host", true, host),
-        ("file system", true, file_systems),
-        ("workload", true, workload),
-        ("storage", true, engine),
-        ("workers", false, workers),
-        ("transactions/s", false, rate),
-        ("p99 (µs)", false, p99),
-        ("verdict", true, verdict),
-        ("tags", true, tags),
-        ("note", true, note),
-    ];
+    let columns = "run, begun (UTC), host, file system, workload, storage, workers, \
+                   transactions/s, p99 (µs), verdict, tags, note";
     let mut document = Document::default();
-    document.table(table(entries, &columns));
+    document.table(table(entries, columns, cell));
     document::markdown(&document)
 }

@@ -4,9 +4,10 @@
 use std::fmt::Write;
 
 use document::sanitize::html;
+use document::units::shortened;
 use document::{Picture, Table};
 
-use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, ticks};
+use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, label, ticks};
 
 const RIGHT: f64 = 32.0;
 const BOTTOM: f64 = 46.0;
@@ -106,11 +107,12 @@ impl Rows {
         }
         let _ = writeln!(
             svg,
-            "<path class=\"axis\" d=\"M{left:.1} {bottom:.1}H{right:.1}\"/><text class=\"middle\" \
-             x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            (left + right) / 2.0,
-            bottom + BOTTOM - 8.0,
-            html(&self.x.name)
+            "<path class=\"axis\" d=\"M{left:.1} {bottom:.1}H{right:.1}\"/>{}",
+            label(
+                "middle",
+                ((left + right) / 2.0, bottom + BOTTOM - 8.0),
+                &self.x.name
+            )
         );
         svg + &names + "</svg>"
     }
@@ -151,7 +153,7 @@ impl Rows {
                 svg,
                 "<text class=\"head\" x=\"4\" y=\"{:.1}\">{}</text>",
                 y + 5.0,
-                html(&cut(&row.name, most))
+                html(&shortened(&row.name, most))
             );
             return;
         }
@@ -179,17 +181,11 @@ impl Rows {
             "<text class=\"end\" x=\"{:.1}\" y=\"{:.1}\">{}<title>{}</title></text>",
             left - 8.0,
             y + 4.0,
-            html(&cut(&row.name, most)),
+            html(&shortened(&row.name, most)),
             html(&row.name)
         );
         if let Some(why) = &row.why {
-            let _ = write!(
-                svg,
-                "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                left + 6.0,
-                y + 4.0,
-                html(why)
-            );
+            svg.push_str(&label("faint", (left + 6.0, y + 4.0), why));
         }
         self.marks(svg, row, y, within);
         svg.push('\n');
@@ -213,15 +209,6 @@ impl Rows {
             mark(svg, one.series, within(one.at), y, &said);
         }
     }
-}
-
-/// A text of so many letters at most.
-fn cut(text: &str, most: usize) -> String {
-    if text.chars().count() <= most {
-        return text.to_owned();
-    }
-    let short: String = text.chars().take(most.saturating_sub(1)).collect();
-    short + "…"
 }
 
 /// A point of a kind, told by its form as well as by its colour.
