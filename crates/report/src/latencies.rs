@@ -8,25 +8,28 @@ use verdict::summary::LatencySummary;
 pub(crate) const COLUMNS: [&str; 8] =
     ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"];
 
+/// What stands in a column, in nanoseconds.
+pub(crate) fn ns(times: &LatencySummary, column: &str) -> Option<f64> {
+    let ns = match column {
+        "mean" => return times.mean,
+        "p50" => times.p50,
+        "p90" => times.p90,
+        "p95" => times.p95,
+        "p99" => times.p99,
+        "p99.9" => times.p99_9,
+        "p99.99" => times.p99_99,
+        _ => times.max,
+    };
+    ns.map(|ns| ns as f64)
+}
+
 /// What stands in some of the columns.
 pub(crate) fn cells<const N: usize>(
     times: &LatencySummary,
     columns: [&str; N],
     number: fn(f64) -> Number,
 ) -> [Cell; N] {
-    columns.map(|column| {
-        let ns = match column {
-            "mean" => return times.mean.map(number).into(),
-            "p50" => times.p50,
-            "p90" => times.p90,
-            "p95" => times.p95,
-            "p99" => times.p99,
-            "p99.9" => times.p99_9,
-            "p99.99" => times.p99_99,
-            _ => times.max,
-        };
-        ns.map(|ns| number(ns as f64)).into()
-    })
+    columns.map(|column| ns(times, column).map(number).into())
 }
 
 /// The latencies of a step of a sweep, as far as it has them.

@@ -30,11 +30,7 @@ pub fn dots(of: &Dots) -> Picture {
                 data.row(vec![
                     row.name.as_str().into(),
                     heading.into(),
-                    of.kinds
-                        .get(*kind)
-                        .map(String::as_str)
-                        .unwrap_or_default()
-                        .into(),
+                    of.kinds.get(*kind).map_or("", String::as_str).into(),
                     cell(*value),
                     range.map(|(low, _)| cell(low)).into(),
                     range.map(|(_, high)| cell(high)).into(),
@@ -47,9 +43,8 @@ pub fn dots(of: &Dots) -> Picture {
         (true, _) => Scale::decades(all.iter().copied()),
         (false, false) => Scale::from_zero(all.iter().copied()),
         (false, true) => {
-            let (low, high) = all.iter().fold((0.0_f64, 0.0_f64), |(low, high), value| {
-                (low.min(*value), high.max(*value))
-            });
+            let low = all.iter().copied().fold(0.0, f64::min);
+            let high = all.iter().copied().fold(0.0, f64::max);
             let more = (high - low) * 0.05;
             Scale::over([low - more, high + more].into_iter())
         }
@@ -57,11 +52,7 @@ pub fn dots(of: &Dots) -> Picture {
     let plot = Rows {
         title: of.title.clone(),
         caption: of.caption.clone(),
-        x: Axis {
-            name: of.axis.clone(),
-            scale,
-            label: number,
-        },
+        x: Axis::new(&of.axis, scale, number),
         rule: (!of.is_logarithmic).then_some(0.0),
         series: of.kinds.clone(),
         rows,

@@ -50,25 +50,16 @@ fn rates(
     let mut most: Vec<(&Action, &u64)> = kinds.iter().collect();
     most.sort_by_key(|(_, operations)| std::cmp::Reverse(**operations));
     let several = most.len() > 1;
-    let shown: Vec<Action> = most
-        .iter()
-        .take(SERIES_MAX - 1)
-        .filter(|_| several)
-        .map(|(action, _)| **action)
-        .collect();
+    let first = most.iter().take(SERIES_MAX - 1).filter(|_| several);
+    let shown: Vec<Action> = first.map(|(action, _)| **action).collect();
     let mut series = vec![line("all operations", stretches, |stretch| {
         stretch.per_second(|done| done.operations)
     })];
-    series.extend(
-        shown
-            .iter()
-            .map(|action| line(action.name(), stretches, rate_of(*action))),
-    );
+    let lines = shown.iter();
+    series.extend(lines.map(|action| line(action.name(), stretches, rate_of(*action))));
     let data = table_of_rates(stretches, &shown);
-    let failed: u64 = stretches
-        .iter()
-        .fold(0, |sum, stretch| sum.saturating_add(stretch.failed));
-    let title = "Rate over time";
+    let failed = stretches.iter().map(|stretch| stretch.failed);
+    let failed = failed.fold(0, u64::saturating_add);
     let caption = format!(
         "Completed operations/s in stretches of up to {}. Shaded: phases; red: stretches with \
          failed operations ({failed} failed); grey: stretches in which no operation was \
@@ -82,17 +73,13 @@ fn rates(
     let mut behind = behind(record);
     behind.extend(failures(stretches));
     behind.extend(stalls(&phases(record)));
-    let chart = Chart {
-        title,
-        description: &caption,
-        x: time(record),
-        y: Axis::new("operations/s", Scale::from_zero(values(&series)), |value| {
-            rate_label(value)
-        }),
-        behind,
-        series,
-    };
-    document.figure(chart.picture(data));
+    let rates = Axis::new(
+        "operations/s",
+        Scale::from_zero(values(&series)),
+        rate_label,
+    );
+    let chart = Chart::new("Rate over time", caption, (time(record), rates), series);
+    document.figure(chart.over(behind).picture(data));
 }
 
 /// Completed operations of an action a second.
@@ -124,10 +111,8 @@ fn table_of_rates(stretches: &[Stretch], shown: &[Action]) -> Table {
 fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) {
     let moved = |is_wanted: fn(Action) -> bool| {
         move |stretch: &Stretch| {
-            let wanted = stretch
-                .done
-                .iter()
-                .filter(|(action, _)| is_wanted(**action));
+            let done = stretch.done.iter();
+            let wanted = done.filter(|(action, _)| is_wanted(**action));
             let sum: f64 = wanted.map(|(_, done)| done.bytes as f64).sum();
             (stretch.seconds() > 0.0).then(|| sum / stretch.seconds())
         }
@@ -150,15 +135,8 @@ fn throughputs(document: &mut Document, record: &Record, stretches: &[Stretch]) 
         let moved = [read(stretch), written(stretch)].map(Cell::throughput);
         data.row([vec![began], moved.into()].concat());
     }
-    let title = "Throughput over time";
-    let caption = "Bytes/s that operations read and wrote; who served them is below.".to_owned();
-    let chart = Chart {
-        title,
-        description: &caption,
-        x: time(record),
-        y: throughput_axis(values(&series)),
-        behind: behind(record),
-        series,
-    };
-    document.figure(chart.picture(data));
+    let caption = "Bytes/s that operations read and wrote; who served them is below.";
+    let axes = (time(record), throughput_axis(values(&series)));
+    let chart = Chart::new("Throughput over time", caption, axes, series);
+    document.figure(chart.over(behind(record)).picture(data));
 }

@@ -35,7 +35,10 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     let last = sweep::last_sustained(summary);
     let of_step = last.and_then(|(number, _)| record.actual.sweep_steps.get(number));
     let operations: Vec<&OperationRecord> = match of_step {
-        Some(step) => of_phases(&step.phases).collect(),
+        Some(step) => {
+            let phases = step.phases.iter();
+            measured(phases.filter(|phase| phase.phase == Phase::Transactions)).collect()
+        }
         None => self::operations(record).collect(),
     };
     let which = last.map(|(_, step)| format!(" Of {}.", sweep::which(step)));
@@ -45,16 +48,8 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
 }
 
 /// What was measured of the operations of the transactions.
-pub(super) fn operations(record: &Record) -> impl Iterator<Item = &OperationRecord> {
+pub(crate) fn operations(record: &Record) -> impl Iterator<Item = &OperationRecord> {
     measured(record.actual.transactions())
-}
-
-fn of_phases(phases: &[PhaseRecord]) -> impl Iterator<Item = &OperationRecord> {
-    measured(
-        phases
-            .iter()
-            .filter(|phase| phase.phase == Phase::Transactions),
-    )
 }
 
 fn measured<'a>(
@@ -156,13 +151,8 @@ fn response(document: &mut Document, operations: &[&OperationRecord], which: &st
         "All operations that were due at a time: response time counts from then, service time \
          from the issue. The gap is waiting, which a closed loop hides.{which}"
     );
-    self::curves(
-        document,
-        "Response time over service time",
-        caption,
-        "time",
-        &curves,
-    );
+    let title = "Response time over service time";
+    self::curves(document, title, caption, "time", &curves);
 }
 
 /// A line of a picture of percentiles.
@@ -191,18 +181,14 @@ pub(super) fn curves(
     what: &str,
     curves: &[Curve<'_>],
 ) {
-    let series: Vec<Series> = curves
-        .iter()
-        .map(|curve| Series {
-            name: curve.name.clone(),
-            points: self::points(curve.latency).into_iter().map(Some).collect(),
-        })
-        .filter(|series| !series.points.is_empty())
-        .collect();
-    for curve in curves
-        .iter()
-        .filter(|curve| self::points(curve.latency).is_empty())
-    {
+    let mut series = Vec::new();
+    for curve in curves {
+        let points = self::points(curve.latency);
+        if !points.is_empty() {
+            let points = points.into_iter().map(Some).collect();
+            series.push(Series::new(curve.name.clone(), points));
+            continue;
+        }
         document.note(format!(
             "Percentiles of {}: not available ({}, and ten must lie beyond the median).",
             curve.name,
@@ -217,27 +203,14 @@ pub(super) fn curves(
     }
     let points = || chart::points(&series);
     let high = points().map(|(x, _)| x).fold(2.0, f64::max);
-    let chart = Chart {
-        title,
-        description: &caption,
-        x: Axis::new(
-            "share of operations",
-            Scale::Log {
-                low: 1.0,
-                high: 10_f64.powf(high.log10().ceil()),
-            },
-            share,
-        ),
-        y: Axis::new(
-            what.to_owned(),
-            Scale::decades(points().map(|(_, y)| y)),
-            short_latency,
-        ),
-        behind: Vec::new(),
-        series,
-    };
-    let data = data(curves);
-    document.figure(chart.picture(data));
+    let high = 10_f64.powf(high.log10().ceil());
+    let shares = Scale::Log { low: 1.0, high };
+    let latencies = Scale::decades(points().map(|(_, y)| y));
+    let axes = (
+        Axis::new("share of operations", shares, share),
+        Axis::new(what, latencies, short_latency),
+    );
+    document.figure(Chart::new(title, caption, axes, series).picture(data(curves)));
 }
 
 /// The share that lies not beyond one part of so many, in percent.

@@ -131,11 +131,8 @@ fn for_shells(word: &str) -> Cow<'_, str> {
 
 /// How the workers shared in the work. Of two the table of rates says it all.
 fn workers(document: &mut Document, summary: &Summary) {
-    for phase in summary
-        .phases
-        .iter()
-        .filter(|phase| phase.workers.len() > 2)
-    {
+    let phases = summary.phases.iter();
+    for phase in phases.filter(|phase| phase.workers.len() > 2) {
         of_phase(document, phase);
     }
 }
@@ -149,31 +146,20 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
         .map(|(worker, rate)| (f64::from(worker.worker), rate))
         .collect();
     let title = format!("Spread of workers in {}", phase.phase.name());
-    let caption = "Each worker's own rate: what it did over its own time.".to_owned();
+    let caption = "Each worker's own rate: what it did over its own time.";
     let columns: [Column<&WorkerRate>; 3] = [
         ("worker", |of| Number::Ordinal(of.worker.into()).into()),
         ("done", |of| Cell::count(of.done.count)),
         ("per second", |of| Cell::rate(of.done.per_second)),
     ];
     let data = Table::of(0, &columns, &phase.workers);
-    let chart = Chart {
-        title: &title,
-        description: &caption,
-        x: Axis::new("worker", Scale::over(points.iter().map(|(x, _)| *x)), whole),
-        y: Axis::new(
-            "per second",
-            Scale::from_zero(points.iter().map(|(_, y)| *y)),
-            short_rate,
-        ),
-        behind: Vec::new(),
-        // Workers are not on a line: points alone, with nothing between them.
-        series: vec![Series {
-            name: String::new(),
-            points: points
-                .into_iter()
-                .flat_map(|point| [Some(point), None])
-                .collect(),
-        }],
-    };
-    document.figure(chart.picture(data));
+    let rates = Scale::from_zero(points.iter().map(|(_, y)| *y));
+    let axes = (
+        Axis::new("worker", Scale::over(points.iter().map(|(x, _)| *x)), whole),
+        Axis::new("per second", rates, short_rate),
+    );
+    // Workers are not on a line: points alone, with nothing between them.
+    let points = points.into_iter().flat_map(|point| [Some(point), None]);
+    let series = vec![Series::new("", points.collect())];
+    document.figure(Chart::new(title, caption, axes, series).picture(data));
 }

@@ -7,19 +7,13 @@ use record::Load;
 use verdict::{Summary, SweepStepSummary, SweepSummary};
 
 use super::labels::{short_latency, short_rate};
+use crate::latencies;
 use crate::pictures::chart::{Axis, Behind, Chart, Series, points};
 use crate::pictures::scale::Scale;
 use crate::steps::by_load;
 use crate::text;
 
 /// A percentile of a step.
-type Percentile = fn(&SweepStepSummary) -> Option<u64>;
-const PERCENTILES: [(&str, Percentile); 3] = [
-    ("p50", |of| of.p50_ns),
-    ("p99", |of| of.p99_ns),
-    ("p99.9", |of| of.p999_ns),
-];
-
 pub(super) use crate::text::sweep::load;
 
 /// The step with the highest load that was sustained, with its place in the order of measurement;
@@ -81,18 +75,14 @@ fn table(steps: &[&SweepStepSummary]) -> Table {
 }
 
 fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepSummary]) {
-    let series: Vec<Series> = PERCENTILES
-        .iter()
-        .map(|(name, of)| {
-            Series::new(
-                *name,
-                steps
-                    .iter()
-                    .map(|step| Some((step.achieved_per_second?, of(step)? as f64)))
-                    .collect(),
-            )
-        })
-        .collect();
+    let line = |name| {
+        let point = |step: &&SweepStepSummary| {
+            let ns = latencies::ns(&latencies::of_step(step), name)?;
+            Some((step.achieved_per_second?, ns))
+        };
+        Series::new(name, steps.iter().map(point).collect())
+    };
+    let series: Vec<Series> = ["p50", "p99", "p99.9"].map(line).into();
     let ys = || points(&series).map(|(_, y)| y);
     if ys().next().is_none() {
         document.note("Latency against the rate: not available (no latencies were recorded).");
@@ -106,28 +96,19 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
     }));
     behind.extend(knee(sweep, steps));
     let data = table(steps);
-    let title = "Latency against the achieved rate";
     let found = text::sweep::found(sweep);
     let caption = match found.is_empty() {
         true => "All operations of each step.".to_owned(),
         false => format!("All operations of each step. Found: {}.", found.join(", ")),
     };
-    let chart = Chart {
-        title,
-        description: &caption,
-        x: axis(
-            "achieved transactions/s",
-            steps.iter().filter_map(|step| step.achieved_per_second),
-        ),
-        y: Axis::new(
-            "latency",
-            Scale::decades(ys().chain(slo).collect::<Vec<_>>().into_iter()),
-            short_latency,
-        ),
-        behind,
-        series,
-    };
-    document.figure(chart.picture(data));
+    let achieved = steps.iter().filter_map(|step| step.achieved_per_second);
+    let scale = Scale::decades(ys().chain(slo).collect::<Vec<_>>().into_iter());
+    let axes = (
+        axis("achieved transactions/s", achieved),
+        Axis::new("latency", scale, short_latency),
+    );
+    let chart = Chart::new("Latency against the achieved rate", caption, axes, series);
+    document.figure(chart.over(behind).picture(data));
 }
 
 /// The knee is told by the load; it is drawn at what was achieved there.
@@ -191,18 +172,13 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
         ]);
     }
     let ys: Vec<f64> = points.iter().chain(&ideal).map(|(_, y)| *y).collect();
-    let chart = Chart {
-        title,
-        description: caption,
-        x: axis(x, points.iter().map(|(x, _)| *x)),
-        y: axis("transactions/s", ys.into_iter()),
-        behind: Vec::new(),
-        series: vec![
-            Series::new("achieved", points.into_iter().map(Some).collect()),
-            Series::new(against, ideal.into_iter().map(Some).collect()),
-        ],
-    };
-    document.figure(chart.picture(data));
+    let axes = (
+        axis(x, points.iter().map(|(x, _)| *x)),
+        axis("transactions/s", ys.into_iter()),
+    );
+    let series = [("achieved", points), (against, ideal)]
+        .map(|(name, points)| Series::new(name, points.into_iter().map(Some).collect()));
+    document.figure(Chart::new(title, caption, axes, series.into()).picture(data));
 }
 
 /// The title, the horizontal axis, the line to compare with and the caption.

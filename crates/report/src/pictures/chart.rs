@@ -10,7 +10,7 @@ use document::sanitize::html;
 use document::{Picture, Table};
 
 pub(crate) use self::parts::{
-    Axis, Behind, LETTER, LINE, NARROW, SERIES_MAX, Series, WIDE, points,
+    Axis, Behind, LETTER, LINE, NARROW, SERIES_MAX, Series, WIDE, label, points,
 };
 use self::parts::{BOTTOM, HEIGHT, LEFT, RIGHT};
 use self::plane::Plane;
@@ -19,23 +19,44 @@ pub(crate) use self::plane::ticks;
 /// Where no line has more points each one is drawn, and says what it is.
 const POINTS_DRAWN_MAX: usize = 60;
 /// See the module's text.
-pub(crate) struct Chart<'a> {
-    pub title: &'a str,
-    pub description: &'a str,
-    pub x: Axis,
-    pub y: Axis,
-    pub behind: Vec<Behind>,
-    pub series: Vec<Series>,
+pub(crate) struct Chart {
+    title: String,
+    caption: String,
+    x: Axis,
+    y: Axis,
+    behind: Vec<Behind>,
+    series: Vec<Series>,
 }
 
-impl Chart<'_> {
+impl Chart {
+    /// With nothing behind the lines.
+    pub(crate) fn new(
+        title: impl Into<String>,
+        caption: impl Into<String>,
+        (x, y): (Axis, Axis),
+        series: Vec<Series>,
+    ) -> Self {
+        Self {
+            title: title.into(),
+            caption: caption.into(),
+            x,
+            y,
+            behind: Vec::new(),
+            series,
+        }
+    }
+
+    pub(crate) fn over(self, behind: Vec<Behind>) -> Self {
+        Self { behind, ..self }
+    }
+
     /// The picture, with the numbers that it shows.
-    pub(crate) fn picture(&self, data: Table) -> Picture {
+    pub(crate) fn picture(self, data: Table) -> Picture {
         Picture {
-            title: self.title.to_owned(),
-            caption: self.description.to_owned(),
             svg: self.svg(WIDE),
             narrow: self.svg(NARROW),
+            title: self.title,
+            caption: self.caption,
             data,
         }
     }
@@ -54,15 +75,17 @@ impl Chart<'_> {
             "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {HEIGHT}\" \
              role=\"img\"{}><title>{}</title><desc>{}</desc>\n",
             self.readings(&plane),
-            html(self.title),
-            html(self.description)
+            html(&self.title),
+            html(&self.caption)
         );
         for behind in &self.behind {
             plane.behind(&mut svg, behind);
         }
         self.axes(&mut svg, &plane);
         for (number, series) in self.series.iter().enumerate() {
+            svg.push_str("<g class=\"series\">\n");
             self.line(&mut svg, &plane, series, number % SERIES_MAX);
+            svg.push_str("</g>\n");
         }
         // Over the lines, which would go through them.
         for behind in &self.behind {
@@ -147,40 +170,25 @@ impl Chart<'_> {
         let (bottom, right) = (HEIGHT - BOTTOM, plane.width - RIGHT);
         for tick in self.y.scale.ticks() {
             if let Some(y) = plane.y(tick) {
-                let label = (self.y.label)(tick);
-                let _ = writeln!(
-                    svg,
-                    "<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/><text class=\"end\" \
-                     x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    LEFT - 6.0,
-                    y + 4.0,
-                    html(&label)
-                );
+                let label = label("end", (LEFT - 6.0, y + 4.0), &(self.y.label)(tick));
+                let grid = format!("<path class=\"grid\" d=\"M{LEFT} {y:.1}H{right}\"/>");
+                let _ = writeln!(svg, "{grid}{label}");
             }
         }
         let grid = |x| format!("M{x:.1} {bottom}v5");
         ticks(svg, &self.x, |value| plane.x(value), bottom, grid);
         let _ = writeln!(
             svg,
-            "<path class=\"axis\" d=\"M{LEFT} {:.1}V{bottom}H{right}\"/><text class=\"middle\" \
-             x=\"{:.1}\" y=\"{:.1}\">{}</text><text class=\"middle\" transform=\"translate(13 \
-             {:.1}) rotate(-90)\">{}</text>",
+            "<path class=\"axis\" d=\"M{LEFT} {:.1}V{bottom}H{right}\"/>{}<text \
+             class=\"middle\" transform=\"translate(13 {:.1}) rotate(-90)\">{}</text>",
             plane.top,
-            (LEFT + right) / 2.0,
-            HEIGHT - 6.0,
-            html(&self.x.name),
+            label("middle", ((LEFT + right) / 2.0, HEIGHT - 6.0), &self.x.name),
             (plane.top + bottom) / 2.0,
             html(&self.y.name)
         );
     }
 
     fn line(&self, svg: &mut String, plane: &Plane, series: &Series, class: usize) {
-        svg.push_str("<g class=\"series\">\n");
-        self.marks(svg, plane, series, class);
-        svg.push_str("</g>\n");
-    }
-
-    fn marks(&self, svg: &mut String, plane: &Plane, series: &Series, class: usize) {
         let mut path = String::new();
         let mut is_down = false;
         for point in &series.points {

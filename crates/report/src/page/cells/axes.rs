@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use document::{Cell, Document, Number, Table};
 use study::{Design, Metric};
 
-use super::limit::{PICTURES_MAX, left_out};
+use super::limit;
 use crate::comparison::noun;
 use crate::page::sides::{self, PageSide, capital, label, not_alike, number, value};
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
@@ -40,25 +40,20 @@ pub(crate) fn along(
                 .filter(|(dimension, _)| !["target", "side", &axis.name].contains(dimension));
             panels.entry(others.collect()).or_default().push(side);
         }
-        let pictures = || {
-            panels
-                .iter()
-                .flat_map(|panel| metrics.iter().map(move |metric| (panel, *metric)))
-        };
-        for ((others, sides), metric) in pictures().take(PICTURES_MAX) {
-            let others: Vec<String> = others
-                .iter()
-                .map(|(dimension, value)| format!("{dimension} {value}"))
-                .collect();
-            panel(
-                document,
-                (&axis.name, &others.join(", ")),
-                sides,
-                &place,
-                metric,
-            );
-        }
-        left_out(document, pictures().count());
+        limit::pictures(
+            document,
+            panels.iter(),
+            metrics,
+            |document, panel, metric| {
+                let (others, sides) = panel;
+                let others: Vec<String> = others
+                    .iter()
+                    .map(|(dimension, value)| format!("{dimension} {value}"))
+                    .collect();
+                let names = (axis.name.as_str(), others.join(", "));
+                self::panel(document, names, sides, &place, metric);
+            },
+        );
     }
 }
 
@@ -90,7 +85,7 @@ fn by_target<'a>(sides: &[&'a PageSide<'a>]) -> Vec<(&'a str, Vec<&'a PageSide<'
 
 fn panel(
     document: &mut Document,
-    (axis, others): (&str, &str),
+    (axis, others): (&str, String),
     sides: &[&PageSide<'_>],
     place: &impl Fn(&PageSide<'_>) -> Option<f64>,
     metric: Metric,
@@ -127,21 +122,16 @@ fn panel(
     }
     let separator = if others.is_empty() { "" } else { ", " };
     let title = format!("{} along {axis}{separator}{others}", capital(&noun(metric)));
-    let caption = caption(&lines, more);
-    let xs: Vec<f64> = points(&series).map(|(x, _)| x).collect();
-    let chart = Chart {
-        title: &title,
-        description: &caption,
-        x: Axis::new(axis, wide(&xs), number),
-        y: Axis::new(
-            noun(metric),
-            Scale::from_zero(std::iter::once(highest)),
-            label(metric),
-        ),
-        behind,
-        series,
-    };
-    document.figure(chart.picture(data));
+    let scales = (
+        wide(points(&series).map(|(x, _)| x)),
+        Scale::from_zero(std::iter::once(highest)),
+    );
+    let axes = (
+        Axis::new(axis, scales.0, number),
+        Axis::new(noun(metric), scales.1, label(metric)),
+    );
+    let chart = Chart::new(title, caption(&lines, more), axes, series);
+    document.figure(chart.over(behind).picture(data));
 }
 
 /// The cells of each line that have a value.
@@ -183,14 +173,11 @@ fn caption(lines: &[(&str, Vec<&PageSide<'_>>)], more: usize) -> String {
 }
 
 /// A logarithmic scale where values lie far apart, exactly from the least to the greatest.
-fn wide(values: &[f64]) -> Scale {
-    let (low, high) = values
-        .iter()
-        .fold((f64::INFINITY, 0.0_f64), |(low, high), value| {
-            (low.min(*value), high.max(*value))
-        });
+fn wide(values: impl Iterator<Item = f64> + Clone) -> Scale {
+    let low = values.clone().fold(f64::INFINITY, f64::min);
+    let high = values.clone().fold(0.0, f64::max);
     match low > 0.0 && high / low >= 8.0 {
         true => Scale::Log { low, high },
-        false => Scale::over(values.iter().copied()),
+        false => Scale::over(values),
     }
 }

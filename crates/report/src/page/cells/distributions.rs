@@ -4,7 +4,7 @@ use document::Document;
 use record::{Action, Histogram};
 use study::Metric;
 
-use super::limit::{PICTURES_MAX, left_out};
+use super::limit;
 use crate::page::percentiles::{self, Curve};
 use crate::page::sides::{PageSide, capital, not_alike};
 use crate::pictures::chart::SERIES_MAX;
@@ -18,18 +18,14 @@ pub(crate) fn distributions(
 ) {
     let mut kinds: Vec<Option<Action>> = vec![None];
     for metric in metrics {
-        if let Metric::Latency(action, _) = metric {
-            if !kinds.contains(&Some(*action)) {
+        match metric {
+            Metric::Latency(action, _) if !kinds.contains(&Some(*action)) => {
                 kinds.push(Some(*action));
             }
+            _ => {}
         }
     }
-    let pictures = || {
-        groups
-            .iter()
-            .flat_map(|group| kinds.iter().map(move |kind| (group, *kind)))
-    };
-    for (group, kind) in pictures().take(PICTURES_MAX) {
+    limit::pictures(document, groups.iter(), &kinds, |document, group, kind| {
         let drawn: Vec<&PageSide<'_>> = group.iter().copied().take(SERIES_MAX).collect();
         let merged: Vec<(String, Histogram)> = drawn
             .iter()
@@ -65,8 +61,7 @@ pub(crate) fn distributions(
             ),
         };
         percentiles::curves(document, &title, caption, time, &curves);
-    }
-    left_out(document, pictures().count());
+    });
 }
 
 /// The latencies of all counted runs of a side together: of one action, or of all.

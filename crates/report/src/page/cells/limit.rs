@@ -3,9 +3,20 @@
 use document::Document;
 
 /// No kind of picture is drawn more often: the tables have the rest.
-pub(super) const PICTURES_MAX: usize = 12;
+const PICTURES_MAX: usize = 12;
 
-pub(super) fn left_out(document: &mut Document, all: usize) {
+/// Draws a picture for each row and each column, the first of them where they are too many.
+pub(super) fn pictures<A: Copy, B: Copy>(
+    document: &mut Document,
+    rows: impl ExactSizeIterator<Item = A>,
+    columns: &[B],
+    mut draw: impl FnMut(&mut Document, A, B),
+) {
+    let all = rows.len() * columns.len();
+    let pairs = rows.flat_map(|row| columns.iter().map(move |column| (row, *column)));
+    for (row, column) in pairs.take(PICTURES_MAX) {
+        draw(document, row, column);
+    }
     if all > PICTURES_MAX {
         document.note(format!(
             "{PICTURES_MAX} of {all} pictures are drawn; the tables have all values."

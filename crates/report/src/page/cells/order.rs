@@ -3,7 +3,7 @@
 use document::{Cell, Document, Number, Table};
 use study::Metric;
 
-use super::limit::{PICTURES_MAX, left_out};
+use super::limit;
 use crate::comparison::noun;
 use crate::page::labels::whole;
 use crate::page::sides::{PageSide, SideRun, anchor, capital, not_alike, number, value};
@@ -12,15 +12,14 @@ use crate::pictures::scale::Scale;
 
 /// Runs in the order of time, each over the median of its side: what drifts is seen.
 pub(crate) fn order(document: &mut Document, groups: &[Vec<&PageSide<'_>>], metrics: &[Metric]) {
-    let pictures = || {
-        groups
-            .iter()
-            .flat_map(|group| metrics.iter().map(move |metric| (group, *metric)))
-    };
-    for (group, metric) in pictures().take(PICTURES_MAX) {
-        in_order(document, group, metric, groups.len() > 1);
-    }
-    left_out(document, pictures().count());
+    limit::pictures(
+        document,
+        groups.iter(),
+        metrics,
+        |document, group, metric| {
+            in_order(document, group, metric, groups.len() > 1);
+        },
+    );
 }
 
 fn in_order(
@@ -29,48 +28,32 @@ fn in_order(
     metric: Metric,
     is_one_of_several: bool,
 ) {
-    let drawn: Vec<_> = group
-        .iter()
-        .take(SERIES_MAX)
-        .filter_map(|side| Some((*side, side.middle(metric)?.median)))
-        .filter(|(_, median)| *median > 0.0)
-        .collect();
+    let sides = group.iter().take(SERIES_MAX);
+    let medians = sides.filter_map(|side| Some((*side, side.middle(metric)?.median)));
+    let drawn: Vec<_> = medians.filter(|(_, median)| *median > 0.0).collect();
     let data = table(&drawn, metric);
     if data.is_empty() {
         return;
     }
-    let series: Vec<Series> = drawn
-        .iter()
-        .map(|(side, median)| over_median(side, *median, metric))
-        .collect();
+    let lines = drawn.iter();
+    let lines = lines.map(|(side, median)| over_median(side, *median, metric));
+    let series: Vec<Series> = lines.collect();
     let far = points(&series).fold(0.02_f64, |far, (_, y)| far.max((y - 1.0).abs())) * 1.1;
     let what = noun(metric);
     let title = match is_one_of_several {
         true => format!("{} in the order of runs: {}", capital(&what), group[0].name),
         false => format!("{} in the order of runs", capital(&what)),
     };
-    let caption = caption(group);
-    let runs = || drawn.iter().flat_map(|(side, _)| &side.runs);
-    let chart = Chart {
-        title: &title,
-        description: &caption,
-        x: Axis::new(
-            "run, in the order of time",
-            Scale::over(runs().map(|run| run.order as f64)),
-            whole,
-        ),
-        y: Axis::new(
-            format!("{what} over the median"),
-            Scale::Linear {
-                low: (1.0 - far).max(0.0),
-                high: 1.0 + far,
-            },
-            number,
-        ),
-        behind: drawn.iter().flat_map(|(side, _)| invalid(side)).collect(),
-        series,
-    };
-    document.figure(chart.picture(data));
+    let runs = drawn.iter().flat_map(|(side, _)| &side.runs);
+    let orders = Scale::over(runs.map(|run| run.order as f64));
+    let around_one = Scale::over([(1.0 - far).max(0.0), 1.0 + far].into_iter());
+    let axes = (
+        Axis::new("run, in the order of time", orders, whole),
+        Axis::new(format!("{what} over the median"), around_one, number),
+    );
+    let chart = Chart::new(title, caption(group), axes, series);
+    let invalid = drawn.iter().flat_map(|(side, _)| invalid(side)).collect();
+    document.figure(chart.over(invalid).picture(data));
 }
 
 fn caption(group: &[&PageSide<'_>]) -> String {
@@ -136,9 +119,7 @@ fn table(sides: &[(&PageSide<'_>, f64)], metric: Metric) -> Table {
                 Cell::Linked(number.to_string(), anchor(number)),
                 side.name.as_str().into(),
                 Number::Ordinal(run.order as u64).into(),
-                block
-                    .map(|block| Number::Ordinal(block.number.into()))
-                    .into(),
+                block.map(|of| Number::Ordinal(of.number.into())).into(),
                 value(metric, *of),
                 Number::Decimal(of / median, 3).into(),
             ]);

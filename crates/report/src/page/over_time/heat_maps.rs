@@ -35,10 +35,9 @@ pub(super) fn render(
     let operations: Vec<_> = percentiles::operations(record).collect();
     let what = percentiles::what(&operations);
     document.heading(format!("{} over time", capital(what)));
-    let durations = || stretches.iter().flat_map(|stretch| stretch.done.values());
     let ends = || {
-        durations()
-            .flat_map(|done| [done.latency.min_ns(), done.latency.max_ns()])
+        let done = stretches.iter().flat_map(|stretch| stretch.done.values());
+        done.flat_map(|done| [done.latency.min_ns(), done.latency.max_ns()])
             .flatten()
     };
     if ends().next().is_none() {
@@ -71,18 +70,11 @@ pub(super) fn render(
              {colour}{}",
             sentence_of_issue(&operations, *action)
         );
-        let chart = Chart {
-            title: &title,
-            description: &caption,
-            x: time(record),
-            y: Axis::new(what.to_owned(), levels, short_latency),
-            behind: std::iter::once(Behind::Picture(grid.picture(colours)))
-                .chain(percentiles(*action, &few).map(Behind::Unseen))
-                .collect(),
-            series: Vec::new(),
-        };
-        let data = latencies(*action, &few);
-        document.figure(chart.picture(data));
+        let mut behind = vec![Behind::Picture(grid.picture(colours))];
+        behind.extend(percentiles(*action, &few).map(Behind::Unseen));
+        let axes = (time(record), Axis::new(what, levels, short_latency));
+        let chart = Chart::new(title, caption, axes, Vec::new()).over(behind);
+        document.figure(chart.picture(latencies(*action, &few)));
     }
 }
 
@@ -125,11 +117,8 @@ fn sentence_of_issue(operations: &[&OperationRecord], action: Action) -> String 
 fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Grid {
     let mut grid = Grid::new(COLUMNS, ROWS);
     for stretch in stretches {
-        let Some(done) = stretch
-            .done
-            .get(&action)
-            .filter(|_| stretch.seconds() > 0.0)
-        else {
+        let done = stretch.done.get(&action);
+        let Some(done) = done.filter(|_| stretch.seconds() > 0.0) else {
             continue;
         };
         let column = |ns: u64| time.place(ns as f64 / 1e9).unwrap_or(1.0) * COLUMNS as f64;
@@ -167,27 +156,18 @@ fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
     let share = |row: usize| (to.min((row + 1) as f64) - from.max(row as f64)) / (to - from);
     let rows = from as usize..(to.ceil() as usize).min(ROWS);
     // A sliver is no colour of its own.
-    let seen: Vec<(usize, f64)> = rows
-        .map(|row| (row, share(row)))
-        .filter(|(_, share)| *share > 0.1)
-        .collect();
+    let shares = rows.map(|row| (row, share(row)));
+    let mut seen: Vec<(usize, f64)> = shares.filter(|(_, share)| *share > 0.1).collect();
     let all: f64 = seen.iter().map(|(_, share)| share).sum();
-    seen.into_iter()
-        .map(|(row, share)| (row, share / all))
-        .collect()
+    seen.iter_mut().for_each(|(_, share)| *share /= all);
+    seen
 }
 
 /// What a readout shows over a heat map: as in the table beside it.
 fn percentiles(action: Action, stretches: &[Stretch]) -> impl Iterator<Item = Series> {
     ["p50", "p99", "max"].into_iter().map(move |name| {
         line(name, stretches, |stretch| {
-            let of = stretch.done.get(&action)?.latency.summary();
-            let ns = match name {
-                "p50" => of.p50,
-                "p99" => of.p99,
-                _ => of.max,
-            };
-            ns.map(|ns| ns as f64)
+            latencies::ns(&stretch.done.get(&action)?.latency.summary(), name)
         })
     })
 }
@@ -201,11 +181,8 @@ fn latencies(action: Action, stretches: &[Stretch]) -> Table {
         };
         let began = Number::Seconds(stretch.began_ns).into();
         let mut cells = vec![began, Cell::count(done.operations)];
-        cells.extend(latencies::cells(
-            &done.latency.summary(),
-            columns,
-            Number::Latency,
-        ));
+        let times = done.latency.summary();
+        cells.extend(latencies::cells(&times, columns, Number::Latency));
         table.row(cells);
     }
     table

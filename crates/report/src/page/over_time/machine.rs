@@ -27,12 +27,8 @@ pub(in crate::page) fn render(document: &mut Document, record: &Record) {
         ));
         return;
     }
-    let together = counted
-        .iter()
-        .map(|(_, machine)| machine.index.len())
-        .sum::<usize>()
-        .div_ceil(POINTS_MAX)
-        .max(1);
+    let slices = counted.iter().map(|(_, machine)| machine.index.len());
+    let together = slices.sum::<usize>().div_ceil(POINTS_MAX).max(1);
     processors(document, record, &counted, together);
     devices(document, record, &counted, together);
 }
@@ -49,20 +45,13 @@ fn points(
         let slices = machine.ended_ns.len();
         for from in (0..slices).step_by(together) {
             let to = (from + together).min(slices);
-            let began_ns = if from == 0 {
-                machine.began_ns
-            } else {
-                machine.ended_ns[from - 1]
-            };
+            let before = from.checked_sub(1);
+            let began_ns = before.map_or(machine.began_ns, |before| machine.ended_ns[before]);
             let ended_ns = machine.ended_ns[to - 1];
             let took = ended_ns.saturating_sub(began_ns) as f64 / 1e9;
             let middle = (began_ns as f64 + ended_ns as f64) / 2e9;
-            points.push(
-                (took > 0.0)
-                    .then(|| value(machine, from..to, took))
-                    .flatten()
-                    .map(|value| (middle, value)),
-            );
+            let value = (took > 0.0).then(|| value(machine, from..to, took));
+            points.push(value.flatten().map(|value| (middle, value)));
         }
         points.push(None);
     }
@@ -74,12 +63,8 @@ fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     let mut header = vec!["at, s".to_owned()];
     header.extend(series.iter().map(|series| series.name.clone()));
     let mut table = Table::new(0, &header);
-    let places = series
-        .iter()
-        .map(|series| series.points.len())
-        .max()
-        .unwrap_or(0);
-    for place in 0..places {
+    let places = series.iter().map(|series| series.points.len()).max();
+    for place in 0..places.unwrap_or(0) {
         let at = |series: &Series| series.points.get(place).copied().flatten();
         let Some((x, _)) = series.iter().find_map(at) else {
             continue;
@@ -88,7 +73,7 @@ fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
         row.extend(
             series
                 .iter()
-                .map(|series| at(series).map_or(Cell::Missing, |(_, y)| cell(y))),
+                .map(|series| at(series).map(|(_, y)| cell(y)).into()),
         );
         table.row(row);
     }
@@ -115,11 +100,9 @@ fn processors(
     };
     let own = points(counted, together, |machine, slices, _| {
         let total = processor_time(machine, &slices)?;
-        let used = machine
-            .process
-            .user_ns
-            .sum(&slices)?
-            .saturating_add(machine.process.system_ns.sum(&slices)?);
+        let process = &machine.process;
+        let used = process.user_ns.sum(&slices)?;
+        let used = used.saturating_add(process.system_ns.sum(&slices)?);
         Some(used as f64 / total as f64)
     });
     let series = vec![
@@ -136,47 +119,34 @@ fn processors(
             .note("Processors over time: not available (the kernel's counters could not be read).");
         return;
     }
-    let title = "Processors over time";
-    let caption = "Shares of the time of all processors of the machine.".to_owned();
-    let chart = Chart {
-        title,
-        description: &caption,
-        x: time(record),
-        y: Axis::new(
-            "share of CPU time",
-            Scale::Linear {
-                low: 0.0,
-                high: 1.0,
-            },
-            |value| format!("{} %", document::units::fixed(value * 100.0, 0)),
-        ),
-        behind: behind(record),
+    let caption = "Shares of the time of all processors of the machine.";
+    let share = Axis::new(
+        "share of CPU time",
+        Scale::over([0.0, 1.0].into_iter()),
+        |value| format!("{} %", document::units::fixed(value * 100.0, 0)),
+    );
+    let data = data(&series, |value| Number::Share(value).into());
+    let chart = Chart::new(
+        "Processors over time",
+        caption,
+        (time(record), share),
         series,
-    };
-    let data = data(&chart.series, |value| Number::Share(value).into());
-    document.figure(chart.picture(data));
+    );
+    document.figure(chart.over(behind(record)).picture(data));
 }
 
 /// The names of the devices under the targets, and why those of a phase are not known.
 fn names_of_devices<'a>(
     counted: &[(Phase, &'a MachineOverTime)],
 ) -> (Vec<&'a str>, Option<&'a str>) {
+    let devices = counted.iter().map(|(_, machine)| &machine.devices);
     let mut names: Vec<&str> = Vec::new();
-    let mut why = None;
-    for (_, machine) in counted {
-        match &machine.devices {
-            Fact::Known(devices) => {
-                for device in devices {
-                    if !names.contains(&&*device.name) {
-                        names.push(&device.name);
-                    }
-                }
-            }
-            Fact::Unavailable(reason) => why = Some(reason.as_str()),
-            Fact::NotApplicable => {}
+    for device in devices.clone().filter_map(Fact::known).flatten() {
+        if !names.contains(&&*device.name) {
+            names.push(&device.name);
         }
     }
-    (names, why)
+    (names, devices.filter_map(Fact::why).next_back())
 }
 
 fn devices(
@@ -211,23 +181,14 @@ fn devices(
             of(name, "written", |device| &device.written_bytes),
         ]);
     }
-    let title = "Devices over time";
     let mut caption = "Bytes/s that the devices under the target read and wrote, whoever asked \
                        for them."
         .to_owned();
     if more > 0 {
         caption += &format!(" {more} more devices are in the record.");
     }
-    let chart = Chart {
-        title,
-        description: &caption,
-        x: time(record),
-        y: throughput_axis(values(&series)),
-        behind: behind(record),
-        series,
-    };
-    let data = data(&chart.series, |value| {
-        Cell::Number(Number::Bytes(value), "/s")
-    });
-    document.figure(chart.picture(data));
+    let data = data(&series, |value| Cell::throughput(Some(value)));
+    let axes = (time(record), throughput_axis(values(&series)));
+    let chart = Chart::new("Devices over time", caption, axes, series);
+    document.figure(chart.over(behind(record)).picture(data));
 }

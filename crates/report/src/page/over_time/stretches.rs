@@ -17,6 +17,7 @@ pub(crate) struct Done {
 }
 
 /// What was done in a stretch of time.
+#[derive(Default)]
 pub(crate) struct Stretch {
     pub began_ns: u64,
     pub ended_ns: u64,
@@ -60,16 +61,13 @@ pub(crate) fn phases(record: &Record) -> Vec<&PhaseRecord> {
         .filter(|step| step.of_run.is_none());
     let mut phases: Vec<&PhaseRecord> = record.actual.phases.iter().collect();
     phases.extend(steps.flat_map(|step| &step.phases));
-    phases.sort_by_key(|phase| began_ns(phase));
+    phases.sort_by_key(|phase| span_ns(phase).0);
     phases
 }
 
-pub(super) fn began_ns(phase: &PhaseRecord) -> u64 {
-    phase.span_ns().map_or(0, |(began_ns, _)| began_ns)
-}
-
-pub(super) fn ended_ns(phase: &PhaseRecord) -> u64 {
-    phase.span_ns().map_or(0, |(_, ended_ns)| ended_ns)
+/// When it began and ended.
+pub(super) fn span_ns(phase: &PhaseRecord) -> (u64, u64) {
+    phase.span_ns().unwrap_or_default()
 }
 
 /// Slices put together, so that there are no more than so many of all phases, without their
@@ -80,11 +78,8 @@ pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
 
 /// The same with latencies, of whole stretches that share them.
 pub(super) fn stretches_of_latencies(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
-    let sharing = phases
-        .iter()
-        .map(|phase| phase.slices.sharing())
-        .max()
-        .unwrap_or(1);
+    let sharing = phases.iter().map(|phase| phase.slices.sharing());
+    let sharing = sharing.max().unwrap_or(1);
     // More than there are is all of them.
     let together = slices(phases).div_ceil(most).max(1);
     let together = together
@@ -100,7 +95,7 @@ fn slices(phases: &[&PhaseRecord]) -> usize {
 fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) -> Vec<Stretch> {
     let mut stretches: Vec<Stretch> = Vec::new();
     for phase in phases {
-        let (began_ns, ended_ns) = (began_ns(phase), ended_ns(phase));
+        let (began_ns, ended_ns) = span_ns(phase);
         let slices: Vec<_> = phase.slices.iter().collect();
         let wide_ns = phase.slices.width_ns().saturating_mul(together as u64);
         for (number, slices) in (0_u64..).zip(slices.chunks(together)) {
@@ -109,8 +104,7 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
                 began_ns: from_ns,
                 // The last one is cut short by the phase's end.
                 ended_ns: from_ns.saturating_add(wide_ns).min(ended_ns.max(from_ns)),
-                failed: 0,
-                done: BTreeMap::new(),
+                ..Stretch::default()
             };
             for ((_, action), meter) in slices.iter().copied().flatten() {
                 let done = stretch.done.entry(*action).or_default();
@@ -138,8 +132,7 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
             stretches.push(Stretch {
                 began_ns: told_ns,
                 ended_ns,
-                failed: 0,
-                done: BTreeMap::new(),
+                ..Stretch::default()
             });
         }
     }

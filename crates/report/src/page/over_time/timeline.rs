@@ -3,21 +3,19 @@
 use document::units::grouped;
 use record::{Outcome, PhaseRecord, Record, SegmentKind};
 
-use super::stretches::{POINTS_MAX, Stretch, began_ns, ended_ns, phases};
+use super::stretches::{POINTS_MAX, Stretch, phases, span_ns};
 use crate::pictures::chart::{Axis, Behind, Series, points};
 use crate::pictures::scale::Scale;
 
 /// The axis of time: seconds since the run's origin.
 pub(super) fn time(record: &Record) -> Axis {
-    let ends = phases(record)
-        .into_iter()
-        .flat_map(|phase| [began_ns(phase), ended_ns(phase)]);
-    let ends: Vec<f64> = ends.map(|ns| ns as f64 / 1e9).collect();
-    Axis::new(
-        "seconds since the start of the run",
-        Scale::over(ends.iter().copied()),
-        second,
-    )
+    let phases = phases(record).into_iter();
+    let ends: Vec<f64> = phases
+        .flat_map(|phase| <[u64; 2]>::from(span_ns(phase)))
+        .map(|ns| ns as f64 / 1e9)
+        .collect();
+    let scale = Scale::over(ends.iter().copied());
+    Axis::new("seconds since the start of the run", scale, second)
 }
 
 fn second(value: f64) -> String {
@@ -25,36 +23,29 @@ fn second(value: f64) -> String {
     document::units::trimmed(value, 3)
 }
 
+fn stretch((from_ns, to_ns): (u64, u64), name: impl Into<String>, class: &'static str) -> Behind {
+    Behind::Stretch {
+        from: from_ns as f64 / 1e9,
+        to: to_ns as f64 / 1e9,
+        name: name.into(),
+        class,
+    }
+}
+
 /// Phases and warm-ups behind a line.
 pub(super) fn behind(record: &Record) -> Vec<Behind> {
     let mut behind = Vec::new();
     for (number, phase) in phases(record).into_iter().enumerate() {
-        let seconds = |ns: u64| ns as f64 / 1e9;
-        behind.push(Behind::Stretch {
-            from: seconds(began_ns(phase)),
-            to: seconds(ended_ns(phase)),
-            name: phase.phase.name().to_owned(),
-            class: if number % 2 == 0 {
-                "phase"
-            } else {
-                "phase other"
-            },
-        });
-        for segment in phase
-            .segments
-            .iter()
-            .filter(|segment| segment.kind != SegmentKind::Measured)
-        {
-            behind.push(Behind::Stretch {
-                from: seconds(segment.began_ns),
-                to: seconds(segment.ended_ns),
-                name: match segment.kind {
-                    SegmentKind::WarmUp => "warm-up",
-                    SegmentKind::Approach | SegmentKind::Measured => "approach",
-                }
-                .to_owned(),
-                class: "warm-up",
-            });
+        let class = ["phase", "phase other"][number % 2];
+        behind.push(stretch(span_ns(phase), phase.phase.name(), class));
+        for segment in &phase.segments {
+            let name = match segment.kind {
+                SegmentKind::WarmUp => "warm-up",
+                SegmentKind::Approach => "approach",
+                SegmentKind::Measured => continue,
+            };
+            let span = (segment.began_ns, segment.ended_ns);
+            behind.push(stretch(span, name, "warm-up"));
         }
     }
     behind
@@ -63,11 +54,9 @@ pub(super) fn behind(record: &Record) -> Vec<Behind> {
 /// Stretches with failed operations.
 pub(super) fn failures(stretches: &[Stretch]) -> impl Iterator<Item = Behind> {
     let failed = stretches.iter().filter(|stretch| stretch.failed > 0);
-    failed.map(|stretch| Behind::Stretch {
-        from: stretch.began_ns as f64 / 1e9,
-        to: stretch.ended_ns as f64 / 1e9,
-        name: format!("{} failed", grouped(stretch.failed)),
-        class: "failed",
+    failed.map(|of| {
+        let name = format!("{} failed", grouped(of.failed));
+        stretch((of.began_ns, of.ended_ns), name, "failed")
     })
 }
 
@@ -77,8 +66,7 @@ pub(super) fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
     let mut stalls: Vec<(u64, u64)> = Vec::new();
     let (mut widest_ns, mut whole_ns) = (0, 0);
     for phase in phases {
-        let (began_ns, ended_ns, width_ns) =
-            (began_ns(phase), ended_ns(phase), phase.slices.width_ns());
+        let ((began_ns, ended_ns), width_ns) = (span_ns(phase), phase.slices.width_ns());
         let idle: Vec<bool> = phase
             .slices
             .iter()
@@ -106,25 +94,15 @@ pub(super) fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
     let seen = stalls
         .into_iter()
         .filter(|(from_ns, to_ns)| to_ns - from_ns >= least_ns);
-    seen.map(|(from_ns, to_ns)| Behind::Stretch {
-        from: from_ns as f64 / 1e9,
-        to: to_ns as f64 / 1e9,
-        name: "no operation was completed".to_owned(),
-        class: "stalled",
-    })
-    .collect()
+    seen.map(|span| stretch(span, "no operation was completed", "stalled"))
+        .collect()
 }
 
 /// Why there is nothing over time.
 pub(super) fn why_missing(record: &Record) -> &'static str {
+    let mut steps = record.actual.sweep_steps.iter();
     match (&record.actual.outcome, phases(record).is_empty()) {
-        (_, true)
-            if record
-                .actual
-                .sweep_steps
-                .iter()
-                .any(|step| step.of_run.is_some()) =>
-        {
+        (_, true) if steps.any(|step| step.of_run.is_some()) => {
             "each step of the sweep was a run of its own"
         }
         (Outcome::Complete, true) => "the run has no phases",
@@ -149,8 +127,7 @@ pub(super) fn line(
         points.push(point(stretch));
         before_ns = Some(stretch.ended_ns);
     }
-    let name = name.to_owned();
-    Series { name, points }
+    Series::new(name, points)
 }
 
 /// The values of all series.

@@ -1,5 +1,7 @@
 //! What a chart is made of, and its measures.
 
+use document::sanitize::html;
+
 use crate::pictures::png::Indexed;
 use crate::pictures::scale::Scale;
 
@@ -76,4 +78,10 @@ pub(crate) enum Behind {
     Picture(Indexed),
     /// Values that are not drawn, for the readout.
     Unseen(Series),
+}
+
+/// A `<text>` element at a place.
+pub(crate) fn label(class: &str, (x, y): (f64, f64), text: &str) -> String {
+    let text = html(text);
+    format!("<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>")
 }

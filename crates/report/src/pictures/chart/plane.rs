@@ -4,7 +4,7 @@ use std::fmt::Write;
 
 use document::sanitize::html;
 
-use super::parts::{Axis, BOTTOM, Behind, HEIGHT, LEFT, LETTER, LINE, RIGHT, SERIES_MAX};
+use super::parts::{self, Axis, BOTTOM, Behind, HEIGHT, LEFT, LETTER, LINE, RIGHT, SERIES_MAX};
 use crate::pictures::scale::Scale;
 
 /// Draws what stands below a horizontal axis, with a line of the grid for each value.
@@ -24,11 +24,7 @@ pub(crate) fn ticks(
         // Labels that would touch are left out.
         if x - half > before {
             before = x + half + LETTER;
-            let (y, label) = (bottom + 18.0, html(&label));
-            let _ = write!(
-                svg,
-                "<text class=\"middle\" x=\"{x:.1}\" y=\"{y:.1}\">{label}</text>"
-            );
+            svg.push_str(&parts::label("middle", (x, bottom + 18.0), &label));
         }
         svg.push('\n');
     }
@@ -125,43 +121,27 @@ impl Plane {
         }
         // A warm-up lies within a phase, whose name stands above.
         let below = if class == "warm-up" { LINE } else { 0.0 };
-        let _ = writeln!(
-            svg,
-            "<text class=\"faint\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-            from + 3.0,
-            top + 13.0 + below,
-            html(name)
-        );
+        let place = (from + 3.0, top + 13.0 + below);
+        let _ = writeln!(svg, "{}", parts::label("faint", place, name));
     }
 
     /// What stands beside a value of an axis.
     pub(super) fn label(&self, svg: &mut String, behind: &Behind) {
         let right = self.width - RIGHT;
-        let _ = match behind {
+        let (class, place, name) = match behind {
             Behind::Upright { at, name } => {
                 let Some(x) = self.x(*at) else { return };
-                let (class, beside) = match x > (LEFT + right) / 2.0 {
-                    true => ("faint label end", x - 4.0),
-                    false => ("faint label", x + 4.0),
-                };
-                writeln!(
-                    svg,
-                    "<text class=\"{class}\" x=\"{beside:.1}\" y=\"{:.1}\">{}</text>",
-                    self.top + 13.0,
-                    html(name)
-                )
+                match x > (LEFT + right) / 2.0 {
+                    true => ("faint label end", (x - 4.0, self.top + 13.0), name),
+                    false => ("faint label", (x + 4.0, self.top + 13.0), name),
+                }
             }
             Behind::Level { at, name } => {
                 let Some(y) = self.y(*at) else { return };
-                writeln!(
-                    svg,
-                    "<text class=\"faint label\" x=\"{:.1}\" y=\"{:.1}\">{}</text>",
-                    LEFT + 4.0,
-                    y - 4.0,
-                    html(name)
-                )
+                ("faint label", (LEFT + 4.0, y - 4.0), name)
             }
-            _ => Ok(()),
+            _ => return,
         };
+        let _ = writeln!(svg, "{}", parts::label(class, place, name));
     }
 }
