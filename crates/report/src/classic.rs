@@ -69,8 +69,6 @@ pub fn of_record(record: &Record, format: Format) -> String {
 /// The verbose report.
 pub fn verbose(figures: &ClassicFigures) -> String {
     let seconds = Seconds::of(figures);
-    let created = figures.created_alone + figures.created_mixed;
-    let deleted = figures.deleted_alone + figures.deleted_mixed;
     let mut text = String::new();
     // Writing to a string cannot fail.
     let _ = writeln!(text, "Time:\n\t{} seconds total", seconds.total);
@@ -80,37 +78,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         seconds.transactions,
         whole_rate(figures.transactions, seconds.transactions),
     );
-    let (all, work) = (seconds.total, seconds.transactions);
-    for (lead, count, what, seconds) in [
-        ("", created, "created", all),
-        (
-            "\tCreation alone: ",
-            figures.created_alone,
-            "files",
-            seconds.creation,
-        ),
-        (
-            "\tMixed with transactions: ",
-            figures.created_mixed,
-            "files",
-            work,
-        ),
-        ("", figures.read, "read", work),
-        ("", figures.appended, "appended", work),
-        ("", deleted, "deleted", all),
-        (
-            "\tDeletion alone: ",
-            figures.deleted_alone,
-            "files",
-            seconds.deletion,
-        ),
-        (
-            "\tMixed with transactions: ",
-            figures.deleted_mixed,
-            "files",
-            work,
-        ),
-    ] {
+    for ((count, seconds), (lead, what)) in counts(figures, &seconds).into_iter().zip(COUNTED) {
         let per_second = whole_rate(count, seconds);
         let _ = writeln!(text, "\t{lead}{count} {what} ({per_second} per second)");
     }
@@ -120,6 +88,33 @@ pub fn verbose(figures: &ClassicFigures) -> String {
         text.push('\n');
     }
     text
+}
+
+/// What is counted: what stands before the numbers, and behind them.
+const COUNTED: [(&str, &str); 8] = [
+    ("", "created"),
+    ("\tCreation alone: ", "files"),
+    ("\tMixed with transactions: ", "files"),
+    ("", "read"),
+    ("", "appended"),
+    ("", "deleted"),
+    ("\tDeletion alone: ", "files"),
+    ("\tMixed with transactions: ", "files"),
+];
+
+/// How many of each there were, and in how many seconds.
+fn counts(figures: &ClassicFigures, seconds: &Seconds) -> [(u64, i32); COUNTED.len()] {
+    let (all, work) = (seconds.total, seconds.transactions);
+    [
+        (figures.created_alone + figures.created_mixed, all),
+        (figures.created_alone, seconds.creation),
+        (figures.created_mixed, work),
+        (figures.read, work),
+        (figures.appended, work),
+        (figures.deleted_alone + figures.deleted_mixed, all),
+        (figures.deleted_alone, seconds.deletion),
+        (figures.deleted_mixed, work),
+    ]
 }
 
 fn add_data(text: &mut String, figures: &ClassicFigures, seconds: i32) {
@@ -156,20 +151,12 @@ fn sum_and_rate(bytes: f64, seconds: i32, edition: Edition) -> (String, String) 
 /// The terse report: one line of 13 numbers.
 pub fn terse(figures: &ClassicFigures) -> String {
     let seconds = Seconds::of(figures);
-    let rate = |count: u64, seconds: i32| count as f32 / seconds as f32;
-    let rates = [
-        rate(figures.transactions, seconds.transactions),
-        rate(figures.created_alone + figures.created_mixed, seconds.total),
-        rate(figures.created_alone, seconds.creation),
-        rate(figures.created_mixed, seconds.transactions),
-        rate(figures.read, seconds.transactions),
-        rate(figures.appended, seconds.transactions),
-        rate(figures.deleted_alone + figures.deleted_mixed, seconds.total),
-        rate(figures.deleted_alone, seconds.deletion),
-        rate(figures.deleted_mixed, seconds.transactions),
-        figures.bytes_read as f32 / seconds.total as f32,
-        figures.bytes_written as f32 / seconds.total as f32,
-    ];
+    let rate = |(count, seconds): (u64, i32)| count as f32 / seconds as f32;
+    let data = [figures.bytes_read, figures.bytes_written];
+    let rates = std::iter::once((figures.transactions, seconds.transactions))
+        .chain(counts(figures, &seconds))
+        .map(rate)
+        .chain(data.map(|bytes| bytes as f32 / seconds.total as f32));
     let mut text = format!("{} {}", seconds.total, seconds.transactions);
     for rate in rates {
         let _ = write!(text, " {rate:.2}");

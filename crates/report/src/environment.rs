@@ -1,7 +1,5 @@
 //! Where a run was: the part of a report about the machine and the targets.
 
-use std::collections::BTreeSet;
-
 use document::{Block, Cell, Document, Number, kept};
 use record::durability::{DeviceDurability, FlushAnswer};
 use record::{DurabilityFacts, Fact, Host, Record, ServerRecord, Target};
@@ -9,7 +7,6 @@ use record::{DurabilityFacts, Fact, Host, Record, ServerRecord, Target};
 /// The file systems and devices of a run's locations in a few words.
 pub(crate) fn places(record: &Record) -> String {
     let mut places: Vec<String> = Vec::new();
-    let mut seen = BTreeSet::new();
     for location in &record.locations {
         let place = match &location.target {
             Fact::Known(target) => target.one_line(),
@@ -20,7 +17,7 @@ pub(crate) fn places(record: &Record) -> String {
             },
             Fact::Unavailable(why) => format!("an unknown file system ({why})"),
         };
-        if seen.insert(place.clone()) {
+        if !places.contains(&place) {
             places.push(place);
         }
     }
@@ -32,47 +29,32 @@ pub(crate) fn render(document: &mut Document, record: &Record) {
     document.head("Where it ran");
     host(document, &record.host);
     let counted = &record.during.counted;
-    let seconds = |ns: &u64| format!("{:.3} s", *ns as f64 / 1e9);
-    document.pair(
-        1,
-        "Clock",
-        format!(
-            "{}; load average {}; CPU steal {}; busy {}",
-            fact(&record.host.clock_source, String::clone),
-            fact(&record.host.load_average, |load| format!(
-                "{:.2} (1 min)",
-                load.one_minute
-            )),
-            fact(&counted.steal_fraction(), |share| Number::Share(*share)),
-            fact(&counted.busy_fraction(), |share| Number::Share(*share))
-        ),
+    let load = fact(&record.host.load_average, |load| {
+        format!("{:.2} (1 min)", load.one_minute)
+    });
+    let clock = format!(
+        "{}; load average {load}; CPU steal {}; busy {}",
+        fact(&record.host.clock_source, String::clone),
+        fact(&counted.steal_fraction(), |share| Number::Share(*share)),
+        fact(&counted.busy_fraction(), |share| Number::Share(*share))
     );
-    document.pair(
-        1,
-        "Process",
-        format!(
-            "user {}, system {}",
-            fact(
-                &counted.process.as_ref().map(|process| process.user_ns),
-                seconds
-            ),
-            fact(
-                &counted.process.as_ref().map(|process| process.system_ns),
-                seconds
-            )
-        ),
+    document.pair(1, "Clock", clock);
+    let seconds = |ns: u64| format!("{:.3} s", ns as f64 / 1e9);
+    let process = format!(
+        "user {}, system {}",
+        fact(&counted.process, |process| seconds(process.user_ns)),
+        fact(&counted.process, |process| seconds(process.system_ns))
     );
+    document.pair(1, "Process", process);
     let servers = record.during.fuse_servers.as_ref().and_then(Fact::known);
     for server in servers.into_iter().flatten() {
-        let share = Number::Share(server.fraction);
-        document.pair(
-            1,
-            "FUSE server",
-            format!(
-                "{} (process {}): {share} of the processor time in user mode",
-                server.name, server.pid
-            ),
+        let words = format!(
+            "{} (process {}): {} of the processor time in user mode",
+            server.name,
+            server.pid,
+            Number::Share(server.fraction)
         );
+        document.pair(1, "FUSE server", words);
     }
     locations(document, record);
 }
@@ -82,11 +64,8 @@ fn locations(document: &mut Document, record: &Record) {
         if location.target == Fact::NotApplicable && location.server.is_none() {
             continue;
         }
-        document.pair(
-            1,
-            "Location",
-            format!("{} (weight {})", location.directory, location.weight),
-        );
+        let words = format!("{} (weight {})", location.directory, location.weight);
+        document.pair(1, "Location", words);
         if let Some(server) = &location.server {
             self::server(document, server);
             continue;
@@ -108,47 +87,34 @@ fn locations(document: &mut Document, record: &Record) {
 
 fn host(document: &mut Document, host: &Host) {
     let kernel = &host.kernel;
-    document.pair(
-        1,
-        "Host",
-        format!(
-            "{}, {} {} {}",
-            host.hostname, kernel.sysname, kernel.release, kernel.machine
-        ),
+    let words = format!(
+        "{}, {} {} {}",
+        host.hostname, kernel.sysname, kernel.release, kernel.machine
     );
+    document.pair(1, "Host", words);
     let processors = &host.processors;
-    document.pair(
-        1,
-        "CPU",
-        format!(
-            "{}, {} online, {} usable{}",
-            fact(&processors.model, String::clone),
-            fact(&processors.online, |count| Number::Ordinal(*count)),
-            fact(&processors.usable, |count| Number::Ordinal(*count)),
-            if processors.hypervisor.known() == Some(&true) {
-                ", virtual machine"
-            } else {
-                ""
-            }
-        ),
+    let machine = match processors.hypervisor.known() {
+        Some(true) => ", virtual machine",
+        _ => "",
+    };
+    let words = format!(
+        "{}, {} online, {} usable{machine}",
+        fact(&processors.model, String::clone),
+        fact(&processors.online, |count| Number::Ordinal(*count)),
+        fact(&processors.usable, |count| Number::Ordinal(*count))
     );
+    document.pair(1, "CPU", words);
     let cgroup_limit = host
         .cgroup
         .clone()
         .and_then(|cgroup| cgroup.memory_limit_bytes);
-    document.pair(
-        1,
-        "Memory",
-        format!(
-            "{}, {} available; control group's limit: {}",
-            fact(&host.memory_total_bytes, size),
-            fact(&host.memory_available_bytes, size),
-            match &cgroup_limit {
-                Fact::NotApplicable => "none".into(),
-                limit => fact(limit, size),
-            }
-        ),
+    let words = format!(
+        "{}, {} available; control group's limit: {}",
+        fact(&host.memory_total_bytes, size),
+        fact(&host.memory_available_bytes, size),
+        fact_or("none", &cgroup_limit, size)
     );
+    document.pair(1, "Memory", words);
 }
 
 /// A target's mount, room and device, a line each; what is unknown says why.
@@ -170,56 +136,42 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
             fact(&space.available_bytes, size),
             fact(&space.total_bytes, size),
             Number::Bytes(space.block_size_bytes as f64),
-            match &space.inodes_available {
-                Fact::NotApplicable => "not counted".into(),
-                inodes => fact(inodes, |count| Number::Ordinal(*count)),
-            },
+            fact_or("not counted", &space.inodes_available, |count| {
+                Number::Ordinal(*count)
+            }),
             fact(&target.fill_fraction, |share| Number::Share(*share)),
         )
     });
     document.pair(2, "Room", room.to_string());
-    let device = match &target.device {
-        Fact::NotApplicable => "none".into(),
-        device => fact(device, |device| device.one_line()),
-    };
+    let device = fact_or("none", &target.device, |device| device.one_line());
     document.pair(2, "Device", device.to_string());
 }
 
 /// How a server was spoken to, a line each.
-fn server(document: &mut Document, server: &ServerRecord) {
-    let of = server;
+fn server(document: &mut Document, of: &ServerRecord) {
     let port = match of.privileged_port {
         true => ", privileged port",
         false => "",
     };
-    document.pair(
-        2,
-        "Server",
-        format!(
-            "{} at {}, export {} (MOUNT port {}); uid {}, gid {}, connections of each worker: \
-             {}{port}",
-            of.protocol, of.address, of.export, of.mount_port, of.uid, of.gid, of.connections
-        ),
+    let server = format!(
+        "{} at {}, export {} (MOUNT port {}); uid {}, gid {}, connections of each worker: \
+         {}{port}",
+        of.protocol, of.address, of.export, of.mount_port, of.uid, of.gid, of.connections
     );
-    document.pair(
-        2,
-        "Calls",
-        format!(
-            "READ up to {}, WRITE up to {}, listings of {}; a reply is waited for {} s",
-            size(&of.read_bytes_max.into()),
-            size(&of.write_bytes_max.into()),
-            size(&of.listing_bytes.into()),
-            of.timeout_ms as f64 / 1e3
-        ),
+    document.pair(2, "Server", server);
+    let calls = format!(
+        "READ up to {}, WRITE up to {}, listings of {}; a reply is waited for {} s",
+        size(&of.read_bytes_max.into()),
+        size(&of.write_bytes_max.into()),
+        size(&of.listing_bytes.into()),
+        of.timeout_ms as f64 / 1e3
     );
-    document.pair(
-        2,
-        "Durable",
-        format!(
-            "contents {}; names by the protocol's rule; cache of this machine: none",
-            of.stability
-        ),
+    document.pair(2, "Calls", calls);
+    let durable = format!(
+        "contents {}; names by the protocol's rule; cache of this machine: none",
+        of.stability
     );
+    document.pair(2, "Durable", durable);
 }
 
 /// What decides whether data is durable there: who answers a flush, and what the mount leaves out.
@@ -270,6 +222,13 @@ fn size(number: &u64) -> Number {
 }
 
 /// A fact, as words; what is unknown says why.
+fn fact_or<T, C: Into<Cell>>(none: &str, fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
+    match fact {
+        Fact::NotApplicable => none.into(),
+        fact => self::fact(fact, known),
+    }
+}
+
 pub(crate) fn fact<T, C: Into<Cell>>(fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
     match fact {
         Fact::Known(value) => known(value).into(),

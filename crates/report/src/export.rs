@@ -60,54 +60,36 @@ fn run(entry: &ListedRun, record: &Record) -> Vec<Cell> {
     ]
 }
 
+/// What a row is of, where it is of all.
+const ALL: [&str; 3] = ["transactions", "all", "transaction"];
+
 fn transactions(all: &TransactionsSummary) -> Vec<Cell> {
-    let bytes = all.read_bytes.count + all.written_bytes.count;
-    let counts = [all.rate.count, bytes, all.failed];
-    row(
-        "transactions",
-        "all",
-        "transaction",
-        counts,
-        all.rate.per_second,
-        &all.latency_ns,
-    )
-}
-
-fn operation(phase: &str, of_kind: &OperationSummary) -> Vec<Cell> {
     let counts = [
-        of_kind.operations.count,
-        of_kind.bytes.count,
-        of_kind.failed,
+        Cell::count(all.rate.count),
+        Cell::rate(all.rate.per_second),
+        Cell::count(all.read_bytes.count + all.written_bytes.count),
+        Cell::count(all.failed),
     ];
-    let (role, action) = (of_kind.role.name(), of_kind.action.name());
-    row(
-        phase,
-        role,
-        action,
-        counts,
-        of_kind.operations.per_second,
-        &of_kind.latency_ns,
-    )
+    row(ALL, counts, &all.latency_ns)
 }
 
-/// Operations, bytes and failures of a kind of operation, and its latencies.
-fn row(
-    phase: &str,
-    role: &str,
-    action: &str,
-    [operations, bytes, failed]: [u64; 3],
-    per_second: Option<f64>,
-    times: &LatencySummary,
-) -> Vec<Cell> {
-    let mut cells = [phase, role, action].map(Cell::ours).to_vec();
-    cells.extend([
-        Cell::count(operations),
-        Cell::rate(per_second),
-        Cell::count(bytes),
-        Cell::count(failed),
-    ]);
-    cells.extend(self::times(times));
-    cells
+fn operation(phase: &str, of: &OperationSummary) -> Vec<Cell> {
+    let counts = [
+        Cell::count(of.operations.count),
+        Cell::rate(of.operations.per_second),
+        Cell::count(of.bytes.count),
+        Cell::count(of.failed),
+    ];
+    let kind = [phase, of.role.name(), of.action.name()];
+    row(kind, counts, &of.latency_ns)
+}
+
+/// What it is of; operations, their rate, bytes and failures; mean, percentiles and maximum in
+/// nanoseconds.
+fn row(kind: [&str; 3], counts: [Cell; 4], times: &LatencySummary) -> Vec<Cell> {
+    let columns = ["mean", "p50", "p99", "p99.9", "max"];
+    let times = latencies::cells(times, columns, Number::Microseconds);
+    [&kind.map(Cell::ours)[..], &counts, &times].concat()
 }
 
 /// What a step asks for: transactions a second, workers, or ranks; a closed loop's step is the
@@ -125,22 +107,12 @@ fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
         load,
         Number::Ordinal(step.workers.into()).into(),
     ];
-    cells.extend(["transactions", "all", "transaction"].map(Cell::ours));
-    cells.extend([
+    let counts = [
         Cell::count(step.transactions),
         Cell::rate(step.achieved_per_second),
         Cell::Empty,
         Cell::count(step.failed),
-    ]);
-    cells.extend(times(&latencies::of_step(step)));
+    ];
+    cells.extend(row(ALL, counts, &latencies::of_step(step)));
     cells
-}
-
-/// Mean, percentiles, maximum; in nanoseconds.
-fn times(of: &LatencySummary) -> [Cell; 5] {
-    latencies::cells(
-        of,
-        ["mean", "p50", "p99", "p99.9", "max"],
-        Number::Microseconds,
-    )
 }

@@ -2,11 +2,12 @@
 
 use document::units::{latency, percent};
 use document::{Cell, Column, Document, Table};
-use record::{Fact, Phase, Record, ResidencySample};
+use record::{Fact, Phase, Record};
 use verdict::Summary;
 use verdict::summary::{EvidenceSummary, ServedBy, phase_evidence};
 
 use super::sweep::load;
+use crate::environment::fact;
 use crate::steps::by_load;
 use crate::text;
 use crate::text::evidence::{
@@ -119,11 +120,10 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
     let mut sampled = Table::new(3, &["Step", "in the page cache before", "after"]);
     for (name, evidence) in stretches() {
         if let Some(residency) = &evidence.residency {
-            sampled.row(vec![
-                name.into(),
-                sample(&residency.before).into(),
-                sample(&residency.after).into(),
-            ]);
+            let samples = [&residency.before, &residency.after];
+            let samples = samples.map(|sample| fact(sample, in_words).to_string());
+            let [before, after] = samples.map(Cell::from);
+            sampled.row(vec![name.into(), before, after]);
         }
     }
     if !sampled.is_empty() {
@@ -134,14 +134,6 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
         stretches().map(|(name, evidence)| (name, &evidence.messages[..])),
     );
     unavailable(all, stretches().flat_map(|(_, evidence)| asked(evidence)));
-}
-
-fn sample(sample: &Fact<ResidencySample>) -> String {
-    match sample {
-        Fact::Known(sample) => in_words(sample),
-        Fact::Unavailable(why) => format!("not available ({why})"),
-        Fact::NotApplicable => "not applicable".to_owned(),
-    }
 }
 
 /// The 99th percentile from issue to completion of operations that were due at a time: what stands

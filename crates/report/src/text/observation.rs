@@ -8,6 +8,7 @@ use verdict::summary::MessagesSent;
 
 use super::evidence::{messages, unavailable};
 use super::machine::role;
+use crate::environment::fact;
 
 /// The whole account.
 pub fn observation(observation: &Observation) -> Document {
@@ -20,12 +21,8 @@ pub fn observation(observation: &Observation) -> Document {
     command(document, observation);
     let stretches = stretches(observation);
     if let Some(sync) = &observation.sync {
-        let took = match &sync.duration_ns {
-            Fact::Known(ns) => format!("{} s", seconds(*ns)),
-            Fact::Unavailable(why) => format!("not available ({})", sanitize(why)),
-            Fact::NotApplicable => "not applicable".to_owned(),
-        };
-        document.pair(0, "Sync", took);
+        let took = fact(&sync.duration_ns, |ns| format!("{} s", seconds(*ns)));
+        document.pair(0, "Sync", took.to_string());
     }
     document.gap();
     devices(document, &stretches);
@@ -56,33 +53,24 @@ pub fn observation(observation: &Observation) -> Document {
 /// What the command worked on, how it ended and what it moved.
 fn command(document: &mut Document, observation: &Observation) {
     let target = &observation.target;
-    document.pair(
-        0,
-        "Target",
-        sanitize(&format!("{}: {}", target.path, target.one_line())),
-    );
+    let on = format!("{}: {}", target.path, target.one_line());
+    document.pair(0, "Target", sanitize(&on));
     document.pair(0, "Ended", ended(observation.end));
-    document.pair(
-        0,
-        "Time",
-        format!(
-            "{} s; CPU {} s user, {} s system",
-            seconds(observation.wall_ns),
-            seconds(observation.user_ns),
-            seconds(observation.system_ns)
-        ),
+    let times = format!(
+        "{} s; CPU {} s user, {} s system",
+        seconds(observation.wall_ns),
+        seconds(observation.user_ns),
+        seconds(observation.system_ns)
     );
+    document.pair(0, "Time", times);
     let own = &observation.performing.own;
-    document.pair(
-        0,
-        "Command",
-        format!(
-            "fetched {}, wrote {}, of which {} were deleted or truncated before they were sent",
-            amount(&observation.fetched_bytes()),
-            amount(&own.written_bytes),
-            amount(&own.cancelled_bytes)
-        ),
+    let moved = format!(
+        "fetched {}, wrote {}, of which {} were deleted or truncated before they were sent",
+        amount(&observation.fetched_bytes()),
+        amount(&own.written_bytes),
+        amount(&own.cancelled_bytes)
     );
+    document.pair(0, "Command", moved);
 }
 
 /// What was counted apart, with its name.
@@ -134,53 +122,34 @@ fn devices(document: &mut Document, stretches: &[(&str, &Accounted)]) {
 }
 
 fn moved(device: &DeviceReading, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Cell {
-    counted(device, counter, |number| Number::Bytes(number as f64))
+    Cell::bytes(read(device, counter))
 }
 
 fn done(device: &DeviceReading, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Cell {
-    counted(device, counter, Number::Count)
+    read(device, counter).map(Number::Count).into()
 }
 
-fn counted(
-    device: &DeviceReading,
-    counter: fn(&DeviceCounters) -> &Fact<u64>,
-    number: fn(u64) -> Number,
-) -> Cell {
-    let counters = device.counters.known();
-    counters
-        .and_then(|of| counter(of).known())
-        .map(|count| number(*count))
-        .into()
+fn read(device: &DeviceReading, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Option<u64> {
+    counter(device.counters.known()?).known().copied()
 }
 
 fn notes(document: &mut Document, observation: &Observation, stretches: &[(&str, &Accounted)]) {
     for (name, counted) in stretches {
-        if let Some(why) = counted.devices.why() {
-            document.note(format!(
-                "devices ({name}): not available ({})",
-                sanitize(why)
-            ));
-        }
-        if let Some(why) = counted.messages.why() {
-            document.note(format!(
-                "messages ({name}): not available ({})",
-                sanitize(why)
-            ));
-        }
-        match &counted.allocated_bytes {
-            Fact::Known(0) | Fact::NotApplicable => {}
-            Fact::Known(grown) => {
-                document.note(format!(
-                    "files below loop devices grew by {} ({name})",
-                    bytes(*grown as f64)
-                ));
+        let grown = &counted.allocated_bytes;
+        for (what, why) in [
+            ("devices", counted.devices.why()),
+            ("messages", counted.messages.why()),
+            ("growth of files below loop devices", grown.why()),
+        ] {
+            if let Some(why) = why {
+                document.note(format!("{what} ({name}): not available ({why})"));
             }
-            Fact::Unavailable(why) => {
-                document.note(format!(
-                    "growth of files below loop devices ({name}): not available ({})",
-                    sanitize(why)
-                ));
-            }
+        }
+        if let Some(grown) = grown.known().filter(|grown| **grown > 0) {
+            document.note(format!(
+                "files below loop devices grew by {} ({name})",
+                bytes(*grown as f64)
+            ));
         }
     }
     document.note(

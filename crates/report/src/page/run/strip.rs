@@ -5,6 +5,7 @@ use document::{Block, Document, Tone};
 use record::{Fact, Record, ResidencySample};
 use verdict::Summary;
 
+use crate::environment::fact;
 use crate::page::{served, sweep};
 use crate::text;
 
@@ -20,17 +21,13 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     strip.sentence("Served by", served::in_short(record, summary));
     errors(&mut strip, record, summary);
     let overhead = summary.overhead.and_then(|own| own.fraction);
-    strip.sentence(
-        "Overhead of the program",
-        match (overhead, &record.actual.overhead) {
-            (Some(fraction), _) => percent(fraction),
-            (None, Fact::Unavailable(why)) => format!("not available ({why})"),
-            (None, Fact::Known(_)) => "not available (the transactions took no time)".to_owned(),
-            (None, Fact::NotApplicable) => {
-                "not measured (--no-overhead, or no time for it)".to_owned()
-            }
-        },
-    );
+    let shown = match (overhead, &record.actual.overhead) {
+        (Some(fraction), _) => percent(fraction),
+        (None, Fact::Unavailable(why)) => format!("not available ({why})"),
+        (None, Fact::Known(_)) => "not available (the transactions took no time)".to_owned(),
+        (None, Fact::NotApplicable) => "not measured (--no-overhead, or no time for it)".to_owned(),
+    };
+    strip.sentence("Overhead of the program", shown);
     text::outcome::outcome(&mut strip, record);
     if summary.verdict.reasons.is_empty() {
         let mut rules = Document::default();
@@ -62,27 +59,23 @@ fn achieved(strip: &mut Document, summary: &Summary) {
     }
     if let Some(sweep) = &summary.sweep {
         let found = text::sweep::found(sweep);
-        strip.sentence(
-            "Found",
-            if found.is_empty() {
-                "no limit and no knee".to_owned()
-            } else {
-                found.join(", ")
-            },
-        );
+        let words = if found.is_empty() {
+            "no limit and no knee".to_owned()
+        } else {
+            found.join(", ")
+        };
+        strip.sentence("Found", words);
         at_last_sustained(strip, summary);
         return;
     }
     let transactions = summary.transactions.as_ref();
     let achieved = transactions.and_then(|transactions| transactions.rate.per_second);
     let p99 = transactions.and_then(|transactions| transactions.latency_ns.p99);
-    strip.sentence(
-        "Achieved rate",
-        match achieved {
-            Some(_) => format!("{} transactions/s", rate(achieved)),
-            None => "not available (no transactions were measured)".to_owned(),
-        },
-    );
+    let words = match achieved {
+        Some(_) => format!("{} transactions/s", rate(achieved)),
+        None => "not available (no transactions were measured)".to_owned(),
+    };
+    strip.sentence("Achieved rate", words);
     strip.paint(vec![(rate(achieved), Tone::Headline)]);
     self::p99(strip, summary.arrivals.is_some(), p99, "");
 }
@@ -102,13 +95,11 @@ fn p99(strip: &mut Document, is_response: bool, p99_ns: Option<u64>, more: &str)
 fn at_last_sustained(strip: &mut Document, summary: &Summary) {
     let last = sweep::last_sustained(summary).map(|(_, step)| step);
     let achieved = last.and_then(|step| step.achieved_per_second);
-    strip.sentence(
-        "Achieved rate",
-        match last {
-            Some(step) => format!("{} transactions/s ({})", rate(achieved), sweep::which(step)),
-            None => "not available (no complete step measured a transaction)".to_owned(),
-        },
-    );
+    let words = match last {
+        Some(step) => format!("{} transactions/s ({})", rate(achieved), sweep::which(step)),
+        None => "not available (no complete step measured a transaction)".to_owned(),
+    };
+    strip.sentence("Achieved rate", words);
     strip.paint(vec![(rate(achieved), Tone::Headline)]);
     let is_response = last.is_some_and(|step| step.load.rate().is_some());
     let service = last.and_then(|step| step.service_p99_ns);
@@ -136,36 +127,29 @@ fn durability(strip: &mut Document, record: &Record, summary: &Summary) {
 
 /// How much of a sample of the pool was in the page cache, before and after.
 fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
-    let residency = summary
-        .phases
-        .iter()
-        .filter_map(|phase| phase.evidence.as_ref()?.residency.as_ref())
-        .next();
-    let said = |sample: &Fact<ResidencySample>| match sample {
-        Fact::Known(sample) if sample.pages > 0 => {
-            percent(sample.cached as f64 / sample.pages as f64)
-        }
-        Fact::Known(_) => "no pages".to_owned(),
-        Fact::Unavailable(why) => format!("not available ({why})"),
-        Fact::NotApplicable => "not applicable".to_owned(),
+    let mut phases = summary.phases.iter();
+    let residency = phases.find_map(|phase| phase.evidence.as_ref()?.residency.as_ref());
+    let said = |sample: &Fact<ResidencySample>| {
+        fact(sample, |sample| match sample.pages {
+            0 => "no pages".to_owned(),
+            pages => percent(sample.cached as f64 / pages as f64),
+        })
     };
     let asked = record.spec.cache.name();
-    strip.sentence(
-        "Cache",
-        match residency {
-            Some(residency) => format!(
-                "{asked}; of a sample of the pool in memory before: {}, after: {}",
-                said(&residency.before),
-                said(&residency.after)
-            ),
-            None if summary.sweep.is_some() => {
-                format!("{asked}; before and after each step: below")
-            }
-            None => format!(
-                "{asked}; before and after: not available (no sample of the pool was taken)"
-            ),
-        },
-    );
+    let words = match residency {
+        Some(residency) => format!(
+            "{asked}; of a sample of the pool in memory before: {}, after: {}",
+            said(&residency.before),
+            said(&residency.after)
+        ),
+        None if summary.sweep.is_some() => {
+            format!("{asked}; before and after each step: below")
+        }
+        None => {
+            format!("{asked}; before and after: not available (no sample of the pool was taken)")
+        }
+    };
+    strip.sentence("Cache", words);
 }
 
 fn errors(strip: &mut Document, record: &Record, summary: &Summary) {
