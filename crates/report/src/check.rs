@@ -34,12 +34,8 @@ pub fn text(name: &str, checked: &CheckedRecord) -> String {
     for broken in &checked.broken {
         below(rule(broken));
     }
-    checked
-        .differences
-        .first
-        .iter()
-        .map(difference)
-        .for_each(&mut below);
+    let differences = &checked.differences.first;
+    differences.iter().map(difference).for_each(&mut below);
     if checked.differences.more > 0 {
         below(format!("and {} more differences", checked.differences.more));
     }
@@ -47,10 +43,8 @@ pub fn text(name: &str, checked: &CheckedRecord) -> String {
         below(format!("not checked: {}", rule(unchecked)));
     }
     let this = Tool::this();
-    let other = checked
-        .tool
-        .as_ref()
-        .filter(|tool| tool.version != this.version);
+    let other = checked.tool.as_ref();
+    let other = other.filter(|tool| tool.version != this.version);
     if let Some(Tool { name, version, .. }) = other.filter(|_| !checked.differences.is_empty()) {
         below(format!(
             "{name} {version} wrote the record, and this is {} {}: another version may derive \
@@ -65,20 +59,15 @@ fn rule(BrokenRule { rule, field, why }: &BrokenRule) -> String {
     format!("{rule}: {field}: {why}")
 }
 
-fn difference(
-    Difference {
-        path,
-        file,
-        derived,
-    }: &Difference,
-) -> String {
+fn difference(difference: &Difference) -> String {
     let said = |value: &Option<String>, missing: &str, has: &str| match value {
         Some(value) => format!("{value} {has}"),
         None => missing.to_owned(),
     };
     format!(
-        "{path}: {}, {}",
-        said(file, "not in the file", "in the file"),
-        said(derived, "not derived", "derived")
+        "{}: {}, {}",
+        difference.path,
+        said(&difference.file, "not in the file", "in the file"),
+        said(&difference.derived, "not derived", "derived")
     )
 }

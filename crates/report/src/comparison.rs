@@ -6,9 +6,7 @@ mod words;
 
 use document::units::{counted, grouped};
 use document::{Cell, Document, Number, Table};
-use study::{
-    BlockAttempt, Comparison, Comparisons, InvalidRun, Method, RatioInterval, VerdictCounts,
-};
+use study::{Comparisons, InvalidRun, Method, VerdictCounts};
 use verdict::Level;
 
 pub(crate) use self::sentence::{confidence, noun, probability, reservations};
@@ -50,11 +48,8 @@ pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
         document.item(sentence(row, found.confidence));
     }
     document.gap();
-    let intervals = found
-        .rows
-        .iter()
-        .filter(|row| interval(row).is_some())
-        .count();
+    let rows = found.rows.iter();
+    let intervals = rows.filter(|row| row.interval().is_some()).count();
     if intervals > 1 {
         let confidence = confidence(found.confidence);
         document.words(document::units::bound(&format!(
@@ -68,16 +63,15 @@ pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
 }
 
 /// How many more blocks would decide what is not decided; nothing where all is, or nobody knows.
+fn has_blocks(found: &Comparisons) -> bool {
+    let mut rows = found.rows.iter();
+    rows.all(|row| row.method != Method::NotInterleaved)
+}
+
 fn more_blocks(found: &Comparisons) -> Option<String> {
     let done = found.rows.iter().map(|row| row.count).max()?;
-    let is_paired = found
-        .rows
-        .iter()
-        .all(|row| row.method != Method::NotInterleaved);
-    let more = found
-        .blocks_needed()?
-        .checked_sub(done)
-        .filter(|more| *more > 0 && is_paired)?;
+    let more = found.blocks_needed()?.checked_sub(done);
+    let more = more.filter(|more| *more > 0 && has_blocks(found))?;
     Some(format!(
         "{} would decide what is undecided, if the ratios seen are the true ones (probability 80 \
          %).",
@@ -119,10 +113,8 @@ pub(crate) fn add_basis(document: &mut Document, found: &Comparisons) {
 pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
     let levels = [Level::Valid, Level::Doubtful, Level::Invalid];
     let words = |level: Level| {
-        (
-            level,
-            format!("{} {}", grouped(counts.runs(level).into()), level.name()),
-        )
+        let runs = grouped(counts.runs(level).into());
+        (level, format!("{runs} {}", level.name()))
     };
     let levels = levels.into_iter().filter(|level| counts.runs(*level) > 0);
     levels.map(words).collect()
@@ -148,18 +140,15 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
 /// The table alone; `side` makes the cell of a side's name.
 pub(crate) fn table(found: &Comparisons, side: impl Fn(&str) -> Cell) -> Table {
     let mut table = Table::new(2, &["", "metric", "ratio", "from", "to"]);
-    let has_blocks = found
-        .rows
-        .iter()
-        .all(|row| row.method != Method::NotInterleaved);
-    table.column(if has_blocks { "blocks" } else { "runs" }, false);
+    let counted = if has_blocks(found) { "blocks" } else { "runs" };
+    table.column(counted, false);
     table.column("result", true);
     for row in &found.rows {
         let estimate = row.estimate();
         let digits = estimate.map_or(2, digits);
         let number =
             |value: Option<f64>| Cell::from(value.map(|value| Number::Decimal(value, digits)));
-        let interval = estimate.and_then(|estimate| estimate.interval);
+        let interval = row.interval();
         table.row(vec![
             side(&row.side),
             Cell::ours(row.metric.to_string()),
@@ -181,17 +170,9 @@ pub(crate) fn table(found: &Comparisons, side: impl Fn(&str) -> Cell) -> Table {
 fn invalid(run: &InvalidRun) -> String {
     let name = run
         .run
-        .map_or_else(|| "a run".to_owned(), |run| format!("run {run}"));
-    match &run.block {
-        Some(BlockAttempt {
-            number, attempt, ..
-        }) => {
-            format!("{name} ({}, block {number}, attempt {attempt})", run.side)
-        }
-        None => format!("{name} ({})", run.side),
-    }
-}
-
-fn interval(row: &Comparison) -> Option<RatioInterval> {
-    row.estimate()?.interval
+        .map_or("a run".to_owned(), |run| format!("run {run}"));
+    let block = run.block.as_ref().map_or_else(String::new, |of| {
+        format!(", block {}, attempt {}", of.number, of.attempt)
+    });
+    format!("{name} ({}{block})", run.side)
 }

@@ -2,7 +2,7 @@
 
 use document::{Cell, Document, Table};
 use engine::{Cached, EngineFacts, Targets};
-use serde_json::{Map, Value, json};
+use serde_json::{Map, Value};
 
 /// What is shown of an engine: the name in JSON and CSV, and the words for it.
 const COLUMNS: [(&str, &str); 11] = [
@@ -31,25 +31,13 @@ fn values(facts: &EngineFacts) -> [Value; COLUMNS.len()] {
         },
         facts.protocol.into(),
         facts.depth_max.into(),
-        json!(
-            facts
-                .capabilities
-                .iter()
-                .map(|one| one.name())
-                .collect::<Vec<_>>()
-        ),
+        facts.capabilities.iter().map(|one| one.name()).collect(),
         match facts.cache {
             Cached::PageCache => "page cache".into(),
             Cached::None => Value::Null,
         },
         facts.direct.into(),
-        json!(
-            facts
-                .durability
-                .iter()
-                .map(|one| one.policy())
-                .collect::<Vec<_>>()
-        ),
+        facts.durability.iter().map(|one| one.policy()).collect(),
         namespace.map(|known| known.identity).into(),
         namespace.map(|known| known.birth).into(),
         namespace.map(|known| known.locks).into(),
@@ -63,12 +51,10 @@ fn words(value: Value) -> Option<String> {
         Value::Bool(true) => Some("yes".to_owned()),
         Value::Bool(false) => Some("no".to_owned()),
         Value::String(text) => Some(text),
-        Value::Array(all) => Some(
-            all.into_iter()
-                .filter_map(words)
-                .collect::<Vec<_>>()
-                .join(", "),
-        ),
+        Value::Array(all) => {
+            let all: Vec<String> = all.into_iter().filter_map(words).collect();
+            Some(all.join(", "))
+        }
         other => Some(other.to_string()),
     }
 }
@@ -77,11 +63,8 @@ fn words(value: Value) -> Option<String> {
 pub fn csv<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     let mut table = Table::new(COLUMNS.len(), &COLUMNS.map(|(name, _)| name));
     for facts in engines {
-        table.row(
-            values(facts)
-                .map(|value| words(value).map_or(Cell::Empty, Cell::ours))
-                .into(),
-        );
+        let cells = values(facts).map(|value| words(value).map_or(Cell::Empty, Cell::ours));
+        table.row(cells.into());
     }
     document::csv(&table, "\n")
 }

@@ -43,10 +43,8 @@ pub fn comparison_figures(page: &ComparedPage<'_>) -> Vec<PaperFigure> {
 
 fn figures(document: &Document, conditions: &Document) -> Vec<PaperFigure> {
     let mut lines = Document::default();
-    conditions
-        .blocks()
-        .iter()
-        .for_each(|block| line(&mut lines, block));
+    let blocks = conditions.blocks().iter();
+    blocks.for_each(|block| line(&mut lines, block));
     let conditions = text(&lines, WIDTH);
     let pictures = document.blocks().iter().filter_map(|block| match block {
         Block::Picture(picture) => Some(picture),
@@ -105,11 +103,8 @@ fn on_paper(svg: &str, width_mm: f64) -> String {
         Some((width.parse::<f64>().ok()?, height.parse::<f64>().ok()?))
     };
     let height = size(svg).map_or(width_mm, |(width, height)| width_mm * height / width);
-    let svg = svg.replacen(
-        "<svg ",
-        &format!("<svg width=\"{width_mm}mm\" height=\"{height:.1}mm\" "),
-        1,
-    );
+    let sized = format!("<svg width=\"{width_mm}mm\" height=\"{height:.1}mm\" ");
+    let svg = svg.replacen("<svg ", &sized, 1);
     format!(
         "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{}\n",
         svg.replacen("</title>", &format!("</title><style>\n{STYLE}</style>"), 1)
@@ -118,11 +113,10 @@ fn on_paper(svg: &str, width_mm: f64) -> String {
 
 /// An element without an attribute that only the script of a page reads.
 fn without(svg: &str, name: &str) -> String {
-    let found = svg
-        .split_once(&format!(" {name}=\""))
-        .and_then(|(before, rest)| {
-            let (_, after) = rest.split_once('"')?;
-            Some(format!("{before}{after}"))
-        });
-    found.unwrap_or_else(|| svg.to_owned())
+    let rest = || {
+        let (before, attribute) = svg.split_once(&format!(" {name}=\""))?;
+        let (_, after) = attribute.split_once('"')?;
+        Some(format!("{before}{after}"))
+    };
+    rest().unwrap_or_else(|| svg.to_owned())
 }

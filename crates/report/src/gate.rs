@@ -40,10 +40,8 @@ pub fn document(gate: &Gate) -> Document {
 
 /// Why a gate whose requirements are met is undecided, or passed in spite of it; nothing of others.
 fn doubtful(gate: &Gate) -> Option<&'static str> {
-    let is_met = gate
-        .requirements
-        .iter()
-        .all(|judged| judged.decision == Decision::Passed);
+    let mut requirements = gate.requirements.iter();
+    let is_met = requirements.all(|judged| judged.decision == Decision::Passed);
     match (gate.is_doubtful && is_met, gate.decision) {
         (false, _) => None,
         (true, Decision::Passed) => Some(
@@ -58,9 +56,8 @@ fn doubtful(gate: &Gate) -> Option<&'static str> {
 }
 
 fn sides(gate: &Gate) -> String {
-    let tables = gate
-        .requirements
-        .chunk_by(|one, other| one.baseline == other.baseline);
+    let requirements = &gate.requirements;
+    let tables = requirements.chunk_by(|one, other| one.baseline == other.baseline);
     let of_table = |table: &[Judged]| {
         let mut sides: Vec<&str> = table.iter().map(|judged| &*judged.side).collect();
         sides.dedup();
@@ -80,16 +77,9 @@ const fn tone(decision: Decision) -> Tone {
 
 /// How many blocks the requirements need, and how many there are.
 fn needs(gate: &Gate) -> String {
-    let done = gate
-        .requirements
-        .iter()
-        .map(|judged| judged.count)
-        .min()
-        .unwrap_or(0);
-    let is_in_blocks = gate
-        .requirements
-        .iter()
-        .all(|judged| judged.method != Method::NotInterleaved);
+    let requirements = || gate.requirements.iter();
+    let done = requirements().map(|judged| judged.count).min().unwrap_or(0);
+    let is_in_blocks = requirements().all(|judged| judged.method != Method::NotInterleaved);
     let what = if is_in_blocks { "block" } else { "run" };
     let each = if is_in_blocks { "" } else { " of each side" };
     let done = counted(done.into(), what);
@@ -198,7 +188,6 @@ fn add_reservations(text: &mut String, judged: &Judged) {
 /// The probability by the order of the runs, where it is what keeps a requirement from failing.
 fn order_alone(judged: &Judged) -> Option<f64> {
     let is_low = |p: f64| p <= FAIL_ALPHA;
-    judged
-        .order_p
-        .filter(|order_p| judged.p.is_some_and(is_low) && !is_low(*order_p))
+    let order_p = judged.order_p;
+    order_p.filter(|order_p| judged.p.is_some_and(is_low) && !is_low(*order_p))
 }

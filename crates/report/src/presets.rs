@@ -1,6 +1,7 @@
 //! The presets, with where they come from.
 
 use document::Document;
+use document::units::counted;
 use workload::presets::Preset;
 use workload::{Work, Workers};
 
@@ -20,10 +21,8 @@ pub fn document(presets: &[Preset]) -> Document {
         document.head(preset.name);
         document.below(preset.what);
         if let Work::Classic(classic) = &workload.work {
-            document.below(format!(
-                "edition {}; from {}",
-                classic.edition, preset.source
-            ));
+            let edition = classic.edition;
+            document.below(format!("edition {edition}; from {}", preset.source));
             continue;
         }
         let files = workload.files();
@@ -39,14 +38,11 @@ pub fn document(presets: &[Preset]) -> Document {
                 format!("{files} files, {writers} and {readers}")
             }
         };
-        let durability = preset
-            .how
-            .durability
-            .map_or(String::new(), |policy| format!(", {policy}"));
-        let time = preset
-            .how
+        let how = &preset.how;
+        let durability = how.durability.map_or(String::new(), |of| format!(", {of}"));
+        let time = how
             .run_for_s
-            .map_or(String::new(), |seconds| format!(", {seconds} s"));
+            .map_or(String::new(), |of| format!(", {of} s"));
         document.below(format!("on this machine: {workers}{durability}{time}"));
         document.below(format!("from {}", preset.source));
     }
@@ -56,7 +52,6 @@ pub fn document(presets: &[Preset]) -> Document {
 fn several(count: u32, what: &str) -> String {
     match count {
         0 => format!("no {what}s"),
-        1 => format!("1 {what}"),
-        _ => format!("{count} {what}s"),
+        _ => counted(count.into(), what),
     }
 }

@@ -42,28 +42,22 @@ pub fn plan(plan: &StudyPlan) -> Document {
     };
     let mut order: Vec<String> = plan.order.iter().take(NAMED).map(run).collect();
     more(&mut order, plan.order.len());
-    document.sentence(
-        "Order",
-        format!(
-            "drawn for each block from seed {}; block {}: {}",
-            plan.seed,
-            plan.next_block,
-            order.join(", ")
-        ),
+    let order = format!(
+        "drawn for each block from seed {}; block {}: {}",
+        plan.seed,
+        plan.next_block,
+        order.join(", ")
     );
+    document.sentence("Order", order);
     document.sentence("Time", time(plan));
     for (directory, size) in &plan.room {
         document.sentence("Room", format!("{} in {directory}", bytes(*size as f64)));
     }
     document.list("Root", "needed for ", &plan.root);
     if plan.done > 0 {
-        document.sentence(
-            "There",
-            format!(
-                "{} of this study are in the archive already",
-                counted(plan.done.into(), "run")
-            ),
-        );
+        let done = counted(plan.done.into(), "run");
+        let words = format!("{done} of this study are in the archive already");
+        document.sentence("There", words);
     }
     document.gap();
     document

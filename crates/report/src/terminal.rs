@@ -8,7 +8,7 @@ use record::Record;
 
 use crate::page::labels::short_latency;
 use crate::page::over_time::{phases, stretches};
-use crate::page::percentiles::{points, share};
+use crate::page::percentiles::{operations, points, share};
 use crate::pictures::scale::Scale;
 
 /// From empty to full, in eighths.
@@ -71,23 +71,15 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
         .map(|value| value.unwrap_or(0.0) / high)
         .collect();
     let ends = (format!("{began:.0} s"), format!("{ended:.0} s"));
-    chart(
-        document,
-        "Rate over time, all operations/s:",
-        &heights,
-        (&rate(Some(high)), "0"),
-        &[(0, ends.0), (width, ends.1)],
-    );
+    let title = "Rate over time, all operations/s:";
+    let labels = [(0, ends.0), (width, ends.1)];
+    chart(document, title, &heights, (&rate(Some(high)), "0"), &labels);
 }
 
 /// The latencies of all transactions, on the axes that pages have.
 fn latencies(document: &mut Document, record: &Record, width: usize) {
     let mut all = Histogram::default();
-    let measured = record
-        .actual
-        .transactions()
-        .flat_map(|phase| phase.measured());
-    for operation in measured.flat_map(|segment| &segment.operations) {
+    for operation in operations(record) {
         all.merge(&operation.meter.latency);
     }
     let points = points(&all);
@@ -110,13 +102,9 @@ fn latencies(document: &mut Document, record: &Record, width: usize) {
     let labels: Vec<(usize, String)> = nines
         .map(|parts| (column(parts).round() as usize, share(parts)))
         .collect();
-    chart(
-        document,
-        "Percentiles of latency, all transactions' operations:",
-        &heights,
-        (&short_latency(high), &short_latency(low)),
-        &labels,
-    );
+    let title = "Percentiles of latency, all transactions' operations:";
+    let ends = (&*short_latency(high), &*short_latency(low));
+    chart(document, title, &heights, ends, &labels);
 }
 
 /// Columns from 0 to 1, between what stands at the top and at the bottom, with labels below: each

@@ -312,6 +312,11 @@ impl Comparison {
             | ComparisonOutcome::NoRuns => None,
         }
     }
+
+    /// The interval of its ratio.
+    pub fn interval(&self) -> Option<RatioInterval> {
+        self.estimate()?.interval
+    }
 }
 
 impl Estimate {

@@ -4,17 +4,12 @@ use document::units::grouped;
 use study::{Better, Comparison, ComparisonOutcome, Estimate, VerdictCounts};
 
 pub(super) fn reasons(counts: &VerdictCounts) -> String {
-    let mut reasons: Vec<(&String, u32)> = counts
-        .reasons
-        .iter()
-        .map(|(name, count)| (name, *count))
-        .collect();
+    let mut reasons: Vec<(&String, &u32)> = counts.reasons.iter().collect();
     // Those with the same count stay in the order of their names.
-    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(*count));
-    let words = reasons
-        .into_iter()
-        .map(|(name, count)| format!("{name} {}", grouped(count.into())));
-    words.collect::<Vec<_>>().join(", ")
+    reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
+    let words = |(name, count): (&String, &u32)| format!("{name} {}", grouped((*count).into()));
+    let words: Vec<String> = reasons.into_iter().map(words).collect();
+    words.join(", ")
 }
 
 /// A comparison in a few words.

@@ -1,6 +1,6 @@
 //! The system-call steps of the transactions' operations, where these were timed.
 
-use document::{Cell, Document, Number, Table};
+use document::{Cell, Column, Document, Number, Table};
 use record::{Phase, Role};
 use verdict::{OperationSummary, StepSummary, Summary};
 
@@ -12,29 +12,13 @@ use crate::pictures::scale::Scale;
 /// A picture has no more rows.
 const ROWS_MAX: usize = 100;
 
-type Value = fn(&OperationSummary, &StepSummary) -> Cell;
-
-/// The columns of the table beside the picture.
-const COLUMNS: [(&str, Value); 8] = [
-    ("operation", |operation, _| operation.action.name().into()),
-    ("role", |operation, _| operation.role.name().into()),
-    ("step", |_, step| step.step.as_str().into()),
-    ("count", |_, step| Cell::count(step.count)),
-    ("mean", |_, step| {
-        step.duration_ns.mean.map(Number::Latency).into()
-    }),
-    ("p50", |_, step| Cell::latency(step.duration_ns.p50)),
-    ("p99", |_, step| Cell::latency(step.duration_ns.p99)),
-    ("max", |_, step| Cell::latency(step.duration_ns.max)),
-];
-
 /// Each step as a point at its median with its way to the 99th percentile.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let phase = summary.phase(Phase::Transactions);
     let operations = phase.iter().flat_map(|phase| &phase.operations);
     let mut rows = Vec::new();
     let mut ends: Vec<f64> = Vec::new();
-    let mut data = Table::new(3, &COLUMNS.map(|(name, _)| name));
+    let mut timed: Vec<(&OperationSummary, &StepSummary)> = Vec::new();
     for operation in operations.filter(|operation| !operation.steps.is_empty()) {
         let name = match operation.role {
             Role::Worker => operation.action.name().to_owned(),
@@ -59,7 +43,7 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
                     .is_none()
                     .then(|| "fewer than ten lie beyond the median".to_owned()),
             });
-            data.row(COLUMNS.map(|(_, cell)| cell(operation, step)).to_vec());
+            timed.push((operation, step));
         }
     }
     if ends.is_empty() {
@@ -84,5 +68,21 @@ pub(super) fn render(document: &mut Document, summary: &Summary) {
         series: Vec::new(),
         rows,
     };
-    document.figure(plot.picture(data));
+    document.figure(plot.picture(table(&timed)));
+}
+
+fn table(timed: &[(&OperationSummary, &StepSummary)]) -> Table {
+    let columns: [Column<&(&OperationSummary, &StepSummary)>; 8] = [
+        ("operation", |(of, _)| of.action.name().into()),
+        ("role", |(of, _)| of.role.name().into()),
+        ("step", |(_, step)| step.step.as_str().into()),
+        ("count", |(_, step)| Cell::count(step.count)),
+        ("mean", |(_, step)| {
+            step.duration_ns.mean.map(Number::Latency).into()
+        }),
+        ("p50", |(_, step)| Cell::latency(step.duration_ns.p50)),
+        ("p99", |(_, step)| Cell::latency(step.duration_ns.p99)),
+        ("max", |(_, step)| Cell::latency(step.duration_ns.max)),
+    ];
+    Table::of(3, &columns, timed)
 }

@@ -1,7 +1,7 @@
 //! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the A/A
 //! noise behind.
 
-use document::{Cell, Document, Table};
+use document::{Cell, Column, Document, Table};
 use study::{Better, Comparison, Comparisons, Estimate, RatioInterval};
 
 use super::sides::number;
@@ -15,30 +15,8 @@ const ROWS_MAX: usize = 120;
 /// What a point stands for, in the order of its kinds.
 const KINDS: [&str; 4] = ["no difference shown", "better", "worse", "no interval"];
 
-type Value = fn(&Comparisons, &Comparison) -> Cell;
-
-/// The columns of the table beside the plot.
-const COLUMNS: [(&str, Value); 8] = [
-    ("side", |_, row| row.side.as_str().into()),
-    ("baseline", |_, row| row.baseline.as_str().into()),
-    ("metric", |_, row| Cell::ours(row.metric.to_string())),
-    ("ratio", |_, row| decimal(row.estimate(), |of| of.ratio)),
-    ("from", |_, row| decimal(interval(row), |of| of.low)),
-    ("to", |_, row| decimal(interval(row), |of| of.high)),
-    ("twin from", |table, row| {
-        decimal(noise(table, row), |of| of.low)
-    }),
-    ("twin to", |table, row| {
-        decimal(noise(table, row), |of| of.high)
-    }),
-];
-
 fn decimal<T>(of: Option<T>, value: fn(T) -> f64) -> Cell {
     Cell::decimal(of.map(value), 3)
-}
-
-fn interval(row: &Comparison) -> Option<RatioInterval> {
-    row.estimate().and_then(|estimate| estimate.interval)
 }
 
 /// The plot.
@@ -54,7 +32,7 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
     let drawn = &all[..all.len().min(ROWS_MAX)];
     let ends = drawn.iter().flat_map(|(table, row)| {
         let ratio = row.estimate().map(|estimate| estimate.ratio);
-        let intervals = interval(row).into_iter().chain(noise(table, row));
+        let intervals = row.interval().into_iter().chain(noise(table, row));
         let ends = intervals.flat_map(|interval| [interval.low, interval.high]);
         ratio.into_iter().chain(ends)
     });
@@ -69,10 +47,17 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
         }
         rows.push(point(table, row));
     }
-    let mut data = Table::new(3, &COLUMNS.map(|(name, _)| name));
-    for (table, row) in drawn {
-        data.row(COLUMNS.map(|(_, cell)| cell(table, row)).to_vec());
-    }
+    let columns: [Column<&(&Comparisons, &Comparison)>; 8] = [
+        ("side", |(_, row)| row.side.as_str().into()),
+        ("baseline", |(_, row)| row.baseline.as_str().into()),
+        ("metric", |(_, row)| Cell::ours(row.metric.to_string())),
+        ("ratio", |(_, row)| decimal(row.estimate(), |of| of.ratio)),
+        ("from", |(_, row)| decimal(row.interval(), |of| of.low)),
+        ("to", |(_, row)| decimal(row.interval(), |of| of.high)),
+        ("twin from", |of| decimal(noise(of.0, of.1), |of| of.low)),
+        ("twin to", |of| decimal(noise(of.0, of.1), |of| of.high)),
+    ];
+    let data = Table::of(3, &columns, drawn);
     let plot = Rows {
         title: "Ratios to the baseline".to_owned(),
         caption: caption(
@@ -105,9 +90,7 @@ fn point(table: &Comparisons, row: &Comparison) -> Row {
             _ => 0,
         },
         at: estimate.ratio,
-        range: estimate
-            .interval
-            .map(|interval| (interval.low, interval.high)),
+        range: row.interval().map(|of| (of.low, of.high)),
     };
     Row {
         name: match row.unlike.is_empty() {

@@ -45,31 +45,25 @@ pub(super) fn all<'a>(
 ) -> Vec<PageSide<'a>> {
     let mut by_time: Vec<&(u64, PageRun<'a>)> = runs.iter().collect();
     by_time.sort_by_key(|(number, run)| (run.record.origin.begun_unix_ns(), *number));
-    let known: BTreeMap<u64, (usize, &PageRun<'a>)> = by_time
-        .into_iter()
-        .zip(1..)
-        .map(|((number, run), order)| (*number, (order, run)))
+    let in_order = (1..).zip(by_time);
+    let known: BTreeMap<u64, (usize, &PageRun<'a>)> = in_order
+        .map(|(order, (number, run))| (*number, (order, run)))
         .collect();
     let mut sides = Vec::new();
     for (group, of) in groups.iter().enumerate() {
         let twin = of.baseline.twin.iter().map(|twin| (twin, true));
         let others = of.sides.iter().map(|side| (side, false));
-        for (compared, is_twin) in std::iter::once((&of.baseline.side, false))
-            .chain(twin)
-            .chain(others)
-        {
-            let runs: Vec<SideRun<'_>> = compared
-                .runs
-                .iter()
-                .filter_map(|observed| {
-                    let (order, run) = *known.get(&observed.run?)?;
-                    Some(SideRun {
-                        observed,
-                        run,
-                        order,
-                    })
+        let baseline = std::iter::once((&of.baseline.side, false));
+        for (compared, is_twin) in baseline.chain(twin).chain(others) {
+            let of_page = |observed: &'a Observed| {
+                let (order, run) = *known.get(&observed.run?)?;
+                Some(SideRun {
+                    observed,
+                    run,
+                    order,
                 })
-                .collect();
+            };
+            let runs: Vec<SideRun<'_>> = compared.runs.iter().filter_map(of_page).collect();
             if runs.is_empty() {
                 continue;
             }
@@ -135,9 +129,8 @@ pub(super) fn not_alike(sides: &[&PageSide<'_>]) -> String {
     let mut differences = Vec::new();
     for side in others {
         let unlike = unlike(side.compared, first.compared);
-        let unlike = unlike
-            .iter()
-            .filter(|unlike| unlike.what != UnlikeWhat::Fingerprint);
+        let unlike = unlike.iter();
+        let unlike = unlike.filter(|unlike| unlike.what != UnlikeWhat::Fingerprint);
         let words: Vec<String> = unlike.map(unlike_words).collect();
         if !words.is_empty() {
             differences.push(format!(

@@ -90,11 +90,8 @@ pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
         works.insert(run.record.fingerprint.to_string(), run.record);
     }
     for (fingerprint, record) in works {
-        text::workload_lines(
-            &mut document,
-            &record.spec.workload,
-            &Summary::of(record).shares,
-        );
+        let shares = Summary::of(record).shares;
+        text::workload_lines(&mut document, &record.spec.workload, &shares);
         document.sentence("Fingerprint", fingerprint);
     }
     document
@@ -117,29 +114,23 @@ fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
         found.dedup();
         found.retain(|condition| !condition.is_empty());
         let is_one = found.len() < 2;
-        strip.sentence(
-            key,
-            match found.is_empty() {
-                true => "not available (no run is counted)".to_owned(),
-                false => found.join(" and "),
-            },
-        );
+        let words = match found.is_empty() {
+            true => "not available (no run is counted)".to_owned(),
+            false => found.join(" and "),
+        };
+        strip.sentence(key, words);
         if !is_one {
             strip.paint(vec![(found.join(" and "), Tone::Doubtful)]);
         }
     }
-    let errors = page
-        .runs
-        .iter()
-        .flat_map(|(_, run)| &run.record.actual.errors);
+    let runs = page.runs.iter();
+    let errors = runs.flat_map(|(_, run)| &run.record.actual.errors);
     let errors = errors.fold(0_u64, |sum, error| sum.saturating_add(error.count));
-    strip.sentence(
-        "Errors",
-        match errors {
-            0 => "none".to_owned(),
-            errors => grouped(errors),
-        },
-    );
+    let words = match errors {
+        0 => "none".to_owned(),
+        errors => grouped(errors),
+    };
+    strip.sentence("Errors", words);
     let mut all: Vec<String> = page.tables.iter().flat_map(doubts).collect();
     all.dedup();
     for doubt in all {
@@ -202,36 +193,27 @@ fn size(strip: &mut Document, page: &ComparedPage<'_>, sides: &[PageSide<'_>]) {
 }
 
 fn noise(strip: &mut Document, tables: &[Comparisons]) {
-    let noise: Vec<String> = tables
-        .iter()
-        .flat_map(|table| &table.noise)
+    let noise = tables.iter().flat_map(|table| &table.noise);
+    let noise: Vec<String> = noise
         .filter_map(|noise| Some(format!("{} {}", noun(noise.metric), percent(noise.spread?))))
         .collect();
-    strip.sentence(
-        "A/A noise",
-        match noise.split_first() {
-            None => "not available (no baseline has a twin with two blocks)".to_owned(),
-            Some((first, [])) => first.clone(),
-            Some((first, rest)) if rest.len() < 4 => format!("{first}, {}", rest.join(", ")),
-            Some((first, rest)) => format!("{first}, and {} more below", rest.len()),
-        },
-    );
+    let words = match noise.split_first() {
+        None => "not available (no baseline has a twin with two blocks)".to_owned(),
+        Some((first, [])) => first.clone(),
+        Some((first, rest)) if rest.len() < 4 => format!("{first}, {}", rest.join(", ")),
+        Some((first, rest)) => format!("{first}, and {} more below", rest.len()),
+    };
+    strip.sentence("A/A noise", words);
 }
 
 /// How many runs have which verdict, and why.
 fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
-    let runs = sides
-        .iter()
-        .flat_map(|side| &side.runs)
-        .map(|run| run.observed);
-    let counts = VerdictCounts::of(runs);
+    let runs = sides.iter().flat_map(|side| &side.runs);
+    let counts = VerdictCounts::of(runs.map(|run| run.observed));
     strip.sentence("Verdicts of the runs", comparison::verdicts(&counts));
     let levels = comparison::levels(&counts).into_iter();
-    strip.paint(
-        levels
-            .map(|(level, words)| (words, text::reasons::painted(level).1))
-            .collect(),
-    );
+    let painted = levels.map(|(level, words)| (words, text::reasons::painted(level).1));
+    strip.paint(painted.collect());
 }
 
 /// The tables of the comparisons, what makes them worth less, and the table of all sides.
@@ -240,9 +222,8 @@ fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     for of in page.tables {
         document.heading(format!("Comparison with {}", of.baseline));
         let linked = |name: &str| {
-            let side = sides
-                .iter()
-                .find(|side| !side.is_twin && side.compared.label == name);
+            let mut sides = sides.iter();
+            let side = sides.find(|side| !side.is_twin && side.compared.label == name);
             side.map_or_else(|| name.into(), PageSide::linked)
         };
         document.table(table(of, linked));
@@ -297,15 +278,11 @@ fn runs(main: &mut String, side: &PageSide<'_>, metrics: &[Metric]) {
             Some(format!("{} {}", noun(*metric), in_words(*metric, *value)))
         });
         let values: Vec<String> = values.collect();
-        head += &match (
-            values.is_empty(),
-            summary
-                .transactions
-                .as_ref()
-                .and_then(|all| all.rate.per_second),
-        ) {
+        let transactions = summary.transactions.as_ref();
+        let achieved = transactions.and_then(|all| all.rate.per_second);
+        head += &match (values.is_empty(), achieved) {
             (false, _) => format!(", {}", values.join(", ")),
-            (true, Some(per_second)) => format!(", {} transactions/s", rate(Some(per_second))),
+            (true, Some(_)) => format!(", {} transactions/s", rate(achieved)),
             (true, None) => ", no transactions".to_owned(),
         };
         if let Some(block) = &one.observed.block {

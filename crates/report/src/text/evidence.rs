@@ -1,7 +1,7 @@
 //! Who served each phase: what was read and written, and what reached the device or the server for
 //! it.
 
-use document::units::{grouped, percent};
+use document::units::{counted, grouped, percent};
 use document::{Cell, Column, Document, Number, Table};
 use record::{Fact, MessageCounter, Residency, ResidencySample, ServerCounts};
 use verdict::Summary;
@@ -50,40 +50,18 @@ fn servers(document: &mut Document, phases: &[(&str, &EvidenceSummary)]) {
     document
         .note("all operations were served by the server: no cache of this machine lies between");
     let sum = counts.fold(ServerCounts::default(), ServerCounts::and);
-    let told = [
-        (
-            sum.reconnections,
-            "connection",
-            "connections",
-            " lost and opened again",
-        ),
-        (
-            sum.verifier_changes,
-            "change",
-            "changes",
-            " of the write verifier",
-        ),
-        (
-            sum.not_known,
-            "operation",
-            "operations",
-            " with an unknown outcome",
-        ),
-        (
-            sum.delayed,
-            "call",
-            "calls",
-            " made again as the server wanted",
-        ),
-        (sum.stray_replies, "repeated reply", "repeated replies", ""),
-    ];
-    let told = told.into_iter().filter(|(count, ..)| *count > 0);
-    let mut words: Vec<String> = told
-        .map(|(count, one, many, what)| {
-            let things = if count == 1 { one } else { many };
-            format!("{} {things}{what}", grouped(count))
-        })
-        .collect();
+    let mut words = Vec::new();
+    for (count, what, happened) in [
+        (sum.reconnections, "connection", " lost and opened again"),
+        (sum.verifier_changes, "change", " of the write verifier"),
+        (sum.not_known, "operation", " with an unknown outcome"),
+        (sum.delayed, "call", " made again as the server wanted"),
+        (sum.stray_replies, "repeated reply", ""),
+    ] {
+        if count > 0 {
+            words.push(counted(count, what) + happened);
+        }
+    }
     if sum.rewritten_bytes > 0 {
         words.push(format!(
             "{} written again",
@@ -169,10 +147,8 @@ pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
 
 /// What lies behind the page cache, in words.
 pub(crate) fn behind(reads: &ReadsServed) -> &'static str {
-    reads
-        .fetched_from
-        .known()
-        .map_or("device", |behind: &Behind| behind.name())
+    let behind = reads.fetched_from.known();
+    behind.map_or("device", |behind: &Behind| behind.name())
 }
 
 fn residency(document: &mut Document, residency: &Residency) {
@@ -189,13 +165,7 @@ fn residency(document: &mut Document, residency: &Residency) {
 }
 
 pub(crate) fn in_words(sample: &ResidencySample) -> String {
-    let share = |pages: u64| {
-        percent(if sample.pages > 0 {
-            pages as f64 / sample.pages as f64
-        } else {
-            0.0
-        })
-    };
+    let share = |pages: u64| percent(pages as f64 / sample.pages.max(1) as f64);
     let mut words = format!(
         "{} of the pages of {} sampled files",
         share(sample.cached),
@@ -277,20 +247,16 @@ pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, O
         flushes,
         ..
     } = evidence;
-    let why = reads
-        .fetched_from
-        .why()
-        .or_else(|| reads.fetched_bytes.why());
+    let why = reads.fetched_from.why();
+    let why = why.or_else(|| reads.fetched_bytes.why());
     let fetched = Some(("reads from the cache", why)).filter(|_| reads.read_bytes > 0);
     let numbers = [
         ("device reads", device_reads.reads.why()),
         ("bytes to the device", writes.device_bytes.why()),
         ("flushes", flushes.flushes.why()),
     ];
-    let sent = evidence
-        .messages
-        .iter()
-        .map(|sent| ("messages", sent.requests.why()));
+    let sent = evidence.messages.iter();
+    let sent = sent.map(|sent| ("messages", sent.requests.why()));
     fetched.into_iter().chain(numbers).chain(sent)
 }
 

@@ -26,7 +26,7 @@ fn checks(document: &mut Document, record: &Record) {
         format!(
             "{} in {} ({} s)",
             counted(check.names, "name"),
-            directories(check.directories),
+            counted(check.directories, "directory"),
             seconds(check.duration_ns)
         )
     };
@@ -89,11 +89,9 @@ pub(super) fn skipped_noticeably(document: &mut Document, summary: &Summary) {
 }
 
 fn skipped(document: &mut Document, phase: &PhaseSummary) {
-    let reasons: Vec<String> = phase
-        .skipped
-        .counts()
-        .map(|(reason, count)| format!("{reason} {}", grouped(count)))
-        .collect();
+    let counts = phase.skipped.counts();
+    let reasons = counts.map(|(reason, count)| format!("{reason} {}", grouped(count)));
+    let reasons: Vec<String> = reasons.collect();
     document.line(format!(
         "Skipped: {} in {} ({}), in no rate: {}",
         counted(phase.skipped.total(), "operation"),
@@ -110,11 +108,8 @@ fn not_performed(document: &mut Document, summary: &Summary) {
         if phase.skipped.total() > 0 {
             skipped(document, phase);
         }
-        for operation in phase
-            .operations
-            .iter()
-            .filter(|operation| operation.missed > 0)
-        {
+        let operations = phase.operations.iter();
+        for operation in operations.filter(|operation| operation.missed > 0) {
             document.line(format!(
                 "Missed: {} in {name}: another worker had removed the file",
                 counted(operation.missed, operation.action.name())
@@ -168,17 +163,9 @@ pub fn clean_up(document: &mut Document, place: &str, clean_up: &CleanUp) {
     document.line(format!(
         "{place}Removed the files of the run: {}, {}.",
         counted(clean_up.files, "file"),
-        directories(clean_up.directories)
+        counted(clean_up.directories, "directory")
     ));
     for left in &clean_up.left {
         document.below(format!("Left: {}: {}", left.path, left.why));
-    }
-}
-
-fn directories(count: u64) -> String {
-    if count == 1 {
-        "1 directory".to_owned()
-    } else {
-        format!("{} directories", grouped(count))
     }
 }

@@ -71,35 +71,27 @@ fn transactions(count: u64) -> String {
 }
 
 fn classic(document: &mut Document, workload: &Classic) {
-    document.pair(
-        0,
-        "Workload",
-        format!(
-            "{} files of {} to {} bytes, {}, {} {}, seed {}",
-            grouped(workload.files),
-            grouped(workload.size_low_bytes),
-            grouped(workload.size_high_bytes),
-            transactions(workload.transactions),
-            grouped(workload.subdirectories.into()),
-            if workload.subdirectories == 1 {
-                "directory"
-            } else {
-                "subdirectories"
-            },
-            workload.seed
-        ),
+    let directories = match workload.subdirectories {
+        1 => "1 directory".to_owned(),
+        several => format!("{} subdirectories", grouped(several.into())),
+    };
+    let pool = format!(
+        "{} files of {} to {} bytes, {}, {directories}, seed {}",
+        grouped(workload.files),
+        grouped(workload.size_low_bytes),
+        grouped(workload.size_high_bytes),
+        transactions(workload.transactions),
+        workload.seed
     );
-    document.pair(
-        0,
-        "",
-        format!(
-            "blocks: read {} bytes, write {} bytes; biases: read/append={}, create/delete={}",
-            grouped(workload.read_block_bytes),
-            grouped(workload.write_block_bytes),
-            i64::from(workload.bias_read),
-            i64::from(workload.bias_create)
-        ),
+    document.pair(0, "Workload", pool);
+    let blocks = format!(
+        "blocks: read {} bytes, write {} bytes; biases: read/append={}, create/delete={}",
+        grouped(workload.read_block_bytes),
+        grouped(workload.write_block_bytes),
+        i64::from(workload.bias_read),
+        i64::from(workload.bias_create)
     );
+    document.pair(0, "", blocks);
 }
 
 fn mix(document: &mut Document, workload: &Workload, mix: &Mix, shares: &[Share]) {
@@ -157,17 +149,14 @@ fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
     let mut words = vec![format!("popularity {}", mix.popularity)];
     words.push(match workload.directories() {
         0 => format!("directories {}", mix.layout.shape),
-        count if workload.location_weights().len() == 1 => {
-            format!(
-                "directories {} ({} in all)",
-                mix.layout.shape,
-                grouped(count)
-            )
-        }
         count => format!(
-            "directories {} ({} in each location)",
+            "directories {} ({} in {})",
             mix.layout.shape,
-            grouped(count)
+            grouped(count),
+            match workload.location_weights().len() {
+                1 => "all",
+                _ => "each location",
+            }
         ),
     });
     if let Some(entries) = mix.layout.entries_max {

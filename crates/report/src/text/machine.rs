@@ -2,7 +2,6 @@
 //! under the targets.
 
 use document::{Block, Cell, Column, Document, Number, Table, kept};
-use record::machine::Unknown;
 use record::{DeviceRole, Phase, Record};
 use verdict::summary::{DeviceSummary, MachineSummary};
 use verdict::{PhaseSummary, Rate, Summary};
@@ -14,20 +13,17 @@ const MIN_NS: u64 = 100_000_000;
 const DEVICES_MAX: usize = 4;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
-    let phases: Vec<(&PhaseSummary, &MachineSummary)> = summary
-        .phases
-        .iter()
-        .filter_map(|phase| Some((phase, phase.machine.as_ref()?)))
+    let phases = summary.phases.iter();
+    let counted = phases.filter_map(|phase| Some((phase, phase.machine.as_ref()?)));
+    let phases: Vec<(&PhaseSummary, &MachineSummary)> = counted
         .filter(|(_, machine)| machine.ns >= MIN_NS)
         .collect();
     if phases.is_empty() {
         return;
     }
     processors(document, &phases);
-    let transactions = phases
-        .iter()
-        .find(|(phase, _)| phase.phase == Phase::Transactions);
-    if let Some((_, machine)) = transactions {
+    let mut all = phases.iter();
+    if let Some((_, machine)) = all.find(|(phase, _)| phase.phase == Phase::Transactions) {
         threads(document, machine);
         devices(document, machine);
     }
@@ -106,13 +102,8 @@ fn devices(document: &mut Document, machine: &MachineSummary) {
 
 /// Why there is no table of devices.
 fn no_devices(document: &mut Document, record: &Record) {
-    let machines = record
-        .actual
-        .phases
-        .iter()
-        .filter_map(|phase| phase.machine.as_ref());
-    let why = machines.filter_map(|machine| machine.devices.why()).next();
-    if let Some(why) = why {
+    let mut phases = record.actual.phases.iter();
+    if let Some(why) = phases.find_map(|phase| phase.machine.as_ref()?.devices.why()) {
         document.push(Block::Note {
             lead: "",
             text: format!("what reached the device: not available: {why}"),
@@ -163,17 +154,11 @@ fn unknown(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
     let machines = phases.filter(|phase| phase.phase == Phase::Transactions);
     let unknown = machines.filter_map(|phase| phase.machine.as_ref());
-    let is_shown = |unknown: &&Unknown| {
-        unknown
-            .columns
-            .iter()
-            .any(|column| SHOWN.iter().any(|shown| column.ends_with(shown)))
-    };
-    for unknown in unknown
-        .flat_map(|machine| &machine.unknown)
-        .filter(is_shown)
-    {
-        document.note(format!("not available: {}", unknown.why));
+    let is_shown = |column: &String| SHOWN.iter().any(|shown| column.ends_with(shown));
+    for unknown in unknown.flat_map(|machine| &machine.unknown) {
+        if unknown.columns.iter().any(is_shown) {
+            document.note(format!("not available: {}", unknown.why));
+        }
     }
 }
 

@@ -18,24 +18,17 @@ const JUDGED_NS: u64 = 2_000_000_000;
 const CALLS: [&str; 3] = ["NFS calls", "sent", "CPU/call"];
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
-    let observers = summary
-        .ranks
-        .as_ref()
-        .map(|ranks| &ranks.observers[..])
-        .unwrap_or_default();
+    let ranks = summary.ranks.as_ref();
+    let observers = ranks.map_or(&[][..], |ranks| &ranks.observers);
     if observers.is_empty() {
         return;
     }
     document.head("Observers");
     // Where nobody counted calls, a line says why.
     let is_counted = |row: &ObserverRow| row.server_calls.is_known() || row.client_calls.is_known();
-    let has_calls = observers
-        .iter()
-        .flat_map(|observer| &observer.rows)
-        .any(is_counted);
-    let rows = observers
-        .iter()
-        .flat_map(|observer| observer.rows.iter().map(move |row| (observer, row)));
+    let list = observers.iter();
+    let rows = list.flat_map(|observer| observer.rows.iter().map(move |row| (observer, row)));
+    let has_calls = rows.clone().any(|(_, row)| is_counted(row));
     document.table(Table::of(2, &columns(has_calls), rows.clone().take(ROWS_MAX)).folding());
     let more = rows.clone().count().saturating_sub(ROWS_MAX);
     if more > 0 {

@@ -32,18 +32,12 @@ fn operations(document: &mut Document, summary: &Summary) {
         ],
     );
     for phase in &summary.phases {
-        let name = if phase.complete {
-            phase.phase.name().to_owned()
-        } else {
-            format!("{} (partial)", phase.phase.name())
-        };
+        let partial = if phase.complete { "" } else { " (partial)" };
+        let name = format!("{}{partial}", phase.phase.name());
         for (name, stretch) in [("warm-up", &phase.warm_up), ("approach", &phase.approach)] {
             if let Some(stretch) = stretch {
-                let mut cells = vec![
-                    name.into(),
-                    "transactions".into(),
-                    Number::Seconds(stretch.duration_ns).into(),
-                ];
+                let duration = Number::Seconds(stretch.duration_ns).into();
+                let mut cells = vec![name.into(), "transactions".into(), duration];
                 cells.extend(counts(&stretch.transactions));
                 table.row(cells);
             }
@@ -56,18 +50,13 @@ fn operations(document: &mut Document, summary: &Summary) {
         }
         table.row(cells);
         for operation in &phase.operations {
-            let mut cells = vec![
-                role(operation.role).into(),
-                operation.action.name().into(),
-                Cell::Empty,
-            ];
+            let action = operation.action.name().into();
+            let mut cells = vec![role(operation.role).into(), action, Cell::Empty];
             cells.extend(counts(&operation.operations));
             if operation.action.moves_bytes_in() || operation.action.moves_bytes_out() {
                 let moved = &operation.bytes;
-                cells.extend([
-                    Cell::bytes(Some(moved.count)),
-                    Cell::throughput(moved.per_second),
-                ]);
+                cells.push(Cell::bytes(Some(moved.count)));
+                cells.push(Cell::throughput(moved.per_second));
             }
             table.row(cells);
         }
@@ -224,10 +213,8 @@ fn of_each(document: &mut Document, phase: &PhaseSummary) {
     }
     for (index, workers) in phase.workers.chunks(PER_LINE).enumerate() {
         let name = if index == 0 { phase.phase.name() } else { "" };
-        let rates: Vec<String> = workers
-            .iter()
-            .map(|worker| rate(worker.done.per_second))
-            .collect();
+        let rates = workers.iter().map(|worker| rate(worker.done.per_second));
+        let rates: Vec<String> = rates.collect();
         document.below(format!(
             "{name:12}  worker {:>2} on: {}",
             workers[0].worker,

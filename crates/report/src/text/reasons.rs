@@ -118,16 +118,11 @@ fn looked_at(summary: &Summary) -> Vec<String> {
             Fact::NotApplicable => {}
         }
     }
-    if let Some((reads, cached)) = summary
-        .reads
-        .as_ref()
-        .and_then(|reads| Some((reads, evidence::cached(reads)?)))
-    {
+    let reads = summary.reads.as_ref();
+    if let Some((reads, cached)) = reads.and_then(|of| Some((of, evidence::cached(of)?))) {
         let fetched = percent(1.0 - cached);
-        words.push(format!(
-            "{fetched} of reads from the {}",
-            evidence::behind(reads)
-        ));
+        let behind = evidence::behind(reads);
+        words.push(format!("{fetched} of reads from the {behind}"));
     }
     words
 }

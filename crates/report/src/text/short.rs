@@ -62,10 +62,8 @@ fn what(record: &Record, summary: &Summary) -> String {
     let mut words = vec![spec.engine.to_string(), workers];
     words.extend(spec.settings());
     if let Some(transactions) = measured(summary) {
-        words.push(format!(
-            "{} measured",
-            latency(transactions.duration_ns as f64)
-        ));
+        let measured = latency(transactions.duration_ns as f64);
+        words.push(format!("{measured} measured"));
     }
     let places = environment::places(record);
     format!(
@@ -77,10 +75,8 @@ fn what(record: &Record, summary: &Summary) -> String {
 
 /// The transactions, where any were measured.
 fn measured(summary: &Summary) -> Option<&TransactionsSummary> {
-    summary
-        .transactions
-        .as_ref()
-        .filter(|transactions| transactions.duration_ns > 0 && transactions.rate.count > 0)
+    let transactions = summary.transactions.as_ref();
+    transactions.filter(|of| of.duration_ns > 0 && of.rate.count > 0)
 }
 
 /// Rates, the latency that 1 % exceed, and the verdict.
@@ -127,11 +123,8 @@ fn operations(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(1, &[&["", "ops/s"][..], &columns].concat());
     for (name, total) in &summary.operations {
         let mut cells = vec![name.as_str().into(), Cell::rate(total.rate.per_second)];
-        cells.extend(latencies::cells(
-            &total.latency_ns,
-            columns,
-            Number::Latency,
-        ));
+        let times = latencies::cells(&total.latency_ns, columns, Number::Latency);
+        cells.extend(times);
         table.row(cells);
     }
     document.table(table);
@@ -140,11 +133,9 @@ fn operations(document: &mut Document, summary: &Summary) {
 
 /// The phases beside the transactions.
 fn others(document: &mut Document, summary: &Summary) {
-    let others = summary
-        .phases
-        .iter()
-        .filter(|phase| phase.phase != Phase::Transactions);
-    let words: Vec<String> = others
+    let phases = summary.phases.iter();
+    let words: Vec<String> = phases
+        .filter(|phase| phase.phase != Phase::Transactions)
         .map(|phase| {
             let done = phase.last_done.done;
             format!("{} {} files/s", phase.phase.name(), rate(done.per_second))

@@ -1,13 +1,13 @@
 //! The steps of a sweep, its limits and its knee; and what a rule of steady state found.
 
+use std::collections::BTreeSet;
+
 use document::units::{counted, grouped, latency, microseconds, percent, rate};
 use document::{Cell, Column, Document, Number, Table};
 use measure::knee::POINTS_MIN;
 use measure::steady;
 use record::{Action, Load, Role, SteadyAsked};
-use verdict::{
-    Limit, PhaseSummary, SloSummary, Summary, SweepStepOperation, SweepStepSummary, SweepSummary,
-};
+use verdict::{Limit, PhaseSummary, SloSummary, Summary, SweepStepSummary, SweepSummary};
 
 use crate::latencies;
 use crate::steps::by_load;
@@ -58,22 +58,11 @@ pub(crate) fn found(sweep: &SweepSummary) -> Vec<String> {
     let mut words = Vec::new();
     let highest = |limit: &Limit| {
         // Where no step was too much, it lies beyond the highest one.
-        let above = if limit.lowest_beyond.is_some() {
-            ""
-        } else {
-            "above "
-        };
-        limit
-            .highest
-            .map(|highest| format!("{above}{}/s", rate(Some(highest))))
+        let above = limit.lowest_beyond.map_or("above ", |_| "");
+        Some(format!("{above}{}/s", rate(Some(limit.highest?))))
     };
-    words.extend(
-        sweep
-            .limit
-            .as_ref()
-            .and_then(highest)
-            .map(|rate| format!("saturation {rate}")),
-    );
+    let limit = sweep.limit.as_ref().and_then(highest);
+    words.extend(limit.map(|rate| format!("saturation {rate}")));
     if let Some(slo) = &sweep.slo {
         let met = highest(&slo.limit)
             .map_or_else(|| "not met".to_owned(), |rate| format!("met at {rate}"));
@@ -103,11 +92,8 @@ fn in_short(document: &mut Document, summary: &Summary) {
     for (_, step) in by_load(summary) {
         let mut cells = vec![load(step.load).into(), state(step).into()];
         cells.push(Cell::rate(step.achieved_per_second));
-        cells.extend(latencies::cells(
-            &latencies::of_step(step),
-            columns,
-            Number::Latency,
-        ));
+        let times = latencies::of_step(step);
+        cells.extend(latencies::cells(&times, columns, Number::Latency));
         table.row(cells);
     }
     document.table(table);
@@ -167,21 +153,10 @@ fn or_empty(number: Option<Number>) -> Cell {
 
 /// A column for each kind of operation whose latency is known of any step.
 fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary) {
-    let mut kinds: Vec<(Role, Action)> = Vec::new();
-    let known = |operation: &&SweepStepOperation| operation.p99_ns.is_some();
-    for operation in sweep
-        .sweep_steps
-        .iter()
-        .flat_map(|sweep_step| &sweep_step.by_operation)
-        .filter(known)
-    {
-        let kind = (operation.role, operation.action);
-        if !kinds.contains(&kind) {
-            kinds.push(kind);
-        }
-    }
-    kinds.sort_unstable();
-    // More do not fit beside one another.
+    let operations = sweep.sweep_steps.iter().flat_map(|step| &step.by_operation);
+    let known = operations.filter(|operation| operation.p99_ns.is_some());
+    let kinds: BTreeSet<(Role, Action)> = known.map(|of| (of.role, of.action)).collect();
+    let kinds: Vec<(Role, Action)> = kinds.into_iter().collect();
     for kinds in kinds.chunks(KINDS_MAX) {
         let mut table = Table::new(2, &["p99, µs", "load"]);
         for (role, action) in kinds {
@@ -214,22 +189,15 @@ fn of_role(role: Role, name: &str) -> String {
 }
 
 fn limit(document: &mut Document, label: &str, word: &str, limit: &Limit, meaning: &str) {
+    let (highest, beyond) = (rate(limit.highest), rate(limit.lowest_beyond));
     let between = match (limit.highest, limit.lowest_beyond) {
-        (Some(highest), Some(beyond)) => {
-            format!(
-                "{word} at {}/s, not {word} at {}/s",
-                rate(Some(highest)),
-                rate(Some(beyond))
-            )
+        (Some(_), Some(_)) => format!("{word} at {highest}/s, not {word} at {beyond}/s"),
+        (Some(_), None) => {
+            format!("not found: {word} at the highest rate, {highest}/s (sweep higher rates)")
         }
-        (Some(highest), None) => format!(
-            "not found: {word} at the highest rate, {}/s (sweep higher rates)",
-            rate(Some(highest))
-        ),
-        (None, Some(beyond)) => format!(
-            "not found: not {word} at the lowest rate, {}/s (sweep lower rates)",
-            rate(Some(beyond))
-        ),
+        (None, Some(_)) => {
+            format!("not found: not {word} at the lowest rate, {beyond}/s (sweep lower rates)")
+        }
         (None, None) => "not found: the sweep has no step with a rate".to_owned(),
     };
     document.sentence(label, format!("{between} ({meaning})"));
@@ -327,10 +295,7 @@ pub(crate) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &Phase
         ));
     }
     document.list("Steady", "", &words);
-    let rates: Vec<String> = found
-        .rounds
-        .iter()
-        .map(|per_second| rate(Some(*per_second)))
-        .collect();
+    let rounds = found.rounds.iter();
+    let rates: Vec<String> = rounds.map(|round| rate(Some(*round))).collect();
     document.list("", "rounds, transactions/s: ", &rates);
 }

@@ -38,10 +38,9 @@ fn latencies(document: &mut Document, summary: &Summary) {
             table.row(vec![name.into()]);
         }
         for operation in &phase.operations {
-            let first = if has_roles {
-                role(operation.role)
-            } else {
-                name.to_owned()
+            let first = match has_roles {
+                true => role(operation.role),
+                false => name.to_owned(),
             };
             let action = operation.action.name();
             table.row(latency_cells(first, action, &operation.latency_ns));
@@ -72,17 +71,10 @@ fn slowest(document: &mut Document, record: &Record) {
     // The last one: where there is no room beside it, the path stands below, not the numbers.
     table.column("path", true);
     let run_directory = match record.locations.as_slice() {
-        [only] => only
-            .directory
-            .rsplit('/')
-            .next()
-            .map(|name| format!("{name}/")),
+        [only] => only.directory.rsplit('/').next(),
         _ => None,
     };
-    let inside = |path: &str| {
-        let (_, inside) = path.split_once(run_directory.as_deref()?)?;
-        Some(inside.to_owned())
-    };
+    let run_directory = run_directory.map(|name| format!("{name}/"));
     for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
         let began_ns = phase.span_ns().map_or(0, |(began_ns, _)| began_ns);
         for kind in &phase.slowest {
@@ -90,15 +82,15 @@ fn slowest(document: &mut Document, record: &Record) {
                 continue;
             };
             let step = slow.step.as_ref();
+            let directory = run_directory.as_deref();
+            let inside = directory.and_then(|directory| slow.path.split_once(directory));
             table.row(vec![
                 kind.action.name().into(),
                 step.map(|step| step.step.as_str()).into(),
                 step.map(|step| Number::Milliseconds(step.ns)).into(),
                 Number::Milliseconds(slow.ns).into(),
                 Number::Seconds(slow.issued_ns.saturating_sub(began_ns)).into(),
-                inside(&slow.path)
-                    .unwrap_or_else(|| slow.path.clone())
-                    .into(),
+                inside.map_or(&*slow.path, |(_, inside)| inside).into(),
             ]);
         }
     }
