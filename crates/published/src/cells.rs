@@ -1,6 +1,7 @@
 //! Published cells as lines for spreadsheets.
 
 use document::{Cell, Number, Table};
+use record::Fact;
 use serde::Serialize;
 
 use crate::editions::Finding;
@@ -53,9 +54,7 @@ fn line(
         .or_else(|| stated.map(|edition| edition.name().to_owned()));
     let system = of.system.as_deref().and_then(|name| source.system(name));
     let number = place.number();
-    let count = |of: fn(&Configuration) -> u64| -> Cell {
-        configuration.map(|one| Number::Count(of(one))).into()
-    };
+    let count = |of: fn(&Configuration) -> u64| Cell::from(configuration.map(of).map(Cell::count));
     vec![
         Cell::ours(&source.name),
         Cell::ours(&table.name),
@@ -84,6 +83,23 @@ pub(crate) fn ours(text: Option<impl Into<String>>) -> Cell {
 }
 
 /// The word for it in JSON.
+/// Each once, in their order.
+pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
+    let mut distinct = Vec::new();
+    for one in all {
+        if !distinct.contains(&one) {
+            distinct.push(one);
+        }
+    }
+    distinct
+}
+
+/// Who contributed something, in brackets.
+pub(crate) fn bracketed(contributor: &Fact<String>) -> String {
+    let name = contributor.known();
+    name.map_or_else(String::new, |name| format!(" [{name}]"))
+}
+
 pub(crate) fn kebab(value: impl Serialize) -> String {
     serde_json::to_value(value)
         .ok()

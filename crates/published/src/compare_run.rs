@@ -6,6 +6,7 @@ use record::{Edition, EngineName, Fact, Record, workload_in_words};
 use serde::Serialize;
 use verdict::{Level, Reason, Summary};
 
+use crate::cells::distinct;
 use crate::editions::{Plans, told_of_converted};
 use crate::library::Library;
 use crate::plain::why_not_plain;
@@ -136,13 +137,8 @@ fn why_none(
         return Some(why.to_string());
     }
     let differences = differences(&record.spec.workload);
-    let mut shapes: Vec<ConfigurationShape> = Vec::new();
-    for row in library.rows() {
-        let other = ConfigurationShape::of_configuration(row.configuration);
-        if !shapes.contains(&other) {
-            shapes.push(other);
-        }
-    }
+    let configurations = library.rows().into_iter().map(|row| row.configuration);
+    let shapes = distinct(configurations.map(ConfigurationShape::of_configuration));
     if !shapes.contains(shape) {
         let labels: Vec<String> = shapes.iter().map(ConfigurationShape::label).collect();
         return Some(format!(
@@ -183,12 +179,7 @@ fn against(column: &PublishedColumn, ours: &Rates) -> Vec<Against> {
 
 /// What rows have done that this run did, by the editions that occur.
 fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
-    let mut editions: Vec<&str> = Vec::new();
-    for row in rows {
-        if !editions.contains(&row.edition.as_str()) {
-            editions.push(&row.edition);
-        }
-    }
+    let mut editions = distinct(rows.iter().map(|row| row.edition.as_str()));
     // What is most comparable comes first.
     editions.sort_by_key(|made| *made != edition.name());
     let sentence = |made: &&str| match *made {
@@ -214,12 +205,8 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
          whole run, in both."
             .to_owned(),
     );
-    let wrong: Vec<&str> = rows
-        .iter()
-        .filter(|row| row.is_converted)
-        .map(|row| row.column.as_str())
-        .collect();
-    sentences.extend(told_of_converted(&wrong));
+    let wrong = rows.iter().filter(|row| row.is_converted);
+    sentences.extend(told_of_converted(wrong.map(|row| &row.column)));
     sentences
 }
 

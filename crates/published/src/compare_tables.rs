@@ -5,7 +5,7 @@ use std::cmp::Reverse;
 use document::units::grouped;
 use document::{Cell, Document, DotRow, Dots, Format, Number, Table};
 
-use crate::cells::{kebab, ours, sheet};
+use crate::cells::{bracketed, kebab, ours, sheet};
 use crate::compare_run::{Against, Beside, BesideRow, WHOLE_SYSTEMS};
 use crate::source::Figure;
 
@@ -159,12 +159,8 @@ impl Beside {
 
 /// What a row is called.
 fn lead(row: &BesideRow) -> Vec<Cell> {
-    let contributor = row
-        .contributor
-        .known()
-        .map_or_else(String::new, |name| format!(" [{name}]"));
     vec![
-        format!("{}{contributor}", row.column).into(),
+        format!("{}{}", row.column, bracketed(&row.contributor)).into(),
         row.tables.first().cloned().unwrap_or_default().into(),
         row.edition.as_str().into(),
     ]

@@ -251,7 +251,8 @@ pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&WhichEditi
 }
 
 /// Says of which systems rates were converted, and what that means; nothing where there are none.
-pub(crate) fn told_of_converted(columns: &[&str]) -> Option<String> {
+pub(crate) fn told_of_converted<'a>(columns: impl Iterator<Item = &'a String>) -> Option<String> {
+    let columns: Vec<&str> = columns.map(String::as_str).collect();
     (!columns.is_empty()).then(|| {
         format!(
             "Converted: rates of {} were megabytes of 1,000 Kbytes, as edition 1.0 prints them, \

@@ -22,6 +22,7 @@ mod tables;
 
 pub use assembly::{LayoutError, check};
 pub use csv::csv;
+pub(crate) use figures::label;
 pub use graphs::graphs;
 pub use measured::PaperRun;
 pub use results::LayoutResults;

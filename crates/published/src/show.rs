@@ -261,11 +261,8 @@ fn editions(document: &mut Document, shown: &Contents<'_>, table: &PublishedTabl
     }
     document.gap();
     document.table(sheet);
-    let wrong = findings
-        .iter()
-        .filter(|finding| !finding.converted.is_empty());
-    let wrong: Vec<&str> = wrong.map(|finding| finding.column.as_str()).collect();
-    document.items(told_of_converted(&wrong));
+    let wrong = findings.iter().filter(|of| !of.converted.is_empty());
+    document.items(told_of_converted(wrong.map(|of| &of.column)));
     for finding in findings {
         if let WhichEdition::Neither { cause } = &finding.made {
             document.item(format!("{} fits neither edition. {cause}", finding.column));

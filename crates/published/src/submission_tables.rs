@@ -7,6 +7,7 @@ use serde::Serialize;
 
 use crate::cells::sheet;
 use crate::editions::told_of_converted;
+use crate::layouts::label;
 use crate::shape::ConfigurationShape;
 use crate::show::told;
 use crate::source::Figure;
@@ -100,8 +101,7 @@ fn part(
         document.item(format!("{} ({})", column.system, column.tables.join(", ")));
     }
     let wrong = published.iter().filter(|column| column.is_converted);
-    let wrong: Vec<&str> = wrong.map(|column| column.column.as_str()).collect();
-    document.items(told_of_converted(&wrong));
+    document.items(told_of_converted(wrong.map(|column| &column.column)));
     document.items(items);
     document.gap();
     document.table(table(group, published, submissions));
@@ -128,12 +128,11 @@ fn words(one: &Numbered) -> String {
 /// The layout of the page: a column for each system, a row for each figure.
 fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered]) -> Table {
     let processes = group.shape.map_or(1, |(shape, _)| shape.processes);
-    let label = if group.shape.is_some() {
-        group.label.as_str()
-    } else {
-        "mix"
+    let work = match group.shape {
+        Some(_) => group.label.as_str(),
+        None => "mix",
     };
-    let mut table = Table::new(1, &[label]).folding();
+    let mut table = Table::new(1, &[work]).folding();
     let heads = published.iter().map(|column| column.column.clone());
     for head in heads.chain(submissions.iter().map(|one| one.head())) {
         table.column(head, false);
@@ -141,14 +140,15 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     let each = if processes > 1 { " per process" } else { "" };
     let rates = |one: &&Numbered| one.submission.rates.of_each(processes).all();
     let rates: Vec<[(Figure, f64); 4]> = submissions.iter().map(rates).collect();
-    for (at, (name, figure)) in NAMES.into_iter().zip(FIGURES).enumerate() {
+    for (at, figure) in FIGURES.into_iter().enumerate() {
         let is_published = published.iter().any(|one| one.figure(figure).is_some());
         // The page has no times: only where others have printed some are ours of interest.
         if !is_published && (figure == Figure::Elapsed || submissions.is_empty()) {
             continue;
         }
         let of_all = figure == Figure::Elapsed;
-        let mut row = vec![format!("{name}{}", if of_all { "" } else { each }).into()];
+        let each = if of_all { "" } else { each };
+        let mut row = vec![format!("{}{each}", label(figure)).into()];
         row.extend(published.iter().map(|column| {
             let printed = column.figure(figure).map(|one| without_unit(&one.printed));
             Cell::from(printed)
@@ -176,14 +176,6 @@ const FIGURES: [Figure; 4] = [
     Figure::DataReadRate,
     Figure::DataWrittenRate,
     Figure::Elapsed,
-];
-
-/// What the page calls them, and the study.
-const NAMES: [&str; 4] = [
-    "Transactions per second",
-    "Data read (Kbytes/sec)",
-    "Data written (Kbytes/sec)",
-    "Completion time (s)",
 ];
 
 /// The row's name has it, if it is the same.

@@ -43,9 +43,7 @@ fn line(
         true => (work.published, results.source.as_str()),
         false => (work.shape, "study"),
     };
-    let count = |of: fn(ConfigurationShape) -> u64| -> Cell {
-        shape.map(|shape| Number::Count(of(shape))).into()
-    };
+    let count = |of: fn(ConfigurationShape) -> u64| Cell::from(shape.map(of).map(Cell::count));
     let text = |text: Option<&String>| Cell::from(text.map(String::as_str));
     let number = |number: Option<f64>| Cell::from(number.map(Number::Rate));
     let ends = |ends: Option<(f64, f64)>| {
@@ -70,12 +68,7 @@ fn line(
     ];
     line.extend(ends(amount.spread));
     line.extend(ends(amount.interval));
-    line.push(
-        amount
-            .blocks
-            .map(|blocks| Number::Count(blocks.into()))
-            .into(),
-    );
+    line.push(amount.blocks.map(Cell::count).into());
     // A line ends with its last number, or with the reason why it has none.
     match amount {
         Amount { why: Some(why), .. } => line.extend([Cell::Empty, Cell::ours(*why)]),
@@ -91,36 +84,24 @@ pub fn csv(results: &LayoutResults, view: LayoutView) -> Table {
         if results.systems[value.system].is_published && !view.is_with_published {
             continue;
         }
-        let (unit, amount) = match &value.value {
+        let (mut unit, mut amount) = (unit_of(value.figure), Amount::default());
+        match &value.value {
             ShownValue::Measured(measured) => {
-                let amount = Amount {
-                    value: Some(measured.median),
-                    spread: Some((measured.least, measured.greatest)),
-                    blocks: Some(measured.blocks),
-                    ..Amount::default()
-                };
-                (unit_of(value.figure), amount)
+                amount.value = Some(measured.median);
+                amount.spread = Some((measured.least, measured.greatest));
+                amount.blocks = Some(measured.blocks);
             }
             ShownValue::Printed {
                 printed,
                 value,
-                unit,
+                unit: of_printed,
             } => {
-                let amount = Amount {
-                    value: Some(*value),
-                    printed: Some(printed),
-                    ..Amount::default()
-                };
-                (*unit, amount)
+                amount.value = Some(*value);
+                amount.printed = Some(printed);
+                unit = *of_printed;
             }
-            ShownValue::Missing { why } => {
-                let amount = Amount {
-                    why: Some(why),
-                    ..Amount::default()
-                };
-                (unit_of(value.figure), amount)
-            }
-        };
+            ShownValue::Missing { why } => amount.why = Some(why),
+        }
         let (place, figure) = ((value.work, value.system), (value.figure, value.over));
         lines.push(line(results, place, figure, unit, &amount));
     }

@@ -62,7 +62,7 @@ pub(super) fn unit_of(figure: Figure) -> Unit {
 }
 
 /// A figure as the paper calls it.
-pub(super) fn label(figure: Figure) -> &'static str {
+pub(crate) fn label(figure: Figure) -> &'static str {
     match figure {
         TransactionsRate => "Transactions per second",
         DataReadRate => "Data read (Kbytes/sec)",

@@ -3,6 +3,7 @@
 
 use super::ratios::{self, compared};
 use super::results::{LayoutResults, StudiedWork};
+use crate::cells::distinct;
 use crate::compare_run::WHOLE_SYSTEMS;
 use crate::compare_tables::amount;
 use crate::source::Figure;
@@ -151,16 +152,13 @@ fn without_cache(results: &LayoutResults) -> Vec<String> {
 }
 
 fn without_counterpart(results: &LayoutResults) -> Option<String> {
-    let mut names: Vec<&str> = Vec::new();
-    for system in results.published() {
-        let name = results.systems[system].name.as_str();
-        let has = results
-            .own()
-            .any(|ours| results.systems[ours].counterpart.as_deref() == Some(name));
-        if !has && !names.contains(&name) {
-            names.push(name);
-        }
-    }
+    let has = |name: &str| {
+        let mut own = results.own();
+        own.any(|ours| results.systems[ours].counterpart.as_deref() == Some(name))
+    };
+    let published = results.published();
+    let mut names = distinct(published.map(|system| results.systems[system].name.as_str()));
+    names.retain(|name| !has(name));
     (!names.is_empty()).then(|| {
         format!(
             "Not judged: the study has no counterpart of {} (name one in the study file: \

@@ -84,10 +84,7 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     add(Figure::TransactionsTime, Some(transactions_s));
     let transactions = paper.transactions.per_second;
     add(Figure::TransactionsRate, of_each(transactions));
-    use Figure::{Appended, Created, CreatedAlone, CreatedMixed, DataRead, DataWritten, Deleted};
-    use Figure::{AppendedRate, CreatedAloneRate, CreatedMixedRate, CreatedRate, DataReadRate};
-    use Figure::{DataWrittenRate, DeletedAlone, DeletedAloneRate, DeletedMixed, DeletedMixedRate};
-    use Figure::{DeletedRate, Read, ReadRate};
+    use Figure::*;
     for (count, each_second, rate, unit) in [
         (Created, CreatedRate, paper.created, 1.0),
         (CreatedAlone, CreatedAloneRate, paper.created_alone, 1.0),

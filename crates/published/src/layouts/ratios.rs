@@ -6,6 +6,7 @@ use study::PaperLayout;
 
 use super::blocks::PairedRatio;
 use super::results::{LayoutResults, StudiedValue};
+use crate::cells::distinct;
 use crate::compare_tables::amount;
 use crate::number::Interval;
 use crate::source::Figure;
@@ -92,15 +93,9 @@ fn in_short(figure: Figure, variant: Option<&str>) -> String {
 fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     let mut differences = Vec::new();
     for variant in results.variants() {
-        let mut all: Vec<(usize, usize)> = Vec::new();
-        for work in 0..results.works.len() {
-            let pairs = results.counterparts(work, figure, variant.as_deref());
-            for pair in pairs {
-                if !all.contains(&pair) {
-                    all.push(pair);
-                }
-            }
-        }
+        let works = 0..results.works.len();
+        let pairs = |work| results.counterparts(work, figure, variant.as_deref());
+        let mut all = distinct(works.flat_map(pairs));
         all.sort_by_key(|(_, theirs)| *theirs);
         let short = in_short(figure, variant.as_deref());
         for (at, one) in all.iter().enumerate() {

@@ -8,6 +8,7 @@ use study::PaperLayout;
 use study::pairs::INVALID_MAX;
 
 use super::blocks::{BlockValues, MeasuredValue, PairedRatio};
+use crate::cells::distinct;
 use crate::number::{Interval, PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
 use crate::source::Figure;
@@ -269,14 +270,10 @@ impl LayoutResults {
 
     /// The builds that the paper has, each once.
     pub fn variants(&self) -> Vec<Option<String>> {
-        let mut variants = Vec::new();
-        for system in self.published() {
-            let variant = &self.systems[system].variant;
-            if !variants.contains(variant) {
-                variants.push(variant.clone());
-            }
-        }
-        variants
+        distinct(
+            self.published()
+                .map(|system| self.systems[system].variant.clone()),
+        )
     }
 
     /// The systems of the study with the paper's that they stand for, in the paper's order, where

@@ -12,6 +12,7 @@ use super::measured::PaperRun;
 use super::results::{
     InvalidBlocks, LayoutResults, ShownValue, StudiedSystem, StudiedWork, UNKNOWN,
 };
+use crate::cells::distinct;
 use crate::shape::ConfigurationShape;
 
 /// Protocols that the layout `completion` has columns of, with their names: what is not there was
@@ -37,13 +38,7 @@ pub(super) fn add_works_and_systems(
     cells: &[StudyCell],
     runs: &[PaperRun],
 ) -> Places {
-    let mut sides: Vec<Option<&str>> = Vec::new();
-    for run in runs {
-        let side = run.part.side.as_deref();
-        if !sides.contains(&side) {
-            sides.push(side);
-        }
-    }
+    let mut sides = distinct(runs.iter().map(|run| run.part.side.as_deref()));
     if sides.is_empty() {
         sides.push(None);
     }

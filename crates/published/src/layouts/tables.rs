@@ -2,6 +2,7 @@
 
 use document::Document;
 use document::units::counted;
+use record::Fact;
 use study::PaperLayout;
 
 use super::arrangements;
@@ -10,6 +11,7 @@ use super::findings;
 use super::ratios::ratios;
 use super::results::{LayoutResults, ShownValue, UNKNOWN};
 use super::rows::{LayoutView, header, systems};
+use crate::cells::bracketed;
 
 /// The tables of a layout, and what has to be known of them.
 pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
@@ -98,16 +100,12 @@ fn descriptions(results: &LayoutResults, view: LayoutView) -> Vec<String> {
     let one = |system: usize| {
         let named = header(results, system);
         let of = &results.systems[system];
-        let description = match (of.description.known(), of.description.why()) {
-            (Some(description), _) => description.clone(),
-            (None, Some(why)) => format!("not available ({why})"),
-            (None, None) => "not applicable".to_owned(),
+        let description = match &of.description {
+            Fact::Known(description) => description.clone(),
+            Fact::Unavailable(why) => format!("not available ({why})"),
+            Fact::NotApplicable => "not applicable".to_owned(),
         };
-        let contributor = of
-            .contributor
-            .known()
-            .map_or_else(String::new, |name| format!(" [{name}]"));
-        format!("{named}: {description}{contributor}")
+        format!("{named}: {description}{}", bracketed(&of.contributor))
     };
     systems(results, view).into_iter().map(one).collect()
 }
