@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 
 use ::archive::{Archive, JournalMode, Opening, Remarks};
 use record::{Fact, Record, RunId};
+use system::{ProcessTimes, Sources};
 
 use crate::statistics::median;
 
@@ -122,14 +123,9 @@ pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool>
 /// The most memory that this program had. What it starts begins with that, by the count of the
 /// system (getrusage(2), `ru_maxrss`), since it begins as a copy of this.
 fn own_memory_bytes() -> Result<u64> {
-    let status = std::fs::read_to_string("/proc/self/status")?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
-    let kib = peak.and_then(|peak| peak.trim().strip_suffix(" kB"));
-    Ok(kib
-        .ok_or("/proc/self/status has no VmHWM")?
-        .trim()
-        .parse::<u64>()?
-        * 1_024)
+    let process = ProcessTimes::read(&Sources::default()).into_known();
+    let peak = process.and_then(|process| process.max_resident_bytes.into_known());
+    Ok(peak.ok_or("/proc/self/status has no VmHWM")?)
 }
 
 /// Opens an archive, or makes it.
@@ -156,11 +152,7 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
         record.origin.unix_ns = (FIRST_UNIX_NS + number * EVERY_NS) as i64;
         record.host.hostname = format!("host-{}", number % 500);
         record.spec.preset = Some(format!("preset-{}", number % 7));
-        if let Some(Fact::Known(target)) = record
-            .locations
-            .first_mut()
-            .map(|location| &mut location.target)
-        {
+        if let Fact::Known(target) = &mut record.locations[0].target {
             if let Fact::Known(mount) = &mut target.mount {
                 mount.file_system_type = ["ext4", "xfs", "btrfs"][number as usize % 3].to_owned();
             }

@@ -5,11 +5,12 @@ use crate::result::Result;
 use std::fs::File;
 use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 use system::child::ChildCost;
 
 use crate::mounts::{MountedVolume, sync, touch_memory};
-use crate::statistics::median;
+use crate::statistics::{interleaved, median};
 
 /// A piece of work.
 #[derive(Clone, Copy)]
@@ -118,18 +119,16 @@ impl Pairing {
     ) -> Result<()> {
         let commands = at.with_file_name("commands");
         std::fs::write(&commands, self.commands(at, work))?;
-        let mut costs = Vec::new();
-        // The first pair warms up and does not count.
-        for number in 0..=pairs {
-            let ours = self.ours(programs.ours, at, work, &commands)?;
-            sync(at)?;
-            let original = prompted(programs.original, &commands)?;
-            sync(at)?;
-            if number > 0 {
-                costs.push((ours, original));
-            }
-        }
-        let on_tmpfs = kind == "tmpfs";
+        let synced = |cost: ChildCost| sync(at).map(|()| cost);
+        let costs = interleaved(
+            pairs,
+            || {
+                self.ours(programs.ours, at, work, &commands)
+                    .and_then(synced)
+            },
+            || prompted(programs.original, &commands).and_then(synced),
+        )?;
+        let limited = |_: &f64| kind == "tmpfs";
         println!(
             "{kind:6} {:18} {:>8} {:>12}  {:24} {:24} {:24}",
             self.what,
@@ -137,15 +136,11 @@ impl Pairing {
             work.transactions,
             ratio(
                 &costs,
-                |cost| cost.wall.as_secs_f64(),
-                on_tmpfs.then_some(self.wall_limit)
+                |cost| cost.wall,
+                Some(self.wall_limit).filter(limited)
             ),
-            ratio(
-                &costs,
-                |cost| cost.user.as_secs_f64(),
-                self.user_limit.filter(|_| on_tmpfs)
-            ),
-            ratio(&costs, |cost| cost.system.as_secs_f64(), None),
+            ratio(&costs, |cost| cost.user, self.user_limit.filter(limited)),
+            ratio(&costs, |cost| cost.system, None),
         );
         Ok(())
     }
@@ -179,12 +174,8 @@ fn prompted(program: &Path, commands: &Path) -> Result<ChildCost> {
     cost(&mut Command::new(program), File::open(commands)?)
 }
 
-fn ratio(
-    pairs: &[(ChildCost, ChildCost)],
-    of: impl Fn(&ChildCost) -> f64,
-    limit: Option<f64>,
-) -> String {
-    let ratio = |(ours, original): &(ChildCost, ChildCost)| of(ours) / of(original);
+fn ratio(pairs: &[[ChildCost; 2]], of: fn(&ChildCost) -> Duration, limit: Option<f64>) -> String {
+    let ratio = |[ours, original]: &[ChildCost; 2]| of(ours).div_duration_f64(of(original));
     let median = median(pairs.iter().map(ratio));
     let verdict = match limit {
         Some(limit) if median.value <= limit => format!(" <= {limit:.2}"),

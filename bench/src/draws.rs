@@ -57,8 +57,8 @@ impl Draws {
     }
 
     /// One of several.
-    pub fn one<A: Copy>(&mut self, of: &[A]) -> A {
-        of[self.below(of.len() as u64) as usize]
+    pub fn one<A: Clone>(&mut self, of: &[A]) -> A {
+        of[self.below(of.len() as u64) as usize].clone()
     }
 
     pub fn up_to(&mut self, most: Duration) -> Duration {

@@ -121,22 +121,20 @@ fn perform(arguments: &Arguments) -> Result<bool> {
     }
     let ours = &arguments.ours;
     let pairs = |default| arguments.pairs.unwrap_or(default);
-    // Whether the limits hold, and whether --check asks for them. Benchmarks without limits return.
+    // Whether the limits hold, and whether --check asks for them.
+    let no_limits = |()| (true, false);
     let (holds, is_checked) = match &arguments.what {
         Benchmark::Classic(options) => {
             let original = &arguments.original;
-            classic::compare(classic::Programs { ours, original }, pairs(9), options)?;
-            return Ok(true);
+            let programs = classic::Programs { ours, original };
+            classic::compare(programs, pairs(9), options).map(no_limits)?
         }
-        Benchmark::Presets(options) => {
-            return presets::show(ours, &options.on, pairs(5)).map(|()| true);
-        }
-        Benchmark::Null(options) => return own::null(ours, pairs(9), options).map(|()| true),
-        Benchmark::Sweeps(options) => {
-            return driving::sweeps(ours, pairs(5), options).map(|()| true);
-        }
-        Benchmark::Steady => return driving::steady(ours).map(|()| true),
-        Benchmark::Plan => return own::plan(ours, pairs(9)).map(|()| true),
+        Benchmark::Presets(options) => presets::show(ours, &options.on, pairs(5)).map(no_limits)?,
+        Benchmark::Null(options) => own::null(ours, pairs(9), options).map(no_limits)?,
+        Benchmark::Sweeps(options) => driving::sweeps(ours, pairs(5), options).map(no_limits)?,
+        Benchmark::Steady => driving::steady(ours).map(no_limits)?,
+        Benchmark::Plan => own::plan(ours, pairs(9)).map(no_limits)?,
+        Benchmark::Ours(options) => ours::perform(options).map(no_limits)?,
         Benchmark::Floor(options) => (floor::perform(pairs(15), *options)?, options.check),
         Benchmark::Peers(options) => (peers::perform(pairs(15), options)?, options.check),
         Benchmark::Large(options) => (large::perform(ours, *options)?, options.check),
@@ -148,7 +146,6 @@ fn perform(arguments: &Arguments) -> Result<bool> {
         Benchmark::Verdicts(options) => (verdicts::perform(ours, *options)?, options.check),
         Benchmark::Archive(options) => (archive::compare(ours, pairs(9), *options)?, options.check),
         Benchmark::Safety(campaign) => (safety::perform(ours, campaign)?, true),
-        Benchmark::Ours(options) => return ours::perform(options).map(|()| true),
     };
     Ok(holds || !is_checked)
 }

@@ -82,27 +82,17 @@ impl Server {
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .spawn()?;
-        let orders = shell.stdin.take();
-        let answers = BufReader::new(
-            shell
-                .stdout
-                .take()
-                .ok_or("the server's shell has no output")?,
-        );
+        let (input, output) = (shell.stdin.take(), shell.stdout.take());
+        let mut orders = input.ok_or("the server's shell has no input")?;
         let mut server = Self {
             shell,
-            orders,
-            answers,
+            orders: None,
+            answers: BufReader::new(output.ok_or("the server's shell has no output")?),
             directory,
         };
         server.expect("ready")?;
-        writeln!(
-            server
-                .orders
-                .as_mut()
-                .ok_or("the server's shell has no input")?,
-            "start 1"
-        )?;
+        writeln!(orders, "start 1")?;
+        server.orders = Some(orders);
         server.expect("started")?;
         Ok(server)
     }
@@ -113,8 +103,8 @@ impl Server {
         if line.starts_with(word) {
             return Ok(());
         }
-        let log =
-            std::fs::read_to_string(self.directory.path().join("ganesha.log")).unwrap_or_default();
+        let log = self.directory.path().join("ganesha.log");
+        let log = std::fs::read_to_string(log).unwrap_or_default();
         Err(format!("the server does not start: {line}{log}").into())
     }
 
@@ -237,18 +227,14 @@ fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
     let further = FURTHER_LEAST + libnfs.calls.values().sum::<u64>() / FURTHER_SHARE;
     let mut names = ours.calls.keys().chain(libnfs.calls.keys());
     let near = |name: &String| {
-        let [ours, libnfs] =
-            [ours, libnfs].map(|measured| measured.calls.get(name).copied().unwrap_or(0));
-        ours.abs_diff(libnfs) <= further.max(libnfs / 20)
+        let calls = |measured: &Measured| measured.calls.get(name).copied().unwrap_or(0);
+        calls(ours).abs_diff(calls(libnfs)) <= further.max(calls(libnfs) / 20)
     };
     if names.all(near) {
         return Ok(());
     }
-    Err(format!(
-        "the calls differ: ours {:?}, libnfs {:?}",
-        ours.calls, libnfs.calls
-    )
-    .into())
+    let (ours, libnfs) = (&ours.calls, &libnfs.calls);
+    Err(format!("the calls differ: ours {ours:?}, libnfs {libnfs:?}").into())
 }
 
 /// Prints the ratios of each work at each depth. Whether all limits hold; nothing is compared where
@@ -267,11 +253,8 @@ pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool> {
         return Ok(true);
     }
     let server = Server::start()?;
-    let libnfs = compile(
-        SOURCE,
-        &server.directory.path().join("nfs_calls"),
-        &["-lnfs"],
-    )?;
+    let program = server.directory.path().join("nfs_calls");
+    let libnfs = compile(SOURCE, &program, &["-lnfs"])?;
     let rivals = NfsRivals {
         server,
         libnfs,
@@ -304,10 +287,9 @@ pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool> {
 }
 
 fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
-    let (user_limit, cpu_limit) = if depth == 1 {
-        (USER_LIMIT, CPU_LIMIT)
-    } else {
-        (DEEP_LIMIT, DEEP_LIMIT)
+    let (user_limit, cpu_limit) = match depth {
+        1 => (USER_LIMIT, CPU_LIMIT),
+        _ => (DEEP_LIMIT, DEEP_LIMIT),
     };
     let mut holds = true;
     let measures: [(&str, Measure, Option<f64>); 3] = [
@@ -321,23 +303,19 @@ fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
             .map(|[ours, libnfs]| (of(ours), of(libnfs)))
             .collect();
         // The kernel splits processor time by ticks of 4 ms: pairs are coarse, their sums are not.
-        let (found, is_met, wanted) = match limit {
-            Some(limit) => {
-                let found = ratio_of_sums(&numbers).unwrap_or_default();
-                (
-                    found,
-                    found.value > 0.0 && found.value <= limit,
-                    format!("<= {limit}"),
-                )
-            }
-            None => {
-                let found = median(numbers.iter().map(|(ours, libnfs)| ours / libnfs));
-                (
-                    found,
-                    found.low >= RATE_LIMIT,
-                    format!("lower end >= {RATE_LIMIT}"),
-                )
-            }
+        let found = match limit {
+            Some(_) => ratio_of_sums(&numbers).unwrap_or_default(),
+            None => median(numbers.iter().map(|(ours, libnfs)| ours / libnfs)),
+        };
+        let (is_met, wanted) = match limit {
+            Some(limit) => (
+                found.value > 0.0 && found.value <= limit,
+                format!("<= {limit}"),
+            ),
+            None => (
+                found.low >= RATE_LIMIT,
+                format!("lower end >= {RATE_LIMIT}"),
+            ),
         };
         holds &= is_met;
         let mean = |side: fn(&(f64, f64)) -> f64| {

@@ -20,9 +20,11 @@ impl Noise {
         let spent = self
             .before
             .and_then(|before| after.map(|after| after.spent_since(&before)));
-        let percent = |share: Fact<f64>| match share {
-            Fact::Known(share) => format!("{:.1} %", share * 100.0),
-            Fact::NotApplicable | Fact::Unavailable(_) => "unknown".to_owned(),
+        let percent = |share: Fact<f64>| {
+            let share = share.into_known();
+            share.map_or("unknown".to_owned(), |share| {
+                format!("{:.1} %", share * 100.0)
+            })
         };
         let steal = spent
             .as_ref()

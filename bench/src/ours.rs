@@ -7,10 +7,8 @@ use record::{Outcome, PhaseRecord};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use engines::nfs::Nfs;
-use engines::posix::Posix;
-use runner::{Control, EngineName, Event, Events, Place, RunSpec, Stage, SystemClock};
-use system::{Fact, MessageCounter, ProcessTimes, Sources};
+use runner::{Control, EngineName, Event, Events, Place, RunSpec, Stage};
+use system::{MessageCounter, ProcessTimes, Sources};
 use workload::{Phase, Workload};
 
 /// One run.
@@ -31,49 +29,30 @@ pub struct OursOptions {
 /// [`crate::phases::Costs::parse`] reads.
 pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
-    command.args([
-        "ours",
-        "--workload",
-        &serde_json::to_string(workload)?,
-        "--target",
-    ]);
-    command.arg(at);
-    if prepared {
-        command.arg("--prepared");
-    }
+    let workload = serde_json::to_string(workload)?;
+    command.args(["ours", "--workload", &workload, "--target"]);
+    command.arg(at).args(prepared.then_some("--prepared"));
     Ok(command)
 }
 
 /// Performs a workload and prints what its phases took: in a directory with the posix storage, or,
 /// with a depth, in a directory of its own below the URL of an NFS server.
 pub fn perform(options: &OursOptions) -> Result<()> {
-    let (at, prepared, depth) = (&options.target, options.prepared, options.depth);
-    let locations = vec![at.to_owned()];
+    let (engine, place) = match options.depth {
+        None => ("posix", Place::Location),
+        Some(_) => ("nfs", Place::OwnDirectory),
+    };
     let workload: Workload = serde_json::from_str(&options.workload)?;
-    let classic = |place| RunSpec {
-        prepared,
-        ..RunSpec::classic(workload.clone(), locations.clone(), place)
+    let spec = RunSpec {
+        prepared: options.prepared,
+        engine: EngineName::from_name(engine).expect("the registry has it"),
+        depth: options.depth.unwrap_or(1),
+        ..RunSpec::classic(workload, vec![options.target.clone()], place)
     };
     let mut times = Times::default();
-    let control = &mut Control::default;
-    let record = match depth {
-        None => runner::run(
-            &classic(Place::Location),
-            &Posix,
-            &SystemClock,
-            control,
-            &mut times,
-        ),
-        Some(depth) => {
-            let request = RunSpec {
-                engine: EngineName::from_name("nfs").expect("the registry has it"),
-                depth,
-                ..classic(Place::OwnDirectory)
-            };
-            let engine = Nfs::new(depth as usize, &locations);
-            runner::run(&request, &engine, &SystemClock, control, &mut times)
-        }
-    }?;
+    let mut run = runner::dispatch::prepare(&spec, &mut Control::default, &mut times)?;
+    run.apply_own();
+    let record = run.finish();
     if record.actual.outcome != Outcome::Complete {
         return Err(format!("the run did not end well: {:?}", record.actual.outcome).into());
     }
@@ -96,26 +75,20 @@ pub fn perform(options: &OursOptions) -> Result<()> {
         );
         println!("rates of {} {}", phase.name(), sum_of_rates(found));
     }
-    let transactions = record.actual.transactions().next();
-    for (procedure, count) in transactions.map(calls).unwrap_or_default() {
-        println!("call {procedure} {count}");
-    }
+    record.actual.transactions().for_each(print_calls);
     Ok(())
 }
 
 /// The calls of the transactions, where a storage counts them, by procedure.
-fn calls(phase: &PhaseRecord) -> Vec<(String, u64)> {
+fn print_calls(phase: &PhaseRecord) {
     let evidence = phase.evidence.as_ref();
     let readings = evidence.and_then(|evidence| evidence.performing.messages.known());
-    let kinds = readings
-        .into_iter()
-        .flatten()
-        .filter(|reading| reading.counter == MessageCounter::NfsEngine)
-        .filter_map(|reading| reading.kinds.known())
-        .flatten();
-    kinds
-        .map(|kind| (kind.kind.clone(), kind.requests))
-        .collect()
+    let mut readings = readings.into_iter().flatten();
+    let ours = readings.find(|reading| reading.counter == MessageCounter::NfsEngine);
+    let kinds = ours.and_then(|reading| reading.kinds.known());
+    for kind in kinds.into_iter().flatten() {
+        println!("call {} {}", kind.kind, kind.requests);
+    }
 }
 
 /// Of each worker its operations over its own time, added up.
@@ -151,10 +124,7 @@ impl Events for Times {
             | Event::PhaseAborted(Stage::Phase(phase), _) => (&mut self.after, phase),
             _ => return,
         };
-        times[phase as usize] = match ProcessTimes::read(&Sources::default()) {
-            Fact::Known(times) => Some(times),
-            Fact::NotApplicable | Fact::Unavailable(_) => None,
-        };
+        times[phase as usize] = ProcessTimes::read(&Sources::default()).into_known();
     }
 }
 

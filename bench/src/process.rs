@@ -129,9 +129,17 @@ impl Started {
         }
     }
 
-    /// How it has ended, if it has.
-    pub fn ended(&mut self) -> std::io::Result<Option<ExitStatus>> {
-        self.child.try_wait()
+    /// Waits until something is so or it has ended, but no longer than `patience`.
+    pub fn wait_for(
+        &mut self,
+        patience: Duration,
+        mut is_so: impl FnMut() -> bool,
+    ) -> std::io::Result<()> {
+        let began = Instant::now();
+        while !is_so() && self.child.try_wait()?.is_none() && began.elapsed() < patience {
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        Ok(())
     }
 
     /// How it ends; nothing where it goes on for so long.

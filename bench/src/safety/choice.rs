@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use rustix::process::Signal;
+
 use crate::draws::Draws;
 
 /// How a run is performed.
@@ -72,6 +74,18 @@ pub struct Round {
     pub guests_during: bool,
     /// And when nothing goes on.
     pub guests_after: bool,
+}
+
+impl Incident {
+    /// The signal that it is.
+    pub fn signal(self) -> Option<Signal> {
+        match self {
+            Self::Kill => Some(Signal::KILL),
+            Self::Interrupt => Some(Signal::INT),
+            Self::Terminate => Some(Signal::TERM),
+            Self::Nothing | Self::Exchange | Self::MountOver | Self::LazyUnmount => None,
+        }
+    }
 }
 
 impl Round {

@@ -265,10 +265,6 @@ fn noise(dice: &mut Draws, length: usize) -> Vec<u8> {
 }
 
 impl Guest {
-    pub fn is_directory(&self) -> bool {
-        self.what == GuestKind::Directory
-    }
-
     fn describe(&self) -> String {
         let what = match &self.what {
             GuestKind::File(content) if content.is_empty() => "an empty file".to_owned(),

@@ -57,6 +57,13 @@ impl Ended {
         self.told.push_str(errors);
     }
 
+    /// Logs a guest that was made.
+    pub fn log_guest(&mut self, when: &str, made: Option<String>) {
+        if let Some(made) = made {
+            self.log(format!("guest, {when}: {made}"));
+        }
+    }
+
     /// Takes the difference of each guest that is not as it was.
     pub fn judge_guests(&mut self, guests: &Guests, when: &str) {
         for difference in guests.differences() {
@@ -75,13 +82,14 @@ impl Ended {
         }
     }
 
-    /// Waits up to [`PATIENCE`] for a program to end. Returns its status and its last lines; `None`
-    /// if it had to be killed, which is recorded as a problem.
+    /// Waits up to [`PATIENCE`] for a program to end. Returns its status; `None` if it had to be
+    /// killed, which is recorded as a problem, as is a status that is not allowed.
     pub fn end(
         &mut self,
         what: &str,
         started: &mut Started,
-    ) -> Result<Option<(ExitStatus, String)>> {
+        is_allowed: impl FnOnce(ExitStatus) -> bool,
+    ) -> Result<Option<ExitStatus>> {
         let began = Instant::now();
         let ended = started.end_within(PATIENCE)?;
         let [output, errors] = started.streams()?;
@@ -98,7 +106,11 @@ impl Ended {
             return Ok(None);
         };
         self.was_killed |= status.signal().is_some();
-        Ok(Some((status, last_of(&(output + &errors)))))
+        if !is_allowed(status) {
+            let last = last_of(&(output + &errors));
+            self.problem(format!("{what} ended with {status}:\n{last}"));
+        }
+        Ok(Some(status))
     }
 
     /// The end of a round: counts the guests, and lists the scene of a failure.
@@ -110,12 +122,33 @@ impl Ended {
         self
     }
 
-    /// Moves a guest out of the way.
-    pub fn put_away(&mut self, guests: &mut Guests, path: &Path, to: &Path) {
-        match fs::rename(path, to) {
-            Ok(()) => guests.rebase(path, to),
-            // A guest that is gone was told of.
-            Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
+    /// Moves guests that are in the way aside, and with a directory what is in it.
+    pub fn put_away(
+        &mut self,
+        guests: &mut Guests,
+        aside: &Path,
+        is_in_the_way: impl Fn(&Path) -> bool,
+    ) {
+        let all: Vec<PathBuf> = guests
+            .all()
+            .iter()
+            .map(|guest| guest.path.clone())
+            .collect();
+        let is_inside = |path: &Path| {
+            path.ancestors()
+                .skip(1)
+                .any(|above| all.iter().any(|guest| guest == above))
+        };
+        let paths = all
+            .iter()
+            .filter(|path| is_in_the_way(path) && !is_inside(path));
+        for (number, path) in (1..).zip(paths) {
+            let to = aside.join(format!("{number}"));
+            match fs::rename(path, &to) {
+                Ok(()) => guests.rebase(path, &to),
+                // A guest that is gone was told of.
+                Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
+            }
         }
     }
 

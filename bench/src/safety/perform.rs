@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use std::io::{Seek, Write};
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
@@ -116,9 +116,7 @@ impl Performance<'_> {
     fn until_the_moment(&mut self, run: &mut Started) -> Result<()> {
         let began = Instant::now();
         if self.round.event != Incident::Nothing && self.round.moment.after_mark {
-            while run.ended()?.is_none() && began.elapsed() < PATIENCE && !self.is_marked() {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            run.wait_for(PATIENCE, || !self.run_directories(&self.mail).is_empty())?;
         }
         std::thread::sleep(self.round.moment.after);
         self.ended.log(format!(
@@ -126,10 +124,6 @@ impl Performance<'_> {
             began.elapsed().as_secs_f64()
         ));
         Ok(())
-    }
-
-    fn is_marked(&self) -> bool {
-        !self.run_directories(&self.mail).is_empty()
     }
 
     /// Directories with a run's mark: a location, and those in it.
@@ -152,7 +146,7 @@ impl Performance<'_> {
         if all.is_empty() {
             return self.mail.clone();
         }
-        all[dice.below(all.len() as u64) as usize].clone()
+        dice.one(&all)
     }
 
     fn directories_below(&self, directory: &Path) -> Vec<PathBuf> {
@@ -166,27 +160,19 @@ impl Performance<'_> {
     }
 
     fn end_of_run(&mut self, run: &mut Started) -> Result<()> {
-        let Some((status, last)) = self.ended.end("the run", run)? else {
-            return Ok(());
-        };
-        let is_allowed = match self.round.event {
-            Incident::Kill if status.signal() == Some(Signal::KILL.as_raw()) => true,
+        let Round {
+            event,
+            guests_during,
+            ..
+        } = self.round;
+        let is_allowed = |status: ExitStatus| match (event.signal(), status.code()) {
             // Before it has taken its signals for itself.
-            Incident::Interrupt if status.signal() == Some(Signal::INT.as_raw()) => true,
-            Incident::Terminate if status.signal() == Some(Signal::TERM.as_raw()) => true,
-            Incident::Nothing if !self.round.guests_during => status.code() == Some(0),
-            Incident::Interrupt => matches!(status.code(), Some(0..=2 | 130)),
-            Incident::Terminate => matches!(status.code(), Some(0..=2 | 143)),
-            _ => matches!(status.code(), Some(0..=2)),
+            (Some(sent), None) => status.signal() == Some(sent.as_raw()),
+            (Some(Signal::INT), Some(130)) | (Some(Signal::TERM), Some(143)) => true,
+            (_, code) if event == Incident::Nothing && !guests_during => code == Some(0),
+            (_, code) => matches!(code, Some(0..=2)),
         };
-        if !is_allowed {
-            let problem = format!(
-                "the run ended with {status}:
-{last}"
-            );
-            self.ended.problem(problem);
-        }
-        Ok(())
+        self.ended.end("the run", run, is_allowed).map(drop)
     }
 
     /// Calls `clean` as this round has it. The greatest exit status of the last time.
@@ -204,12 +190,9 @@ impl Performance<'_> {
                 let mut beside = Started::new(&mut command)?;
                 std::thread::sleep(dice.up_to(Duration::from_millis(20)));
                 self.clean_all()?;
-                match self.ended.end("the run beside clean", &mut beside)? {
-                    Some((status, last)) if status.code() != Some(0) => self
-                        .ended
-                        .problem(format!("the run beside clean ended with {status}: {last}")),
-                    _ => {}
-                }
+                let is_allowed = |status: ExitStatus| status.success();
+                self.ended
+                    .end("the run beside clean", &mut beside, is_allowed)?;
             }
         }
         let code = self.clean_all()?;

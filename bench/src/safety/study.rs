@@ -12,13 +12,13 @@ use crate::result::Result;
 use std::fs;
 use std::os::unix::process::ExitStatusExt;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use self::choice::{Change, End, StudyRound};
 use super::guests::Guests;
 use super::outcome::{Ended, PATIENCE, clean};
-use super::tree::entries;
+use super::tree::{entries, name_of};
 use crate::draws::Draws;
 use crate::process::Started;
 
@@ -128,26 +128,19 @@ impl StudyPerformance<'_> {
 
     /// Waits for the study's end and judges its exit status. Whether it ended.
     fn end_of_study(&mut self, study: &mut Started) -> Result<bool> {
-        let Some((status, last)) = self.ended.end("the study", study)? else {
-            return Ok(false);
-        };
-        let is_allowed = match self.round.end {
-            End::ByItself if self.round.change == Change::Nothing => status.code() == Some(0),
+        let (end, change) = (self.round.end, self.round.change);
+        let is_allowed = |status: ExitStatus| match end {
+            End::ByItself if change == Change::Nothing => status.success(),
             End::ByItself => matches!(status.code(), Some(0..=2)),
             End::Signals(signals) => match status.signal() {
                 Some(signal) => signals.iter().any(|sent| sent.as_raw() == signal),
                 None => matches!(status.code(), Some(0..=2 | 130 | 143)),
             },
         };
-        if !is_allowed {
-            let problem = format!(
-                "the study ended with {status}:
-{last}"
-            );
-            self.ended.problem(problem);
-        }
-        let is_whole = status.code() == Some(0);
-        if is_whole && !self.left().is_empty() {
+        let Some(status) = self.ended.end("the study", study, is_allowed)? else {
+            return Ok(false);
+        };
+        if status.success() && !self.left().is_empty() {
             self.ended
                 .problem(format!("the study ended with 0 and left {:?}", self.left()));
         }
@@ -155,22 +148,15 @@ impl StudyPerformance<'_> {
     }
 
     fn guest(&mut self, path: &Path, when: &str, dice: &mut Draws) -> Result<()> {
-        let elsewhere = self.elsewhere.clone();
-        if let Some(made) = self.guests.make(path, &elsewhere, dice)? {
-            self.ended.log(format!("guest, {when}: {made}"));
-        }
+        let made = self.guests.make(path, &self.elsewhere, dice)?;
+        self.ended.log_guest(when, made);
         Ok(())
     }
 
     /// The directories that the study has made, by their names, and those that the user has moved.
     fn made_directories(&self) -> Vec<PathBuf> {
         let is_made = |path: &PathBuf| {
-            let name = path
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
-            let numbers = name
+            let numbers = name_of(path)
                 .strip_prefix(PREFIX)
                 .map(|rest| rest.split('-').all(|part| part.parse::<u64>().is_ok()));
             let is_moved = self.users.contains(path);
@@ -187,19 +173,13 @@ impl StudyPerformance<'_> {
         if self.round.change == Change::Nothing {
             return Ok(());
         }
-        let began = Instant::now();
-        while self.made_directories().is_empty()
-            && study.ended()?.is_none()
-            && began.elapsed() < PATIENCE
-        {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        study.wait_for(PATIENCE, || !self.made_directories().is_empty())?;
         std::thread::sleep(self.round.change_after);
         let made = self.made_directories();
         if made.is_empty() {
             return Ok(());
         }
-        let directory = made[dice.below(made.len() as u64) as usize].clone();
+        let directory = dice.one(&made);
         self.ended.log(format!(
             "{:?} of {}",
             self.round.change,

@@ -8,6 +8,12 @@ pub fn is_file(path: &Path) -> bool {
 }
 
 /// The paths in a directory; none where it is not there.
+/// The last part of a path.
+pub fn name_of(path: &Path) -> String {
+    let name = path.file_name().unwrap_or_default();
+    name.to_string_lossy().into_owned()
+}
+
 pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();

@@ -148,6 +148,22 @@ fn row(
     holds
 }
 
+/// Rows of one worker and of four at each rate. Whether all agree with the limit.
+fn rows(law: Law, rates: &[f64], windows: &[Window], limit: Limit, sample: (u32, u64)) -> bool {
+    let mut holds = true;
+    for &rate in rates {
+        for workers in [1, 4] {
+            holds &= row(
+                SimulatedServer { law, rate, workers },
+                windows,
+                limit,
+                sample,
+            );
+        }
+    }
+    holds
+}
+
 /// Simulates all servers and prints how many are not steady. Whether the counts agree with the
 /// limits.
 pub fn perform(series: u32, seed: u64) -> bool {
@@ -176,12 +192,7 @@ pub fn perform(series: u32, seed: u64) -> bool {
             (Law::Lognormal, RATES),
             (Law::Constant, RATES),
         ] {
-            for &rate in rates {
-                for workers in [1, 4] {
-                    let server = SimulatedServer { law, rate, workers };
-                    holds &= row(server, &windows, FALSE_ALARMS, (series, seed));
-                }
-            }
+            holds &= rows(law, rates, &windows, FALSE_ALARMS, (series, seed));
         }
     }
     // Both are printed, whatever the first came to.
@@ -209,16 +220,8 @@ fn finds_slowdowns(series: u32, seed: u64) -> bool {
             Law::Exponential | Law::Constant => FINDS,
             Law::Bimodal | Law::Lognormal => Limit::None,
         };
-        for rate in [100.0, 200.0, 500.0, 1_000.0] {
-            for workers in [1, 4] {
-                holds &= row(
-                    SimulatedServer { law, rate, workers },
-                    &[window],
-                    limit,
-                    (series, seed),
-                );
-            }
-        }
+        let rates = [100.0, 200.0, 500.0, 1_000.0];
+        holds &= rows(law, &rates, &[window], limit, (series, seed));
     }
     holds
 }

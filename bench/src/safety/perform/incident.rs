@@ -5,8 +5,6 @@ use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-use rustix::process::Signal;
-
 use super::Performance;
 use crate::draws::Draws;
 use crate::mounts::Mount;
@@ -19,9 +17,12 @@ impl Performance<'_> {
         self.ended.log(format!("{event:?}"));
         match event {
             Incident::Nothing => {}
-            Incident::Kill => run.signal(Signal::KILL),
-            Incident::Interrupt => run.signal(Signal::INT),
-            Incident::Terminate => run.signal(Signal::TERM),
+            Incident::Kill | Incident::Interrupt | Incident::Terminate => {
+                event
+                    .signal()
+                    .into_iter()
+                    .for_each(|signal| run.signal(signal));
+            }
             Incident::Exchange => self.exchange(dice)?,
             Incident::MountOver => self.mount_over(dice)?,
             Incident::LazyUnmount => {

@@ -6,7 +6,6 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use super::{MANIFEST, Performance};
-use crate::safety::guests::Guest;
 use crate::safety::outcome::states;
 use crate::safety::tree::below;
 
@@ -35,11 +34,8 @@ impl Performance<'_> {
     pub(super) fn judge(&mut self, code: u8) -> Result<()> {
         self.ended.judge_guests(&self.guests, "");
         let rest = self.rest();
-        let files: Vec<&PathBuf> = rest
-            .files
-            .iter()
-            .filter(|path| !is_manifest(path))
-            .collect();
+        let files = rest.files.iter().filter(|path| !is_manifest(path));
+        let files: Vec<&PathBuf> = files.collect();
         self.ended.left = files.len() as u64;
         for path in files.iter().take(NAMED_MAX) {
             if !self.ended.was_killed {
@@ -83,13 +79,8 @@ impl Performance<'_> {
         // A directory of the run's in which a guest lies cannot be removed; its name is told, and
         // the user does so.
         for path in directories {
-            if !self
-                .guests
-                .all()
-                .iter()
-                .any(|guest| guest.path.starts_with(path))
-                && !has_files
-            {
+            let mut guests = self.guests.all().iter();
+            if !guests.any(|guest| guest.path.starts_with(path)) && !has_files {
                 self.ended
                     .problem_of(path, "is left, and holds nothing of a user's");
             } else if !self.has_named(path) {
@@ -102,15 +93,9 @@ impl Performance<'_> {
     /// Whether the run or `clean` has said that this stays. Where the directory was renamed since,
     /// by the name that it had.
     fn has_named(&self, path: &Path) -> bool {
-        let path = path
-            .strip_prefix(&self.scene)
-            .unwrap_or(path)
-            .to_string_lossy();
-        let mut parts = path.splitn(2, '/');
-        let (first, rest) = (
-            parts.next().unwrap_or_default(),
-            parts.next().unwrap_or_default(),
-        );
+        let path = path.strip_prefix(&self.scene).unwrap_or(path);
+        let path = path.to_string_lossy();
+        let (first, rest) = path.split_once('/').unwrap_or((&path, ""));
         let is_location = matches!(first, "mail.old" | "real" | "over");
         let named = |name: &str| {
             self.ended.told.lines().any(|line| {
@@ -130,22 +115,8 @@ impl Performance<'_> {
         for path in rest.files.iter().filter(|path| !is_manifest(path)) {
             fs::remove_file(path)?;
         }
-        let mut count = 0;
-        for path in self
-            .guests
-            .all()
-            .iter()
-            .map(|guest| guest.path.clone())
-            .collect::<Vec<_>>()
-        {
-            // A directory's own go with it, and have another path then.
-            if self.is_in_a_guest(&path) || path.starts_with(&self.elsewhere) {
-                continue;
-            }
-            count += 1;
-            let to = aside.join(count.to_string());
-            self.ended.put_away(&mut self.guests, &path, &to);
-        }
+        let is_meant = |path: &Path| !path.starts_with(&self.elsewhere);
+        self.ended.put_away(&mut self.guests, &aside, is_meant);
         let code = self.clean_all()?;
         let rest = self.rest();
         let left = (!rest.is_empty()).then_some(&rest as &dyn Debug);
@@ -153,14 +124,6 @@ impl Performance<'_> {
         self.ended
             .judge_guests(&self.guests, ", after the second clean");
         Ok(())
-    }
-
-    fn is_in_a_guest(&self, path: &Path) -> bool {
-        let above = path.parent();
-        let is_above = |guest: &Guest| {
-            guest.is_directory() && above.is_some_and(|above| above.starts_with(&guest.path))
-        };
-        self.guests.all().iter().any(is_above)
     }
 
     /// What is in the scene and is neither a guest nor the round's own.

@@ -38,20 +38,26 @@ impl Performance<'_> {
         for _ in 0..dice.between(1, 6) {
             let name = self.near_name(dice);
             let path = mail.join(&name);
-            let made = if name.starts_with(PREFIX) || name.len() <= 4 && dice.once_in(3) {
-                self.guests.make_directory(&path, dice)?
-            } else {
-                self.guests.make(&path, &elsewhere, dice)?
-            };
-            self.log_guest("before the run", made);
+            let is_directory = name.starts_with(PREFIX) || name.len() <= 4 && dice.once_in(3);
+            self.guest(&path, is_directory, "before the run", dice)?;
         }
         Ok(())
     }
 
-    pub(super) fn log_guest(&mut self, when: &str, made: Option<String>) {
-        if let Some(made) = made {
-            self.ended.log(format!("guest, {when}: {made}"));
-        }
+    /// A guest, of any kind or a directory, and a line about it.
+    fn guest(
+        &mut self,
+        path: &Path,
+        is_directory: bool,
+        when: &str,
+        dice: &mut Draws,
+    ) -> Result<()> {
+        let made = match is_directory {
+            true => self.guests.make_directory(path, dice)?,
+            false => self.guests.make(path, &self.elsewhere, dice)?,
+        };
+        self.ended.log_guest(when, made);
+        Ok(())
     }
 
     /// A name that is nearly one of ours, and that no run of these uses.
@@ -85,21 +91,18 @@ impl Performance<'_> {
             2 => format!("{number:016}"),
             _ => number.to_string(),
         };
-        let path = directory.join(&name);
-        let elsewhere = self.elsewhere.clone();
-        let made =
-            if name.starts_with(PREFIX) || name.len() == 2 && !name.starts_with(char::is_numeric) {
-                self.guests.make_directory(&path, dice)?
-            } else {
-                self.guests.make(&path, &elsewhere, dice)?
-            };
-        self.log_guest("called as the run's", made);
-        Ok(())
+        let is_directory =
+            name.starts_with(PREFIX) || name.len() == 2 && !name.starts_with(char::is_numeric);
+        self.guest(
+            &directory.join(&name),
+            is_directory,
+            "called as the run's",
+            dice,
+        )
     }
 
     /// A user makes files where the run was, some in the place of the run's own.
     pub(super) fn guests_after(&mut self, dice: &mut Draws) -> Result<()> {
-        let elsewhere = self.elsewhere.clone();
         for mut location in self.to_clean.clone() {
             if self.round.event == Incident::MountOver {
                 // The same by the path that it has when all is over.
@@ -113,7 +116,7 @@ impl Performance<'_> {
             all.extend(run_directories);
             all.push(location);
             for _ in 0..dice.between(1, 4) {
-                let directory = all[dice.below(all.len() as u64) as usize].clone();
+                let directory = dice.one(&all);
                 if !dice.once_in(2) {
                     self.guest_called_as_the_runs(&directory, dice)?;
                     continue;
@@ -129,10 +132,9 @@ impl Performance<'_> {
                 if files.is_empty() {
                     continue;
                 }
-                let path = files[dice.below(files.len() as u64) as usize].clone();
+                let path = dice.one(&files);
                 fs::remove_file(&path)?;
-                let made = self.guests.make(&path, &elsewhere, dice)?;
-                self.log_guest("in the place of a file of the run", made);
+                self.guest(&path, false, "in the place of a file of the run", dice)?;
             }
         }
         Ok(())

@@ -3,32 +3,24 @@
 use crate::result::Result;
 use std::fmt::Debug;
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use super::StudyPerformance;
 use crate::safety::outcome::states;
-use crate::safety::tree::{below, entries};
+use crate::safety::tree::{below, entries, name_of};
 
 impl StudyPerformance<'_> {
     /// What is in the directory for images and is no guest: paths in it, mounts, and loop devices.
     pub(super) fn left(&self) -> Vec<String> {
-        let is_guest = |path: &Path| {
-            self.guests
-                .all()
-                .iter()
-                .any(|guest| path.starts_with(&guest.path))
-        };
+        let guests = self.guests.all();
+        let is_guest = |path: &Path| guests.iter().any(|guest| path.starts_with(&guest.path));
         let all = below(&self.images, &is_guest).into_iter();
         let own = all.filter(|(path, _)| !is_guest(path) && !self.users.contains(path));
         let mut left: Vec<String> = own.map(|(path, _)| path.display().to_string()).collect();
         let images = self.images.display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-        left.extend(
-            mounts
-                .lines()
-                .filter(|line| line.contains(&images))
-                .map(str::to_owned),
-        );
+        let mounts = mounts.lines().filter(|line| line.contains(&images));
+        left.extend(mounts.map(str::to_owned));
         for device in entries(Path::new("/sys/block")) {
             let backing = fs::read_to_string(device.join("loop/backing_file")).unwrap_or_default();
             if backing.contains(&images) {
@@ -51,11 +43,7 @@ impl StudyPerformance<'_> {
                 self.ended
                     .problem(format!("clean ended with 0 and left {left:?}"));
             }
-            let name = directory
-                .file_name()
-                .unwrap_or_default()
-                .to_string_lossy()
-                .into_owned();
+            let name = name_of(&directory);
             if has_ours && !self.ended.told.contains(&format!("/{name}")) {
                 self.ended
                     .problem_of(&directory, "is left, and nobody has named it");
@@ -73,27 +61,8 @@ impl StudyPerformance<'_> {
     /// The user puts all own files away and removes the own directories: then `clean` removes the
     /// rest.
     pub(super) fn finish_by_hand(&mut self) -> Result<()> {
-        let inner: Vec<PathBuf> = self
-            .guests
-            .all()
-            .iter()
-            .map(|guest| guest.path.clone())
-            .collect();
-        let mut count = 0;
-        let images = self.images.clone();
-        for path in inner.iter().filter(|path| path.starts_with(&images)) {
-            // What lies in a directory of the user's goes with it.
-            let above = path.ancestors().skip(1);
-            if above
-                .into_iter()
-                .any(|above| inner.iter().any(|guest| guest == above))
-            {
-                continue;
-            }
-            count += 1;
-            let to = self.aside.join(count.to_string());
-            self.ended.put_away(&mut self.guests, path, &to);
-        }
+        let is_ours = |path: &Path| path.starts_with(&self.images);
+        self.ended.put_away(&mut self.guests, &self.aside, is_ours);
         for path in self.users.clone() {
             match fs::symlink_metadata(&path) {
                 Ok(facts) if facts.is_dir() && !path.ends_with("old") => fs::remove_dir_all(&path)?,
@@ -103,11 +72,8 @@ impl StudyPerformance<'_> {
         }
         let code = self.clean()?;
         let mut left = self.left();
-        left.extend(
-            entries(&self.images)
-                .iter()
-                .map(|path| path.display().to_string()),
-        );
+        let entries = entries(&self.images).into_iter();
+        left.extend(entries.map(|path| path.display().to_string()));
         let left = (!left.is_empty()).then_some(&left as &dyn Debug);
         self.ended.judge_last_clean(code, left);
         self.ended

@@ -2,7 +2,8 @@
 
 use std::path::Path;
 
-use document::{Format, sanitize};
+use document::Format;
+use document::sanitize::sanitize;
 use record::documents::Documents;
 use serde::Serialize;
 use verdict::CheckedRecord;
@@ -50,13 +51,8 @@ fn file(path: &Path, format: Format) -> Result<u8, Problem> {
     let source = match record_source::source(path) {
         Ok(source) => source,
         Err(error) => {
-            return tell(
-                path,
-                1,
-                true,
-                Err(format!("cannot read it: {error}")),
-                format,
-            );
+            let problem = format!("cannot read it: {error}");
+            return tell(path, 1, true, Err(problem), format);
         }
     };
     let mut code = 0;
@@ -106,11 +102,7 @@ fn tell(
             };
             match &found {
                 Ok(checked) => report::check::text(&name, checked),
-                Err(problem) => format!(
-                    "{}: {}\n",
-                    sanitize::sanitize(&name),
-                    sanitize::sanitize(problem)
-                ),
+                Err(problem) => format!("{}: {}\n", sanitize(&name), sanitize(problem)),
             }
         }
     })?;

@@ -52,22 +52,18 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
             Vec::new()
         });
         if cleaned.is_empty() && found.is_empty() {
-            print(&format!(
-                "{}: no files of a killed run\n",
-                sanitize::path(path)
-            ))?;
+            let path = sanitize::path(path);
+            print(&format!("{path}: no files of a killed run\n"))?;
         }
-        for done in &cleaned {
-            let (document, is_left) = report::clean::cleaned(done);
-            screen::print(&screen::text(&document, WIDTH))?;
-            code = code.max(is_left.into());
-        }
-        for found in found {
+        let made = found.into_iter().map(|found| {
             let spec = found.spec.clone();
             let removed = found.remove();
             let document = report::clean::made(spec.as_ref(), &removed);
+            (document, !removed.left.is_empty())
+        });
+        for (document, is_left) in cleaned.iter().map(report::clean::cleaned).chain(made) {
             screen::print(&screen::text(&document, WIDTH))?;
-            code = code.max((!removed.left.is_empty()).into());
+            code = code.max(is_left.into());
         }
     }
     Ok(if refused == paths.len() { WRONG } else { code })

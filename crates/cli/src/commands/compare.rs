@@ -1,6 +1,6 @@
 //! `postmark compare` and `postmark gate`: runs of the archive beside one another.
 
-use campaign::study::select::{Found, one_study, sides};
+use campaign::study::select::{one_study, sides};
 use document::Format;
 use published::layouts::LayoutView;
 use study::{Comparisons, Gate, GateRules, Metric, Requirement};
@@ -23,23 +23,13 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
             is_with_published: arguments.with_published,
         };
         let found = one_study(&archive, &arguments.sides)?;
-        layout::show(
-            &archive,
-            &found.design,
-            &found.runs,
-            layout,
-            view,
-            arguments.format,
-        )?;
+        let shown = (layout, view, arguments.format);
+        layout::show(&archive, &found.design, &found.runs, shown)?;
         return Ok(0);
     }
-    let Found { tables, .. } = sides(
-        &archive,
-        &arguments.sides,
-        &arguments.metric,
-        arguments.unlike,
-    )?;
-    show(&tables, arguments.format)?;
+    let (metrics, unlike) = (&arguments.metric, arguments.unlike);
+    let found = sides(&archive, &arguments.sides, metrics, unlike)?;
+    show(&found.tables, arguments.format)?;
     Ok(0)
 }
 

@@ -27,7 +27,7 @@ use system::{Accounted, Fact, Host, Sources, Target, WatchedAccount};
 
 use crate::args::ObserveArguments;
 use crate::ui::output::{OutputFile, Outputs};
-use crate::ui::problem::{Problem, tell};
+use crate::ui::problem::{Problem, refuse, tell};
 use crate::ui::signals::Masks;
 
 /// What shells say of a command that is not there.
@@ -47,7 +47,8 @@ const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     let path = arguments.target.as_deref().unwrap_or(Path::new("."));
     let directory = directory(path)?;
-    let output = output(arguments)?;
+    let mut outputs = Outputs::new(arguments.force, None, &[])?;
+    let output = outputs.judge_and_open("--output", arguments.output.as_deref())?;
     let sources = Sources::default();
     let target = Target::read(&sources, path);
     let account = WatchedAccount::of(&sources, [&target]);
@@ -57,15 +58,13 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     let began_unix_ns = unix_ns();
     let began = Instant::now();
     let [program, words @ ..] = &arguments.command[..] else {
-        return Err(Problem::refused("expected a command after --".to_owned()));
+        return refuse("expected a command after --");
     };
     let child = match Command::new(program).args(words).spawn() {
         Ok(child) => child,
         Err(error) => {
-            tell(format_args!(
-                "cannot run {}: {error}",
-                sanitize::os(program)
-            ));
+            let program = sanitize::os(program);
+            tell(format_args!("cannot run {program}: {error}"));
             return Ok(match error.kind() {
                 ErrorKind::NotFound => NOT_FOUND,
                 _ => NOT_EXECUTABLE,
@@ -100,10 +99,8 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
 /// The target, held open for its sync.
 fn directory(path: &Path) -> Result<File, Problem> {
     let wrong = |problem: &dyn std::fmt::Display| {
-        Problem::refused(format!(
-            "cannot observe the target {}: {problem}",
-            sanitize::path(path)
-        ))
+        let path = sanitize::path(path);
+        Problem::refused(format_args!("cannot observe the target {path}: {problem}"))
     };
     if registry::is_url(path) {
         return Err(wrong(
@@ -118,12 +115,6 @@ fn directory(path: &Path) -> Result<File, Problem> {
         ErrorKind::NotADirectory => wrong(&"it is not a directory"),
         _ => wrong(&error),
     })
-}
-
-/// Nothing is written to it before the command has ended.
-fn output(arguments: &ObserveArguments) -> Result<Option<OutputFile>, Problem> {
-    let mut outputs = Outputs::new(arguments.force, None, &[])?;
-    outputs.judge_and_open("--output", arguments.output.as_deref())
 }
 
 fn cannot_observe(error: std::io::Error) -> Problem {

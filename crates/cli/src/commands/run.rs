@@ -12,7 +12,7 @@ use runner::RunSpec;
 use crate::args::{self, Command, CommandLine, RunArguments};
 use crate::commands::run::ready::{Ready, understand};
 use crate::ui::perform::Signals;
-use crate::ui::problem::Problem;
+use crate::ui::problem::{Problem, refuse};
 use crate::ui::watchdog_process::Side;
 use campaign::input::Input;
 use campaign::ranks::Launched;
@@ -33,16 +33,16 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
 
 /// The run of a process that no launcher has started.
 fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
-    if arguments.parts.is_some() {
-        return Err(Problem::refused(
-            "--parts is for the processes that mpirun or srun starts (remove it, or start several)",
-        ));
-    }
-    if !arguments.observe.is_empty() {
-        return Err(Problem::refused(
-            "--observe is for the processes that mpirun or srun starts (remove it, or start \
-             several)",
-        ));
+    for (option, is_given) in [
+        ("--parts", arguments.parts.is_some()),
+        ("--observe", !arguments.observe.is_empty()),
+    ] {
+        if is_given {
+            return refuse(format_args!(
+                "{option} is for the processes that mpirun or srun starts (remove it, or start \
+                 several)"
+            ));
+        }
     }
     let specified = understand(arguments)?;
     // What was read from a pipe cannot be read again.
@@ -54,9 +54,8 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
             &arguments.report,
             &specified.spec.ack_log,
         ];
-        if let Some(code) =
-            side.instead(targets.chain(beside.into_iter().flatten().map(PathBuf::as_path)))
-        {
+        let beside = beside.into_iter().flatten().map(PathBuf::as_path);
+        if let Some(code) = side.instead(targets.chain(beside)) {
             return Ok(code);
         }
     }

@@ -123,23 +123,17 @@ impl<'a> Machine<'a> {
     fn of(slice: Option<&'a MachineSlice>) -> Self {
         let counted = slice.map_or(Fact::NotApplicable, |slice| Fact::Known(&slice.counted));
         let threads = slice.and_then(|slice| slice.counted.threads.known());
+        let threads = threads.into_iter().flat_map(|threads| &threads.each);
         let devices = slice.and_then(|slice| slice.counted.devices.known());
+        let devices = devices.into_iter().flatten();
         Self {
             counted_ns: slice.map(|slice| slice.ended_ns - slice.began_ns),
             process: Numbers(ProcessOverTime::live(&counted)),
             system: Numbers(SystemOverTime::live(
                 &counted.map(|counted| &counted.system),
             )),
-            by_thread: threads
-                .map_or(&[][..], |threads| &threads.each)
-                .iter()
-                .map(OfThread::of)
-                .collect(),
-            by_device: devices
-                .map_or(&[][..], |devices| devices)
-                .iter()
-                .map(OfDevice::of)
-                .collect(),
+            by_thread: threads.map(OfThread::of).collect(),
+            by_device: devices.map(OfDevice::of).collect(),
         }
     }
 }

@@ -23,8 +23,7 @@ use crate::ui::problem::{Problem, USER, print, refuse, tell};
 /// Where there is no such run, one cannot be read, or what was written cannot be delivered.
 pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     if !arguments.runs.is_empty() && !arguments.filters.are_empty() {
-        let told = "runs and conditions (--since, --host and so on) cannot be combined";
-        return refuse(told);
+        return refuse("runs and conditions (--since, --host and so on) cannot be combined");
     }
     let archive = open(&arguments.archive)?;
     if let (true, Some(by), Some(system)) = (arguments.submission, &arguments.by, &arguments.system)

@@ -12,7 +12,7 @@ use report::figures::PaperFigure;
 use super::opened::open;
 use crate::args::ReportArguments;
 use crate::ui::output::{Outputs, is_standard_output, unwritable};
-use crate::ui::problem::{Problem, print};
+use crate::ui::problem::{Problem, print, refuse};
 
 /// The file's own file system is waited for so long.
 const WRITE_MAX: Duration = Duration::from_secs(60);
@@ -24,10 +24,9 @@ const WRITE_MAX: Duration = Duration::from_secs(60);
 /// Where it is meant.
 pub fn needs_file(path: Option<&Path>) -> Result<(), Problem> {
     match path.is_some_and(is_standard_output) {
-        true => Err(Problem::refused(
-            "--report needs a file ('postmark report --output -' writes to standard output)"
-                .to_owned(),
-        )),
+        true => {
+            refuse("--report needs a file ('postmark report --output -' writes to standard output)")
+        }
         false => Ok(()),
     }
 }
@@ -94,10 +93,8 @@ fn figure_files<'a>(directory: &Path, figures: &'a [PaperFigure]) -> Vec<(PathBu
             (".txt", &figure.caption),
         ]
         .map(|(end, text)| {
-            (
-                directory.join(format!("{}{end}", figure.name)),
-                text.as_str(),
-            )
+            let file = directory.join(format!("{}{end}", figure.name));
+            (file, text.as_str())
         })
     };
     figures.iter().flat_map(of_one).collect()

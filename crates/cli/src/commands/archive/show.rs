@@ -10,7 +10,7 @@ use super::opened::{number, open};
 use crate::args::{ListArguments, ShowArguments};
 use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::ui::output::{Outputs, is_standard_output};
-use crate::ui::problem::{Problem, USER};
+use crate::ui::problem::{Problem, USER, refuse};
 use crate::ui::screen;
 use campaign::input::Input;
 use campaign::record_source;
@@ -46,9 +46,10 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
 /// Where there is no such run, it cannot be read, or the report cannot be delivered.
 pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     if arguments.with_published && arguments.format != Format::Text {
-        let told = "--with-published requires --format text ('postmark published beside' has \
-                    other formats)";
-        return Err(Problem::refused(told.to_owned()));
+        return refuse(
+            "--with-published requires --format text ('postmark published beside' has other \
+             formats)",
+        );
     }
     let shown = records(arguments)?.map(|record| {
         let (record, head) = record?;
@@ -60,11 +61,13 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
         _ => "\n",
     };
     let text = shown.join(between);
-    let is_archived = record_source::name(&arguments.run).is_some();
-    let archive = is_archived.then(|| place_of_one(arguments.archive.archive.as_deref()));
-    let archive = archive.transpose()?;
-    let inputs = (!is_archived).then(|| Input::new("RUN", &arguments.run));
-    let inputs: Vec<Input> = inputs.into_iter().collect();
+    let (archive, inputs) = match record_source::name(&arguments.run) {
+        Some(_) => (
+            Some(place_of_one(arguments.archive.archive.as_deref())?),
+            vec![],
+        ),
+        None => (None, vec![Input::new("RUN", &arguments.run)]),
+    };
     let mut outputs = Outputs::new(arguments.force, archive.as_ref(), &inputs)?;
     let output = outputs.judge_and_open("--output", arguments.output.as_deref())?;
     deliver(WRITTEN_WITHIN, output, &text, arguments.format)?;
@@ -74,28 +77,24 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
 /// A run as it is shown.
 fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<String, Problem> {
     if arguments.format.is_classic() && record.actual.classic.is_none() {
-        let told = "--format classic and terse can show only complete runs of the classic \
-                    workload (use --format text or json)";
-        return Err(Problem::refused(told.to_owned()));
+        return refuse(
+            "--format classic and terse can show only complete runs of the classic workload (use \
+             --format text or json)",
+        );
     }
     let is_screen = arguments.output.as_deref().is_none_or(is_standard_output);
     let mut text = render(record, arguments.format, arguments.full, is_screen);
     if arguments.format == Format::Text {
         text.insert_str(0, &screen::laid_out(head, WIDTH, is_screen));
         if let Some(width) = screen::width().filter(|_| is_screen) {
-            text.push_str(&screen::text(
-                &report::terminal::charts(record, width),
-                WIDTH,
-            ));
+            let charts = report::terminal::charts(record, width);
+            text.push_str(&screen::text(&charts, WIDTH));
         }
     }
     if arguments.with_published {
+        let beside = beside_run(record).document();
         text.push('\n');
-        text.push_str(&screen::laid_out(
-            &beside_run(record).document(),
-            WIDTH,
-            is_screen,
-        ));
+        text.push_str(&screen::laid_out(&beside, WIDTH, is_screen));
     }
     Ok(text)
 }

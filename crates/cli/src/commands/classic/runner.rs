@@ -80,25 +80,23 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
             complain(format!("not removed: {}: {}", left.path, left.why));
         }
     }
-    match &record.actual.outcome {
+    let leave = || RunEnd::Leave(exit_status(record));
+    let (why, end) = match &record.actual.outcome {
         Outcome::Complete => match record.actual.classic {
             Some(figures) if left_something(record) => return RunEnd::NotRemoved(figures),
             Some(figures) => return RunEnd::Complete(figures),
             None => unreachable!("a run of the classic work has the classic figures"),
         },
-        Outcome::Failed { why } | Outcome::PlaceGone { why } => complain(why.clone()),
+        Outcome::Failed { why } => (why.clone(), RunEnd::Failed),
+        Outcome::PlaceGone { why } => (why.clone(), leave()),
+        Outcome::Interrupted { signal } => (format!("interrupted by signal {signal}"), leave()),
         Outcome::Unfinished => unreachable!("a run that was performed has ended"),
-        Outcome::Interrupted { signal } => complain(format!("interrupted by signal {signal}")),
-    }
+    };
+    complain(why);
     let partial = report::classic::of_record(record, Format::Classic);
     // What to do with a reader that has gone is for the session to decide.
     let _ = output
         .write_all(partial.as_bytes())
         .and_then(|()| output.flush());
-    match &record.actual.outcome {
-        Outcome::Interrupted { .. } | Outcome::PlaceGone { .. } => {
-            RunEnd::Leave(exit_status(record))
-        }
-        Outcome::Complete | Outcome::Failed { .. } | Outcome::Unfinished => RunEnd::Failed,
-    }
+    end
 }

@@ -79,10 +79,8 @@ fn perform_together(
         Ok(None) => return Ok(if joined.is_lost() { FAILED } else { 0 }),
         Err(problem) => {
             // Where a rank is lost, what this one completed stays.
-            parts
-                .into_iter()
-                .filter(|_| !joined.is_lost())
-                .for_each(PartsWriter::remove);
+            let parts = parts.into_iter().filter(|_| !joined.is_lost());
+            parts.for_each(PartsWriter::remove);
             return Err(problem);
         }
     };
@@ -94,11 +92,8 @@ fn perform_together(
         false => Ok(campaign::exit_status(&record)),
     };
     // What all have put together is reported, and in the archive.
-    let is_asked = arguments.parts.is_some();
-    parts
-        .into_iter()
-        .filter(|_| !is_asked)
-        .for_each(PartsWriter::remove);
+    let unasked = parts.into_iter().filter(|_| arguments.parts.is_none());
+    unasked.for_each(PartsWriter::remove);
     code
 }
 
@@ -113,7 +108,7 @@ fn ready_on_all(
         counted?;
         let specified = understand(arguments)?;
         let Some(mut ready) = Ready::of(arguments, specified)? else {
-            return Err(Problem::refused("a plan needs no ranks"));
+            return refuse("a plan needs no ranks");
         };
         ready.calibrate()?;
         let Specified {
@@ -171,16 +166,13 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     let begun = directory_of_runs(arguments.archive.as_deref())
         .map(|directory| directory.join(joined.directory_name()))
         .and_then(|directory| PartsWriter::begin(&directory, of, false, USER));
-    Ok(begun.map_or_else(
-        |why| {
-            joined.tell(format_args!(
-                "warning: {why}; the run continues without the part of this rank on disk (use \
-                 --parts DIR)"
-            ));
-            None
-        },
-        Some,
-    ))
+    if let Err(why) = &begun {
+        joined.tell(format_args!(
+            "warning: {why}; the run continues without the part of this rank on disk (use --parts \
+             DIR)"
+        ));
+    }
+    Ok(begun.ok())
 }
 
 /// Where the part of this rank is, and what to do with it, for the line that says that another rank

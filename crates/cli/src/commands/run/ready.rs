@@ -365,10 +365,9 @@ fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), Problem>
     if arguments.live.as_deref().is_some_and(is_standard_output)
         && arguments.output.as_deref().is_none_or(is_standard_output)
     {
-        return Err(Problem::refused(
-            "--live - uses standard output: write the report to a file with --output FILE"
-                .to_owned(),
-        ));
+        return refuse(
+            "--live - uses standard output: write the report to a file with --output FILE",
+        );
     }
     archive::needs_file(arguments.report.as_deref())?;
     Ok(specified

@@ -38,10 +38,8 @@ pub(super) fn of_first(
 ) -> Result<u8, Problem> {
     let place = place(arguments)?;
     let mut intended = intended(arguments, &place)?;
-    let cells = intended
-        .design
-        .cells()
-        .map_err(|flaw| Problem::refused(format!("the study is wrong: {flaw}")))?;
+    let wrong = |flaw| Problem::refused(format_args!("the study is wrong: {flaw}"));
+    let cells = intended.design.cells().map_err(wrong)?;
     // Among ranks that is done before they join.
     if !arguments.dry_run && ranks.is_none() {
         let directories = intended.design.directories().map(Path::new);
@@ -63,7 +61,8 @@ pub(super) fn of_first(
         id: &intended.id,
         side: arguments.side.as_deref().zip(arguments.block),
     };
-    let targets = targets(arguments, &course)?;
+    let user = (USER, Interruption::watch as WatchMade);
+    let targets = Targets::new(course.design, course.cells, arguments.file.as_deref(), user)?;
     let plan = campaign::study::plan(&course, &intended.runs, &targets, USER)?;
     show_plan(arguments, &plan)?;
     if arguments.dry_run {
@@ -102,11 +101,6 @@ fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
 }
 
 /// The targets of the study. Nothing is made yet.
-fn targets(arguments: &StudyArguments, course: &Course<'_>) -> Result<Targets, Problem> {
-    let user = (USER, Interruption::watch as WatchMade);
-    Targets::new(course.design, course.cells, arguments.file.as_deref(), user)
-}
-
 /// The file of the page, where one is asked for.
 fn page(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Option<OutputFile>, Problem> {
     let inputs = arguments.file.iter().map(|file| Input::new("FILE", file));
@@ -157,17 +151,17 @@ fn judge(
     check_layout(design)?;
     archive::needs_file(arguments.report.as_deref())?;
     if arguments.with_published && design.layout.is_none() {
-        return Err(Problem::refused(
+        return refuse(
             "--with-published requires a layout (add --layout NAME, or layout = \"NAME\" to the \
              study file)",
-        ));
+        );
     }
     if cells.len() == 1 && arguments.side.is_none() && design.layout.is_none() {
-        return Err(Problem::refused(
+        return refuse(
             "the study has one configuration: there is nothing to compare it with (add a second \
              --target, which may be the same directory under another name, like --target \
              again=DIR, or an option with several values, like --axis workers=1,4)",
-        ));
+        );
     }
     Ok(())
 }
@@ -196,9 +190,7 @@ fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 
 fn show_plan(arguments: &StudyArguments, plan: &StudyPlan) -> Result<(), Problem> {
     if arguments.dry_run || arguments.format == Format::Text {
         if arguments.format == Format::Csv {
-            return Err(Problem::refused(
-                "--dry-run has no CSV (use --format text, markdown or json)",
-            ));
+            return refuse("--dry-run has no CSV (use --format text, markdown or json)");
         }
         screen::answer(
             arguments.format,

@@ -5,38 +5,26 @@ use std::hash::{BuildHasher as _, Hasher as _, RandomState};
 
 use campaign::archive::ArchivePlace;
 use campaign::study::design_file::of_file;
-use campaign::study::directories::MountedOn;
-use campaign::study::found;
+use campaign::study::found::{self, FoundStudy};
 use document::sanitize;
-use study::{Design, StudyRun};
+use study::Design;
 
 use super::design_args;
 use crate::args::StudyArguments;
-use crate::ui::problem::{Problem, USER};
-
-/// What is to be performed: a new study, or one that is there.
-pub(super) struct Intended {
-    pub(super) id: String,
-    pub(super) design: Design,
-    pub(super) runs: Vec<StudyRun>,
-    /// The file systems of its directories, where they have to be those of earlier runs.
-    pub(super) mounted: BTreeMap<String, MountedOn>,
-}
+use crate::ui::problem::{Problem, USER, refuse};
 
 pub(super) fn intended(
     arguments: &StudyArguments,
     place: &ArchivePlace,
-) -> Result<Intended, Problem> {
+) -> Result<FoundStudy, Problem> {
     if let Some(word) = &arguments.resume {
         return resumed(arguments, place, word);
     }
     let text = match &arguments.file {
         Some(path) => {
             let text = campaign::run_spec::text_of(path).map_err(|cause| {
-                Problem::refused(format!(
-                    "cannot read the study file {}: {cause}",
-                    sanitize::path(path)
-                ))
+                let path = sanitize::path(path);
+                Problem::refused(format_args!("cannot read the study file {path}: {cause}"))
             })?;
             design_args::changed(&text, arguments, design_args::targets(arguments)?)
                 .map_err(|error| of_file(path, error))?
@@ -54,26 +42,25 @@ pub(super) fn intended(
         _ => None,
     };
     let Some(found) = joined else {
-        return Ok(Intended {
+        return Ok(FoundStudy {
             id: new_identity(),
             design,
             runs: Vec::new(),
+            going: None,
             mounted: BTreeMap::new(),
         });
     };
     if found.design.text != design.text {
-        return Err(Problem::refused(format!(
+        return refuse(format_args!(
             "the tag belongs to the study {} with another design (use the same words as for its \
              other sides, or another --tag)",
             found.id
-        )));
+        ));
     }
-    Ok(Intended {
-        id: found.id,
-        design,
-        runs: found.runs,
+    Ok(FoundStudy {
         // A side may be on another file system.
         mounted: BTreeMap::new(),
+        ..found
     })
 }
 
@@ -81,7 +68,7 @@ fn resumed(
     arguments: &StudyArguments,
     place: &ArchivePlace,
     word: &str,
-) -> Result<Intended, Problem> {
+) -> Result<FoundStudy, Problem> {
     let found = found::find(&place.open(false, USER)?, word)?.ok_or_else(|| {
         Problem::refused(format!(
             "there is no study '{word}' in the archive (expected its identity, its name or last; \
@@ -89,27 +76,22 @@ fn resumed(
         ))
     })?;
     if let Some(run) = found.going {
-        return Err(Problem::refused(format!(
+        return refuse(format_args!(
             "the study {} is still running: run {run} has not ended (wait for it, or end it)",
             found.id
-        )));
+        ));
     }
     if found.design.until.is_some() && arguments.blocks.is_some() {
-        return Err(Problem::refused(
+        return refuse(
             "the looks of a study with until are spread over its blocks, which therefore stay as \
              they are (remove --blocks)",
-        ));
+        );
     }
     let text = design_args::changed(&found.design.text, arguments, Vec::new())
         .unwrap_or_else(|_| found.design.text.clone());
     let design = Design::parse(&text)
         .map_err(|error| Problem::refused(format!("cannot continue this study: {}", error.flaw)))?;
-    Ok(Intended {
-        id: found.id,
-        design,
-        runs: found.runs,
-        mounted: found.mounted,
-    })
+    Ok(FoundStudy { design, ..found })
 }
 
 /// An identity that no other study has: 12 hexadecimal digits.

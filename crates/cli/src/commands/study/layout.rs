@@ -17,9 +17,7 @@ pub fn show(
     archive: &Archive,
     design: &Design,
     runs: &[StudyRun],
-    layout: PaperLayout,
-    view: LayoutView,
-    format: Format,
+    (layout, view, format): (PaperLayout, LayoutView, Format),
 ) -> Result<(), Problem> {
     let results = publications::layout(archive, design, runs, layout)?;
     screen::answer(

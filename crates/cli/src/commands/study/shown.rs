@@ -49,14 +49,9 @@ pub(super) fn report_of(
     let view = LayoutView {
         is_with_published: arguments.with_published,
     };
-    layout::show(
-        &place.open(false, USER)?,
-        course.design,
-        runs,
-        layout,
-        view,
-        arguments.format,
-    )
+    let archive = place.open(false, USER)?;
+    let shown = (layout, view, arguments.format);
+    layout::show(&archive, course.design, runs, shown)
 }
 
 fn compare_of(
