@@ -10,34 +10,16 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::clocks::{ClockOffset, between};
-use crate::communicator::CommunicationError;
-use crate::message::{Collective, decode, encode};
+use crate::communicator::{CommunicationError, Outcome};
+use crate::links::Post;
+use crate::message::{decode, encode};
 use crate::tree::{children, parent};
-
-/// What came of something.
-pub(crate) type Outcome<T> = Result<T, CommunicationError>;
-
-/// Messages of one thing that is done together.
-pub(crate) trait Post {
-    /// The number of this rank.
-    fn rank(&self) -> u32;
-
-    /// How many ranks do it: the first ones.
-    fn ranks(&self) -> u32;
-
-    /// The next message of a neighbour in the tree; none where it has not come yet, and an error
-    /// where it cannot come any more.
-    fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>>;
-
-    /// Sends a message to a neighbour.
-    fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()>;
-}
 
 /// How far something is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Progress {
-    /// It is done, and was answered.
-    Done,
+pub(crate) enum Progress<T> {
+    /// It is done, and came to this.
+    Done(T),
     /// A part is done, and the next one can be.
     More,
     /// A message is missing.
@@ -46,40 +28,55 @@ pub(crate) enum Progress {
 
 /// One thing that ranks do together.
 pub(crate) trait Meet: Send {
-    /// Which one.
-    fn collective(&self) -> Collective;
+    /// What it comes to.
+    type Value;
 
     /// Does the next part.
-    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress>;
+    fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<Self::Value>>;
+}
+
+/// Something that was begun, and whoever waits for it.
+pub(crate) trait Begun: Send {
+    /// Does the next part; what it came to was answered where it is done.
+    fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<()>>;
 
     /// Answers that it failed.
     fn fail(&self, why: &CommunicationError);
 }
 
+impl<M: Meet<Value: Send>> Begun for (M, Sender<Outcome<M::Value>>) {
+    fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<()>> {
+        Ok(match self.0.advance(post)? {
+            Progress::Done(value) => {
+                // Whoever asked may have gone.
+                let _ = self.1.send(Ok(value));
+                Progress::Done(())
+            }
+            Progress::More => Progress::More,
+            Progress::Waits => Progress::Waits,
+        })
+    }
+
+    fn fail(&self, why: &CommunicationError) {
+        let _ = self.1.send(Err(why.clone()));
+    }
+}
+
 /// Merges what all have, up the tree in the order of ranks, and tells all what it came to.
 pub(crate) struct Merge<T, M> {
-    collective: Collective,
     /// What is merged so far; nothing once it was told to the rank above.
     sum: Option<T>,
     merge: M,
     /// How many of the ranks right below are in the sum.
     merged: usize,
-    answer: Sender<Outcome<T>>,
 }
 
 impl<T, M: FnMut(T, T) -> T> Merge<T, M> {
-    pub(crate) fn new(
-        collective: Collective,
-        own: T,
-        merge: M,
-        answer: Sender<Outcome<T>>,
-    ) -> Self {
+    pub(crate) fn new(own: T, merge: M) -> Self {
         Self {
-            collective,
             sum: Some(own),
             merge,
             merged: 0,
-            answer,
         }
     }
 
@@ -102,11 +99,9 @@ where
     T: Serialize + DeserializeOwned + Send,
     M: FnMut(T, T) -> T + Send,
 {
-    fn collective(&self) -> Collective {
-        self.collective
-    }
+    type Value = T;
 
-    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress> {
+    fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<T>> {
         let (rank, ranks) = (post.rank(), post.ranks());
         if let Some(child) = children(rank, ranks).nth(self.merged) {
             let Some(body) = post.take(child)? else {
@@ -117,10 +112,12 @@ where
             return Ok(Progress::More);
         }
         let (body, whole) = match (parent(rank), self.sum.take()) {
-            (None, sum) => {
+            (None, Some(sum)) => {
                 let body = if ranks > 1 { encode(&sum)? } else { Vec::new() };
                 (body, sum)
             }
+            // Merging has failed, and with it all that is done together.
+            (None, None) => return Ok(Progress::Waits),
             (Some(parent), Some(sum)) => {
                 post.send(parent, &encode(&sum)?)?;
                 return Ok(Progress::More);
@@ -130,73 +127,44 @@ where
                     return Ok(Progress::Waits);
                 };
                 let whole = decode(&body, parent)?;
-                (body, Some(whole))
+                (body, whole)
             }
         };
         pass_on(post, &body)?;
-        if let Some(whole) = whole {
-            // Whoever asked may have gone.
-            let _ = self.answer.send(Ok(whole));
-        }
-        Ok(Progress::Done)
-    }
-
-    fn fail(&self, why: &CommunicationError) {
-        let _ = self.answer.send(Err(why.clone()));
+        Ok(Progress::Done(whole))
     }
 }
 
 /// Tells all what rank 0 has.
-pub(crate) struct Broadcast<T> {
-    value: Option<T>,
-    answer: Sender<Outcome<T>>,
-}
-
-impl<T> Broadcast<T> {
-    pub(crate) fn new(value: Option<T>, answer: Sender<Outcome<T>>) -> Self {
-        Self { value, answer }
-    }
-}
+pub(crate) struct Broadcast<T>(pub(crate) Option<T>);
 
 impl<T: Serialize + DeserializeOwned + Send> Meet for Broadcast<T> {
-    fn collective(&self) -> Collective {
-        Collective::Broadcast
-    }
+    type Value = T;
 
-    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress> {
-        let value = match parent(post.rank()) {
+    fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<T>> {
+        let (body, value) = match parent(post.rank()) {
             Some(parent) => {
                 let Some(body) = post.take(parent)? else {
                     return Ok(Progress::Waits);
                 };
                 let value = decode(&body, parent)?;
-                pass_on(post, &body)?;
-                value
+                (body, value)
             }
             None => {
-                let value = self
-                    .value
-                    .take()
-                    .ok_or_else(|| CommunicationError::Refused {
-                        doing: Cow::Borrowed("tell all ranks what rank 0 has"),
-                        why: "it has nothing".to_owned(),
-                    })?;
-                let body = encode(&value)?;
-                pass_on(post, &body)?;
-                value
+                let value = self.0.take().ok_or_else(|| CommunicationError::Refused {
+                    doing: Cow::Borrowed("tell all ranks what rank 0 has"),
+                    why: "it has nothing".to_owned(),
+                })?;
+                (encode(&value)?, value)
             }
         };
-        let _ = self.answer.send(Ok(value));
-        Ok(Progress::Done)
-    }
-
-    fn fail(&self, why: &CommunicationError) {
-        let _ = self.answer.send(Err(why.clone()));
+        pass_on(post, &body)?;
+        Ok(Progress::Done(value))
     }
 }
 
 /// To all right below; to the one with most ranks below it first.
-fn pass_on(post: &mut dyn Post, body: &[u8]) -> Outcome<()> {
+fn pass_on(post: &mut Post<'_>, body: &[u8]) -> Outcome<()> {
     children(post.rank(), post.ranks())
         .rev()
         .try_for_each(|child| post.send(child, body))
@@ -219,12 +187,11 @@ pub(crate) struct Clocks<N> {
     /// How many of the ranks right below are done, and how many questions the next one has asked.
     below: usize,
     answered: Option<u32>,
-    answer: Sender<Outcome<ClockOffset>>,
 }
 
 impl<N: Fn() -> i64> Clocks<N> {
     /// With a clock that gives nanoseconds, and so many questions to be asked, at least 1.
-    pub(crate) fn new(now_ns: N, questions: u32, answer: Sender<Outcome<ClockOffset>>) -> Self {
+    pub(crate) fn new(now_ns: N, questions: u32) -> Self {
         Self {
             now_ns,
             questions: questions.max(1),
@@ -235,11 +202,10 @@ impl<N: Fn() -> i64> Clocks<N> {
             own: None,
             below: 0,
             answered: None,
-            answer,
         }
     }
 
-    fn ask(&mut self, parent: u32, post: &mut dyn Post) -> Outcome<Progress> {
+    fn ask(&mut self, parent: u32, post: &mut Post<'_>) -> Outcome<Progress<ClockOffset>> {
         let Some(above) = self.above else {
             let Some(body) = post.take(parent)? else {
                 return Ok(Progress::Waits);
@@ -273,10 +239,13 @@ impl<N: Fn() -> i64> Clocks<N> {
         Ok(Progress::More)
     }
 
-    fn be_asked(&mut self, own: ClockOffset, post: &mut dyn Post) -> Outcome<Progress> {
+    fn be_asked(
+        &mut self,
+        own: ClockOffset,
+        post: &mut Post<'_>,
+    ) -> Outcome<Progress<ClockOffset>> {
         let Some(child) = children(post.rank(), post.ranks()).nth(self.below) else {
-            let _ = self.answer.send(Ok(own));
-            return Ok(Progress::Done);
+            return Ok(Progress::Done(own));
         };
         match self.answered {
             None => {
@@ -300,11 +269,9 @@ impl<N: Fn() -> i64> Clocks<N> {
 }
 
 impl<N: Fn() -> i64 + Send> Meet for Clocks<N> {
-    fn collective(&self) -> Collective {
-        Collective::Clocks
-    }
+    type Value = ClockOffset;
 
-    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress> {
+    fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<ClockOffset>> {
         match (self.own, parent(post.rank())) {
             (Some(own), _) => self.be_asked(own, post),
             (None, Some(parent)) => self.ask(parent, post),
@@ -317,29 +284,15 @@ impl<N: Fn() -> i64 + Send> Meet for Clocks<N> {
             }
         }
     }
-
-    fn fail(&self, why: &CommunicationError) {
-        let _ = self.answer.send(Err(why.clone()));
-    }
 }
 
 /// Waits until the run that others perform is closed, or nothing is to be waited for any more.
-pub(crate) struct Rest {
-    answer: Sender<Outcome<()>>,
-}
-
-impl Rest {
-    pub(crate) fn new(answer: Sender<Outcome<()>>) -> Self {
-        Self { answer }
-    }
-}
+pub(crate) struct Rest;
 
 impl Meet for Rest {
-    fn collective(&self) -> Collective {
-        Collective::Rest
-    }
+    type Value = ();
 
-    fn advance(&mut self, post: &mut dyn Post) -> Outcome<Progress> {
+    fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<()>> {
         if let Some(parent) = parent(post.rank()) {
             match post.take(parent) {
                 // It has closed the run, in its turn after the one above it.
@@ -348,11 +301,6 @@ impl Meet for Rest {
                 Ok(_) => return Ok(Progress::Waits),
             }
         }
-        let _ = self.answer.send(Ok(()));
-        Ok(Progress::Done)
-    }
-
-    fn fail(&self, why: &CommunicationError) {
-        let _ = self.answer.send(Err(why.clone()));
+        Ok(Progress::Done(()))
     }
 }

@@ -65,6 +65,9 @@ pub enum CommunicationError {
     },
 }
 
+/// What came of something.
+pub(crate) type Outcome<T> = Result<T, CommunicationError>;
+
 /// Carries messages between ranks, which are numbered from 0. What one rank sends to another
 /// arrives whole, once and in its order, or not at all.
 pub trait Communicator {

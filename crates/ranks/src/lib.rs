@@ -15,6 +15,7 @@ pub mod in_process;
 
 mod collective;
 mod communicator;
+mod links;
 mod message;
 #[cfg(feature = "mpi")]
 pub mod mpi;

@@ -16,8 +16,8 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::clocks::ClockOffset;
-use crate::collective::{Broadcast, Clocks, Meet, Merge, Outcome, Rest};
-use crate::communicator::{CommunicationError, Communicator};
+use crate::collective::{Broadcast, Clocks, Meet, Merge, Rest};
+use crate::communicator::{CommunicationError, Communicator, Outcome};
 use crate::message::Collective;
 use crate::together::{Heard, StopReason, Tie, Together};
 
@@ -129,7 +129,7 @@ impl Ranks {
     /// must be something that rank 0 begins, a [`broadcast`](Self::broadcast).
     pub fn watch(&self) -> Meeting<()> {
         let (answer, meeting) = mpsc::channel();
-        let _ = self.shared.orders.send(Order::Watch(answer));
+        self.order(|together| together.watch(answer), None);
         Meeting { answer: meeting }
     }
 
@@ -163,7 +163,7 @@ impl Ranks {
     /// # Errors
     /// Where a rank stopped the run, or one is lost.
     pub fn rest(&self) -> Result<(), CommunicationError> {
-        self.all().ask(Rest::new).finish()
+        self.all().ask(Collective::Rest, Rest).finish()
     }
 
     /// Ties them to a run: `stopping` is looked at about 20 times a second while a run is open, and
@@ -179,7 +179,7 @@ impl Ranks {
             stopping: Box::new(stopping),
             stop: Box::new(stop),
         };
-        self.order(|done| Order::Tie(tie, done));
+        self.do_now(|together| together.tie(tie));
     }
 
     /// Begins to merge what all ranks have, in their order, and does not wait; all get it. `merge`
@@ -192,7 +192,7 @@ impl Ranks {
         if self.shared.launched == 1 {
             return Meeting::done(own);
         }
-        self.ask(|answer| Merge::new(Collective::Merge, own, merge, answer))
+        self.ask(Collective::Merge, Merge::new(own, merge))
     }
 
     /// As [`begin`](Self::begin), and waits for it without end: a rank that works for hours is no
@@ -220,7 +220,7 @@ impl Ranks {
     where
         T: Serialize + DeserializeOwned + Send + 'static,
     {
-        self.ask(|answer| Broadcast::new(value, answer)).finish()
+        self.ask(Collective::Broadcast, Broadcast(value)).finish()
     }
 
     /// How far this rank's clock, which `now_ns` reads in nanoseconds, is from that of rank 0. All
@@ -232,9 +232,8 @@ impl Ranks {
         &self,
         now_ns: impl Fn() -> i64 + Send + 'static,
     ) -> Result<ClockOffset, CommunicationError> {
-        let offset = self
-            .ask(|answer| Clocks::new(now_ns, QUESTIONS, answer))
-            .finish()?;
+        let clocks = Clocks::new(now_ns, QUESTIONS);
+        let offset = self.ask(Collective::Clocks, clocks).finish()?;
         // What others do next would disturb those that still measure.
         self.meet((), |(), ()| ())?;
         Ok(offset)
@@ -244,12 +243,12 @@ impl Ranks {
     /// does then, others end soon, and their launcher ends this one. A later call replaces an
     /// earlier one.
     pub fn when_lost(&self, tell: impl FnOnce(&CommunicationError) + Send + 'static) {
-        self.order(|done| Order::WhenLost(Box::new(tell), done));
+        self.do_now(|together| together.when_lost(Box::new(tell)));
     }
 
     /// A run begins: the first thing that every rank does in it.
     pub fn open(&self) {
-        self.order(Order::Open);
+        self.do_now(Together::open);
     }
 
     /// The end of the run begins, which every rank calls once, whether it stopped or not. What was
@@ -257,7 +256,7 @@ impl Ranks {
     /// ranks that wait for this one. Stops are not looked at any more: what follows, such as
     /// cleaning up and merging records, is done by all.
     pub fn close(&self) {
-        self.order(Order::Close);
+        self.do_now(Together::close);
     }
 
     /// The rank that is lost, or what else ended all that ranks do together.
@@ -281,8 +280,8 @@ impl Ranks {
     /// ends the others.
     pub fn leave(&self) {
         let (answer, _) = mpsc::channel();
-        let leave = Merge::new(Collective::Leave, (), |(), ()| (), answer);
-        let _ = self.shared.orders.send(Order::Leave(Box::new(leave)));
+        let leave = (Merge::new((), |(), ()| ()), answer);
+        self.order(|together| together.leave(Box::new(leave)), None);
         let thread = self
             .shared
             .thread
@@ -295,20 +294,30 @@ impl Ranks {
         }
     }
 
-    fn ask<T, M: Meet + 'static>(&self, meet: impl FnOnce(Sender<Outcome<T>>) -> M) -> Meeting<T> {
+    fn ask<M>(&self, collective: Collective, meet: M) -> Meeting<M::Value>
+    where
+        M: Meet<Value: Send> + 'static,
+    {
         let (answer, meeting) = mpsc::channel();
-        // Where the thread has gone, it drops the sender.
-        let _ = self
-            .shared
-            .orders
-            .send(Order::Begin(Box::new(meet(answer)), self.count));
+        let (begun, count) = (Box::new((meet, answer)), self.count);
+        self.order(
+            move |together| together.begin(collective, begun, count),
+            None,
+        );
         Meeting { answer: meeting }
     }
 
-    fn order(&self, order: impl FnOnce(Sender<()>) -> Order) {
+    /// Has the thread do something, and waits until that is done.
+    fn do_now(&self, act: impl FnOnce(&mut Together) + Send + 'static) {
         let (done, answer) = mpsc::channel();
-        let _ = self.shared.orders.send(order(done));
+        self.order(act, Some(done));
         let _ = answer.recv();
+    }
+
+    fn order(&self, act: impl FnOnce(&mut Together) + Send + 'static, done: Option<Sender<()>>) {
+        let act = Box::new(act);
+        // Where the thread has gone, it drops what would answer.
+        let _ = self.shared.orders.send(Order { act, done });
     }
 
     fn heard<T>(&self, of: impl FnOnce(&Heard) -> T) -> T {

@@ -18,14 +18,13 @@
 //! and one that was not heard for long is lost. The neighbour that finds it tells all others, along
 //! the tree, as does a rank that stops the run: all name the same rank.
 
-mod links;
 mod messages;
 mod runs;
 mod state;
 mod stops;
 
 pub use state::StopReason;
-pub(crate) use state::{Heard, TellLost, Tie, Together};
+pub(crate) use state::{Heard, Tie, Together};
 
 #[cfg(test)]
 mod tests;

@@ -4,9 +4,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread;
 use std::time::Duration;
 
-use crate::collective::{Meet, Outcome};
-use crate::communicator::Communicator;
-use crate::together::{TellLost, Tie, Together};
+use crate::together::Together;
 
 /// So often does a rank look at what came while it waits for nothing.
 const IDLE: Duration = Duration::from_millis(50);
@@ -21,55 +19,21 @@ const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 /// So long after a rank was lost this one does not leave: a launcher ends all others with the first
 /// that exits, and what they have is to be on disk.
 const FAREWELL: Duration = Duration::from_millis(500);
-/// What the thread is to do. Those with a sender are answered when it is done.
-pub(super) enum Order {
-    Begin(Box<dyn Meet>, u32),
-    Tie(Tie, Sender<()>),
-    WhenLost(TellLost, Sender<()>),
-    Open(Sender<()>),
-    Close(Sender<()>),
-    Leave(Box<dyn Meet>),
-    Watch(Sender<Outcome<()>>),
+
+/// What the thread is to do, and who is told when it is done.
+pub(super) struct Order {
+    pub(super) act: Box<dyn FnOnce(&mut Together) + Send>,
+    pub(super) done: Option<Sender<()>>,
 }
 
 /// The thread that talks.
-pub(super) fn serve<C: Communicator>(
-    mut together: Together<C>,
-    orders: &Receiver<Order>,
-    limit: Duration,
-) {
+pub(super) fn serve(mut together: Together, orders: &Receiver<Order>, limit: Duration) {
     let idle = IDLE.min(limit / 32);
-    let mut is_leaving = false;
-    while !is_leaving || together.is_waiting() {
+    while !together.is_leaving() || together.is_waiting() {
         let done = match next_order(&mut together, orders, idle) {
-            Ok(Order::Begin(meet, count)) => {
-                together.begin(meet, count);
-                None
-            }
-            Ok(Order::Tie(tie, done)) => {
-                together.tie(tie);
-                Some(done)
-            }
-            Ok(Order::WhenLost(tell, done)) => {
-                together.when_lost(tell);
-                Some(done)
-            }
-            Ok(Order::Open(done)) => {
-                together.open();
-                Some(done)
-            }
-            Ok(Order::Close(done)) => {
-                together.close();
-                Some(done)
-            }
-            Ok(Order::Leave(meet)) => {
-                is_leaving = true;
-                together.leave(meet);
-                None
-            }
-            Ok(Order::Watch(answer)) => {
-                together.watch(answer);
-                None
+            Ok(Order { act, done }) => {
+                act(&mut together);
+                done
             }
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
@@ -89,7 +53,7 @@ pub(super) fn serve<C: Communicator>(
 }
 
 /// Lets the other ranks hear of a loss, or sends what has not left, and ends.
-fn farewell<C: Communicator>(mut together: Together<C>, idle: Duration, limit: Duration) {
+fn farewell(mut together: Together, idle: Duration, limit: Duration) {
     while together.lost_for().is_some_and(|since| since < FAREWELL) {
         thread::sleep(idle);
         together.attend();
@@ -101,8 +65,8 @@ fn farewell<C: Communicator>(mut together: Together<C>, idle: Duration, limit: D
 }
 
 /// Waits for an order, and meanwhile for messages, where some are due.
-fn next_order<C: Communicator>(
-    together: &mut Together<C>,
+fn next_order(
+    together: &mut Together,
     orders: &Receiver<Order>,
     idle: Duration,
 ) -> Result<Order, RecvTimeoutError> {

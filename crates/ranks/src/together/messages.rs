@@ -2,16 +2,16 @@
 
 use std::time::{Duration, Instant};
 
-use super::links::OfStep;
 use super::state::{Pending, StopReason, Together};
 use crate::collective::Progress;
-use crate::communicator::{CommunicationError, Communicator, Message};
+use crate::communicator::{CommunicationError, Message};
+use crate::links::Post;
 use crate::message::{Envelope, Head, Sort, decode};
 
 /// So many pulses are due within the time after which a silent rank is lost.
 const PULSES: u32 = 8;
 
-impl<C: Communicator> Together<C> {
+impl Together {
     /// Waits for a message, so long at most.
     pub(crate) fn receive(&mut self, limit: Duration) {
         match self.links.communicator.receive(limit) {
@@ -139,13 +139,13 @@ impl<C: Communicator> Together<C> {
 
     pub(super) fn advance(&mut self) {
         let mut at = 0;
-        while let Some(Pending { head, meet }) = self.pending.get_mut(at) {
-            let mut post = OfStep {
+        while let Some(Pending { head, begun }) = self.pending.get_mut(at) {
+            let mut post = Post {
                 links: &mut self.links,
                 head: *head,
             };
-            match meet.advance(&mut post) {
-                Ok(Progress::Done) => drop(self.pending.remove(at)),
+            match begun.advance(&mut post) {
+                Ok(Progress::Done(())) => drop(self.pending.remove(at)),
                 // Merging takes long where there is much.
                 Ok(Progress::More) => self.pulse_if_due(),
                 Ok(Progress::Waits) => at += 1,

@@ -3,14 +3,14 @@
 use std::sync::mpsc::Sender;
 use std::time::Instant;
 
-use super::links::{LEFT, Neighbour};
 use super::state::{Pending, Together};
-use crate::collective::{Meet, Outcome};
-use crate::communicator::{CommunicationError, Communicator};
+use crate::collective::Begun;
+use crate::communicator::{CommunicationError, Outcome};
+use crate::links::{LEFT, Neighbour};
 use crate::message::{Collective, Envelope, Sort};
 use crate::tree::parent;
 
-impl<C: Communicator> Together<C> {
+impl Together {
     /// A run begins.
     pub(crate) fn open(&mut self) {
         if self.is_run() {
@@ -85,23 +85,28 @@ impl<C: Communicator> Together<C> {
     }
 
     /// Begins the last thing that is done together.
-    pub(crate) fn leave(&mut self, meet: Box<dyn Meet>) {
+    pub(crate) fn leave(&mut self, begun: Box<dyn Begun>) {
         self.enter(LEFT);
-        self.begin(meet, self.links.communicator.ranks());
+        self.begin(Collective::Leave, begun, self.links.communicator.ranks());
+    }
+
+    /// Whether the last thing was begun.
+    pub(crate) fn is_leaving(&self) -> bool {
+        self.epoch >= LEFT
     }
 
     /// Begins something that the first ranks do together, of which this is one.
-    pub(crate) fn begin(&mut self, meet: Box<dyn Meet>, count: u32) {
+    pub(crate) fn begin(&mut self, collective: Collective, begun: Box<dyn Begun>, count: u32) {
         if let Some(why) = &self.lost {
-            return meet.fail(why);
+            return begun.fail(why);
         }
         if let (Some(rank), true) = (self.stopped, self.is_run()) {
-            return meet.fail(&CommunicationError::Stopped { rank });
+            return begun.fail(&CommunicationError::Stopped { rank });
         }
         *self.steps.entry(count).or_default() += 1;
-        (self.collective, self.count) = (meet.collective(), count);
+        (self.collective, self.count) = (collective, count);
         let head = self.head(Sort::Part);
-        self.pending.push(Pending { head, meet });
+        self.pending.push(Pending { head, begun });
         self.moved = Instant::now();
         self.advance();
     }

@@ -5,9 +5,9 @@ use std::sync::mpsc::Sender;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-use super::links::{Links, Neighbour};
-use crate::collective::{Meet, Outcome};
-use crate::communicator::{CommunicationError, Communicator};
+use crate::collective::Begun;
+use crate::communicator::{CommunicationError, Communicator, Outcome};
+use crate::links::{Links, Neighbour};
 use crate::message::{Collective, Head};
 use crate::tree::{children, parent};
 
@@ -35,12 +35,12 @@ pub(crate) struct Heard {
 /// What was begun and is not done.
 pub(super) struct Pending {
     pub(super) head: Head,
-    pub(super) meet: Box<dyn Meet>,
+    pub(super) begun: Box<dyn Begun>,
 }
 
 /// A rank among others.
-pub(crate) struct Together<C> {
-    pub(super) links: Links<C>,
+pub(crate) struct Together {
+    pub(super) links: Links,
     pub(super) limit: Duration,
     pub(super) epoch: u64,
     /// The last step of so many ranks.
@@ -63,9 +63,13 @@ pub(crate) struct Together<C> {
     pub(crate) moved: Instant,
 }
 
-impl<C: Communicator> Together<C> {
+impl Together {
     /// A neighbour that is silent for so long is lost.
-    pub(crate) fn new(communicator: C, limit: Duration, heard: Arc<Mutex<Heard>>) -> Self {
+    pub(crate) fn new(
+        communicator: impl Communicator + 'static,
+        limit: Duration,
+        heard: Arc<Mutex<Heard>>,
+    ) -> Self {
         let now = Instant::now();
         let (rank, ranks) = (communicator.rank(), communicator.ranks());
         let neighbours = parent(rank).into_iter().chain(children(rank, ranks));
@@ -80,7 +84,7 @@ impl<C: Communicator> Together<C> {
         Self {
             links: Links {
                 neighbours: neighbours.collect(),
-                communicator,
+                communicator: Box::new(communicator),
                 inbox: VecDeque::new(),
             },
             limit,
@@ -132,7 +136,7 @@ impl<C: Communicator> Together<C> {
         self.links.communicator.flush(limit)
     }
 
-    pub(crate) fn into_communicator(self) -> C {
+    pub(crate) fn into_communicator(self) -> Box<dyn Communicator> {
         self.links.communicator
     }
 

@@ -3,10 +3,10 @@
 use std::time::Instant;
 
 use super::state::{StopReason, Together};
-use crate::communicator::{CommunicationError, Communicator};
+use crate::communicator::CommunicationError;
 use crate::message::{Sort, encode};
 
-impl<C: Communicator> Together<C> {
+impl Together {
     /// Finds who is lost.
     pub(super) fn judge(&mut self) {
         let silent = self
@@ -70,7 +70,7 @@ impl<C: Communicator> Together<C> {
 
     pub(super) fn fail_all(&mut self, why: &CommunicationError) {
         for pending in self.pending.drain(..) {
-            pending.meet.fail(why);
+            pending.begun.fail(why);
         }
         // A stop ends a run, and not what follows it.
         let is_lost = self.lost.is_some();

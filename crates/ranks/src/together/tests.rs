@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::Together;
-use crate::collective::{Merge, Outcome};
-use crate::communicator::{CommunicationError, Communicator, Message};
+use crate::collective::Merge;
+use crate::communicator::{CommunicationError, Communicator, Message, Outcome};
 use crate::in_process::{self, InProcess};
 use crate::message::{Collective, Head, Sort};
 
@@ -85,13 +85,14 @@ fn merge(mut a: Part, b: Part) -> Part {
 }
 
 /// Begins the merging on one rank; what the ranks below it have said must be there.
-fn begin(rank: &mut Together<Counted>) -> Receiver<Outcome<Part>> {
+fn begin(rank: &mut Together) -> Receiver<Outcome<Part>> {
     let (answer, outcome) = mpsc::channel();
     let own = done_by(rank.links.communicator.rank());
     rank.attend();
     let count = rank.links.communicator.ranks();
     rank.begin(
-        Box::new(Merge::new(Collective::Merge, own, merge, answer)),
+        Collective::Merge,
+        Box::new((Merge::new(own, merge), answer)),
         count,
     );
     outcome
@@ -194,10 +195,11 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
         };
         one.send(0, head.with(body)).unwrap();
     };
-    let begin = |rank: &mut Together<InProcess>| {
+    let begin = |rank: &mut Together| {
         let (answer, outcome) = mpsc::channel();
         rank.begin(
-            Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)),
+            Collective::Merge,
+            Box::new((Merge::new(1, |a: u32, b| a + b), answer)),
             2,
         );
         outcome
@@ -232,10 +234,11 @@ fn what_was_whole_before_a_stop_is_answered() {
     let mut zero = both.next().unwrap();
     let mut one = Together::new(both.next().unwrap(), LIMIT, Arc::default());
     one.open();
-    let ask = |rank: &mut Together<InProcess>| {
+    let ask = |rank: &mut Together| {
         let (answer, outcome) = mpsc::channel();
         rank.begin(
-            Box::new(Merge::new(Collective::Merge, 1, |a: u32, b| a + b, answer)),
+            Collective::Merge,
+            Box::new((Merge::new(1, |a: u32, b| a + b), answer)),
             2,
         );
         outcome

@@ -4,27 +4,26 @@ use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use crate::collective::{Outcome, Post};
-use crate::communicator::{CommunicationError, Communicator};
+use crate::communicator::{CommunicationError, Communicator, Outcome};
 use crate::message::{Collective, Envelope, Head, Sort};
 
 /// After the last run, or whatever there was.
-pub(super) const LEFT: u64 = u64::MAX - 1;
+pub(crate) const LEFT: u64 = u64::MAX - 1;
 
 /// A rank right above or below.
-pub(super) struct Neighbour {
-    pub(super) rank: u32,
-    pub(super) heard: Instant,
+pub(crate) struct Neighbour {
+    pub(crate) rank: u32,
+    pub(crate) heard: Instant,
     /// Where it was then, and what it did.
-    pub(super) epoch: u64,
-    pub(super) step: u64,
-    pub(super) count: u32,
-    pub(super) collective: Collective,
+    pub(crate) epoch: u64,
+    pub(crate) step: u64,
+    pub(crate) count: u32,
+    pub(crate) collective: Collective,
 }
 
 impl Neighbour {
     /// Takes a message as a sign of life.
-    pub(super) fn hear(&mut self, head: Head) {
+    pub(crate) fn hear(&mut self, head: Head) {
         self.heard = Instant::now();
         // What is told for others is older than what the rank does itself.
         let is_newer = match head.count == self.count {
@@ -39,20 +38,20 @@ impl Neighbour {
 }
 
 /// What comes and goes.
-pub(super) struct Links<C> {
-    pub(super) communicator: C,
-    pub(super) neighbours: Vec<Neighbour>,
+pub(crate) struct Links {
+    pub(crate) communicator: Box<dyn Communicator>,
+    pub(crate) neighbours: Vec<Neighbour>,
     /// What came and is not taken yet.
-    pub(super) inbox: VecDeque<Envelope>,
+    pub(crate) inbox: VecDeque<Envelope>,
 }
 
-/// The messages of one step.
-pub(super) struct OfStep<'a, C> {
-    pub(super) links: &'a mut Links<C>,
-    pub(super) head: Head,
+/// The messages of one thing that is done together.
+pub(crate) struct Post<'a> {
+    pub(crate) links: &'a mut Links,
+    pub(crate) head: Head,
 }
 
-impl<C: Communicator> OfStep<'_, C> {
+impl Post<'_> {
     fn out_of_step(&self, rank: u32, does: &'static str) -> CommunicationError {
         CommunicationError::OutOfStep {
             rank,
@@ -61,18 +60,20 @@ impl<C: Communicator> OfStep<'_, C> {
             waits: Cow::Borrowed(self.head.collective.as_words()),
         }
     }
-}
 
-impl<C: Communicator> Post for OfStep<'_, C> {
-    fn rank(&self) -> u32 {
+    /// The number of this rank.
+    pub(crate) fn rank(&self) -> u32 {
         self.links.communicator.rank()
     }
 
-    fn ranks(&self) -> u32 {
+    /// How many ranks do it: the first ones.
+    pub(crate) fn ranks(&self) -> u32 {
         self.head.count
     }
 
-    fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>> {
+    /// The next message of a neighbour in the tree; none where it has not come yet, and an error
+    /// where it cannot come any more.
+    pub(crate) fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>> {
         let Head {
             epoch, step, count, ..
         } = self.head;
@@ -114,7 +115,8 @@ impl<C: Communicator> Post for OfStep<'_, C> {
         Err(self.out_of_step(from, does.as_words()))
     }
 
-    fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()> {
+    /// Sends a message to a neighbour.
+    pub(crate) fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()> {
         self.links.communicator.send(to, self.head.with(body))
     }
 }
