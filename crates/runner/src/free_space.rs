@@ -224,7 +224,7 @@ impl Volumes {
     /// where it does not.
     pub(crate) fn check(&self, workload: &Workload) -> Result<Room, WorkloadError> {
         let files = workload.files_max();
-        let size = workload.size_max_bytes();
+        let size = workload.content_bytes_max();
         let volumes: Vec<RoomVolume> = self
             .blocks
             .iter()

@@ -289,7 +289,7 @@ fn makes(workload: &Workload) -> Makes {
     Makes {
         modes,
         directory_modes: vec![DIRECTORY_MODE],
-        size_max_bytes: workload.size_max_bytes(),
+        size_max_bytes: workload.content_bytes_max(),
         size_min_bytes: match &workload.work {
             Work::Classic(classic) => classic.size_low_bytes,
             Work::Mix(mix) if mix.weights.get(Action::Truncate) > 0 => 0,

@@ -69,13 +69,11 @@ impl fmt::Display for ArrivalProcess {
 /// What is wrong, and what would be right.
 pub fn check_rate(rate: f64) -> Result<(), WorkloadError> {
     // Not a number is refused too.
-    if rate > 0.0 && rate <= RATE_MAX {
-        Ok(())
-    } else {
-        Err(invalid!(
-            "'{rate}' transactions/s is out of range (expected above 0 and at most {RATE_MAX})"
-        ))
-    }
+    ensure!(
+        rate > 0.0 && rate <= RATE_MAX,
+        "'{rate}' transactions/s is out of range (expected above 0 and at most {RATE_MAX})"
+    );
+    Ok(())
 }
 
 /// The moments of one worker, in their order, without end.
@@ -101,11 +99,10 @@ impl Arrivals {
         (worker, workers): (u32, u32),
     ) -> Result<Self, WorkloadError> {
         check_rate(rate)?;
-        if worker >= workers {
-            return Err(invalid!(
-                "worker {worker} of {workers} does not exist (workers have numbers from 0)"
-            ));
-        }
+        ensure!(
+            worker < workers,
+            "worker {worker} of {workers} does not exist (workers have numbers from 0)"
+        );
         Ok(Self(match process {
             ArrivalProcess::Constant => ArrivalKind::Constant(Even::new(rate, worker, workers)),
             ArrivalProcess::Poisson => {
@@ -183,16 +180,9 @@ impl Fraction {
         let zeros = significand.trailing_zeros();
         let power = exponent.max(1) - 1_075 + zeros as i32;
         let odd = significand >> zeros;
-        if power >= 0 {
-            Self {
-                numerator: odd << power,
-                halvings: 0,
-            }
-        } else {
-            Self {
-                numerator: odd,
-                halvings: power.unsigned_abs(),
-            }
+        Self {
+            numerator: odd << power.max(0),
+            halvings: power.min(0).unsigned_abs(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! How many files it takes to hold so many bytes: from the sizes that a workload's stream draws.
 
 use crate::WorkloadError;
-use crate::intent::{Action, Phase, Stream as _};
+use crate::intent::{Action, Phase};
 use crate::whole::{Work, Workload};
 
 /// See [`Workload::holding`].

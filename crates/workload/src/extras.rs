@@ -9,7 +9,8 @@ use crate::names::NameKind;
 #[derive(Clone, Debug)]
 pub struct Ring {
     kind: NameKind,
-    things: VecDeque<Thing>,
+    /// The oldest first.
+    pub(crate) things: VecDeque<Thing>,
 }
 
 /// One of them.
@@ -32,31 +33,6 @@ impl Ring {
         }
     }
 
-    /// How many there are.
-    pub fn len(&self) -> u64 {
-        self.things.len() as u64
-    }
-
-    /// Whether there is none.
-    pub fn is_empty(&self) -> bool {
-        self.things.is_empty()
-    }
-
-    /// A new one.
-    pub fn push(&mut self, thing: Thing) {
-        self.things.push_back(thing);
-    }
-
-    /// Takes the oldest one out.
-    pub fn pop(&mut self) -> Option<Thing> {
-        self.things.pop_front()
-    }
-
-    /// One of them, the oldest being 0.
-    pub fn get(&self, index: u64) -> Option<Thing> {
-        self.things.get(index as usize).copied()
-    }
-
     /// All of them, the oldest first.
     pub fn each(&self, each: &mut dyn FnMut(Kept)) {
         for thing in &self.things {
@@ -71,24 +47,31 @@ impl Ring {
         }
     }
 
-    /// The removal of one.
-    pub fn removal(&self, thing: Thing) -> Intent {
-        removal(self.kind, thing)
+    /// Takes the oldest one out; gives its removal.
+    pub fn remove_oldest(&mut self) -> Option<Intent> {
+        Some(removal(self.kind, self.things.pop_front()?))
+    }
+}
+
+impl Thing {
+    /// What is done to it.
+    pub(crate) fn intent(self, action: Action) -> Intent {
+        Intent {
+            action,
+            place: self.place,
+            number: self.number,
+            other: self.of,
+            ..Intent::NOTHING
+        }
     }
 }
 
 /// The removal of a thing of a kind.
 pub fn removal(kind: NameKind, thing: Thing) -> Intent {
-    Intent {
-        action: match kind {
-            NameKind::Link => Action::RemoveLink,
-            NameKind::SymbolicLink => Action::RemoveSymbolicLink,
-            NameKind::Directory => Action::RemoveDirectory,
-            NameKind::File | NameKind::Temporary => Action::Delete,
-        },
-        place: thing.place,
-        number: thing.number,
-        other: thing.of,
-        ..Intent::NOTHING
-    }
+    thing.intent(match kind {
+        NameKind::Link => Action::RemoveLink,
+        NameKind::SymbolicLink => Action::RemoveSymbolicLink,
+        NameKind::Directory => Action::RemoveDirectory,
+        NameKind::File | NameKind::Temporary => Action::Delete,
+    })
 }

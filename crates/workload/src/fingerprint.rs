@@ -92,11 +92,6 @@ impl StreamHasher {
         Self::new(false)
     }
 
-    /// For intents of mixes.
-    pub fn wide() -> Self {
-        Self::new(true)
-    }
-
     /// For the intents of a workload.
     pub fn of(work: &Work) -> Self {
         Self::new(matches!(work, Work::Mix(_)))
@@ -181,7 +176,7 @@ pub(crate) fn of_first_intents(
 /// run.
 pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> StreamHasher {
     let mixer = workload.mixer(mix, worker);
-    let mut first = StreamHasher::wide();
+    let mut first = StreamHasher::of(&workload.work);
     for index in 0..mix.transactions.min(INTENTS_IN_FINGERPRINT) {
         first.take_draft(&mixer.draft(index));
     }

@@ -137,10 +137,11 @@ impl PoolState {
 }
 
 /// Why the transactions of a stream ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// All that were asked for are done.
+    #[default]
     Complete,
     /// Every file was deleted before that.
     OutOfFiles,
@@ -173,30 +174,4 @@ pub trait Stream {
 
     /// Everything that the pool holds after the intents given so far.
     fn pool(&self, each: &mut dyn FnMut(Kept));
-}
-
-impl<T: Stream + ?Sized> Stream for Box<T> {
-    fn next(&mut self, phase: Phase) -> Option<Intent> {
-        (**self).next(phase)
-    }
-
-    fn remaining(&self, phase: Phase) -> u64 {
-        (**self).remaining(phase)
-    }
-
-    fn end(&self) -> End {
-        (**self).end()
-    }
-
-    fn transactions_begun(&self) -> u64 {
-        (**self).transactions_begun()
-    }
-
-    fn can_perform_any(&self, pool: &PoolState) -> bool {
-        (**self).can_perform_any(pool)
-    }
-
-    fn pool(&self, each: &mut dyn FnMut(Kept)) {
-        (**self).pool(each);
-    }
 }

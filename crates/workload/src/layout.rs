@@ -99,29 +99,23 @@ impl Layout {
     /// # Errors
     /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), WorkloadError> {
-        if self.shape.width() == 0 || (self.shape.depth() == 0 && self.shape != Shape::Flat) {
-            return Err(invalid!(
-                "invalid layout '{}': expected at least 1 directory and 1 level, or flat",
-                self.shape
-            ));
-        }
-        if self.shape.depth() > DEPTH_MAX {
-            return Err(invalid!(
-                "invalid layout '{}': too many levels (at most {DEPTH_MAX})",
-                self.shape
-            ));
-        }
-        if self.places() > PLACES_MAX {
-            return Err(invalid!(
-                "invalid layout '{}': too many directories (at most {PLACES_MAX})",
-                self.shape
-            ));
-        }
-        if self.entries_max == Some(0) {
-            return Err(invalid!(
-                "invalid value '0' for the maximum number of entries: expected at least 1"
-            ));
-        }
+        let shape = self.shape;
+        ensure!(
+            shape.width() > 0 && (shape.depth() > 0 || shape == Shape::Flat),
+            "invalid layout '{shape}': expected at least 1 directory and 1 level, or flat"
+        );
+        ensure!(
+            shape.depth() <= DEPTH_MAX,
+            "invalid layout '{shape}': too many levels (at most {DEPTH_MAX})"
+        );
+        ensure!(
+            self.places() <= PLACES_MAX,
+            "invalid layout '{shape}': too many directories (at most {PLACES_MAX})"
+        );
+        ensure!(
+            self.entries_max != Some(0),
+            "invalid value '0' for the maximum number of entries: expected at least 1"
+        );
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use crate::mixer::{Change, Draft, Mixer, creation, deletion};
 use crate::names::NameKind;
 use crate::pool::{File, Files};
 use crate::popularity::PopularityRanks;
+use crate::random::below;
 use crate::skip::SkipReason;
 
 /// See the module's text.
@@ -18,9 +19,8 @@ pub struct MixStream {
     mixers: Vec<Mixer>,
     ranks: PopularityRanks,
     files: Files,
-    links: Ring,
-    symbolic_links: Ring,
-    directories: Ring,
+    /// Links, symbolic links, and directories.
+    rings: [Ring; 3],
     extras_max: u64,
     /// Entries of each place, where they are bounded.
     entries: Vec<u64>,
@@ -42,9 +42,7 @@ impl MixStream {
         Self {
             ranks: PopularityRanks::new(&mix.popularity),
             files: Files::default(),
-            links: Ring::new(NameKind::Link),
-            symbolic_links: Ring::new(NameKind::SymbolicLink),
-            directories: Ring::new(NameKind::Directory),
+            rings: [NameKind::Link, NameKind::SymbolicLink, NameKind::Directory].map(Ring::new),
             extras_max: mix.extras_max(),
             entries: vec![0; if bounded { places as usize } else { 0 }],
             entries_max: mix.layout.entries_max.unwrap_or(u64::MAX),
@@ -122,18 +120,14 @@ impl MixStream {
         match draft.action {
             Action::Create | Action::Deliver => return self.create(draft.action, draft.think_ns),
             Action::MakeDirectory | Action::RemoveDirectory => return self.directory(&draft),
-            Action::ReadLink => match self.symbolic_links.len() {
-                // There is none to read: the first one is made.
-                0 => draft.action = Action::SymbolicLink,
-                links => {
-                    let thing = self
-                        .symbolic_links
-                        .get(crate::random::below(draft.pick, links));
-                    return thing.map_or(skipped(SkipReason::PoolEmpty, draft.think_ns), |thing| {
-                        read_link(thing, draft.think_ns)
-                    });
+            Action::ReadLink => {
+                let links = &self.ring(NameKind::SymbolicLink).things;
+                match links.get(below(draft.pick, links.len() as u64) as usize) {
+                    // There is none to read: the first one is made.
+                    None => draft.action = Action::SymbolicLink,
+                    Some(thing) => return read_link(*thing, draft.think_ns),
                 }
-            },
+            }
             _ => {}
         }
         if self.files.is_empty() {
@@ -170,17 +164,8 @@ impl MixStream {
     }
 
     fn link(&mut self, turn: usize, draft: &Draft, kind: NameKind) -> Intent {
-        let ring = if kind == NameKind::Link {
-            &mut self.links
-        } else {
-            &mut self.symbolic_links
-        };
-        if ring.len() >= self.extras_max {
-            if let Some(thing) = ring.pop() {
-                let intent = ring.removal(thing);
-                self.one_less(thing.place);
-                return asked(intent, draft.think_ns);
-            }
+        if let Some(intent) = self.remove_from(kind, self.extras_max) {
+            return asked(intent, draft.think_ns);
         }
         let position = self.ranks.rank(draft.pick, self.files.len());
         let file = self.files.get(position);
@@ -194,22 +179,17 @@ impl MixStream {
             number: self.number,
             of: file.number,
         };
-        if kind == NameKind::Link {
-            self.links.push(thing);
-        } else {
-            self.symbolic_links.push(thing);
-        }
+        self.ring(kind).things.push_back(thing);
         intent
     }
 
     fn directory(&mut self, draft: &Draft) -> Intent {
-        let full = self.directories.len() >= self.extras_max;
-        let remove = draft.action == Action::RemoveDirectory && !self.directories.is_empty();
-        if remove || full {
-            if let Some(thing) = self.directories.pop() {
-                self.one_less(thing.place);
-                return asked(self.directories.removal(thing), draft.think_ns);
-            }
+        let least = match draft.action {
+            Action::RemoveDirectory => 1,
+            _ => self.extras_max,
+        };
+        if let Some(intent) = self.remove_from(NameKind::Directory, least) {
+            return asked(intent, draft.think_ns);
         }
         let place = self.mixers[0].births().file(self.number + 1).place;
         if !self.takes_one_more(place) {
@@ -221,7 +201,7 @@ impl MixStream {
             number: self.number,
             of: 0,
         };
-        self.directories.push(thing);
+        self.ring(NameKind::Directory).things.push_back(thing);
         make_directory(thing, draft.think_ns)
     }
 
@@ -231,16 +211,27 @@ impl MixStream {
             self.deleted += 1;
             return Some(deletion(file));
         }
-        for ring in [
-            &mut self.links,
-            &mut self.symbolic_links,
-            &mut self.directories,
-        ] {
-            if let Some(thing) = ring.pop() {
-                return Some(ring.removal(thing));
-            }
+        self.rings.iter_mut().find_map(Ring::remove_oldest)
+    }
+
+    fn ring(&mut self, kind: NameKind) -> &mut Ring {
+        let at = match kind {
+            NameKind::Link => 0,
+            NameKind::SymbolicLink => 1,
+            _ => 2,
+        };
+        &mut self.rings[at]
+    }
+
+    /// Removes the oldest thing of a kind, where there are so many of them, at least one.
+    fn remove_from(&mut self, kind: NameKind, least: u64) -> Option<Intent> {
+        let ring = self.ring(kind);
+        if (ring.things.len() as u64) < least {
+            return None;
         }
-        None
+        let intent = ring.remove_oldest()?;
+        self.one_less(intent.place);
+        Some(intent)
     }
 }
 
@@ -259,27 +250,12 @@ pub fn asked(intent: Intent, think_ns: u64) -> Intent {
 
 /// The making of a directory.
 pub fn make_directory(thing: Thing, think_ns: u64) -> Intent {
-    Intent {
-        action: Action::MakeDirectory,
-        ends_transaction: true,
-        place: thing.place,
-        number: thing.number,
-        think_ns,
-        ..Intent::NOTHING
-    }
+    asked(thing.intent(Action::MakeDirectory), think_ns)
 }
 
 /// The reading of a symbolic link.
 pub fn read_link(thing: Thing, think_ns: u64) -> Intent {
-    Intent {
-        action: Action::ReadLink,
-        ends_transaction: true,
-        place: thing.place,
-        number: thing.number,
-        other: thing.of,
-        think_ns,
-        ..Intent::NOTHING
-    }
+    asked(thing.intent(Action::ReadLink), think_ns)
 }
 
 impl Stream for MixStream {
@@ -300,8 +276,8 @@ impl Stream for MixStream {
             Phase::Prepare => self.initial - self.number.min(self.initial),
             Phase::Transactions => self.transactions - self.begun,
             Phase::Delete => {
-                let extras = self.links.len() + self.symbolic_links.len() + self.directories.len();
-                self.files.len() - self.deleted + extras
+                let extras: usize = self.rings.iter().map(|ring| ring.things.len()).sum();
+                self.files.len() - self.deleted + extras as u64
             }
         }
     }
@@ -336,8 +312,6 @@ impl Stream for MixStream {
                 version: file.version,
             });
         }
-        for ring in [&self.links, &self.symbolic_links, &self.directories] {
-            ring.each(each);
-        }
+        self.rings.iter().for_each(|ring| ring.each(each));
     }
 }

@@ -8,7 +8,7 @@ use crate::intent::{Action, Intent, PoolState};
 use crate::mix::{Mix, Think, Weights};
 use crate::pool::File;
 use crate::popularity::Popularity;
-use crate::random::{Key, below, unit};
+use crate::random::{Key, below, running_sums, unit};
 use crate::sizes::sampler::Sampler;
 use crate::skip::SkipReason;
 
@@ -78,16 +78,12 @@ pub struct Tables {
 impl Tables {
     /// Of a mix.
     pub fn new(mix: &Mix) -> Self {
-        let mut sum = 0;
-        let share = |weight: &u32| {
-            sum += u64::from(*weight);
-            sum
-        };
+        let weights = mix.location_weights.iter().copied().map(u64::from);
         Self {
             sizes: mix.sizes.sampler(mix.align_bytes),
             append_sizes: mix.append_sizes.sampler(mix.align_bytes),
             range_sizes: mix.range_sizes.sampler(mix.align_bytes),
-            shares: mix.location_weights.iter().map(share).collect(),
+            shares: running_sums(weights).collect(),
         }
     }
 }
@@ -161,18 +157,12 @@ impl Mixer {
         (seed, worker): (u64, u32),
         births_seed: u64,
     ) -> Self {
-        let mut sum = 0;
-        let actions = weights
-            .actions()
-            .map(|action| {
-                sum += u64::from(weights.get(action));
-                (sum, action)
-            })
-            .collect();
+        let ends = running_sums(weights.actions().map(|action| weights.get(action).into()));
+        let actions: Vec<(u64, Action)> = ends.zip(weights.actions()).collect();
         let key = |name| Key::new(seed, name, worker);
         Self {
+            sum: weights.sum(),
             actions,
-            sum,
             think: mix.think,
             append_sizes: tables.append_sizes.clone(),
             range_sizes: tables.range_sizes.clone(),

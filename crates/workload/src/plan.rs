@@ -190,7 +190,7 @@ impl<'a> Planner<'a> {
                     self.follow(&mut stream, &mut volumes, &mut sum)
                 }
                 Work::Mix(_) => {
-                    self.follow(&mut workload.stream(number, hint)?, &mut volumes, &mut sum)
+                    self.follow(&mut *workload.stream(number, hint)?, &mut volumes, &mut sum)
                 }
             };
             firsts.push(first);
@@ -240,7 +240,7 @@ impl<'a> Planner<'a> {
     }
 
     /// Adds one stream up. Gives its first intents.
-    fn follow<S: Stream>(
+    fn follow<S: Stream + ?Sized>(
         &self,
         stream: &mut S,
         volumes: &mut [Level],
@@ -291,6 +291,7 @@ impl<'a> Planner<'a> {
 }
 
 /// What streams come to together.
+#[derive(Default)]
 struct Sum {
     tallies: [[Tally; Action::COUNT]; 3],
     skipped: Skipped,
@@ -301,22 +302,6 @@ struct Sum {
     classic_bytes_read: f32,
     classic_bytes_written: f32,
     hashes: Vec<StreamHash>,
-}
-
-impl Default for Sum {
-    fn default() -> Self {
-        Self {
-            tallies: [[Tally::default(); Action::COUNT]; 3],
-            skipped: Skipped::default(),
-            transactions: 0,
-            end: End::Complete,
-            files_peak: 0,
-            bytes_peak: 0,
-            classic_bytes_read: 0.0,
-            classic_bytes_written: 0.0,
-            hashes: Vec::new(),
-        }
-    }
 }
 
 #[cfg(test)]

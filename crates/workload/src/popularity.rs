@@ -44,23 +44,19 @@ impl Popularity {
     /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         match *self {
-            Self::Uniform | Self::Shuffled => Ok(()),
-            Self::Zipf { exponent } if (0.0..=EXPONENT_MAX).contains(&exponent) => Ok(()),
-            Self::Zipf { exponent } => Err(invalid_exponent(&exponent)),
+            Self::Zipf { exponent } if !(0.0..=EXPONENT_MAX).contains(&exponent) => {
+                Err(invalid_exponent(&exponent))
+            }
             Self::Hot {
                 files_percent: files,
                 accesses_percent: accesses,
-            } => {
-                if files > 0.0 && files < 100.0 && accesses <= 100.0 && accesses >= files {
-                    Ok(())
-                } else {
-                    Err(invalid!(
-                        "invalid value '{files}%/{accesses}%' for hot: expected a percentage of \
-                         files above 0 % and below 100 %, and a percentage of operations from \
-                         that to 100 %"
-                    ))
-                }
+            } if !(files > 0.0 && files < 100.0 && accesses <= 100.0 && accesses >= files) => {
+                Err(invalid!(
+                    "invalid value '{files}%/{accesses}%' for hot: expected a percentage of files \
+                     above 0 % and below 100 %, and a percentage of operations from that to 100 %"
+                ))
             }
+            _ => Ok(()),
         }
     }
 }

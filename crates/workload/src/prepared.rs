@@ -76,7 +76,7 @@ impl Stream for Prepared {
 mod tests {
     use super::*;
     use crate::mix::Mix;
-    use crate::{ClassicStream, whole::Workload};
+    use crate::{ClassicStream, MixStream, whole::Workload};
 
     fn equal(mut prepared: Prepared, mut stream: impl Stream) {
         for phase in Phase::ALL {
@@ -103,10 +103,9 @@ mod tests {
     fn it_is_the_stream_that_it_was_drawn_from() {
         let classic = ClassicStream::new(&crate::Classic::default()).unwrap();
         equal(Prepared::new(classic.clone()), classic);
-        let mix: Workload = Mix::default().into();
-        equal(
-            Prepared::new(mix.stream(0, |_| ()).unwrap()),
-            mix.stream(0, |_| ()).unwrap(),
-        );
+        let mix = Mix::default();
+        let mixer = Workload::from(mix.clone()).mixer(&mix, 0);
+        let mix = MixStream::new(&mix, vec![mixer]);
+        equal(Prepared::new(mix.clone()), mix);
     }
 }

@@ -46,11 +46,10 @@ pub fn duration_ns(text: &str) -> Result<u64, WorkloadError> {
     if text.trim() == "0" {
         return Ok(0);
     }
-    if text.trim().ends_with(|c: char| c.is_ascii_digit()) {
-        return Err(invalid!(
-            "'{text}' has no unit of time (use {TIME_UNITS}, like 10ms, 2s or 1m)"
-        ));
-    }
+    ensure!(
+        !text.trim().ends_with(|c: char| c.is_ascii_digit()),
+        "'{text}' has no unit of time (use {TIME_UNITS}, like 10ms, 2s or 1m)"
+    );
     parse(text, TIME_UNITS, |unit| {
         let known = TIMES.iter().find(|(name, _)| *name == unit);
         known.map(|(_, ns)| u128::from(*ns))
@@ -88,11 +87,10 @@ pub fn byte_range(text: &str) -> Result<(u64, u64), WorkloadError> {
         Some(bounds) => bounds,
         None => text.split_once('-').unwrap_or((text, text)),
     };
-    if low.trim().is_empty() || high.trim().is_empty() {
-        return Err(invalid!(
-            "'{text}' is not a size like 4KiB, or a range of sizes like 500..10000"
-        ));
-    }
+    ensure!(
+        !low.trim().is_empty() && !high.trim().is_empty(),
+        "'{text}' is not a size like 4KiB, or a range of sizes like 500..10000"
+    );
     Ok((bytes(low)?, bytes(high)?))
 }
 
@@ -110,12 +108,10 @@ fn parse(
     let not_whole = || invalid!("'{text}' is not a whole number below 2^64");
     let digits: String = number.chars().filter(|c| *c != '_').collect();
     let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
-    if whole.is_empty() || fraction.contains('.') {
-        return Err(invalid!(
-            "'{text}' is not a number (write digits with an optional unit, like 20k, 4KiB or \
-             100000)"
-        ));
-    }
+    ensure!(
+        !whole.is_empty() && !fraction.contains('.'),
+        "'{text}' is not a number (write digits with an optional unit, like 20k, 4KiB or 100000)"
+    );
     let factor =
         factor(unit).ok_or_else(|| invalid!("unknown unit '{unit}' in '{text}' (use {units})"))?;
     let whole: u128 = whole.parse().map_err(|_| not_whole())?;

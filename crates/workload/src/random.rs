@@ -73,6 +73,14 @@ pub const fn unit(random: u64) -> f64 {
     (random >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
+/// The sums of weights up to each of them: where its share ends.
+pub(crate) fn running_sums(weights: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
+    weights.scan(0_u64, |sum, weight| {
+        *sum = sum.saturating_add(weight);
+        Some(*sum)
+    })
+}
+
 #[inline]
 const fn finish(state: u64) -> u64 {
     let mut z = state;

@@ -169,19 +169,15 @@ fn drawn(bins: &[Bin]) -> impl Iterator<Item = &Bin> {
 }
 
 fn check_bounds(low: u64, high: u64) -> Result<(), WorkloadError> {
-    if low > high {
-        return Err(invalid!(
-            "the lower bound {low} is above the upper bound {high} (write {high}..{low})"
-        ));
-    }
-    if high > SIZE_MAX_BYTES {
-        return Err(too_large(high));
-    }
+    ensure!(
+        low <= high,
+        "the lower bound {low} is above the upper bound {high} (write {high}..{low})"
+    );
+    ensure!(
+        high <= SIZE_MAX_BYTES,
+        "the size of {high} bytes is too large (at most 1GiB)"
+    );
     Ok(())
-}
-
-fn too_large(bytes: u64) -> WorkloadError {
-    invalid!("the size of {bytes} bytes is too large (at most 1GiB)")
 }
 
 fn invalid_sigma(sigma: &dyn std::fmt::Display) -> WorkloadError {
@@ -189,11 +185,8 @@ fn invalid_sigma(sigma: &dyn std::fmt::Display) -> WorkloadError {
 }
 
 fn something(name: &'static str, bytes: u64) -> Result<(), WorkloadError> {
-    match bytes {
-        0 => Err(invalid!("invalid {name} 0: expected at least 1 byte")),
-        1..=SIZE_MAX_BYTES => Ok(()),
-        _ => Err(too_large(bytes)),
-    }
+    ensure!(bytes > 0, "invalid {name} 0: expected at least 1 byte");
+    check_bounds(bytes, bytes)
 }
 
 fn lognormal_mean(median: f64, sigma: f64, low: f64, high: f64) -> f64 {

@@ -9,6 +9,7 @@ use crate::endless::ENDLESS;
 use crate::generator::Generator;
 use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
 use crate::names::NameKind;
+use crate::random::running_sums;
 use crate::skip::SkipReason;
 use crate::table::{FileTable, MemoryHint, TableEntry};
 
@@ -81,15 +82,6 @@ impl ClassicStream {
         text: Arc<Vec<u8>>,
     ) -> Result<Self, WorkloadError> {
         let rules = workload.edition.rules();
-        let mut sum = 0;
-        let shares = workload
-            .weights
-            .iter()
-            .map(|weight| {
-                sum += u64::from(*weight);
-                sum
-            })
-            .collect();
         Ok(Self {
             reach: workload.slots().min(generator.outputs()),
             generator,
@@ -103,7 +95,7 @@ impl ClassicStream {
             bias_create: workload.bias_create.tenths(),
             subdirectories: workload.subdirectories,
             subdirectory_choice: rules.subdirectory_choice,
-            shares,
+            shares: running_sums(workload.weights.iter().copied().map(u64::from)).collect(),
             created: 0,
             deleted: 0,
             transactions_begun: 0,

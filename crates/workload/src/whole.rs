@@ -99,12 +99,11 @@ impl Workload {
     /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         let workers = self.workers.count();
-        if workers == 0 || workers > Self::WORKERS_MAX {
-            return Err(invalid!(
-                "invalid number of workers {workers}: expected 1 to {}",
-                Self::WORKERS_MAX
-            ));
-        }
+        ensure!(
+            (1..=Self::WORKERS_MAX).contains(&workers),
+            "invalid number of workers {workers}: expected 1 to {}",
+            Self::WORKERS_MAX
+        );
         if let Some(contents) = &self.contents {
             contents
                 .validate()
@@ -139,11 +138,10 @@ impl Workload {
             ("writers", writers, false, writers_advice),
             ("readers", readers, true, readers_advice),
         ] {
-            if count > 0 && mix.weights.of_those_that_read(reads).sum() == 0 {
-                return Err(invalid!(
-                    "no operation of the mix is for the {role} ({advice})"
-                ));
-            }
+            ensure!(
+                count == 0 || mix.weights.of_those_that_read(reads).sum() > 0,
+                "no operation of the mix is for the {role} ({advice})"
+            );
         }
         Ok(())
     }

@@ -53,25 +53,23 @@ impl ContentSpec {
     /// # Errors
     /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), WorkloadError> {
+        let dedup = self.dedup;
         match self.kind {
             ContentKind::Compressible { ratio } if !(1.0..=RATIO_MAX).contains(&ratio) => {
                 return Err(invalid_ratio(&ratio));
             }
-            ContentKind::Text if self.dedup > 1.0 => {
+            ContentKind::Text if dedup > 1.0 => {
                 return Err(invalid!(
-                    "a deduplication ratio of {} cannot be used with text contents (use \
-                     incompressible or compressible:RATIO)",
-                    self.dedup
+                    "a deduplication ratio of {dedup} cannot be used with text contents (use \
+                     incompressible or compressible:RATIO)"
                 ));
             }
             _ => {}
         }
-        if !(1.0..=RATIO_MAX).contains(&self.dedup) {
-            return Err(invalid!(
-                "invalid deduplication ratio {}: expected 1 (every block is unique) to {RATIO_MAX}",
-                self.dedup
-            ));
-        }
+        ensure!(
+            (1.0..=RATIO_MAX).contains(&dedup),
+            "invalid deduplication ratio {dedup}: expected 1 (every block is unique) to {RATIO_MAX}"
+        );
         Ok(())
     }
 }

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::Sizes;
 use super::normal::normal;
-use crate::random::{again, below};
+use crate::random::{again, below, running_sums};
 
 const OCTAVES: usize = 40;
 const CELLS_BITS: u32 = 6;
@@ -68,24 +68,17 @@ impl Sampler {
                 sigma,
                 low,
                 high,
-            } => lognormal(*median as f64, *sigma, *low, *high),
-            Sizes::Exponential { mean, low, high } => exponential(*mean as f64, *low, *high),
-            Sizes::Histogram(bins) => {
-                let mut sum = 0_u64;
-                Source::Histogram {
-                    sums: bins
-                        .iter()
-                        .map(|bin| {
-                            sum = sum.saturating_add(bin.weight);
-                            sum
-                        })
-                        .collect(),
-                    bins: bins
-                        .iter()
-                        .map(|bin| (bin.low, bin.high.saturating_sub(bin.low) + 1))
-                        .collect(),
-                }
+            } => quantiles(&lognormal(*median as f64, *sigma), *low, *high),
+            Sizes::Exponential { mean, low, high } => {
+                quantiles(&exponential(*mean as f64), *low, *high)
             }
+            Sizes::Histogram(bins) => Source::Histogram {
+                sums: running_sums(bins.iter().map(|bin| bin.weight)).collect(),
+                bins: bins
+                    .iter()
+                    .map(|bin| (bin.low, bin.high.saturating_sub(bin.low) + 1))
+                    .collect(),
+            },
         };
         Self {
             source,
@@ -159,32 +152,27 @@ fn probabilities() -> impl DoubleEndedIterator<Item = f64> {
     })
 }
 
-fn exponential(mean: f64, low: u64, high: u64) -> Source {
+/// The quantiles of the sizes of both halves, within bounds.
+fn quantiles(sizes: &[f64], low: u64, high: u64) -> Source {
+    let scale = (1_u64 << FRACTION_BITS) as f64;
+    let fixed = |size: &f64| (size.clamp(low as f64, high as f64) * scale + 0.5) as i64;
+    Source::Quantiles(sizes.iter().map(fixed).collect())
+}
+
+fn exponential(mean: f64) -> Vec<f64> {
     let lower = probabilities().map(|p| -mean * libm::log1p(-p));
     let upper = probabilities().map(|p| -mean * libm::log(p));
-    Source::Quantiles(
-        lower
-            .chain(upper)
-            .map(|size| fixed(size, low, high))
-            .collect(),
-    )
+    lower.chain(upper).collect()
 }
 
-fn lognormal(median: f64, sigma: f64, low: u64, high: u64) -> Source {
+fn lognormal(median: f64, sigma: f64) -> Vec<f64> {
     let deviations = normal_quantiles();
-    let lower = deviations.iter().map(|z| median * libm::exp(sigma * z));
-    let upper = deviations.iter().map(|z| median * libm::exp(-sigma * z));
-    Source::Quantiles(
-        lower
-            .chain(upper)
-            .map(|size| fixed(size, low, high))
-            .collect(),
-    )
-}
-
-fn fixed(size: f64, low: u64, high: u64) -> i64 {
-    let scale = (1_u64 << FRACTION_BITS) as f64;
-    (size.clamp(low as f64, high as f64) * scale + 0.5) as i64
+    let half = |sigma: f64| {
+        deviations
+            .iter()
+            .map(move |z| median * libm::exp(sigma * z))
+    };
+    half(sigma).chain(half(-sigma)).collect()
 }
 
 /// The quantiles of the standard normal distribution in its lower half, at [`probabilities`].

@@ -5,14 +5,6 @@ use crate::intent::{Action, Phase};
 use crate::mix::Mix;
 
 impl Workload {
-    /// No file is ever larger, in bytes.
-    pub fn size_max_bytes(&self) -> u64 {
-        self.work.either(
-            |classic| classic.size_high_bytes,
-            |mix| mix.content_bytes_max(),
-        )
-    }
-
     /// No more files are ever there at once, in all pools together: for mixes with a chance of
     /// error below 10^-8. Their pools walk at random: this is the drift of creations over
     /// deletions, and six standard deviations; and as many symbolic links and directories as a
@@ -106,7 +98,7 @@ impl Workload {
         }
     }
 
-    /// The largest content that one operation moves, in bytes.
+    /// The largest content that one operation moves, in bytes: no file is ever larger.
     pub fn content_bytes_max(&self) -> u64 {
         self.work.either(
             |classic| classic.size_high_bytes,

@@ -3,6 +3,7 @@
 
 use super::{Work, Workers, Workload};
 use crate::classic::Classic;
+use crate::contents::ContentSpec;
 use crate::mix::Mix;
 
 impl Workload {
@@ -44,12 +45,7 @@ impl Workload {
     /// The same work without its number of transactions, in a fixed form: what a pool that has
     /// transactions behind it can go on with.
     pub fn endless_canonical(&self) -> String {
-        let mut endless = self.clone();
-        match &mut endless.work {
-            Work::Classic(classic) => classic.transactions = 0,
-            Work::Mix(mix) => mix.transactions = 0,
-        }
-        endless.canonical()
+        self.with_transactions(0).canonical()
     }
 
     /// The work with so many transactions more for each worker.
@@ -85,33 +81,25 @@ impl Workload {
         let mut text = self
             .work
             .either(|classic| classic.canonical(), |mix| mix.canonical());
+        let seeds = self.worker_seeds;
         match self.workers {
             Workers::ONE => {}
             Workers::Private { workers } => {
-                text.push_str(&format!(
-                    " workers={workers} worker-seeds={:?}",
-                    self.worker_seeds
-                ));
+                text += &format!(" workers={workers} worker-seeds={seeds:?}");
             }
             Workers::Shared {
                 writers,
                 readers,
                 pools,
             } => {
-                let seeds = self.worker_seeds;
-                text.push_str(&format!(
-                    " writers={writers} readers={readers} worker-seeds={seeds:?}"
-                ));
+                text += &format!(" writers={writers} readers={readers} worker-seeds={seeds:?}");
                 if pools > 1 {
-                    text.push_str(&format!(" pools={pools}"));
+                    text += &format!(" pools={pools}");
                 }
             }
         }
-        if let Some(contents) = &self.contents {
-            text.push_str(&format!(
-                " contents={} dedup={}",
-                contents.kind, contents.dedup
-            ));
+        if let Some(ContentSpec { kind, dedup }) = self.contents {
+            text += &format!(" contents={kind} dedup={dedup}");
         }
         text
     }

@@ -110,7 +110,7 @@ fn latencies(phase: &PhaseRecord, place: &str, found: &mut Findings) {
 /// Operations move no more bytes than they can, and those without contents move none.
 fn bytes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let workload = &scope.spec.workload;
-    let most_of_one = workload.size_max_bytes().max(workload.content_bytes_max());
+    let most_of_one = workload.content_bytes_max();
     for (place, OperationRecord { action, meter, .. }) in placed_operations(phase, place) {
         let moves = action.moves_bytes_in() || action.moves_bytes_out();
         let most = match moves || *action == Action::Truncate {

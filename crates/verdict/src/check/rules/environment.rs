@@ -254,7 +254,7 @@ fn overhead(record: &Record, overhead: &Overhead, found: &mut Findings) {
     // All files, where they are few and small.
     let pools = u64::from(workload.streams().max(1));
     let are_few = workload.files().saturating_mul(pools) <= 100_000;
-    let are_small = workload.size_max_bytes().max(workload.content_bytes_max()) <= 10_000;
+    let are_small = workload.content_bytes_max() <= 10_000;
     if are_few && are_small && files != workload.files() {
         broken(format!(
             "pools of {files} files, and not {}",

@@ -94,7 +94,7 @@ fn devices(
 
 fn sample(scope: &Scope<'_>, residency: &Residency, place: &str, found: &mut Findings) {
     let workload = &scope.spec.workload;
-    let largest = workload.size_max_bytes().max(workload.content_bytes_max());
+    let largest = workload.content_bytes_max();
     let page = scope.record.host.page_size_bytes.max(1);
     for (name, sample) in [("before", &residency.before), ("after", &residency.after)] {
         let Fact::Known(sample) = sample else {
