@@ -64,24 +64,17 @@ impl WatchedAccount {
             allocated_bytes: self.allocated_bytes(),
         }
     }
-}
 
-impl WatchedAccount {
     /// What the files below loop devices have allocated, together.
     fn allocated_bytes(&self) -> Fact<u64> {
         self.backing.as_ref().and_then(|files| {
-            let mut sum = 0_u64;
-            for file in files.iter() {
-                match rustix::fs::fstat(file) {
-                    Ok(facts) => {
-                        sum = sum.saturating_add(facts.st_blocks.unsigned_abs().saturating_mul(512))
-                    }
-                    Err(errno) => {
-                        return Fact::Unavailable(format!("a loop device's file: {errno}"));
-                    }
+            let add = |sum: u64, file: &OwnedFd| match rustix::fs::fstat(file) {
+                Ok(facts) => {
+                    Ok(sum.saturating_add(facts.st_blocks.unsigned_abs().saturating_mul(512)))
                 }
-            }
-            Fact::Known(sum)
+                Err(errno) => Err(format!("a loop device's file: {errno}")),
+            };
+            files.iter().try_fold(0, add).into()
         })
     }
 }
@@ -142,6 +135,7 @@ pub struct Accounted {
 impl Accounted {
     /// What was counted between an earlier moment and this.
     pub fn since(&self, earlier: &Self) -> Self {
+        let grown = |later: &u64, earlier: &u64| later.saturating_sub(*earlier);
         Self {
             own: self.own.since(&earlier.own),
             devices: each_since(&self.devices, &earlier.devices, DeviceReading::since),
@@ -151,11 +145,7 @@ impl Accounted {
                 &earlier.interfaces,
                 InterfaceReading::since,
             ),
-            allocated_bytes: both(
-                &self.allocated_bytes,
-                &earlier.allocated_bytes,
-                |later, earlier| later.saturating_sub(*earlier),
-            ),
+            allocated_bytes: both(&self.allocated_bytes, &earlier.allocated_bytes, grown),
         }
     }
 }

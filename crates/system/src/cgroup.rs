@@ -16,7 +16,7 @@ use procfs_core::{FromRead, ProcessCGroup, ProcessCGroups};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::Fact;
+use crate::fact::{Fact, pair};
 use crate::mount::{Mount, MountTable};
 use crate::sources::Sources;
 
@@ -251,14 +251,10 @@ impl Group {
 }
 
 fn ratio(sources: &Sources, path: &str, quota: &str, period: &str) -> Fact<f64> {
-    sources.parse::<f64>(path, quota).and_then(|quota| {
-        sources.parse::<f64>(path, period).and_then(|period| {
-            if period > 0.0 {
-                Fact::Known(quota / period)
-            } else {
-                sources.unavailable(path, "the period is 0")
-            }
-        })
+    let (quota, period) = (sources.parse(path, quota), sources.parse(path, period));
+    pair(&quota, &period, |quota: &f64, period: &f64| {
+        let ratio = (*period > 0.0).then(|| quota / period);
+        sources.found(path, ratio, || "the period is 0")
     })
 }
 

@@ -19,7 +19,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::cpu::NANOSECONDS_PER_SECOND;
-use crate::fact::Fact;
+use crate::fact::{Fact, both};
 use crate::host::clock_source;
 use crate::sources::Sources;
 
@@ -99,18 +99,12 @@ impl Clocks {
             self.wall_minus_monotonic_ns,
             earlier.wall_minus_monotonic_ns,
         );
-        let changed = self.clock_source.as_ref().and_then(|later| {
-            earlier
-                .clock_source
-                .as_ref()
-                .map(|earlier| later != earlier)
-        });
         ClocksDifference {
             elapsed_ns: never_negative(moved(self.monotonic_ns, earlier.monotonic_ns)),
             suspended_ns: never_negative(certain(boot)),
             wall_clock_stepped_ns: saturated(certain(wall - boot)),
             uncertainty_ns,
-            clock_source_changed: changed,
+            clock_source_changed: both(&self.clock_source, &earlier.clock_source, String::ne),
             clock_source_before: earlier.clock_source.clone(),
             clock_source_after: self.clock_source.clone(),
         }

@@ -127,23 +127,17 @@ pub struct CountersDifference {
 impl CountersDifference {
     /// The share of all processors' time that somebody used, from 0 to 1.
     pub fn busy_fraction(&self) -> Fact<f64> {
-        self.system
-            .times
-            .as_ref()
-            .and_then(|times| times.fraction_of(&times.busy_ns))
+        self.fraction(|times| &times.busy_ns)
     }
 
     /// The share of all processors' time that the hypervisor gave to others, from 0 to 1.
     pub fn steal_fraction(&self) -> Fact<f64> {
-        self.system
-            .times
-            .as_ref()
-            .and_then(|times| times.fraction_of(&times.steal_ns))
+        self.fraction(|times| &times.steal_ns)
     }
 
-    /// The share of all processors' time that this process used, from 0 to 1.
-    pub fn own_fraction(&self) -> Fact<f64> {
-        self.share_of_total(|_, process| Fact::Known(process.cpu_ns()))
+    fn fraction(&self, part_ns: fn(&crate::SystemTimesSpent) -> &Fact<u64>) -> Fact<f64> {
+        let times = self.system.times.as_ref();
+        times.and_then(|times| times.fraction_of(part_ns(times)))
     }
 
     /// The share of all processors' time that others used, from 0 to 1: what
@@ -178,9 +172,9 @@ impl CountersDifference {
         pair(&self.system.times, &self.process, |system, process| {
             let part = part_ns(system, process);
             // The process is counted in microseconds and the machine in ticks.
-            let total = system.total_ns.as_ref();
-            let part = total.and_then(|total| part.map(|part| part.min(*total)));
-            system.fraction_of(&part)
+            system.fraction_of(&both(&system.total_ns, &part, |total, part| {
+                *part.min(total)
+            }))
         })
     }
 }

@@ -56,12 +56,10 @@ impl SystemTimes {
             .split_whitespace()
             .map(|column| column.parse::<u64>().ok()?.checked_mul(tick_ns))
             .collect::<Option<_>>()?;
-        let column = |index: usize| match columns.get(index) {
-            Some(value) => Fact::Known(*value),
-            None => Fact::Unavailable(format!(
-                "{STAT}: this kernel has no column {}",
-                COLUMNS[index]
-            )),
+        let column = |index: usize| {
+            let name = COLUMNS[index];
+            let why = || format!("{STAT}: this kernel has no column {name}");
+            Fact::found(columns.get(index).copied(), why)
         };
         (columns.len() >= 4).then(|| SystemTimes(std::array::from_fn(column)))
     }

@@ -15,7 +15,7 @@ use crate::class::Class;
 use crate::device_number::DeviceNumber;
 use crate::fact::Fact;
 use crate::mount::{Mount, MountTable};
-use crate::sources::{Sources, bracketed};
+use crate::sources::Sources;
 
 mod iscsi;
 mod named;
@@ -194,7 +194,7 @@ impl Device {
             rotational: sources.switch(&queue("rotational")),
             logical_block_size_bytes: number_or_na(&queue("logical_block_size")),
             physical_block_size_bytes: number_or_na(&queue("physical_block_size")),
-            io_scheduler: scheduler(sources, &queue("scheduler"), &disk),
+            io_scheduler: sources.choice(&queue("scheduler"), &disk, "names no scheduler"),
             write_cache: sources.feature(&queue("write_cache"), &disk),
             discard_supported: number_or_na(&queue("discard_max_bytes")).map(|bytes| bytes > 0),
             partition_of: match directory.parent() {
@@ -247,15 +247,6 @@ impl Device {
         };
         format!("/dev/{} ({below})", self.name)
     }
-}
-
-fn scheduler(sources: &Sources, path: &str, disk: &str) -> Fact<String> {
-    sources.feature(path, disk).and_then(|text| {
-        let name = bracketed(&text).map(str::to_owned);
-        sources.found(path, name, || {
-            format!("`{text}` names no scheduler in force")
-        })
-    })
 }
 
 /// The block device that a mount's file system lies on.

@@ -88,10 +88,7 @@ impl<T> Fact<T> {
 impl<T, E: std::fmt::Display> From<Result<T, E>> for Fact<T> {
     /// An error becomes the reason.
     fn from(result: Result<T, E>) -> Fact<T> {
-        match result {
-            Ok(value) => Fact::Known(value),
-            Err(error) => Fact::Unavailable(error.to_string()),
-        }
+        result.map_or_else(|error| Fact::Unavailable(error.to_string()), Fact::Known)
     }
 }
 
@@ -176,11 +173,7 @@ impl<T> Watched<T> {
 
 /// A fact where it is known, otherwise an earlier one of the same.
 pub(crate) fn or<T: Clone>(later: Fact<T>, earlier: &Fact<T>) -> Fact<T> {
-    if later.is_known() {
-        later
-    } else {
-        earlier.clone()
-    }
+    later.or_else(|| earlier.clone())
 }
 
 /// How far a counter has come. One that went backwards was reset, or is
@@ -191,10 +184,8 @@ pub(crate) fn grown(
     earlier: &Fact<u64>,
 ) -> Fact<u64> {
     pair(later, earlier, |later, earlier| {
-        match later.checked_sub(*earlier) {
-            Some(grown) => Fact::Known(grown),
-            None => Fact::Unavailable(format!("{what} went backwards, from {earlier} to {later}")),
-        }
+        let why = || format!("{what} went backwards, from {earlier} to {later}");
+        Fact::found(later.checked_sub(*earlier), why)
     })
 }
 

@@ -12,7 +12,7 @@ use crate::cgroup::Cgroup;
 use crate::cpu::SystemTimes;
 use crate::fact::Fact;
 use crate::processors::Processors;
-use crate::sources::{Sources, bracketed};
+use crate::sources::Sources;
 
 pub(crate) const MEMINFO: &str = "/proc/meminfo";
 const LOADAVG: &str = "/proc/loadavg";
@@ -140,7 +140,7 @@ impl Host {
                 let spent = times.since_boot();
                 spent.fraction_of(&spent.steal_ns)
             }),
-            transparent_hugepage: transparent_hugepage(sources),
+            transparent_hugepage: sources.choice(HUGEPAGE, "/sys/kernel/mm", "has no choice"),
             page_size_bytes: rustix::param::page_size() as u64,
         }
     }
@@ -262,17 +262,6 @@ fn load_average(sources: &Sources) -> Fact<LoadAverage> {
             _ => sources.unavailable(LOADAVG, format!("`{text}` has no three averages")),
         }
     })
-}
-
-fn transparent_hugepage(sources: &Sources) -> Fact<String> {
-    sources
-        .feature(HUGEPAGE, "/sys/kernel/mm")
-        .and_then(|text| {
-            let choice = bracketed(&text).map(str::to_owned);
-            sources.found(HUGEPAGE, choice, || {
-                format!("`{text}` has no choice in force")
-            })
-        })
 }
 
 #[cfg(test)]

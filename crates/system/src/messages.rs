@@ -49,18 +49,15 @@ impl WatchedMessages {
 
     /// What the kernel's NFS server counts, whoever calls it. Unavailable where there is none.
     pub fn of_nfs_server(sources: &Sources) -> Fact<WatchedMessages> {
-        match sources.text(nfs_server::NFSD) {
-            Fact::Known(_) if nfs_server::serves(sources) => {}
-            Fact::Known(_) => {
-                return sources
-                    .unavailable(nfs_server::NFSD, "the kernel's NFS server has no threads");
+        sources.text(nfs_server::NFSD).and_then(|_| {
+            if !nfs_server::serves(sources) {
+                let why = "the kernel's NFS server has no threads";
+                return sources.unavailable(nfs_server::NFSD, why);
             }
-            Fact::NotApplicable => return Fact::NotApplicable,
-            Fact::Unavailable(why) => return Fact::Unavailable(why),
-        }
-        let mut search = CounterSearch::new(sources);
-        search.add_server(nfs_server::ALL_CLIENTS);
-        search.finish()
+            let mut search = CounterSearch::new(sources);
+            search.add_server(nfs_server::ALL_CLIENTS);
+            search.finish()
+        })
     }
 
     /// Reads all of them.

@@ -49,12 +49,6 @@ pub struct Mount {
 }
 
 impl Mount {
-    /// Whether the mount or its file system is read-only by its options.
-    pub fn is_read_only(&self) -> bool {
-        let read_only = |options: &[String]| options.iter().any(|option| option == "ro");
-        read_only(&self.mount_options) || read_only(&self.super_options)
-    }
-
     /// The value of `name=value` among the file system's options.
     pub fn super_option(&self, name: &str) -> Option<&str> {
         self.super_options
@@ -171,13 +165,8 @@ impl MountTable {
                 continue;
             }
             here.push(&name);
-            // The last of equals covers the others.
-            let above = self
-                .mounts
-                .iter()
-                .filter(|mount| here.starts_with(&mount.mount_point));
-            if above
-                .max_by_key(|mount| mount.mount_point.as_os_str().len())
+            if self
+                .covering(&here, |_| true)
                 .is_some_and(Mount::has_server)
             {
                 return true;
@@ -194,25 +183,18 @@ impl MountTable {
 
     /// The pure part of [`MountTable::mount_of`], for a canonical path.
     fn choose(&self, path: &Path, id: Option<u64>, device: DeviceNumber) -> Option<&Mount> {
-        if let Some(mount) = self.mounts.iter().find(|mount| Some(mount.mount_id) == id) {
-            return Some(mount);
-        }
-        let above: Vec<&Mount> = self
-            .mounts
-            .iter()
-            .filter(|mount| path.starts_with(&mount.mount_point))
-            .collect();
-        // `max_by_key` gives the last of equals: the covering mount.
-        let longest = |mounts: Vec<&'_ Mount>| -> Option<usize> {
-            let deepest = mounts
-                .iter()
-                .max_by_key(|mount| mount.mount_point.as_os_str().len())?;
-            self.mounts.iter().position(|mount| mount == *deepest)
-        };
-        let same_device = above.iter().filter(|mount| mount.device == device);
-        longest(same_device.copied().collect())
-            .or_else(|| longest(above))
-            .map(|index| &self.mounts[index])
+        let of_id = self.mounts.iter().find(|mount| Some(mount.mount_id) == id);
+        of_id
+            .or_else(|| self.covering(path, |mount| mount.device == device))
+            .or_else(|| self.covering(path, |_| true))
+    }
+
+    /// The mount with the longest mount point above a path, of those that fit.
+    fn covering(&self, path: &Path, fits: impl Fn(&Mount) -> bool) -> Option<&Mount> {
+        let is_above = |mount: &&Mount| path.starts_with(&mount.mount_point) && fits(mount);
+        // The last of equals covers the others.
+        let above = self.mounts.iter().filter(is_above);
+        above.max_by_key(|mount| mount.mount_point.as_os_str().len())
     }
 }
 
@@ -341,11 +323,12 @@ mod tests {
             Path::new("/mnt/with space\\and\ttab")
         );
         assert_eq!(mounts[3].root, "/deep/dir");
-        assert!(mounts[3].is_read_only() && !mounts[2].is_read_only());
+        let is_read_only = |options: &[String]| options.iter().any(|option| option == "ro");
+        assert!(is_read_only(&mounts[3].mount_options) && !is_read_only(&mounts[2].mount_options));
         assert_eq!(mounts[4].super_option("subvol"), Some("/@home"));
         assert_eq!(mounts[5].super_option("upperdir"), Some("/u"));
         assert_eq!(mounts[7].source, "");
-        assert!(mounts[7].is_read_only(), "by the file system's options");
+        assert!(is_read_only(&mounts[7].super_options));
     }
 
     #[test]

@@ -8,7 +8,7 @@
 //! each server; reading them reads a few small files of each
 //! (Documentation/ABI/testing/sysfs-class-net).
 
-use crate::fact::{Fact, Watched, grown};
+use crate::fact::{Fact, Watched, both, grown, pair};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
 
 use schemars::JsonSchema;
@@ -79,12 +79,8 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
         Fact::Unavailable(why) => return vec![Fact::Unavailable(why.clone())],
     };
     if mount.class() == Class::Network {
-        let why = || {
-            format!(
-                "{}: the address of its server is not known",
-                mount.mount_point.display()
-            )
-        };
+        let place = mount.mount_point.display();
+        let why = || format!("{place}: the address of its server is not known");
         return vec![Fact::found(mount.server_address(), why)];
     }
     let disks = device.known().map(Device::physical).unwrap_or_default();
@@ -120,9 +116,9 @@ fn portals(sources: &Sources, session: &str) -> Vec<Fact<IpAddr>> {
         .filter(|name| name.starts_with(&beginning));
     let address = |name: String| {
         let path = format!("{CONNECTIONS}/{name}/address");
-        sources.text(&path).and_then(|text| match text.parse() {
-            Ok(address) => Fact::Known(address),
-            Err(_) => sources.unavailable(&path, format!("`{text}` is not an address")),
+        sources.text(&path).and_then(|text| {
+            let why = || format!("`{text}` is not an address");
+            sources.found(&path, text.parse().ok(), why)
         })
     };
     own.map(address).collect()
@@ -214,18 +210,15 @@ impl InterfaceReading {
     /// The part of what the interface can pass that passed in the busier
     /// direction, of a difference over so many seconds.
     pub fn utilization(&self, seconds: f64) -> Fact<f64> {
-        self.speed_bits_per_s.as_ref().and_then(|bits_per_s| {
-            let both = self.received_bytes.as_ref();
-            let busier_bytes =
-                both.and_then(|received| self.sent_bytes.as_ref().map(|sent| *received.max(sent)));
-            let capacity_bits = *bits_per_s as f64 * seconds;
-            busier_bytes.and_then(|bytes| {
-                if capacity_bits > 0.0 {
-                    Fact::Known(bytes as f64 * 8.0 / capacity_bits)
-                } else {
-                    Fact::NotApplicable
+        let busier = |received: &u64, sent: &u64| *received.max(sent);
+        let bytes = both(&self.received_bytes, &self.sent_bytes, busier);
+        pair(&self.speed_bits_per_s, &bytes, |bits_per_s, bytes| {
+            match *bits_per_s as f64 * seconds {
+                capacity_bits if capacity_bits > 0.0 => {
+                    Fact::Known(*bytes as f64 * 8.0 / capacity_bits)
                 }
-            })
+                _ => Fact::NotApplicable,
+            }
         })
     }
 }

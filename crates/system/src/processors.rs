@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::fact::Fact;
+use crate::fact::{Fact, both};
 use crate::sources::Sources;
 
 const ONLINE: &str = "/sys/devices/system/cpu/online";
@@ -50,12 +50,13 @@ impl Processors {
             model: information
                 .clone()
                 .and_then(|text| sources.found("/proc/cpuinfo", model(&text), || "names no model")),
-            usable: usable(sources, &online),
+            usable: allowed_of(sources, &online).map(|numbers| numbers.len() as u64),
             sockets: distinct(sources, &online, "topology/physical_package_id")
                 .and_then(|ids| count_packages(sources, &ids)),
             cores: distinct(sources, &online, "topology/thread_siblings_list")
                 .map(|siblings| siblings.len() as u64),
-            frequency_governor: governors(sources, &online),
+            frequency_governor: distinct(sources, &online, "cpufreq/scaling_governor")
+                .map(|governors| governors.into_iter().collect::<Vec<_>>().join(",")),
             hypervisor: information.and_then(|text| hypervisor(&text)),
             online: online.map(|numbers| numbers.len() as u64),
         }
@@ -124,15 +125,10 @@ fn allowed_of(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<BTreeSet<
         let list = field(&status, "Cpus_allowed_list").map(str::to_owned);
         sources.found(STATUS, list, || "has no Cpus_allowed_list")
     });
-    list(sources, STATUS, allowed).and_then(|allowed| {
-        online
-            .as_ref()
-            .map(|online| allowed.intersection(online).copied().collect())
+    let allowed = list(sources, STATUS, allowed);
+    both(&allowed, online, |allowed, online| {
+        allowed.intersection(online).copied().collect()
     })
-}
-
-fn usable(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<u64> {
-    allowed_of(sources, online).map(|numbers| numbers.len() as u64)
 }
 
 /// The distinct texts of one attribute over the online processors.
@@ -147,8 +143,7 @@ fn distinct(
             let directory = format!("/sys/devices/system/cpu/cpu{number}");
             match sources.feature(&format!("{directory}/{attribute}"), &directory) {
                 Fact::Known(text) => texts.insert(text),
-                Fact::NotApplicable => return Fact::NotApplicable,
-                Fact::Unavailable(why) => return Fact::Unavailable(why),
+                missing => return missing.map(|_| texts),
             };
         }
         Fact::Known(texts)
@@ -164,11 +159,6 @@ fn count_packages(sources: &Sources, ids: &BTreeSet<String>) -> Fact<u64> {
         );
     }
     Fact::Known(ids.len() as u64)
-}
-
-fn governors(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<String> {
-    distinct(sources, online, "cpufreq/scaling_governor")
-        .map(|governors| governors.into_iter().collect::<Vec<_>>().join(","))
 }
 
 /// Has the calling thread woken as exactly as the kernel can, instead of with the 50 microseconds

@@ -97,6 +97,31 @@ impl Sources {
         })
     }
 
+    /// The number of a line such as `ctxt 115315` or `Threads:  7`, in the text of a file.
+    pub(crate) fn line(
+        &self,
+        absolute: &str,
+        text: &Fact<String>,
+        key: &str,
+        separator: &str,
+    ) -> Fact<u64> {
+        text.as_ref().and_then(|text| {
+            let value = text
+                .lines()
+                .find_map(|line| line.strip_prefix(key)?.strip_prefix(separator));
+            let value = self.found(absolute, value, || format!("has no line {key}"));
+            value.and_then(|value| self.parse(absolute, value))
+        })
+    }
+
+    /// What is in force of the choices in a file that exists only with a feature ([`bracketed`]).
+    pub(crate) fn choice(&self, absolute: &str, anchor: &str, lacks: &str) -> Fact<String> {
+        self.feature(absolute, anchor).and_then(|text| {
+            let choice = bracketed(&text).map(str::to_owned);
+            self.found(absolute, choice, || format!("`{text}` {lacks} in force"))
+        })
+    }
+
     /// The bytes of a line such as `Dirty:  16384 kB`, which means KiB
     /// (proc_meminfo(5), proc_pid_status(5)), in the text of a file.
     pub(crate) fn kibibytes(&self, absolute: &str, text: &Fact<String>, key: &str) -> Fact<u64> {
@@ -129,10 +154,7 @@ impl Sources {
         absolute: &str,
         answer: Result<T, E>,
     ) -> Fact<T> {
-        match answer {
-            Ok(value) => Fact::Known(value),
-            Err(error) => self.unavailable(absolute, error),
-        }
+        answer.map_or_else(|error| self.unavailable(absolute, error), Fact::Known)
     }
 
     /// What may have been found in a file, or why there is nothing.

@@ -9,7 +9,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::device_number::DeviceNumber;
-use crate::fact::Fact;
+use crate::fact::{Fact, both, pair};
 use crate::sources::unavailable;
 
 /// The room on the file system of a path.
@@ -57,16 +57,14 @@ impl Space {
     /// The part of the room that is taken, from 0 to 1, as df(1) counts it:
     /// used by used and available. What is reserved for root is in neither.
     pub fn fill_fraction(&self) -> Fact<f64> {
-        let used = self.total_bytes.as_ref().and_then(|total| {
-            let free = self.free_bytes.as_ref();
-            free.map(|free| total.saturating_sub(*free))
+        let used = both(&self.total_bytes, &self.free_bytes, |total, free| {
+            total.saturating_sub(*free)
         });
-        used.and_then(|used| {
-            let available = self.available_bytes.as_ref();
-            available.and_then(|available| match used.saturating_add(*available) {
+        pair(&used, &self.available_bytes, |used, available| {
+            match used.saturating_add(*available) {
                 0 => Fact::Unavailable("statvfs: neither used nor available room".into()),
-                reachable => Fact::Known(used as f64 / reachable as f64),
-            })
+                reachable => Fact::Known(*used as f64 / reachable as f64),
+            }
         })
     }
 

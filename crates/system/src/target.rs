@@ -48,10 +48,10 @@ impl Target {
         let space = Space::read(path);
         Target {
             path: path.to_string_lossy().into_owned(),
-            canonical_path: match std::fs::canonicalize(path) {
-                Ok(canonical) => Fact::Known(canonical.to_string_lossy().into_owned()),
-                Err(error) => unavailable(path, error),
-            },
+            canonical_path: std::fs::canonicalize(path).map_or_else(
+                |error| unavailable(path, error),
+                |canonical| Fact::Known(canonical.to_string_lossy().into_owned()),
+            ),
             class: mount.as_ref().map(Mount::class),
             read_only: space.as_ref().map(|space| space.read_only),
             name_length_bytes_max: space.as_ref().map(|space| space.name_length_bytes_max),

@@ -36,9 +36,9 @@ impl SystemCounters {
         let memory = sources.text(MEMINFO);
         SystemCounters {
             times: SystemTimes::within(sources, &stat),
-            context_switches: line(sources, &stat, "ctxt"),
-            running_tasks: line(sources, &stat, "procs_running"),
-            blocked_tasks: line(sources, &stat, "procs_blocked"),
+            context_switches: sources.line(STAT, &stat, "ctxt", " "),
+            running_tasks: sources.line(STAT, &stat, "procs_running", " "),
+            blocked_tasks: sources.line(STAT, &stat, "procs_blocked", " "),
             dirty_bytes: sources.kibibytes(MEMINFO, &memory, "Dirty"),
             write_back_bytes: sources.kibibytes(MEMINFO, &memory, "Writeback"),
         }
@@ -76,15 +76,4 @@ pub struct SystemCountersDifference {
     pub dirty_bytes: Fact<u64>,
     /// Memory that was being written at the end, in bytes.
     pub write_back_bytes: Fact<u64>,
-}
-
-/// A line such as `ctxt 115315`.
-fn line(sources: &Sources, stat: &Fact<String>, key: &str) -> Fact<u64> {
-    stat.as_ref().and_then(|text| {
-        let value = text
-            .lines()
-            .find_map(|line| line.strip_prefix(key)?.strip_prefix(' '));
-        let value = sources.found(STAT, value, || format!("has no line {key}"));
-        value.and_then(|value| sources.parse(STAT, value))
-    })
 }

@@ -81,6 +81,11 @@ fn used(cpu_ns: u64) -> ProcessTimes {
     }
 }
 
+/// The share of all processors' time that this process used.
+fn own_fraction(difference: &CountersDifference) -> Fact<f64> {
+    difference.share_of_total(|_, process| Fact::Known(process.cpu_ns()))
+}
+
 #[test]
 fn a_snapshot_has_all_subjects() {
     let [before, _] = snapshots();
@@ -187,8 +192,7 @@ fn missing_files_are_told_one_by_one() {
         assert!(difference.threads.why().is_some());
         assert_eq!(difference.devices, Fact::NotApplicable);
         assert!(
-            difference
-                .own_fraction()
+            own_fraction(&difference)
                 .why()
                 .unwrap()
                 .contains("/proc/stat")
@@ -276,7 +280,7 @@ fn others_are_busy_with_what_is_not_ours() {
     let [before, after] = snapshots();
     let mut difference = after.since(&before);
     difference.process = Fact::Known(used(250_000_000));
-    assert_eq!(difference.own_fraction(), Fact::Known(0.25));
+    assert_eq!(own_fraction(&difference), Fact::Known(0.25));
     assert_eq!(difference.others_fraction(), Fact::Known(0.35));
     assert_eq!(difference.others_user_fraction(), Fact::Known(0.15));
     difference.process = Fact::Known(used(604_000_000));
@@ -287,7 +291,7 @@ fn others_are_busy_with_what_is_not_ours() {
     );
     difference.process = Fact::Known(used(1_004_000_000));
     assert_eq!(
-        difference.own_fraction(),
+        own_fraction(&difference),
         Fact::Known(1.0),
         "the ticks' grain"
     );
@@ -300,7 +304,7 @@ fn others_are_busy_with_what_is_not_ours() {
             .contains("no processor time")
     );
     assert!(
-        unmoved.own_fraction().why().is_some() && unmoved.others_user_fraction().why().is_some()
+        own_fraction(&unmoved).why().is_some() && unmoved.others_user_fraction().why().is_some()
     );
 }
 
@@ -417,7 +421,7 @@ fn this_process_on_this_machine() {
     assert!(*system.running_tasks.known().unwrap() > 0);
     assert!(system.dirty_bytes.is_known() && system.write_back_bytes.is_known());
     let fractions = [
-        difference.own_fraction(),
+        own_fraction(&difference),
         difference.others_fraction(),
         difference.others_user_fraction(),
     ];
@@ -427,7 +431,7 @@ fn this_process_on_this_machine() {
             .is_some_and(|fraction| (0.0..=1.0).contains(fraction))
     };
     assert!(fractions.iter().all(within), "{fractions:?}");
-    assert!(*difference.own_fraction().known().unwrap() > 0.0);
+    assert!(*own_fraction(&difference).known().unwrap() > 0.0);
     // Counters of a device are known wherever the device is.
     for device in difference.devices.known().into_iter().flatten() {
         assert!(

@@ -80,7 +80,9 @@ impl Threads {
             // The status was read before the list: a thread may have begun in between.
             let told_apart = each.len() as u64;
             Fact::Known(Threads {
-                count: count(sources, status).map(|count| count.max(told_apart)),
+                count: sources
+                    .line(STATUS, status, "Threads", ":")
+                    .map(|count| count.max(told_apart)),
                 rest_cpu_ns: rest_cpu_ns(process, &each),
                 each,
             })
@@ -151,14 +153,6 @@ fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> 
     process
         .as_ref()
         .map(|process| process.cpu_ns().saturating_sub(told))
-}
-
-fn count(sources: &Sources, status: &Fact<String>) -> Fact<u64> {
-    status.as_ref().and_then(|text| {
-        let value = text.lines().find_map(|line| line.strip_prefix("Threads:"));
-        let value = sources.found(STATUS, value, || "has no line Threads");
-        value.and_then(|value| sources.parse(STATUS, value))
-    })
 }
 
 /// The files of the threads, with room for a path.

@@ -5,7 +5,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::{STAT, SystemTimes};
-use crate::fact::Fact;
+use crate::fact::{Fact, pair};
 
 /// Processor time of the machine between two snapshots, in nanoseconds, summed
 /// over all processors. One that the kernel did not count, or whose counter
@@ -89,15 +89,11 @@ impl SystemTimesSpent {
 
     /// The share that a part has of the total, from 0 to 1.
     pub fn fraction_of(&self, part_ns: &Fact<u64>) -> Fact<f64> {
-        self.total_ns.as_ref().and_then(|total| {
-            part_ns.as_ref().and_then(|part| {
-                match *total {
-                    // A record of others' may say so.
-                    0 => nothing_counted(),
-                    total if *part <= total => Fact::Known(*part as f64 / total as f64),
-                    _ => went_backwards(),
-                }
-            })
+        pair(&self.total_ns, part_ns, |total, part| match *total {
+            // A record of others' may say so.
+            0 => nothing_counted(),
+            total if *part <= total => Fact::Known(*part as f64 / total as f64),
+            _ => went_backwards(),
         })
     }
 }

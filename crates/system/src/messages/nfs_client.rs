@@ -29,21 +29,15 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
                 .find_map(|line| line.trim_start().strip_prefix(name));
             let number =
                 line.and_then(|line| line.split_ascii_whitespace().nth(field)?.parse().ok());
-            match number {
-                Some(number) => Fact::Known(number),
-                None => missing(&watched.of, &format!("no number in `{name}`")),
-            }
+            let missing = || missing(&watched.of, &format!("no number in `{name}`"));
+            number.map_or_else(missing, Fact::Known)
         })
     };
     MessagesReading {
         age_s: of_line("age:", 0),
         server_read_bytes: of_line("bytes:", 4),
         server_written_bytes: of_line("bytes:", 5),
-        ..watched.reading(
-            section
-                .clone()
-                .and_then(|section| kinds(&watched.of, section)),
-        )
+        ..watched.reading(section.and_then(|section| kinds(&watched.of, section)))
     }
 }
 

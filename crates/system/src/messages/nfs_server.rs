@@ -198,22 +198,15 @@ fn counts(text: &str, name: &str) -> Fact<Vec<u64>> {
 }
 
 fn kinds(names: &[&str], counts: &[u64]) -> Vec<MessageKind> {
-    let kinds = named(names, 0, counts);
-    sorted(
-        kinds
-            .map(|(name, count)| MessageKind::counted(&name, count))
-            .collect(),
-    )
+    let kind = |(name, count): (String, u64)| MessageKind::counted(&name, count);
+    sorted(named(names, 0, counts).map(kind).collect())
 }
 
 fn operations(counts: &[u64]) -> Vec<CompoundOperation> {
     let counts = counts.get(FIRST_OPERATION..).unwrap_or_default();
+    let operation = |(operation, count)| CompoundOperation { operation, count };
     let operations = named(&OPERATIONS, FIRST_OPERATION, counts);
-    sorted(
-        operations
-            .map(|(operation, count)| CompoundOperation { operation, count })
-            .collect(),
-    )
+    sorted(operations.map(operation).collect())
 }
 
 /// Counts above 0 with their names; those that are newer than this program have

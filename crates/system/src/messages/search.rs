@@ -43,7 +43,11 @@ impl<'sources> CounterSearch<'sources> {
         };
         match mount.file_system_type.as_str() {
             "nfs" | "nfs4" => self.add_nfs(mount),
-            "cifs" | "smb3" => self.add_smb(mount),
+            "cifs" | "smb3" => self.watch(
+                MessageCounter::SmbClient,
+                smb_client::protocol(mount),
+                &smb_client::share(&mount.source),
+            ),
             kind => match mount.class() {
                 Class::Network => self.found.unseen(&format!(
                     "{}: messages of {kind} are not counted",
@@ -69,15 +73,6 @@ impl<'sources> CounterSearch<'sources> {
         if mount.server_address().is_some_and(network::is_own) {
             self.add_server(nfs_server::THIS_MACHINE);
         }
-    }
-
-    fn add_smb(&mut self, mount: &Mount) {
-        let share = smb_client::share(&mount.source);
-        self.watch(
-            MessageCounter::SmbClient,
-            smb_client::protocol(mount),
-            &share,
-        );
     }
 
     fn add_disks(&mut self, device: &Device) {
