@@ -27,6 +27,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+use crate::middle::Middle;
+
 /// The sensitivity that the paper advises for a curve that is there as a whole.
 pub const SENSITIVITY: f64 = 1.0;
 /// The least rise, greatest latency to least. A single queue with random arrivals (M/M/1) doubles
@@ -99,14 +101,9 @@ fn differences(curve: &[(f64, f64)]) -> Option<Vec<f64>> {
         return None;
     }
     let (low_rate, high_rate) = (curve[0].0, curve[curve.len() - 1].0);
-    let least = curve
-        .iter()
-        .map(|point| point.1)
-        .fold(f64::INFINITY, f64::min);
-    let greatest = curve
-        .iter()
-        .map(|point| point.1)
-        .fold(f64::NEG_INFINITY, f64::max);
+    let Middle {
+        least, greatest, ..
+    } = Middle::of(curve.iter().map(|point| point.1))?;
     if greatest <= least || greatest < RISE_MIN * least {
         return None;
     }

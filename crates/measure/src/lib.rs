@@ -18,7 +18,7 @@ pub use knee::Knee;
 pub use meter::Meter;
 pub use middle::Middle;
 pub use slices::{
-    LATENCIES_MAX, LATENCY_PRECISION_BITS, LATENCY_SLICES_MAX, Merge, SLICE_NS, SLICES_MAX, Slice,
+    LATENCIES_MAX, LATENCY_PRECISION_BITS, LATENCY_SLICES_MAX, SLICE_NS, SLICES_MAX, Slice,
     SliceMeter, Slices,
 };
 pub use slowest::{SLOWEST_KEPT, Slow, Slowest};

@@ -6,16 +6,16 @@ use schemars::{JsonSchema, Schema, SchemaGenerator};
 
 use crate::slices::{Slice, Slices, WrittenSlices};
 
-impl<K: JsonSchema, M: JsonSchema> JsonSchema for Slices<K, M> {
+impl<K: JsonSchema> JsonSchema for Slices<K> {
     fn schema_name() -> Cow<'static, str> {
-        format!("Slices_of_{}_by_{}", M::schema_name(), K::schema_name()).into()
+        format!("Slices_of_SliceMeter_by_{}", K::schema_name()).into()
     }
 
     fn schema_id() -> Cow<'static, str> {
-        format!("Slices<{}, {}>", K::schema_id(), M::schema_id()).into()
+        format!("Slices<{}>", K::schema_id()).into()
     }
 
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        WrittenSlices::<Slice<K, M>>::json_schema(generator)
+        WrittenSlices::<Slice<K>>::json_schema(generator)
     }
 }

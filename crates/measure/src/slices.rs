@@ -16,8 +16,7 @@ use schemars::JsonSchema;
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-use crate::histogram::{Histogram, SparseHistogram};
-use crate::meter::Meter;
+use crate::histogram::SparseHistogram;
 
 /// The width of a slice as it is handed over, in nanoseconds: a second.
 pub const SLICE_NS: u64 = 1_000_000_000;
@@ -29,30 +28,6 @@ pub const LATENCY_SLICES_MAX: usize = 120;
 pub const LATENCIES_MAX: usize = 960;
 /// Recorded latencies have 2 to the power of this many buckets to a power of two.
 pub const LATENCY_PRECISION_BITS: u32 = 3;
-
-/// What can be put together: associatively and commutatively.
-pub trait Merge {
-    /// Takes all of another one in.
-    fn merge(&mut self, other: &Self);
-}
-
-impl Merge for Histogram {
-    fn merge(&mut self, other: &Self) {
-        self.merge(other);
-    }
-}
-
-impl Merge for SparseHistogram {
-    fn merge(&mut self, other: &Self) {
-        self.merge(other);
-    }
-}
-
-impl Merge for Meter {
-    fn merge(&mut self, other: &Self) {
-        self.merge(other);
-    }
-}
 
 /// What operations of one kind did in a slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -70,8 +45,9 @@ pub struct SliceMeter {
     pub latency: SparseHistogram,
 }
 
-impl Merge for SliceMeter {
-    fn merge(&mut self, other: &Self) {
+impl SliceMeter {
+    /// Takes all of another one in: associatively and commutatively.
+    pub fn merge(&mut self, other: &Self) {
         self.operations += other.operations;
         self.bytes += other.bytes;
         self.failed += other.failed;
@@ -93,16 +69,16 @@ pub struct Slice<K, M = SliceMeter> {
 
 /// See the module's text. Series merge, associatively and commutatively.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Slices<K, M = SliceMeter> {
+pub struct Slices<K> {
     /// How often the width was doubled.
     doublings: u32,
     /// How often that of latencies was: as often, or more often where slices share them.
     latency_doublings: u32,
     /// From the start to the last one that has something.
-    slices: Vec<BTreeMap<K, M>>,
+    slices: Vec<BTreeMap<K, SliceMeter>>,
 }
 
-impl<K, M> Default for Slices<K, M> {
+impl<K> Default for Slices<K> {
     fn default() -> Self {
         Self {
             doublings: 0,
@@ -112,9 +88,9 @@ impl<K, M> Default for Slices<K, M> {
     }
 }
 
-impl<K: Ord, M: Merge> Slices<K, M> {
+impl<K: Ord> Slices<K> {
     /// Takes what was done in a second, by the number of that second from the start, from 0.
-    pub fn add(&mut self, index: u64, key: K, meter: M) {
+    pub fn add(&mut self, index: u64, key: K, meter: SliceMeter) {
         while index >> self.doublings >= SLICES_MAX as u64 {
             self.double();
         }
@@ -126,7 +102,7 @@ impl<K: Ord, M: Merge> Slices<K, M> {
     }
 
     /// Takes a second that a worker hands over.
-    pub fn take(&mut self, slice: Slice<K, M>) {
+    pub fn take(&mut self, slice: Slice<K>) {
         for (key, meter) in slice.meters {
             self.add(slice.index, key, meter);
         }
@@ -159,7 +135,7 @@ impl<K: Ord, M: Merge> Slices<K, M> {
 
     /// The slices from the start on, with those in which nothing was done, up to the last in which
     /// something was. The last one of a run may have been cut short by its end.
-    pub fn iter(&self) -> impl ExactSizeIterator<Item = &BTreeMap<K, M>> {
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = &BTreeMap<K, SliceMeter>> {
         self.slices.iter()
     }
 
@@ -174,10 +150,9 @@ impl<K: Ord, M: Merge> Slices<K, M> {
     }
 
     /// All slices together.
-    pub fn totals(&self) -> BTreeMap<K, M>
+    pub fn totals(&self) -> BTreeMap<K, SliceMeter>
     where
         K: Clone,
-        M: Clone,
     {
         let mut totals = BTreeMap::new();
         for (key, meter) in self.slices.iter().flatten() {
@@ -202,7 +177,7 @@ impl<K: Ord, M: Merge> Slices<K, M> {
     }
 }
 
-impl<K: Ord + Clone> Slices<K, SliceMeter> {
+impl<K: Ord + Clone> Slices<K> {
     /// As it is recorded: with coarser latencies, and with those of neighbours together where there
     /// are too many slices. All counts are as they were, and so are the extremes and the sum of
     /// the latencies.
@@ -235,7 +210,7 @@ fn share<K: Ord + Clone>(group: &mut [BTreeMap<K, SliceMeter>]) {
     }
 }
 
-fn put<K: Ord, M: Merge>(slice: &mut BTreeMap<K, M>, key: K, meter: M) {
+fn put<K: Ord>(slice: &mut BTreeMap<K, SliceMeter>, key: K, meter: SliceMeter) {
     match slice.get_mut(&key) {
         Some(sum) => sum.merge(&meter),
         None => {
@@ -279,7 +254,7 @@ pub(crate) struct WrittenSlices<T> {
     slices: Vec<T>,
 }
 
-impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {
+impl<K: Ord + Serialize> Serialize for Slices<K> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         WrittenSlices {
             width_ns: self.width_ns(),
@@ -297,15 +272,13 @@ impl<K: Ord + Serialize, M: Merge + Serialize> Serialize for Slices<K, M> {
     }
 }
 
-impl<'de, K: Ord + Deserialize<'de>, M: Merge + Deserialize<'de>> Deserialize<'de>
-    for Slices<K, M>
-{
+impl<'de, K: Ord + Deserialize<'de>> Deserialize<'de> for Slices<K> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let WrittenSlices {
             width_ns,
             latency_width_ns,
             slices,
-        } = WrittenSlices::<Slice<K, M>>::deserialize(deserializer)?;
+        } = WrittenSlices::<Slice<K>>::deserialize(deserializer)?;
         let doublings = doublings(width_ns).map_err(D::Error::custom)?;
         let latency_doublings =
             self::doublings(latency_width_ns.unwrap_or(width_ns)).map_err(D::Error::custom)?;

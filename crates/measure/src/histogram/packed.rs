@@ -40,13 +40,6 @@ pub struct Packed {
 /// only merged.
 pub type SparseHistogram = Durations<Packed>;
 
-impl Packed {
-    /// How many bytes it takes, in memory as in JSON.
-    pub(super) fn bytes(&self) -> usize {
-        self.text.len()
-    }
-}
-
 impl Buckets for Packed {
     type Written = String;
 
@@ -69,7 +62,7 @@ impl Buckets for Packed {
             packed: Vec::with_capacity(self.text.len() + other.text.len()),
             ..Packer::default()
         };
-        merged(self.used(), other.used()).for_each(|(at, count)| packer.push(at, count));
+        packer.extend(merged(self.used(), other.used()));
         *self = packer.finish();
     }
 
@@ -132,6 +125,14 @@ pub(super) struct Packer {
     /// Behind the last bucket; nothing before the first.
     next: Option<usize>,
     sum: u64,
+}
+
+impl Extend<(usize, u64)> for Packer {
+    fn extend<T: IntoIterator<Item = (usize, u64)>>(&mut self, buckets: T) {
+        buckets
+            .into_iter()
+            .for_each(|(index, count)| self.push(index, count));
+    }
 }
 
 impl Packer {

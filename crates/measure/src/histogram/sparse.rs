@@ -48,15 +48,12 @@ impl SparseHistogram {
             sum = match sum {
                 Some((at, before)) if at == one(index) => Some((at, before + count)),
                 before => {
-                    before
-                        .into_iter()
-                        .for_each(|(at, count)| packer.push(at, count));
+                    packer.extend(before);
                     Some((one(index), count))
                 }
             };
         }
-        sum.into_iter()
-            .for_each(|(at, count)| packer.push(at, count));
+        packer.extend(sum);
         self.in_buckets(packer.finish())
     }
 
@@ -92,22 +89,13 @@ impl SparseHistogram {
             .keys()
             .chain(others.keys())
             .find(|group| own.get(group) != others.get(group));
-        match differs {
-            Some(group) => {
-                let of = |groups: &BTreeMap<u64, u64>| groups.get(group).copied().unwrap_or(0);
-                Err(format!(
-                    "{} durations from {group} ns on, and not {}",
-                    of(&own),
-                    of(&others)
-                ))
-            }
-            None => Ok(()),
-        }
-    }
-
-    /// How many bytes its buckets take, in memory as in JSON.
-    pub fn packed_bytes(&self) -> usize {
-        self.buckets.bytes()
+        let Some(group) = differs else {
+            return Ok(());
+        };
+        let [own, others] = [&own, &others].map(|of| of.get(group).copied().unwrap_or(0));
+        Err(format!(
+            "{own} durations from {group} ns on, and not {others}"
+        ))
     }
 }
 

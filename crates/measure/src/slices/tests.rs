@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::Histogram;
 use crate::noise::Noise;
 
 type Handed = (u64, u8, u64);
@@ -224,7 +225,10 @@ fn a_day_of_six_kinds_of_operations_stays_small() {
     let in_memory: usize = slices
         .iter()
         .flat_map(BTreeMap::values)
-        .map(|meter| meter.latency.packed_bytes() + size_of::<SliceMeter>())
+        .map(|meter| {
+            let packed = serde_json::to_vec(&meter.latency).unwrap();
+            packed.len() + size_of::<SliceMeter>()
+        })
         .sum();
     let json = serde_json::to_vec(&slices).unwrap().len();
     println!("a day: {json} bytes of JSON, about {in_memory} in memory");

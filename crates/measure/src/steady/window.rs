@@ -4,6 +4,7 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::line::Line;
+use crate::middle::Middle;
 
 /// Rounds of the window.
 pub const WINDOW_ROUNDS: usize = 5;
@@ -33,14 +34,11 @@ pub struct Steady {
 /// average is not above 0: there is no share of it.
 pub fn window(rounds: &[f64]) -> Option<Steady> {
     let average = average(rounds)?;
-    let greatest = rounds.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    let least = rounds.iter().copied().fold(f64::INFINITY, f64::min);
-    let points: Vec<(f64, f64)> = (0_u32..)
-        .map(f64::from)
-        .zip(rounds.iter().copied())
-        .collect();
+    let extent = Middle::of(rounds.iter().copied())?;
+    let numbers = (0_u32..).map(f64::from);
+    let points: Vec<(f64, f64)> = numbers.zip(rounds.iter().copied()).collect();
     let slope = Line::through(&points)?.slope;
-    let excursion = (greatest - least) / average;
+    let excursion = (extent.greatest - extent.least) / average;
     let slope_excursion = slope.abs() * (rounds.len() - 1) as f64 / average;
     Some(Steady {
         is_steady: excursion <= EXCURSION_MAX && slope_excursion <= SLOPE_EXCURSION_MAX,

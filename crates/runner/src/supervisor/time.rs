@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use measure::{Merge, Slice, SliceMeter};
+use measure::{Slice, SliceMeter};
 use record::{SteadyAsked, SteadyFound};
 use spec::Stop;
 use workload::{Action, Phase, Role};
