@@ -110,30 +110,21 @@ impl FromStr for Durability {
     type Err = DurabilityError;
 
     fn from_str(text: &str) -> Result<Self, DurabilityError> {
-        Ok(match text {
-            "none" => Self::None,
-            "fdatasync" => Self::Fdatasync,
-            "fsync" => Self::Fsync,
-            "fsync+dir" => Self::FsyncDirectory,
-            "o-dsync" => Self::ODsync,
-            "o-sync" => Self::OSync,
-            _ => {
-                let number = text
-                    .strip_prefix("batch:")
-                    .ok_or_else(|| DurabilityError::Unknown(text.to_owned()))?;
-                let operations =
-                    number
-                        .parse::<u32>()
-                        .map_err(|cause| DurabilityError::Number {
-                            said: text.to_owned(),
-                            cause,
-                        })?;
-                if operations == 0 {
-                    return Err(DurabilityError::EmptyBatch);
-                }
-                Self::Batch(operations)
-            }
-        })
+        let Some(number) = text.strip_prefix("batch:") else {
+            let [plain @ .., _batch] = Self::ALL;
+            return plain
+                .into_iter()
+                .find(|policy| policy.policy() == text)
+                .ok_or_else(|| DurabilityError::Unknown(text.to_owned()));
+        };
+        match number.parse() {
+            Ok(0) => Err(DurabilityError::EmptyBatch),
+            Ok(operations) => Ok(Self::Batch(operations)),
+            Err(cause) => Err(DurabilityError::Number {
+                said: text.to_owned(),
+                cause,
+            }),
+        }
     }
 }
 

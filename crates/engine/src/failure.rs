@@ -114,11 +114,7 @@ pub struct Failure {
 impl Failure {
     /// A step that the system has answered with an error, before any bytes were moved.
     pub fn system(step: Step, errno: Errno) -> Self {
-        Self {
-            step,
-            cause: Cause::System(errno),
-            moved_bytes: Some(0),
-        }
+        Self::wrong(step, Cause::System(errno))
     }
 
     /// An answer that is not what it must be.

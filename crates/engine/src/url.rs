@@ -221,15 +221,6 @@ impl Url {
         server == (other.syntax.scheme, &other.host, other.port)
             && rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"))
     }
-
-    /// The same directory, of a server that is called as another one is.
-    #[must_use]
-    pub fn with_parameters_of(&self, other: &Self) -> Self {
-        Self {
-            values: other.values.clone(),
-            ..self.clone()
-        }
-    }
 }
 
 fn split(bytes: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
