@@ -7,6 +7,7 @@
 //! that the other user may neither signal nor trace it.
 
 use std::cell::Cell;
+use std::ffi::c_int;
 use std::marker::PhantomData;
 use std::sync::OnceLock;
 
@@ -16,6 +17,8 @@ use rustix::process::{Gid, getegid, geteuid, getgroups};
 use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups,
 };
+
+use crate::system::ours;
 
 thread_local! {
     /// With whose rights this thread's calls are made; `None` for the process's own.
@@ -81,16 +84,16 @@ pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
 
 fn take(ActingUser { user, group }: ActingUser) -> Result<(), Errno> {
     set_thread_groups(&[]).map_err(ours)?;
-    set_file_system_group(group)?;
-    set_file_system_user(user)?;
+    set_file_system_id(libc::setfsgid, group)?;
+    set_file_system_id(libc::setfsuid, user)?;
     // Quotas and reserved blocks are the other user's, too.
     set_effective(|_| CapabilitySet::empty())
 }
 
 fn return_to_own(groups: &[Gid]) -> Result<(), Errno> {
     set_effective(|sets| sets.permitted)?;
-    set_file_system_user(geteuid().as_raw())?;
-    set_file_system_group(getegid().as_raw())?;
+    set_file_system_id(libc::setfsuid, geteuid().as_raw())?;
+    set_file_system_id(libc::setfsgid, getegid().as_raw())?;
     set_thread_groups(groups).map_err(ours)?;
     ACTING.set(None);
     Ok(())
@@ -102,31 +105,15 @@ fn set_effective(effective: impl FnOnce(CapabilitySets) -> CapabilitySet) -> Res
     set_capabilities(None, CapabilitySets { effective, ..sets }).map_err(ours)
 }
 
-fn ours(errno: rustix::io::Errno) -> Errno {
-    Errno(errno.raw_os_error())
-}
-
-fn set_file_system_user(user: u32) -> Result<(), Errno> {
-    // SAFETY: setfsuid(2) touches no memory of ours. It answers with the user of before, whatever
-    // it did; what no user has changes nothing, and tells the present one.
+/// Sets the user or the group by which file systems check rights: setfsuid(2), setfsgid(2).
+fn set_file_system_id(set: unsafe extern "C" fn(u32) -> c_int, id: u32) -> Result<(), Errno> {
+    // SAFETY: the calls touch no memory of ours. They answer with the user or group of before,
+    // whatever they did; what no user or group has changes nothing, and tells the present one.
     let present = unsafe {
-        libc::setfsuid(user);
-        libc::setfsuid(u32::MAX)
+        set(id);
+        set(u32::MAX)
     };
-    is_taken(present, user)
-}
-
-fn set_file_system_group(group: u32) -> Result<(), Errno> {
-    // SAFETY: as above.
-    let present = unsafe {
-        libc::setfsgid(group);
-        libc::setfsgid(u32::MAX)
-    };
-    is_taken(present, group)
-}
-
-fn is_taken(present: i32, wanted: u32) -> Result<(), Errno> {
-    match present as u32 == wanted {
+    match present as u32 == id {
         true => Ok(()),
         false => Err(Errno::PERM),
     }

@@ -80,8 +80,7 @@ impl<S: System, T: Style> Calls<S, T> {
 
     #[inline]
     fn open(&mut self, name: Name<'_>, flags: c_int) -> Result<c_int, Failure> {
-        again(|| self.system.open(at(name), flags, FILE_MODE))
-            .map_err(|errno| Failure::system(Step::Open, errno))
+        in_step(Step::Open, || self.system.open(at(name), flags, FILE_MODE))
     }
 
     /// Closes a file; keeps an earlier failure, which says more.
@@ -135,7 +134,7 @@ impl<S: System, T: Style> Calls<S, T> {
         steps: &mut dyn Steps,
         mut call: impl FnMut(&mut S) -> Result<(), Errno>,
     ) -> OperationOutcome {
-        again(|| call(&mut self.system)).map_err(|errno| Failure::system(step, errno))?;
+        in_step(step, || call(&mut self.system))?;
         steps.ended(step);
         Ok(())
     }
@@ -158,8 +157,12 @@ impl<S: System, T: Style> Calls<S, T> {
     ) -> OperationOutcome {
         match *operation {
             Operation::Create { name, content } => self.create(name, content, steps),
-            Operation::Append { name, content } => self.append(name, content, steps),
-            Operation::Read { name, bytes } => self.read(name, bytes, steps),
+            Operation::Append { name, content } => {
+                self.write(name, T::APPEND, content, T::EMPTY_REMAINDER, steps)
+            }
+            Operation::Read { name, bytes } => {
+                self.read_source(name, None, bytes, T::EMPTY_REMAINDER, steps)
+            }
             Operation::Delete { name } => self.delete(name, steps),
             Operation::MakeDirectory { name } => self.make_directory(name, steps),
             Operation::RemoveDirectory { name } => self.remove_directory(name, steps),
@@ -167,8 +170,10 @@ impl<S: System, T: Style> Calls<S, T> {
                 name,
                 offset,
                 bytes,
-            } => self.read_range(name, offset, bytes, steps),
-            Operation::Overwrite { name, content } => self.overwrite(name, content, steps),
+            } => self.read_source(name, Some(offset), bytes, false, steps),
+            Operation::Overwrite { name, content } => {
+                self.write(name, T::OVERWRITE, content, false, steps)
+            }
             Operation::Truncate { name, bytes } => self.truncate(name, bytes, steps),
             Operation::Stat { name, bytes } => self.stat(name, bytes, steps),
             Operation::SetAttributes {
@@ -230,8 +235,9 @@ impl<S: System, T: Style> Session for Calls<S, T> {
     }
 
     fn sync_file_system(&mut self, location: usize) -> OperationOutcome {
-        again(|| self.system.sync_file_system(location))
-            .map_err(|errno| Failure::system(Step::SyncFileSystem, errno))
+        in_step(Step::SyncFileSystem, || {
+            self.system.sync_file_system(location)
+        })
     }
 }
 
@@ -251,4 +257,10 @@ fn again<A>(mut call: impl FnMut() -> Result<A, Errno>) -> Result<A, Errno> {
             answer => return answer,
         }
     }
+}
+
+/// The same of a call that is a step, or a part of one.
+#[inline]
+fn in_step<A>(step: Step, call: impl FnMut() -> Result<A, Errno>) -> Result<A, Failure> {
+    again(call).map_err(|errno| Failure::system(step, errno))
 }

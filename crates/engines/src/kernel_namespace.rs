@@ -16,7 +16,8 @@ use rustix::fs::{AtFlags, CWD, Mode};
 use rustix::io::Errno as System;
 
 use self::directory::{KernelDirectory, OPEN};
-use self::facts::{facts_at, of_io, ours};
+use self::facts::{facts_at, of_io};
+use crate::system::ours;
 
 /// Directories of the kernel's file systems.
 #[derive(Clone, Copy, Debug, Default)]

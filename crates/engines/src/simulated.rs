@@ -93,7 +93,7 @@ impl Simulated {
     /// Spoils an event of this number, from 0, silently: no call tells of it. What is counted
     /// stands at each [`Corruption`].
     pub fn corrupt_at(self, nth: u64, corruption: Corruption) -> Self {
-        self.state().corruptions.ask(nth, corruption);
+        self.state().corruptions.asked.push((nth, corruption));
         self
     }
 
@@ -137,16 +137,21 @@ impl Simulated {
 
     /// The corruptions that have struck so far, with the numbers that they were asked for.
     pub fn corruptions_struck(&self) -> Vec<(u64, Corruption)> {
-        self.state().corruptions.struck().to_vec()
+        let state = self.state();
+        state
+            .corruptions
+            .struck
+            .iter()
+            .map(|(one, _)| *one)
+            .collect()
     }
 
     /// The files that these have struck, in the same order, by the paths that they had then.
     pub fn corrupted_paths(&self) -> Vec<String> {
         let state = self.state();
-        let paths = state.corruptions.paths().iter();
-        paths
-            .map(|path| String::from_utf8_lossy(path).into_owned())
-            .collect()
+        let struck = state.corruptions.struck.iter();
+        let paths = struck.map(|(_, path)| String::from_utf8_lossy(path).into_owned());
+        paths.collect()
     }
 
     /// Nanoseconds that the calls so far took.
@@ -246,10 +251,9 @@ impl Engine for Simulated {
     fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError> {
         let mut roots = Vec::new();
         for location in &settings.locations {
-            roots.push(location.path().into_os_string().into_encoded_bytes());
-        }
-        for root in &roots {
-            self.state().make_root(root);
+            let root = location.path().into_os_string().into_encoded_bytes();
+            self.state().make_root(&root);
+            roots.push(root);
         }
         let system = SimulatedSystem::new(Arc::clone(&self.shared), roots);
         let calls = match self.code {

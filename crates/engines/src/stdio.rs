@@ -12,7 +12,7 @@ use crate::calls::{Calls, at};
 use crate::kernel_namespace::KernelNamespace;
 use crate::raw::RawStyle;
 use crate::system::kernel::KernelCalls;
-use crate::system::{System, last_errno};
+use crate::system::{System, check, last_errno};
 use engine::namespace::Namespace;
 use engine::{
     Cached, Capability, Cause, Durability, Engine, EngineFacts, Errno, Failure, Listing, Name,
@@ -117,7 +117,7 @@ impl Stream {
     /// Hands everything to the kernel and waits until it is on the device.
     fn sync(&mut self, contents_only: bool) -> Result<(), Errno> {
         // SAFETY: the stream is open, so it has a descriptor; the calls touch no memory of ours.
-        let answer = unsafe {
+        check(unsafe {
             if libc::fflush(self.0.as_ptr()) != 0 {
                 return Err(last_errno());
             }
@@ -127,21 +127,12 @@ impl Stream {
             } else {
                 libc::fsync(file)
             }
-        };
-        if answer == 0 {
-            Ok(())
-        } else {
-            Err(last_errno())
-        }
+        })
     }
 
     fn close(self) -> Result<(), Errno> {
         // SAFETY: the stream is open, and is consumed here.
-        if unsafe { libc::fclose(self.0.as_ptr()) } == 0 {
-            Ok(())
-        } else {
-            Err(last_errno())
-        }
+        check(unsafe { libc::fclose(self.0.as_ptr()) })
     }
 }
 
@@ -236,11 +227,7 @@ impl StdioSession {
                     }
                 };
                 let _ = stream.close();
-                return Err(Failure {
-                    step: Step::Read,
-                    cause,
-                    moved_bytes: Some(done),
-                });
+                return Err(Failure::wrong(Step::Read, cause).having_moved(done));
             }
         }
         steps.ended(Step::Read);

@@ -1,16 +1,39 @@
 //! The system calls that file operations are made of, behind a trait: the kernel's own, or the
 //! simulated ones.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::{CStr, c_int, c_long};
 
 use engine::Errno;
 
 pub(crate) mod entries;
 pub(crate) mod kernel;
 
+/// A number for an error as engines have it.
+pub(crate) fn ours(errno: rustix::io::Errno) -> Errno {
+    Errno(errno.raw_os_error())
+}
+
 /// The calling thread's last error.
 pub(crate) fn last_errno() -> Errno {
     Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+}
+
+/// The answer of a call that gives 0, or a number below it for an error.
+#[inline]
+pub(crate) fn check(answer: c_int) -> Result<(), Errno> {
+    if answer < 0 {
+        Err(last_errno())
+    } else {
+        Ok(())
+    }
+}
+
+/// The answer of a call that moves bytes, or of a system call by its number. The C library's own
+/// functions for many calls are points where a thread may be cancelled, which costs as much as
+/// everything else that we do for a call, and no thread here ever is.
+#[inline]
+pub(crate) fn check_long(answer: c_long) -> Result<usize, Errno> {
+    usize::try_from(answer).map_err(|_| last_errno())
 }
 
 /// How a call finds its file.

@@ -1,8 +1,8 @@
 //! Operations on what is known about a file.
 
-use std::ffi::{CStr, c_int};
+use std::ffi::CStr;
 
-use super::{Calls, Style, again, at};
+use super::{Calls, Style, at, in_step};
 use crate::system::{Object, System};
 use engine::{Cause, Failure, Name, OperationOutcome, Step, Steps};
 
@@ -13,8 +13,7 @@ impl<S: System, T: Style> Calls<S, T> {
         bytes: Option<u64>,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        let found = again(|| self.system.size(at(name)))
-            .map_err(|errno| Failure::system(Step::Stat, errno))?;
+        let found = in_step(Step::Stat, || self.system.size(at(name)))?;
         if let Some(expected) = bytes.filter(|expected| *expected != found) {
             return Err(Failure::wrong(
                 Step::Stat,
@@ -32,7 +31,7 @@ impl<S: System, T: Style> Calls<S, T> {
         times_ns: i64,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        if !self.policy.syncs_files() && !self.opens_to_set_mode {
+        if self.policy.sync.is_none() && !self.opens_to_set_mode {
             match self.set_attributes_of(Object::Name(at(name)), mode, times_ns, steps) {
                 Err(failure)
                     if failure.step == Step::SetMode && failure.errno() == Some(libc::ENOSYS) =>
@@ -83,25 +82,16 @@ impl<S: System, T: Style> Calls<S, T> {
         value: &[u8],
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        self.on_file(name, T::READ, 0, steps, |calls, file: c_int, steps| {
-            calls.get_extended_of(file, key, value, steps)
+        self.on_file(name, T::READ, 0, steps, |calls, file, steps| {
+            let room = calls.answers.all();
+            let length = in_step(Step::GetExtended, || {
+                calls.system.get_extended(file, key, room)
+            })?;
+            if room[..length] != *value {
+                return Err(Failure::wrong(Step::GetExtended, Cause::WrongValue));
+            }
+            steps.ended(Step::GetExtended);
+            Ok(())
         })
-    }
-
-    fn get_extended_of(
-        &mut self,
-        file: c_int,
-        key: &CStr,
-        value: &[u8],
-        steps: &mut dyn Steps,
-    ) -> OperationOutcome {
-        let room = self.answers.all();
-        let length = again(|| self.system.get_extended(file, key, room))
-            .map_err(|errno| Failure::system(Step::GetExtended, errno))?;
-        if room[..length] != *value {
-            return Err(Failure::wrong(Step::GetExtended, Cause::WrongValue));
-        }
-        steps.ended(Step::GetExtended);
-        Ok(())
     }
 }

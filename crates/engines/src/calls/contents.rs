@@ -2,7 +2,7 @@
 
 use std::ffi::c_int;
 
-use super::{Calls, Style, again, at};
+use super::{Calls, Style, at, in_step};
 use crate::system::System;
 use engine::DIRECT_ALIGNMENT;
 use engine::{Cause, Failure, Name, OperationOutcome, Step, Steps};
@@ -26,25 +26,6 @@ impl<S: System, T: Style> Calls<S, T> {
     ) -> OperationOutcome {
         self.write(name, T::CREATE, content, T::EMPTY_REMAINDER, steps)?;
         self.sync_directory_of(name, content.len() as u64, steps)
-    }
-
-    #[inline]
-    pub(super) fn append(
-        &mut self,
-        name: Name<'_>,
-        content: &[u8],
-        steps: &mut dyn Steps,
-    ) -> OperationOutcome {
-        self.write(name, T::APPEND, content, T::EMPTY_REMAINDER, steps)
-    }
-
-    pub(super) fn overwrite(
-        &mut self,
-        name: Name<'_>,
-        content: &[u8],
-        steps: &mut dyn Steps,
-    ) -> OperationOutcome {
-        self.write(name, T::OVERWRITE, content, false, steps)
     }
 
     /// Writes a new file, which then gets another name: one that is not there, or that of the file
@@ -89,8 +70,9 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
+    /// Writes to a file that is opened with these flags.
     #[inline]
-    fn write(
+    pub(super) fn write(
         &mut self,
         name: Name<'_>,
         flags: c_int,
@@ -136,46 +118,22 @@ impl<S: System, T: Style> Calls<S, T> {
         let block = self.writes.prepared(block);
         let mut done = 0;
         loop {
-            let written = again(|| self.system.write(file, &block[done..])).map_err(|errno| {
-                Failure::system(Step::Write, errno).having_moved((before + done) as u64)
-            })?;
+            let written = in_step(Step::Write, || self.system.write(file, &block[done..]))
+                .map_err(|failure| failure.having_moved((before + done) as u64))?;
             done += written;
             if done == block.len() {
                 return Ok(());
             }
             if written == 0 {
-                return Err(Failure {
-                    step: Step::Write,
-                    cause: Cause::NothingWritten,
-                    moved_bytes: Some((before + done) as u64),
-                });
+                let failure = Failure::wrong(Step::Write, Cause::NothingWritten);
+                return Err(failure.having_moved((before + done) as u64));
             }
         }
     }
 
+    /// Reads a file's bytes from an offset, or all of them from its start.
     #[inline]
-    pub(super) fn read(
-        &mut self,
-        name: Name<'_>,
-        bytes: u64,
-        steps: &mut dyn Steps,
-    ) -> OperationOutcome {
-        self.read_source(name, None, bytes, T::EMPTY_REMAINDER, steps)
-    }
-
-    pub(super) fn read_range(
-        &mut self,
-        name: Name<'_>,
-        offset: u64,
-        bytes: u64,
-        steps: &mut dyn Steps,
-    ) -> OperationOutcome {
-        self.assert_alignment(offset);
-        self.read_source(name, Some(offset), bytes, false, steps)
-    }
-
-    #[inline]
-    fn read_source(
+    pub(super) fn read_source(
         &mut self,
         name: Name<'_>,
         offset: Option<u64>,
@@ -183,18 +141,17 @@ impl<S: System, T: Style> Calls<S, T> {
         empty_remainder: bool,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
+        self.assert_alignment(offset.unwrap_or(0));
         self.assert_alignment(bytes);
         self.reads.begin();
         let flags = T::READ | self.policy.content_flags;
         self.on_file(name, flags, bytes, steps, |calls, file, steps| {
-            calls.read_blocks(
-                Source {
-                    file,
-                    offset,
-                    bytes,
-                },
-                empty_remainder,
-            )?;
+            let source = Source {
+                file,
+                offset,
+                bytes,
+            };
+            calls.read_blocks(source, empty_remainder)?;
             steps.ended(Step::Read);
             if calls.reads.keeps() && offset.is_none() {
                 calls.check_size(file, bytes)?;
@@ -206,8 +163,8 @@ impl<S: System, T: Style> Calls<S, T> {
 
     /// Of a file of which all that should be there was read: whether there is more.
     pub(crate) fn check_size(&mut self, file: c_int, expected: u64) -> OperationOutcome {
-        let found = again(|| self.system.size_of(file))
-            .map_err(|errno| Failure::system(Step::Stat, errno).having_moved(expected))?;
+        let found = in_step(Step::Stat, || self.system.size_of(file))
+            .map_err(|failure| failure.having_moved(expected))?;
         if found == expected {
             return Ok(());
         }
@@ -237,16 +194,14 @@ impl<S: System, T: Style> Calls<S, T> {
         let mut done = 0;
         loop {
             let room = self.reads.room(at + done, at + length);
-            let read = again(|| match source.offset {
+            let read = in_step(Step::Read, || match source.offset {
                 None => self.system.read(source.file, room),
                 Some(offset) => {
                     self.system
                         .read_at(source.file, room, offset + before + done as u64)
                 }
             })
-            .map_err(|errno| {
-                Failure::system(Step::Read, errno).having_moved(before + done as u64)
-            })?;
+            .map_err(|failure| failure.having_moved(before + done as u64))?;
             done += read;
             self.reads.filled(at + done);
             if done == length {
@@ -255,13 +210,9 @@ impl<S: System, T: Style> Calls<S, T> {
             // Direct reads end within an aligned piece at a file's end only, and could not go on
             // there.
             if read == 0 || (self.writes.is_direct() && done % DIRECT_ALIGNMENT != 0) {
-                let read = before + done as u64;
-                let expected = source.bytes;
-                return Err(Failure {
-                    step: Step::Read,
-                    cause: Cause::EndedEarly { read, expected },
-                    moved_bytes: Some(read),
-                });
+                let (read, expected) = (before + done as u64, source.bytes);
+                let failure = Failure::wrong(Step::Read, Cause::EndedEarly { read, expected });
+                return Err(failure.having_moved(read));
             }
         }
     }

@@ -3,9 +3,9 @@
 use std::ffi::{CStr, c_int};
 
 use super::policy::ContentsOnly;
-use super::{Calls, Style, again};
+use super::{Calls, Style, in_step};
 use crate::system::{At, System};
-use engine::{Failure, Name, Operation, OperationOutcome, Step, Steps};
+use engine::{Name, Operation, OperationOutcome, Step, Steps};
 
 /// The part of a path before its last name: a directory. Empty for a name alone.
 #[inline]
@@ -36,7 +36,7 @@ fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
     )
 }
 
-fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
+pub(super) fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
     a.location == b.location && parent(a.relative) == parent(b.relative)
 }
 
@@ -68,26 +68,11 @@ impl<S: System, T: Style> Calls<S, T> {
             return Ok(());
         }
         let directory = directory_of(name, &mut self.policy.directory);
-        again(|| self.system.sync_directory(directory)).map_err(|errno| {
-            Failure::system(Step::SyncDirectory, errno).having_moved(moved_bytes)
-        })?;
+        in_step(Step::SyncDirectory, || {
+            self.system.sync_directory(directory)
+        })
+        .map_err(|failure| failure.having_moved(moved_bytes))?;
         steps.ended(Step::SyncDirectory);
-        Ok(())
-    }
-
-    /// The same for two names: the directory of `gained`, then that of `lost` where it is another
-    /// one.
-    #[inline]
-    pub(super) fn sync_directories_of(
-        &mut self,
-        gained: Name<'_>,
-        lost: Name<'_>,
-        steps: &mut dyn Steps,
-    ) -> OperationOutcome {
-        self.sync_directory_of(gained, 0, steps)?;
-        if self.policy.syncs_directories && !have_one_directory(gained, lost) {
-            self.sync_directory_of(lost, 0, steps)?;
-        }
         Ok(())
     }
 

@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, c_int};
 
-use super::{Calls, FILE_MODE, Style, again, at};
+use super::{Calls, Style, again, in_step};
 use crate::system::entries::{Entries, is_counted};
 use crate::system::{At, System};
 use engine::{Errno, Failure, Listing, Name, NoSteps, OperationOutcome, Step, Steps};
@@ -43,16 +43,11 @@ impl<S: System, T: Style> Calls<S, T> {
         work: impl FnOnce(&mut Self, c_int, &mut dyn Steps) -> OperationOutcome,
     ) -> OperationOutcome {
         // The location itself has no name behind it.
-        let at = if name.relative.is_empty() {
-            At::Location(name.location, c".")
-        } else {
-            at(name)
+        let relative = match name.relative.is_empty() {
+            true => c".",
+            false => name.relative,
         };
-        let directory = again(|| self.system.open(at, T::LIST, FILE_MODE))
-            .map_err(|errno| Failure::system(Step::Open, errno))?;
-        steps.ended(Step::Open);
-        let worked = work(self, directory, steps);
-        self.close(directory, 0, worked, steps)
+        self.on_file(Name { relative, ..name }, T::LIST, 0, steps, work)
     }
 
     fn list_entries(&mut self, directory: c_int, with_stat: bool) -> OperationOutcome {
@@ -84,8 +79,7 @@ impl<S: System, T: Style> Calls<S, T> {
     ) -> OperationOutcome {
         loop {
             let room = self.answers.entries();
-            let length = again(|| self.system.entries(directory, room))
-                .map_err(|errno| Failure::system(Step::List, errno))?;
+            let length = in_step(Step::List, || self.system.entries(directory, room))?;
             if length == 0 {
                 return Ok(());
             }

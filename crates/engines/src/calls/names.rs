@@ -2,7 +2,8 @@
 
 use std::ffi::CStr;
 
-use super::{Calls, Style, again, at};
+use super::durability::have_one_directory;
+use super::{Calls, Style, again, at, in_step};
 use crate::system::System;
 use engine::namespace::DIRECTORY_MODE;
 use engine::{Cause, Errno, Failure, Name, OperationOutcome, Step, Steps};
@@ -43,7 +44,11 @@ impl<S: System, T: Style> Calls<S, T> {
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         self.rename_to_new(name, to, steps)?;
-        self.sync_directories_of(to, name, steps)
+        self.sync_directory_of(to, 0, steps)?;
+        if self.policy.syncs_directories && !have_one_directory(to, name) {
+            self.sync_directory_of(name, 0, steps)?;
+        }
+        Ok(())
     }
 
     /// Renames to a name that must not be there. Where the file system has no call for that (NFS,
@@ -104,8 +109,7 @@ impl<S: System, T: Style> Calls<S, T> {
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
         let room = self.answers.all();
-        let length = again(|| self.system.read_link(at(name), room))
-            .map_err(|errno| Failure::system(Step::ReadLink, errno))?;
+        let length = in_step(Step::ReadLink, || self.system.read_link(at(name), room))?;
         if room[..length] != *target.to_bytes() {
             return Err(Failure::wrong(Step::ReadLink, Cause::WrongTarget));
         }

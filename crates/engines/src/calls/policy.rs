@@ -50,10 +50,4 @@ impl Policy {
             directory: Vec::with_capacity(libc::PATH_MAX as usize),
         }
     }
-
-    /// Whether changed files are synced.
-    #[inline]
-    pub(super) fn syncs_files(&self) -> bool {
-        self.sync.is_some()
-    }
 }

@@ -8,8 +8,7 @@ use engine::Errno;
 use engine::namespace::{CachedPages, Held};
 use rustix::io::Errno as System;
 
-use super::facts::ours;
-use crate::system::last_errno;
+use crate::system::{check_long, last_errno, ours};
 
 /// cachestat(2): all architectures have it by this number but Alpha.
 const SYS_CACHESTAT: c_long = 451;
@@ -50,7 +49,7 @@ impl Held for KernelHeld {
         let is_overlay =
             rustix::fs::fstatfs(&self.0).is_ok_and(|facts| facts.f_type == OVERLAYFS_SUPER_MAGIC);
         if !is_overlay && has_cachestat() {
-            let found = self.cachestat()?;
+            let found = cachestat(self.0.as_raw_fd())?;
             return Ok(CachedPages {
                 pages,
                 cached: found.cached,
@@ -90,18 +89,10 @@ fn cachestat(file: i32) -> Result<Cachestat, Errno> {
             no_flags,
         )
     };
-    if answer == 0 {
-        Ok(found)
-    } else {
-        Err(last_errno())
-    }
+    check_long(answer).map(|_| found)
 }
 
 impl KernelHeld {
-    fn cachestat(&self) -> Result<Cachestat, Errno> {
-        cachestat(self.0.as_raw_fd())
-    }
-
     /// Pages in memory, by a mapping that is never read.
     fn mincore(&self, bytes: usize, pages: usize) -> Result<u64, Errno> {
         if bytes == 0 {

@@ -12,9 +12,10 @@ use rustix::fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, StatVfs, Timespec, Tim
 use rustix::io::Errno as System;
 
 use super::cached;
-use super::facts::{facts_at, facts_of_open, ours};
+use super::facts::{facts_at, facts_of_open};
 use super::mark::{CREATE, KernelMark, MARK_MODE};
 use crate::acting_user::Acting;
+use crate::system::ours;
 
 #[derive(Clone, Debug)]
 pub(super) struct KernelDirectory {
@@ -25,6 +26,10 @@ pub(super) struct KernelDirectory {
 pub(super) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
+/// How a file is opened to be read.
+const OPEN_FILE: OFlags = OFlags::RDONLY
+    .union(OFlags::NOFOLLOW)
+    .union(OFlags::NONBLOCK);
 /// The magic number of FUSE file systems (linux/magic.h).
 const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
 /// The same of NFS.
@@ -43,6 +48,25 @@ impl KernelDirectory {
             held,
             acts_as: self.acts_as,
         }))
+    }
+
+    /// Opens what a name in it stands for.
+    fn open_at(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, System> {
+        let flags = flags | OFlags::CLOEXEC;
+        rustix::fs::openat(&self.held, OsStr::from_bytes(name), flags, Mode::empty())
+    }
+
+    /// The same to read it without a trace in its times, where that is the user's right.
+    fn open_untraced(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, System> {
+        match self.open_at(name, flags | OFlags::NOATIME) {
+            Err(System::PERM) => self.open_at(name, flags),
+            opened => opened,
+        }
+    }
+
+    /// Makes a file that is not there.
+    fn create(&self, name: &str) -> Result<OwnedFd, System> {
+        rustix::fs::openat(&self.held, name, CREATE, Mode::from_raw_mode(MARK_MODE))
     }
 
     fn mark_of(&self, file: impl Into<File>, name: &str) -> Box<dyn Mark> {
@@ -74,10 +98,7 @@ impl KernelDirectory {
         }
         // One that can do neither (FUSE) can make a file that is not there: whoever has made the
         // name may replace what it has.
-        drop(
-            rustix::fs::openat(directory, name, CREATE, Mode::from_raw_mode(MARK_MODE))
-                .map_err(ours)?,
-        );
+        self.create(name).map_err(ours)?;
         let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {
             let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
         });
@@ -120,13 +141,8 @@ impl Directory for KernelDirectory {
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
         let _acting = self.acting()?;
-        // A description of its own, so that nobody else's position in the directory moves; and
-        // without a trace of the reading in the directory's times, which is the owner's
-        // right.
-        let own = match rustix::fs::openat(&self.held, ".", OPEN | OFlags::NOATIME, Mode::empty()) {
-            Err(System::PERM) => rustix::fs::openat(&self.held, ".", OPEN, Mode::empty()),
-            opened => opened,
-        };
+        // A description of its own, so that nobody else's position in the directory moves.
+        let own = self.open_untraced(b".", OPEN);
         for entry in own.and_then(Dir::new).map_err(ours)? {
             let entry = entry.map_err(ours)?;
             let name = entry.file_name().to_bytes();
@@ -142,17 +158,12 @@ impl Directory for KernelDirectory {
 
     fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno> {
         let _acting = self.acting()?;
-        self.beside(rustix::fs::openat(
-            &self.held,
-            OsStr::from_bytes(name),
-            OPEN | OFlags::NOFOLLOW,
-            Mode::empty(),
-        ))
+        self.beside(self.open_at(name, OPEN | OFlags::NOFOLLOW))
     }
 
     fn above(&self) -> Result<Arc<dyn Directory>, Errno> {
         let _acting = self.acting()?;
-        self.beside(rustix::fs::openat(&self.held, "..", OPEN, Mode::empty()))
+        self.beside(self.open_at(b"..", OPEN))
     }
 
     fn acts_as(&self) -> Option<ActingUser> {
@@ -169,24 +180,13 @@ impl Directory for KernelDirectory {
 
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
         let _acting = self.acting()?;
-        rustix::fs::mkdirat(
-            &self.held,
-            OsStr::from_bytes(name),
-            Mode::from_raw_mode(mode),
-        )
-        .map_err(ours)
+        let mode = Mode::from_raw_mode(mode);
+        rustix::fs::mkdirat(&self.held, OsStr::from_bytes(name), mode).map_err(ours)
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
         let _acting = self.acting()?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let name = OsStr::from_bytes(name);
-        let file =
-            match rustix::fs::openat(&self.held, name, flags | OFlags::NOATIME, Mode::empty()) {
-                Err(System::PERM) => rustix::fs::openat(&self.held, name, flags, Mode::empty()),
-                opened => opened,
-            }
-            .map_err(ours)?;
+        let file = self.open_untraced(name, OPEN_FILE).map_err(ours)?;
         let mut length = 0;
         while length < into.len() {
             match rustix::io::pread(&file, &mut into[length..], offset + length as u64) {
@@ -201,9 +201,7 @@ impl Directory for KernelDirectory {
 
     fn hold(&self, name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
         let _acting = self.acting()?;
-        let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = rustix::fs::openat(&self.held, OsStr::from_bytes(name), flags, Mode::empty());
-        opened
+        self.open_at(name, OPEN_FILE)
             .map(|file| Some(Box::new(cached::KernelHeld(file)) as Box<dyn Held>))
             .map_err(ours)
     }
@@ -271,8 +269,8 @@ impl Directory for KernelDirectory {
 
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let _acting = self.acting()?;
-        let made = rustix::fs::openat(&self.held, name, CREATE, Mode::from_raw_mode(MARK_MODE));
-        made.map(|file| self.mark_of(file, name)).map_err(ours)
+        let made = self.create(name).map_err(ours)?;
+        Ok(self.mark_of(made, name))
     }
 
     fn name_draft(
@@ -292,11 +290,9 @@ impl Directory for KernelDirectory {
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
         let _acting = self.acting()?;
         // For locking: network file systems give exclusive locks to writers only.
-        let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
-        let opened = match rustix::fs::openat(&self.held, name, OFlags::RDWR | flags, Mode::empty())
-        {
+        let opened = match self.open_at(name.as_bytes(), OPEN_FILE | OFlags::RDWR) {
             Err(System::ACCESS | System::PERM | System::ROFS) => {
-                rustix::fs::openat(&self.held, name, OFlags::RDONLY | flags, Mode::empty())
+                self.open_at(name.as_bytes(), OPEN_FILE)
             }
             opened => opened,
         };

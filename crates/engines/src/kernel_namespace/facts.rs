@@ -6,11 +6,8 @@ use std::os::fd::AsFd;
 use engine::namespace::{EntryKind, Facts};
 use engine::{Errno, Identity};
 use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
-use rustix::io::Errno as System;
 
-pub(super) fn ours(errno: System) -> Errno {
-    Errno(errno.raw_os_error())
-}
+use crate::system::ours;
 
 pub(super) fn of_io(error: &std::io::Error) -> Errno {
     error.raw_os_error().map_or(Errno::IO, Errno)

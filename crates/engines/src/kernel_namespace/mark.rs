@@ -11,7 +11,8 @@ use engine::namespace::{Facts, Lock, Mark};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 use rustix::io::Errno as System;
 
-use super::facts::{facts_at, facts_of_open, of_io, ours};
+use super::facts::{facts_at, facts_of_open, of_io};
+use crate::system::ours;
 
 /// How drafts are made.
 pub(super) const CREATE: OFlags = OFlags::RDWR

@@ -4,10 +4,7 @@ use engine::namespace::{EntryKind, Facts};
 use engine::{Errno, Identity};
 use nfs_client::{CallError, FileAttributes, FileKind};
 
-/// The client's number for an error, as engines have it.
-pub(crate) fn ours(errno: nfs_client::Errno) -> Errno {
-    Errno(errno.raw_os_error())
-}
+use crate::system::ours;
 
 /// By what a file is known again.
 pub(crate) fn identity(found: &FileAttributes) -> Identity {

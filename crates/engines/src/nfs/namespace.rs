@@ -18,7 +18,7 @@ use engine::server::{ServerFacts, ServerTraffic, Unreachable};
 use engine::{Durability, Errno, Url};
 use nfs_client::{CallError, Handle};
 
-use super::convert::{errno_of, facts};
+use super::convert::errno_of;
 use super::shared::NfsShared;
 use super::url::SYNTAX;
 use crate::kernel_namespace::KernelNamespace;
@@ -92,8 +92,7 @@ impl Namespace for NfsNamespace {
 
     fn facts(&self, path: &Path) -> Result<Facts, Errno> {
         let (line, handle) = self.found(path)?;
-        let found = line.with(|client| client.attributes(&handle));
-        found.map(|found| facts(&found)).map_err(errno_of)
+        line.facts(&handle)
     }
 
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno> {

@@ -87,7 +87,7 @@ impl NfsSession {
     fn transmit(&mut self, number: usize) {
         let flight = &mut self.flights[number];
         let line = &mut self.lines[flight.call.line];
-        let (sizes, stable) = (&line.server.mounted.sizes, self.durable.stable);
+        let (sizes, stable) = (&line.target.mounted.sizes, self.durable.stable);
         if flight.call.was_sent
             && flight.stage == Stage::Create
             && flight.call.creation_verifier.is_none()
@@ -101,7 +101,7 @@ impl NfsSession {
         let (procedure, xid, head) = (
             flight.procedure(),
             flight.call.xid,
-            &line.server.mounted.endpoint.head,
+            &line.target.mounted.endpoint.head,
         );
         let bytes = match flight.long_part(sizes) {
             None => head.write(channel.out(), xid, procedure, |out| {
@@ -144,7 +144,7 @@ impl NfsSession {
                 return false;
             }
         };
-        let Line { server, state, .. } = &self.lines[line];
+        let Line { target, state, .. } = &self.lines[line];
         let line::LineState::Up(channel) = state else {
             return false;
         };
@@ -167,8 +167,8 @@ impl NfsSession {
                 let mut context = Context {
                     directories: &mut self.directories,
                     counters: &self.counters,
-                    verifiers: &server.verifiers,
-                    sizes: &server.mounted.sizes,
+                    verifiers: &target.verifiers,
+                    sizes: &target.mounted.sizes,
                     durable: self.durable,
                     keep_bytes: self.keep_bytes,
                 };

@@ -20,8 +20,8 @@ pub(crate) const PROTOCOL: &str = "NFS version 3";
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) url: Url,
-    pub(crate) mounted: Arc<Mounted>,
-    pub(crate) verifiers: Arc<Verifiers>,
+    pub(crate) mounted: Mounted,
+    pub(crate) verifiers: Verifiers,
 }
 
 /// See the module's text.
@@ -84,8 +84,8 @@ impl NfsShared {
         }
         let target = Arc::new(Target {
             url: wanted.clone(),
-            mounted: Arc::new(mounted),
-            verifiers: Arc::default(),
+            mounted,
+            verifiers: Verifiers::default(),
         });
         self.targets().push(Arc::clone(&target));
         Ok((target, rest))

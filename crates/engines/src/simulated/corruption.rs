@@ -44,27 +44,14 @@ impl Corruption {
 /// What is asked for, and what became of it.
 #[derive(Debug, Default)]
 pub(super) struct Corruptions {
-    asked: Vec<(u64, Corruption)>,
-    struck: Vec<(u64, Corruption)>,
-    /// For each that struck, the path of the file.
-    paths: Vec<Vec<u8>>,
+    pub(super) asked: Vec<(u64, Corruption)>,
+    /// What has struck, each with the path of the file.
+    pub(super) struck: Vec<((u64, Corruption), Vec<u8>)>,
     /// By event, how many there were.
     events: [u64; 5],
 }
 
 impl Corruptions {
-    pub(super) fn ask(&mut self, nth: u64, corruption: Corruption) {
-        self.asked.push((nth, corruption));
-    }
-
-    pub(super) fn struck(&self) -> &[(u64, Corruption)] {
-        &self.struck
-    }
-
-    pub(super) fn paths(&self) -> &[Vec<u8>] {
-        &self.paths
-    }
-
     /// Counts an event. Gives what is to strike it.
     pub(super) fn of(&mut self, event: Event) -> Option<(u64, Corruption)> {
         let count = &mut self.events[event as usize];
@@ -78,7 +65,6 @@ impl Corruptions {
 
     /// One has really struck the file of this path.
     pub(super) fn strike(&mut self, corruption: (u64, Corruption), path: Vec<u8>) {
-        self.struck.push(corruption);
-        self.paths.push(path);
+        self.struck.push((corruption, path));
     }
 }

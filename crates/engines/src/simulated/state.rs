@@ -115,13 +115,11 @@ impl State {
     }
 
     pub(super) fn node(&self, name: &[u8]) -> Result<&Node, Errno> {
-        let number = self.number(name)?;
-        self.nodes.get(&number).ok_or(Errno(libc::ESTALE))
+        self.numbered(self.number(name)?)
     }
 
     pub(super) fn node_mut(&mut self, name: &[u8]) -> Result<&mut Node, Errno> {
-        let number = self.number(name)?;
-        self.nodes.get_mut(&number).ok_or(Errno(libc::ESTALE))
+        self.numbered_mut(self.number(name)?)
     }
 
     pub(super) fn numbered(&self, number: u64) -> Result<&Node, Errno> {
@@ -138,7 +136,7 @@ impl State {
 
     pub(super) fn node_of(&mut self, file: c_int) -> Result<&mut Node, Errno> {
         let open = self.open.get(&file).ok_or(Errno(libc::EBADF))?;
-        self.nodes.get_mut(&open.node).ok_or(Errno(libc::ESTALE))
+        self.numbered_mut(open.node)
     }
 
     /// Whether a name can be made here.

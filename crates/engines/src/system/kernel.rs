@@ -7,7 +7,7 @@ use std::marker::PhantomData;
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
-use super::{At, Object, System, last_errno};
+use super::{At, Object, System, check, check_long};
 use crate::acting_user;
 use engine::namespace::ActingUser;
 use engine::{Errno, Location, OpenError, Settings};
@@ -109,23 +109,6 @@ pub(crate) fn own_table_of_files() {
         // call leaves the copies open.
         unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
     }
-}
-
-#[inline]
-fn check(answer: c_int) -> Result<(), Errno> {
-    if answer < 0 {
-        Err(last_errno())
-    } else {
-        Ok(())
-    }
-}
-
-/// The answer of a call that moves bytes, or of a system call by its number. The C library's own
-/// functions for many calls are points where a thread may be cancelled, which costs as much as
-/// everything else that we do for a call, and no thread here ever is.
-#[inline]
-fn check_long(answer: c_long) -> Result<usize, Errno> {
-    usize::try_from(answer).map_err(|_| last_errno())
 }
 
 impl System for KernelCalls {

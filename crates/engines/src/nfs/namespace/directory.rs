@@ -13,8 +13,8 @@ use nfs_client::{
 
 use super::line::HomeLine;
 use super::mark::NfsMark;
-use crate::nfs::convert::ours;
 use crate::nfs::convert::{errno_of, facts};
+use crate::system::ours;
 
 /// The mode of marks: others may read them.
 const MARK_MODE: u32 = 0o644;
@@ -129,8 +129,7 @@ impl NfsDirectory {
 
 impl Directory for NfsDirectory {
     fn facts(&self) -> Result<Facts, Errno> {
-        let found = self.line.with(|client| client.attributes(&self.handle));
-        found.map(|found| facts(&found)).map_err(errno_of)
+        self.line.facts(&self.handle)
     }
 
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {

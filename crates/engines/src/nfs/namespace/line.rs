@@ -10,6 +10,10 @@ use nfs_client::{
     xdr::Reader,
 };
 
+use engine::Errno;
+use engine::namespace::Facts;
+
+use crate::nfs::convert::{errno_of, facts};
 use crate::nfs::shared::{NfsShared, Target};
 
 /// A connection on which the namespace makes its calls, one at a time.
@@ -78,6 +82,12 @@ impl HomeLine {
         self.call(procedure, arguments, |reader| {
             results::changed(procedure, reader)
         })
+    }
+
+    /// What is known of a file, as a namespace has it.
+    pub(super) fn facts(&self, file: &Handle) -> Result<Facts, Errno> {
+        let found = self.with(|client| client.attributes(file));
+        found.map(|found| facts(&found)).map_err(errno_of)
     }
 
     pub(super) fn set_attributes(

@@ -11,7 +11,7 @@ use nfs_client::{
 };
 
 use super::line::HomeLine;
-use crate::nfs::convert::{errno_of, facts};
+use crate::nfs::convert::errno_of;
 
 /// See the module's text.
 #[derive(Debug)]
@@ -58,8 +58,7 @@ impl Mark for NfsMark {
     }
 
     fn facts(&self) -> Result<Facts, Errno> {
-        let found = self.line.with(|client| client.attributes(&self.file));
-        found.map(|found| facts(&found)).map_err(errno_of)
+        self.line.facts(&self.file)
     }
 
     fn lock(&self) -> Result<Lock, Errno> {

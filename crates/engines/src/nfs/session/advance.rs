@@ -9,9 +9,9 @@ use nfs_client::{
 use super::directories::Directories;
 use super::flight::{NfsFlight, Stage};
 use super::place::Place;
-use crate::nfs::convert::ours;
 use crate::nfs::durable::Durable;
 use crate::nfs::verifiers::Verifiers;
+use crate::system::ours;
 
 /// Entries of a directory may go away while a page of it is read, but not for ever.
 const PAGES_AGAIN_MAX: u32 = 32;

@@ -3,18 +3,11 @@
 use core::time::Duration;
 use std::sync::Arc;
 
-use crate::nfs::convert::ours;
 use engine::Errno;
-use nfs_client::{Backoff, Channel, Counters, Mounted};
+use nfs_client::{Backoff, Channel, Counters};
 
-use crate::nfs::verifiers::Verifiers;
-
-/// A server that a session speaks to.
-#[derive(Clone, Debug)]
-pub(super) struct SessionServer {
-    pub(super) mounted: Arc<Mounted>,
-    pub(super) verifiers: Arc<Verifiers>,
-}
+use crate::nfs::shared::Target;
+use crate::system::ours;
 
 /// Whether a connection is there.
 #[derive(Debug)]
@@ -29,7 +22,7 @@ pub(super) enum LineState {
 /// See the module's text.
 #[derive(Debug)]
 pub(super) struct Line {
-    pub(super) server: SessionServer,
+    pub(super) target: Arc<Target>,
     pub(super) state: LineState,
     /// Why it is not there.
     pub(super) error: Errno,
@@ -39,9 +32,9 @@ pub(super) struct Line {
 
 impl Line {
     /// A connection that is there.
-    pub(super) fn new(server: SessionServer, channel: Channel) -> Self {
+    pub(super) fn new(target: Arc<Target>, channel: Channel) -> Self {
         Self {
-            server,
+            target,
             state: LineState::Up(channel),
             error: Errno(libc::ENOTCONN),
             backoff: Backoff::default(),
@@ -77,7 +70,7 @@ impl Line {
         if !matches!(self.state, LineState::Down(again_at) if now >= again_at) {
             return;
         }
-        match Channel::begin(&self.server.mounted.endpoint) {
+        match Channel::begin(&self.target.mounted.endpoint) {
             Ok(channel) => self.state = LineState::Connecting(channel),
             Err(errno) => self.is_down(errno, now),
         }

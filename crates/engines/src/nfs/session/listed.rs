@@ -5,8 +5,8 @@ use nfs_client::{NoEnd, results, xdr::Reader};
 
 use super::advance::{Advanced, Next, garbled};
 use super::flight::{NfsFlight, Stage};
-use crate::nfs::convert::ours;
 use crate::system::entries::is_counted;
+use crate::system::ours;
 
 /// Names of a listing that are wanted together take no more memory.
 const NAMES_BYTES_MAX: usize = 512 << 20;

@@ -10,7 +10,7 @@ use nfs_client::{CallError, Client, Handle, Timer, any_number};
 use super::NfsSession;
 use super::directories::Directories;
 use super::flight::NfsFlight;
-use super::line::{Line, SessionServer};
+use super::line::Line;
 use crate::nfs::FACTS;
 use crate::nfs::convert::identity;
 use crate::nfs::durable::Durable;
@@ -107,25 +107,21 @@ impl NfsSession {
     /// Makes the connections to a server, the first of which is there.
     fn connect(
         &mut self,
-        target: &Target,
+        target: &Arc<Target>,
         first: Client,
         location: &Location,
     ) -> Result<(usize, usize), OpenError> {
         let begin = self.lines.len();
-        let server = SessionServer {
-            mounted: Arc::clone(&target.mounted),
-            verifiers: Arc::clone(&target.verifiers),
-        };
         let count = connections(&target.url) as usize;
         let mut next = Some(first);
         for _ in 0..count.max(1) {
             let client = match next.take() {
                 Some(client) => Ok(client),
-                None => Client::new(server.mounted.endpoint.clone(), Arc::clone(&self.counters)),
+                None => Client::new(target.mounted.endpoint.clone(), Arc::clone(&self.counters)),
             };
             let channel = client.and_then(Client::into_channel);
             let channel = channel.map_err(|errno| directory_error(location, errno))?;
-            self.lines.push(Line::new(server.clone(), channel));
+            self.lines.push(Line::new(Arc::clone(target), channel));
         }
         Ok((begin, self.lines.len() - begin))
     }

@@ -186,7 +186,7 @@ impl NfsSession {
         let now = self.now;
         self.counters.delayed.add(1);
         let flight = &mut self.flights[number];
-        let timeout = self.lines[flight.call.line].server.mounted.endpoint.timeout;
+        let timeout = self.lines[flight.call.line].target.mounted.endpoint.timeout;
         let since = *flight.call.asked_since.get_or_insert(now);
         let wait = flight.call.wait;
         flight.call.wait = (wait * 2).min(DELAY_MAX);
@@ -215,7 +215,7 @@ impl NfsSession {
                 self.call(number);
                 continue;
             }
-            let timeout = self.lines[call.line].server.mounted.endpoint.timeout;
+            let timeout = self.lines[call.line].target.mounted.endpoint.timeout;
             if !call.is_pending || now.saturating_sub(*call.since.get_or_insert(now)) < timeout {
                 continue;
             }
