@@ -17,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, UNIX_EPOCH};
 
 use fuser::{Errno, FileAttr, FileHandle, FileType, INodeNo, RenameFlags, Request, TimeOrNow};
-use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, StatxFlags, Timespec, Timestamps, Uid};
+use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, StatxFlags, Timespec, Uid};
 
 use self::facts::{Found, errno};
 use crate::gate::Gate;
@@ -257,41 +257,20 @@ impl Files {
         Ok((found, handle))
     }
 
-    fn set(
+    /// The path by which something is set of a file, and whether a link at its end is followed: an
+    /// open file's own, which may have no name any more.
+    fn path_to_set(
         &self,
         file: INodeNo,
         handle: Option<FileHandle>,
-        wish: &Wish,
-    ) -> Result<FileAttr, Errno> {
-        let open = self.open_one(file, handle);
-        // An open file's own path: it may have no name any more.
-        let path = match &open {
-            Some(open) => PathBuf::from(format!("/proc/self/fd/{}", open.as_raw_fd())),
-            None => self.path(file)?,
-        };
-        let follow = if open.is_some() {
-            AtFlags::empty()
-        } else {
-            AtFlags::SYMLINK_NOFOLLOW
-        };
-        if let Some(mode) = wish.mode {
-            set_mode(&path, mode)?;
-        }
-        if wish.owner.is_some() || wish.group.is_some() {
-            let (owner, group) = (wish.owner.map(Uid::from_raw), wish.group.map(Gid::from_raw));
-            rustix::fs::chownat(CWD, &path, owner, group, follow).map_err(errno)?;
-        }
-        if let Some(bytes) = wish.size {
-            OpenOptions::new().write(true).open(&path)?.set_len(bytes)?;
-        }
-        if wish.accessed.is_some() || wish.modified.is_some() {
-            let times = Timestamps {
-                last_access: timespec(wish.accessed),
-                last_modification: timespec(wish.modified),
-            };
-            rustix::fs::utimensat(CWD, &path, &times, follow).map_err(errno)?;
-        }
-        self.facts(file, handle)
+    ) -> Result<(PathBuf, AtFlags), Errno> {
+        Ok(match self.open_one(file, handle) {
+            Some(open) => {
+                let path = format!("/proc/self/fd/{}", open.as_raw_fd());
+                (path.into(), AtFlags::empty())
+            }
+            None => (self.path(file)?, AtFlags::SYMLINK_NOFOLLOW),
+        })
     }
 
     fn facts(&self, file: INodeNo, handle: Option<FileHandle>) -> Result<FileAttr, Errno> {
@@ -337,17 +316,6 @@ impl Files {
         }
         Ok(entries)
     }
-}
-
-/// What is to be set; nothing is left alone.
-#[derive(Default)]
-struct Wish {
-    mode: Option<u32>,
-    owner: Option<u32>,
-    group: Option<u32>,
-    size: Option<u64>,
-    accessed: Option<TimeOrNow>,
-    modified: Option<TimeOrNow>,
 }
 
 fn set_mode(path: &Path, mode: u32) -> Result<(), Errno> {

@@ -22,6 +22,13 @@ struct Known {
     lookups: u64,
 }
 
+impl Known {
+    fn lose(&mut self, directory: INodeNo, name: &OsStr) {
+        let is_it = |(parent, known): &(u64, OsString)| (*parent, &**known) == (directory.0, name);
+        self.names.retain(|known| !is_it(known));
+    }
+}
+
 impl Tree {
     pub(crate) fn new(root: PathBuf) -> Self {
         Self {
@@ -57,9 +64,7 @@ impl Tree {
     pub(crate) fn tell(&mut self, file: u64, directory: INodeNo, name: &OsStr) {
         let known = self.known.entry(file).or_default();
         known.lookups += 1;
-        known
-            .names
-            .retain(|(parent, old)| (*parent, old.as_os_str()) != (directory.0, name));
+        known.lose(directory, name);
         known.names.push((directory.0, name.to_owned()));
     }
 
@@ -76,9 +81,7 @@ impl Tree {
     /// A file has lost a name.
     pub(crate) fn lose(&mut self, file: u64, directory: INodeNo, name: &OsStr) {
         if let Some(known) = self.known.get_mut(&file) {
-            known
-                .names
-                .retain(|(parent, old)| (*parent, old.as_os_str()) != (directory.0, name));
+            known.lose(directory, name);
         }
     }
 

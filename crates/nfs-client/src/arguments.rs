@@ -122,8 +122,8 @@ pub fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
 #[inline]
 pub fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, data: &[u8]) {
     write_head(out, file, offset, stable, data.len());
-    out.put_fixed(data);
-    out.put_fixed(padding_of(data.len()));
+    out.extend_from_slice(data);
+    out.extend_from_slice(padding_of(data.len()));
 }
 
 /// What comes before the data of a WRITE; behind them comes their [`padding_of`].
@@ -147,7 +147,7 @@ pub fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creation: Crea
         }
         Creation::Exclusive(verifier) => {
             out.put_u32(EXCLUSIVE);
-            out.put_fixed(&verifier);
+            out.extend_from_slice(&verifier);
         }
     }
 }
@@ -196,7 +196,7 @@ pub fn list(
 ) {
     directory.write(out);
     out.put_u64(place.cookie);
-    out.put_fixed(&place.verifier);
+    out.extend_from_slice(&place.verifier);
     if is_plus {
         out.put_u32(bytes);
     }

@@ -3,7 +3,7 @@
 
 use core::time::Duration;
 use std::io::IoSlice;
-use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 use std::os::fd::{AsRawFd, OwnedFd, RawFd};
 
 use rustix::event::{PollFd, PollFlags, Timespec};
@@ -54,13 +54,9 @@ impl Channel {
             record_bytes_max,
             ..
         } = *endpoint;
-        let family = match address {
-            SocketAddr::V4(_) => AddressFamily::INET,
-            SocketAddr::V6(_) => AddressFamily::INET6,
-        };
-        let any: SocketAddr = match address {
-            SocketAddr::V4(_) => (Ipv4Addr::UNSPECIFIED, 0).into(),
-            SocketAddr::V6(_) => (Ipv6Addr::UNSPECIFIED, 0).into(),
+        let (family, any): (_, IpAddr) = match address {
+            SocketAddr::V4(_) => (AddressFamily::INET, Ipv4Addr::UNSPECIFIED.into()),
+            SocketAddr::V6(_) => (AddressFamily::INET6, Ipv6Addr::UNSPECIFIED.into()),
         };
         let mut ports = PRIVILEGED_PORTS.rev();
         loop {
@@ -68,7 +64,7 @@ impl Channel {
             let socket = rustix::net::socket_with(family, SocketType::STREAM, flags, None)?;
             if privileged {
                 let port = ports.next().ok_or(Errno::ADDRINUSE)?;
-                match rustix::net::bind(&socket, &SocketAddr::new(any.ip(), port)) {
+                match rustix::net::bind(&socket, &SocketAddr::new(any, port)) {
                     Err(Errno::ADDRINUSE) => continue,
                     bound => bound?,
                 }

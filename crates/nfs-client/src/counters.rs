@@ -29,23 +29,15 @@ impl Count {
 
 /// Calls of one procedure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Calls {
+pub struct Calls<N = u64> {
     /// Requests, each counted once, when it leaves for the first time.
-    pub calls: u64,
+    pub calls: N,
     /// Transmissions of requests beyond the first.
-    pub repetitions: u64,
+    pub repetitions: N,
     /// Bytes of the requests with their headers, of all transmissions.
-    pub sent_bytes: u64,
+    pub sent_bytes: N,
     /// Bytes of the replies with their headers.
-    pub received_bytes: u64,
-}
-
-#[derive(Debug, Default)]
-struct CallCounters {
-    calls: Count,
-    repetitions: Count,
-    sent_bytes: Count,
-    received_bytes: Count,
+    pub received_bytes: N,
 }
 
 /// Declares what is counted besides calls.
@@ -54,7 +46,7 @@ macro_rules! counters {
         /// What one thread has counted.
         #[derive(Debug, Default)]
         pub struct Counters {
-            procedures: [CallCounters; PROCEDURES],
+            procedures: [Calls<Count>; PROCEDURES],
             $($(#[$doc])* pub $name: Count,)+
         }
 

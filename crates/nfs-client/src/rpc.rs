@@ -44,7 +44,7 @@ impl CallHead {
     pub fn new(program: Program, caller: Option<&Caller>) -> Self {
         let mut head = Vec::with_capacity(128);
         // The record's mark and the transaction's number, to be filled in.
-        head.put_fixed(&[0; 8]);
+        head.extend_from_slice(&[0; 8]);
         for word in [CALL, RPC_VERSION, program.number(), program.version(), 0] {
             head.put_u32(word);
         }
@@ -236,7 +236,7 @@ mod tests {
         ] {
             expected.put_u32(word);
         }
-        expected.put_fixed(b"box\0");
+        expected.extend_from_slice(b"box\0");
         [1, 2, 16].iter().for_each(|word| expected.put_u32(*word));
         [3; 16].iter().for_each(|word| expected.put_u32(*word));
         // The verifier is nothing, and the arguments follow.

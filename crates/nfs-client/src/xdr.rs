@@ -91,8 +91,6 @@ pub trait Writer {
     fn put_u32(&mut self, value: u32);
     /// An unsigned number of 64 bits.
     fn put_u64(&mut self, value: u64);
-    /// Bytes whose number is known, a multiple of four.
-    fn put_fixed(&mut self, bytes: &[u8]);
     /// Bytes with their length before them, and zeros behind.
     fn put_opaque(&mut self, bytes: &[u8]);
 }
@@ -106,11 +104,6 @@ impl Writer for Vec<u8> {
     #[inline]
     fn put_u64(&mut self, value: u64) {
         self.extend_from_slice(&value.to_be_bytes());
-    }
-
-    #[inline]
-    fn put_fixed(&mut self, bytes: &[u8]) {
-        self.extend_from_slice(bytes);
     }
 
     #[inline]
@@ -132,7 +125,7 @@ mod tests {
         out.put_u64(0x0102_0304_0506_0708);
         out.put_opaque(b"sillyprog");
         out.put_opaque(b"");
-        out.put_fixed(&[9; 4]);
+        out.extend_from_slice(&[9; 4]);
         // The example of RFC 4506, section 7: nine bytes of a name, three zeros behind.
         assert_eq!(out[12..28], *b"\0\0\0\x09sillyprog\0\0\0");
         let mut reader = Reader::new(&out);

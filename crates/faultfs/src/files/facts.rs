@@ -29,10 +29,9 @@ impl Found {
         let device = (facts.stx_dev_major, facts.stx_dev_minor);
         let time = |at: rustix::fs::StatxTimestamp| {
             let second = Duration::from_secs(at.tv_sec.unsigned_abs());
-            let second = if at.tv_sec < 0 {
-                UNIX_EPOCH - second
-            } else {
-                UNIX_EPOCH + second
+            let second = match at.tv_sec < 0 {
+                true => UNIX_EPOCH - second,
+                false => UNIX_EPOCH + second,
             };
             second + Duration::from_nanos(u64::from(at.tv_nsec))
         };

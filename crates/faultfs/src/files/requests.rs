@@ -1,7 +1,7 @@
 //! The kernel's requests, each with its answer.
 
 use std::ffi::OsStr;
-use std::fs;
+use std::fs::{self, OpenOptions};
 use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::FileExt as _;
 use std::path::Path;
@@ -12,10 +12,10 @@ use fuser::{
     RenameFlags, ReplyAttr, ReplyCreate, ReplyData, ReplyDirectory, ReplyEmpty, ReplyEntry,
     ReplyOpen, ReplyStatfs, ReplyWrite, ReplyXattr, Request, TimeOrNow, WriteFlags,
 };
-use rustix::fs::{AtFlags, CWD, Mode, OFlags, XattrFlags};
+use rustix::fs::{AtFlags, CWD, Gid, Mode, OFlags, Timestamps, Uid, XattrFlags};
 
 use super::replies::{attributes, empty, entry};
-use super::{Files, Found, NO_TIME, Wish, errno, lock};
+use super::{Files, Found, NO_TIME, errno, lock, set_mode, timespec};
 use crate::options::RequestKind;
 
 impl Filesystem for Files {
@@ -52,15 +52,27 @@ impl Filesystem for Files {
         reply: ReplyAttr,
     ) {
         self.gate.pass(RequestKind::SetAttributes);
-        let wish = Wish {
-            mode,
-            owner: uid,
-            group: gid,
-            size,
-            accessed: atime,
-            modified: mtime,
-        };
-        attributes(reply, self.set(ino, fh, &wish));
+        let set = self.path_to_set(ino, fh).and_then(|(path, follow)| {
+            if let Some(mode) = mode {
+                set_mode(&path, mode)?;
+            }
+            if uid.is_some() || gid.is_some() {
+                let (owner, group) = (uid.map(Uid::from_raw), gid.map(Gid::from_raw));
+                rustix::fs::chownat(CWD, &path, owner, group, follow).map_err(errno)?;
+            }
+            if let Some(bytes) = size {
+                OpenOptions::new().write(true).open(&path)?.set_len(bytes)?;
+            }
+            if atime.is_some() || mtime.is_some() {
+                let times = Timestamps {
+                    last_access: timespec(atime),
+                    last_modification: timespec(mtime),
+                };
+                rustix::fs::utimensat(CWD, &path, &times, follow).map_err(errno)?;
+            }
+            self.facts(ino, fh)
+        });
+        attributes(reply, set);
     }
 
     fn readlink(&self, _: &Request, ino: INodeNo, reply: ReplyData) {
@@ -105,18 +117,14 @@ impl Filesystem for Files {
 
     fn unlink(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         self.gate.pass(RequestKind::Unlink);
-        empty(
-            reply,
-            self.remove(parent, name, |path| fs::remove_file(path)),
-        );
+        let removed = self.remove(parent, name, |path| fs::remove_file(path));
+        empty(reply, removed);
     }
 
     fn rmdir(&self, _: &Request, parent: INodeNo, name: &OsStr, reply: ReplyEmpty) {
         self.gate.pass(RequestKind::RemoveDirectory);
-        empty(
-            reply,
-            self.remove(parent, name, |path| fs::remove_dir(path)),
-        );
+        let removed = self.remove(parent, name, |path| fs::remove_dir(path));
+        empty(reply, removed);
     }
 
     fn symlink(
@@ -145,10 +153,8 @@ impl Filesystem for Files {
         reply: ReplyEmpty,
     ) {
         self.gate.pass(RequestKind::Rename);
-        empty(
-            reply,
-            self.rename_to((parent, name), (newparent, newname), flags),
-        );
+        let renamed = self.rename_to((parent, name), (newparent, newname), flags);
+        empty(reply, renamed);
     }
 
     fn link(
@@ -234,13 +240,9 @@ impl Filesystem for Files {
 
     fn fsync(&self, _: &Request, _: INodeNo, fh: FileHandle, datasync: bool, reply: ReplyEmpty) {
         self.gate.pass(RequestKind::Sync);
-        let synced = self.file(fh).and_then(|file| {
-            let synced = if datasync {
-                file.sync_data()
-            } else {
-                file.sync_all()
-            };
-            Ok(synced?)
+        let synced = self.file(fh).and_then(|file| match datasync {
+            true => Ok(file.sync_data()?),
+            false => Ok(file.sync_all()?),
         });
         empty(reply, synced);
     }
@@ -248,13 +250,10 @@ impl Filesystem for Files {
     fn opendir(&self, _: &Request, ino: INodeNo, _: OpenFlags, reply: ReplyOpen) {
         self.gate.pass(RequestKind::OpenDirectory);
         let directory = OFlags::DIRECTORY.bits() as i32;
-        match self.open_file(ino, directory) {
-            Ok(handle) => {
-                lock(&self.handles).directories.insert(handle.0, Vec::new());
-                reply.opened(handle, FopenFlags::empty());
-            }
-            Err(error) => reply.error(error),
-        }
+        answer!(reply, self.open_file(ino, directory), handle => {
+            lock(&self.handles).directories.insert(handle.0, Vec::new());
+            reply.opened(handle, FopenFlags::empty());
+        });
     }
 
     fn readdir(
@@ -300,10 +299,10 @@ impl Filesystem for Files {
 
     fn fsyncdir(&self, _: &Request, _: INodeNo, fh: FileHandle, _: bool, reply: ReplyEmpty) {
         self.gate.pass(RequestKind::SyncDirectory);
+        let directory = self.file(fh);
         empty(
             reply,
-            self.file(fh)
-                .and_then(|directory| Ok(directory.sync_all()?)),
+            directory.and_then(|directory| Ok(directory.sync_all()?)),
         );
     }
 
