@@ -1,60 +1,9 @@
 //! Why an operation failed, and at which step.
 
-use std::fmt;
-
 use crate::Step;
 
 /// The system's number for an error.
-#[derive(Clone, Copy, PartialEq, Eq, Hash)]
-pub struct Errno(pub i32);
-
-/// Names of errors that are answered to.
-macro_rules! errnos {
-    ($($name:ident = $number:ident,)+) => {
-        #[expect(missing_docs, reason = "the numbers of errno(3)")]
-        impl Errno {
-            $(pub const $name: Self = Self(libc::$number);)+
-        }
-    };
-}
-
-errnos! {
-    ACCESS = EACCES,
-    DQUOT = EDQUOT,
-    EXIST = EEXIST,
-    IO = EIO,
-    LOOP = ELOOP,
-    MFILE = EMFILE,
-    NAMETOOLONG = ENAMETOOLONG,
-    NFILE = ENFILE,
-    NOENT = ENOENT,
-    NOSPC = ENOSPC,
-    NOTDIR = ENOTDIR,
-    NOTEMPTY = ENOTEMPTY,
-    PERM = EPERM,
-    ROFS = EROFS,
-    STALE = ESTALE,
-    TIMEDOUT = ETIMEDOUT,
-    WOULDBLOCK = EWOULDBLOCK,
-}
-
-impl From<Errno> for std::io::Error {
-    fn from(errno: Errno) -> Self {
-        Self::from_raw_os_error(errno.0)
-    }
-}
-
-impl fmt::Display for Errno {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        std::io::Error::from_raw_os_error(self.0).fmt(f)
-    }
-}
-
-impl fmt::Debug for Errno {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Errno({}: {self})", self.0)
-    }
-}
+pub use rustix::io::Errno;
 
 /// Why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -148,7 +97,7 @@ impl Failure {
     /// The system's error, where there was one.
     pub fn errno(&self) -> Option<i32> {
         match self.cause {
-            Cause::System(Errno(number)) => Some(number),
+            Cause::System(errno) => Some(errno.raw_os_error()),
             _ => None,
         }
     }

@@ -18,8 +18,6 @@ use rustix::thread::{
     CapabilitySet, CapabilitySets, capabilities, set_capabilities, set_thread_groups,
 };
 
-use crate::system::ours;
-
 thread_local! {
     /// With whose rights this thread's calls are made; `None` for the process's own.
     static ACTING: Cell<Option<ActingUser>> = const { Cell::new(None) };
@@ -72,7 +70,7 @@ pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     let groups = match GROUPS.get() {
         Some(groups) => groups,
         None => {
-            let groups = getgroups().map_err(ours)?;
+            let groups = getgroups()?;
             GROUPS.get_or_init(|| groups)
         }
     };
@@ -83,7 +81,7 @@ pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
 }
 
 fn take(ActingUser { user, group }: ActingUser) -> Result<(), Errno> {
-    set_thread_groups(&[]).map_err(ours)?;
+    set_thread_groups(&[])?;
     set_file_system_id(libc::setfsgid, group)?;
     set_file_system_id(libc::setfsuid, user)?;
     // Quotas and reserved blocks are the other user's, too.
@@ -94,15 +92,15 @@ fn return_to_own(groups: &[Gid]) -> Result<(), Errno> {
     set_effective(|sets| sets.permitted)?;
     set_file_system_id(libc::setfsuid, geteuid().as_raw())?;
     set_file_system_id(libc::setfsgid, getegid().as_raw())?;
-    set_thread_groups(groups).map_err(ours)?;
+    set_thread_groups(groups)?;
     ACTING.set(None);
     Ok(())
 }
 
 fn set_effective(effective: impl FnOnce(CapabilitySets) -> CapabilitySet) -> Result<(), Errno> {
-    let sets = capabilities(None).map_err(ours)?;
+    let sets = capabilities(None)?;
     let effective = effective(sets);
-    set_capabilities(None, CapabilitySets { effective, ..sets }).map_err(ours)
+    set_capabilities(None, CapabilitySets { effective, ..sets })
 }
 
 /// Sets the user or the group by which file systems check rights: setfsuid(2), setfsgid(2).

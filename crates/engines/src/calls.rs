@@ -253,7 +253,7 @@ fn again<A>(mut call: impl FnMut() -> Result<A, Errno>) -> Result<A, Errno> {
     let mut interruptions = 0;
     loop {
         match call() {
-            Err(Errno(libc::EINTR)) if interruptions < INTERRUPTIONS_MAX => interruptions += 1,
+            Err(Errno::INTR) if interruptions < INTERRUPTIONS_MAX => interruptions += 1,
             answer => return answer,
         }
     }

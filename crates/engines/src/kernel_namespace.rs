@@ -13,11 +13,9 @@ use std::sync::Arc;
 use engine::namespace::{Access, Directory, Facts, Namespace};
 use engine::{Errno, NamespaceFacts};
 use rustix::fs::{AtFlags, CWD, Mode};
-use rustix::io::Errno as System;
 
 use self::directory::{KernelDirectory, OPEN};
 use self::facts::{facts_at, of_io};
-use crate::system::ours;
 
 /// Directories of the kernel's file systems.
 #[derive(Clone, Copy, Debug, Default)]
@@ -39,9 +37,9 @@ impl Namespace for KernelNamespace {
     fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno> {
         let (held, acts_as) = if self.own_rights {
             let opened = rustix::fs::openat(CWD, path, OPEN, Mode::empty());
-            (opened.map_err(ours)?, None)
+            (opened?, None)
         } else {
-            match exchange::open(path).map_err(ours)? {
+            match exchange::open(path)? {
                 (opened, Access::Own) => (opened, None),
                 (opened, Access::As(user, _)) => (opened, Some(user)),
                 (_, Access::Refused(_) | Access::Link(_)) => return Err(Errno::PERM),
@@ -60,7 +58,7 @@ impl Namespace for KernelNamespace {
     }
 
     fn access(&self, path: &Path) -> Result<Access, Errno> {
-        exchange::open(path).map(|(_, access)| access).map_err(ours)
+        exchange::open(path).map(|(_, access)| access)
     }
 
     fn with_own_rights(self: Arc<Self>) -> Arc<dyn Namespace> {
@@ -78,7 +76,7 @@ impl Namespace for KernelNamespace {
         else {
             return false;
         };
-        if rustix::process::test_kill_process(pid) == Err(System::SRCH) {
+        if rustix::process::test_kill_process(pid) == Err(Errno::SRCH) {
             return false;
         }
         let name = |who: &str| std::fs::read(format!("/proc/{who}/comm")).ok();

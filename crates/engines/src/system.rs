@@ -8,14 +8,9 @@ use engine::Errno;
 pub(crate) mod entries;
 pub(crate) mod kernel;
 
-/// A number for an error as engines have it.
-pub(crate) fn ours(errno: rustix::io::Errno) -> Errno {
-    Errno(errno.raw_os_error())
-}
-
 /// The calling thread's last error.
 pub(crate) fn last_errno() -> Errno {
-    Errno(std::io::Error::last_os_error().raw_os_error().unwrap_or(0))
+    Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
 /// The answer of a call that gives 0, or a number below it for an error.

@@ -49,6 +49,12 @@ impl CallError {
     }
 }
 
+impl From<CallError> for Errno {
+    fn from(error: CallError) -> Self {
+        error.errno()
+    }
+}
+
 impl From<Garbled> for CallError {
     fn from(_: Garbled) -> Self {
         Self::Garbled

@@ -82,7 +82,7 @@ pub struct CleanError(String);
 /// Where the directory cannot be read.
 pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     let error = |what, path: &Path, errno: Errno| {
-        let advice = match advice::for_errno(Some(errno.0)) {
+        let advice = match advice::for_errno(Some(errno.raw_os_error())) {
             "" => " (use a readable directory)",
             advice => advice,
         };
@@ -159,7 +159,10 @@ fn remove_all(mut abandoned: Vec<Abandoned>) -> impl Iterator<Item = Cleaned> {
 }
 
 fn told(what: &str, errno: Errno) -> String {
-    format!("{what}: {errno}{}", advice::for_errno(Some(errno.0)))
+    format!(
+        "{what}: {errno}{}",
+        advice::for_errno(Some(errno.raw_os_error()))
+    )
 }
 
 /// What a look into a directory has found.

@@ -98,7 +98,7 @@ impl Landmark {
                  moved or removed"
             )),
             Err(errno) => {
-                let advice = advice::for_errno(Some(errno.0));
+                let advice = advice::for_errno(Some(errno.raw_os_error()));
                 Err(format!("{path} can no longer be examined: {errno}{advice}"))
             }
         }

@@ -28,7 +28,7 @@ pub(crate) fn listed(
         }
         names.push(entry.name.to_owned());
         match names.len() > NAMES_MAX {
-            true => Err(Errno(rustix::io::Errno::OVERFLOW.raw_os_error())),
+            true => Err(Errno::OVERFLOW),
             false => Ok(()),
         }
     })?;

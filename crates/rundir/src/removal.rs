@@ -213,7 +213,7 @@ impl<'a> Removal<'a> {
                 names.0.push(0);
             }
             match names.0.len() > NAMES_BYTES_MAX {
-                true => Err(Errno(rustix::io::Errno::OVERFLOW.raw_os_error())),
+                true => Err(Errno::OVERFLOW),
                 false => Ok(()),
             }
         });
@@ -254,7 +254,7 @@ impl<'a> Removal<'a> {
     /// Something of the run's own cannot be removed.
     fn fail(&mut self, path: PathBuf, what: &str, errno: Errno) {
         self.is_incomplete = true;
-        let advice = advice::for_errno(Some(errno.0));
+        let advice = advice::for_errno(Some(errno.raw_os_error()));
         self.leave(path, format!("cannot be {what}: {errno}{advice}"));
     }
 

@@ -171,7 +171,7 @@ impl RunDirectory {
                     .to_owned(),
                 errno => format!(
                     "cannot be removed: {errno}{}",
-                    advice::for_errno(Some(errno.0))
+                    advice::for_errno(Some(errno.raw_os_error()))
                 ),
             };
             if self.is_marked() {

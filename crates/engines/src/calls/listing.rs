@@ -59,7 +59,7 @@ impl<S: System, T: Style> Calls<S, T> {
             if with_stat {
                 match again(|| system.size(At::In(directory, entry))) {
                     // Somebody has removed it since it was listed.
-                    Err(Errno(libc::ENOENT)) => return Ok(()),
+                    Err(Errno::NOENT) => return Ok(()),
                     answer => answer.map_err(|errno| Failure::system(Step::Stat, errno))?,
                 };
             }

@@ -62,7 +62,7 @@ impl<S: System, T: Style> Calls<S, T> {
         if !self.renames_by_looking {
             let renamed = again(|| self.system.rename(at(name), at(to), false));
             match renamed {
-                Err(Errno(libc::EINVAL | libc::ENOSYS)) => self.renames_by_looking = true,
+                Err(Errno::INVAL | Errno::NOSYS) => self.renames_by_looking = true,
                 Err(errno) => return Err(Failure::system(Step::Rename, errno)),
                 Ok(()) => {
                     steps.ended(Step::Rename);
@@ -71,8 +71,8 @@ impl<S: System, T: Style> Calls<S, T> {
             }
         }
         match again(|| self.system.size(at(to))) {
-            Ok(_) => return Err(Failure::system(Step::Rename, Errno(libc::EEXIST))),
-            Err(Errno(libc::ENOENT)) => {}
+            Ok(_) => return Err(Failure::system(Step::Rename, Errno::EXIST)),
+            Err(Errno::NOENT) => {}
             Err(errno) => return Err(Failure::system(Step::Rename, errno)),
         }
         self.step(Step::Rename, steps, |system| {

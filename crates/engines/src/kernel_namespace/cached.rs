@@ -6,9 +6,8 @@ use std::sync::OnceLock;
 
 use engine::Errno;
 use engine::namespace::{CachedPages, Held};
-use rustix::io::Errno as System;
 
-use crate::system::{check_long, last_errno, ours};
+use crate::system::{check_long, last_errno};
 
 /// cachestat(2): all architectures have it by this number but Alpha.
 const SYS_CACHESTAT: c_long = 451;
@@ -39,10 +38,7 @@ pub(super) struct KernelHeld(pub(super) OwnedFd);
 
 impl Held for KernelHeld {
     fn cached(&self) -> Result<CachedPages, Errno> {
-        let bytes = rustix::fs::fstat(&self.0)
-            .map_err(ours)?
-            .st_size
-            .unsigned_abs();
+        let bytes = rustix::fs::fstat(&self.0)?.st_size.unsigned_abs();
         let pages = bytes.div_ceil(rustix::param::page_size() as u64);
         // The pages of an overlay's file are those of the file beneath it, which this call does not
         // look at.
@@ -69,7 +65,7 @@ impl Held for KernelHeld {
 fn has_cachestat() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
     // With a file that does not exist the call fails otherwise than by not being there.
-    *HAS.get_or_init(|| !matches!(cachestat(-1), Err(Errno(libc::ENOSYS | libc::EPERM))))
+    *HAS.get_or_init(|| !matches!(cachestat(-1), Err(Errno::NOSYS | Errno::PERM)))
 }
 
 fn cachestat(file: i32) -> Result<Cachestat, Errno> {
@@ -102,14 +98,13 @@ impl KernelHeld {
         // SAFETY: a new mapping at an address of the kernel's choice, which nothing dereferences.
         let mapped = unsafe {
             let (access, flags) = (rustix::mm::ProtFlags::READ, rustix::mm::MapFlags::SHARED);
-            rustix::mm::mmap(std::ptr::null_mut(), bytes, access, flags, &self.0, 0)
-                .map_err(ours)?
+            rustix::mm::mmap(std::ptr::null_mut(), bytes, access, flags, &self.0, 0)?
         };
         // SAFETY: the mapping has so many bytes, and the list a byte for each of its pages.
         let answer = unsafe { libc::mincore(mapped, bytes, states.as_mut_ptr()) };
         let errno = last_errno();
         // SAFETY: it was mapped above, and is not used any more.
-        unsafe { rustix::mm::munmap(mapped, bytes) }.map_err(|errno: System| ours(errno))?;
+        unsafe { rustix::mm::munmap(mapped, bytes) }?;
         if answer != 0 {
             return Err(errno);
         }

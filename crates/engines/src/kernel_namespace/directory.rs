@@ -9,13 +9,11 @@ use std::sync::Arc;
 use engine::Errno;
 use engine::namespace::{ActingUser, Directory, Entry, EntryKind, Facts, Held, Lock, Mark, Stamp};
 use rustix::fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, StatVfs, Timespec, Timestamps};
-use rustix::io::Errno as System;
 
 use super::cached;
 use super::facts::{facts_at, facts_of_open};
 use super::mark::{CREATE, KernelMark, MARK_MODE};
 use crate::acting_user::Acting;
-use crate::system::ours;
 
 #[derive(Clone, Debug)]
 pub(super) struct KernelDirectory {
@@ -42,8 +40,8 @@ impl KernelDirectory {
     }
 
     /// A directory that is used with the same rights.
-    fn beside(&self, opened: Result<OwnedFd, System>) -> Result<Arc<dyn Directory>, Errno> {
-        let held = Arc::new(opened.map_err(ours)?);
+    fn beside(&self, opened: Result<OwnedFd, Errno>) -> Result<Arc<dyn Directory>, Errno> {
+        let held = Arc::new(opened?);
         Ok(Arc::new(Self {
             held,
             acts_as: self.acts_as,
@@ -51,21 +49,21 @@ impl KernelDirectory {
     }
 
     /// Opens what a name in it stands for.
-    fn open_at(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, System> {
+    fn open_at(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC;
         rustix::fs::openat(&self.held, OsStr::from_bytes(name), flags, Mode::empty())
     }
 
     /// The same to read it without a trace in its times, where that is the user's right.
-    fn open_untraced(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, System> {
+    fn open_untraced(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
         match self.open_at(name, flags | OFlags::NOATIME) {
-            Err(System::PERM) => self.open_at(name, flags),
+            Err(Errno::PERM) => self.open_at(name, flags),
             opened => opened,
         }
     }
 
     /// Makes a file that is not there.
-    fn create(&self, name: &str) -> Result<OwnedFd, System> {
+    fn create(&self, name: &str) -> Result<OwnedFd, Errno> {
         rustix::fs::openat(&self.held, name, CREATE, Mode::from_raw_mode(MARK_MODE))
     }
 
@@ -82,27 +80,27 @@ impl KernelDirectory {
         let lacks = |errno| {
             matches!(
                 errno,
-                System::INVAL | System::NOSYS | System::OPNOTSUPP | System::PERM | System::MLINK
+                Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP | Errno::PERM | Errno::MLINK
             )
         };
         match rustix::fs::renameat_with(directory, from, directory, name, RenameFlags::NOREPLACE) {
             Err(errno) if lacks(errno) => {}
-            Err(errno) => return Err(ours(errno)),
+            Err(errno) => return Err(errno),
             Ok(()) => return Ok(draft),
         }
         // A file system that cannot rename like that can have two names for a file.
         match rustix::fs::linkat(directory, from, directory, name, AtFlags::empty()) {
             Ok(()) => return self.rename_closed(draft, name),
             Err(errno) if lacks(errno) => {}
-            Err(errno) => return Err(ours(errno)),
+            Err(errno) => return Err(errno),
         }
         // One that can do neither (FUSE) can make a file that is not there: whoever has made the
         // name may replace what it has.
-        self.create(name).map_err(ours)?;
+        self.create(name)?;
         let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {
             let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
         });
-        renamed.map(|()| draft).map_err(ours)
+        renamed.map(|()| draft)
     }
 
     /// Takes the draft's name from a file that has the mark's, too. It is closed then: of a file
@@ -110,7 +108,7 @@ impl KernelDirectory {
     fn rename_closed(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let (identity, from) = (draft.facts()?.identity, draft.name().to_owned());
         drop(draft);
-        rustix::fs::unlinkat(&self.held, from, AtFlags::empty()).map_err(ours)?;
+        rustix::fs::unlinkat(&self.held, from, AtFlags::empty())?;
         let named = self.mark(name)?.ok_or(Errno::NOENT)?;
         let is_ours = named.facts()?.identity == identity || self.renumbers();
         match named.lock()? {
@@ -143,8 +141,8 @@ impl Directory for KernelDirectory {
         let _acting = self.acting()?;
         // A description of its own, so that nobody else's position in the directory moves.
         let own = self.open_untraced(b".", OPEN);
-        for entry in own.and_then(Dir::new).map_err(ours)? {
-            let entry = entry.map_err(ours)?;
+        for entry in own.and_then(Dir::new)? {
+            let entry = entry?;
             let name = entry.file_name().to_bytes();
             if name != b"." && name != b".." {
                 each(&Entry {
@@ -181,19 +179,19 @@ impl Directory for KernelDirectory {
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
         let _acting = self.acting()?;
         let mode = Mode::from_raw_mode(mode);
-        rustix::fs::mkdirat(&self.held, OsStr::from_bytes(name), mode).map_err(ours)
+        rustix::fs::mkdirat(&self.held, OsStr::from_bytes(name), mode)
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
         let _acting = self.acting()?;
-        let file = self.open_untraced(name, OPEN_FILE).map_err(ours)?;
+        let file = self.open_untraced(name, OPEN_FILE)?;
         let mut length = 0;
         while length < into.len() {
             match rustix::io::pread(&file, &mut into[length..], offset + length as u64) {
                 Ok(0) => break,
                 Ok(read) => length += read,
-                Err(System::INTR) => {}
-                Err(errno) => return Err(ours(errno)),
+                Err(Errno::INTR) => {}
+                Err(errno) => return Err(errno),
             }
         }
         Ok(length)
@@ -203,14 +201,12 @@ impl Directory for KernelDirectory {
         let _acting = self.acting()?;
         self.open_at(name, OPEN_FILE)
             .map(|file| Some(Box::new(cached::KernelHeld(file)) as Box<dyn Held>))
-            .map_err(ours)
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
         let _acting = self.acting()?;
         rustix::fs::readlinkat(&self.held, OsStr::from_bytes(name), Vec::new())
             .map(std::ffi::CString::into_bytes)
-            .map_err(ours)
     }
 
     fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno> {
@@ -222,9 +218,7 @@ impl Directory for KernelDirectory {
             EntryKind::Directory => AtFlags::REMOVEDIR,
             EntryKind::File | EntryKind::SymbolicLink | EntryKind::Other => AtFlags::empty(),
         };
-        rustix::fs::unlinkat(&self.held, OsStr::from_bytes(name), flags)
-            .map(|()| true)
-            .map_err(ours)
+        rustix::fs::unlinkat(&self.held, OsStr::from_bytes(name), flags).map(|()| true)
     }
 
     fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno> {
@@ -237,19 +231,19 @@ impl Directory for KernelDirectory {
             last_access: time(accessed),
             last_modification: time(modified),
         };
-        rustix::fs::futimens(&self.held, &times).map_err(ours)
+        rustix::fs::futimens(&self.held, &times)
     }
 
     fn sync(&self) -> Result<(), Errno> {
         match rustix::fs::fsync(&self.held) {
             // A file system that does not let a directory be synced.
-            Err(System::INVAL | System::OPNOTSUPP) => Ok(()),
-            answer => answer.map_err(ours),
+            Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
+            answer => answer,
         }
     }
 
     fn sync_file_system(&self) -> Result<(), Errno> {
-        rustix::fs::syncfs(&self.held).map_err(ours)
+        rustix::fs::syncfs(&self.held)
     }
 
     fn free_bytes(&self) -> Option<u64> {
@@ -269,7 +263,7 @@ impl Directory for KernelDirectory {
 
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let _acting = self.acting()?;
-        let made = self.create(name).map_err(ours)?;
+        let made = self.create(name)?;
         Ok(self.mark_of(made, name))
     }
 
@@ -283,7 +277,7 @@ impl Directory for KernelDirectory {
         if !replaces {
             return self.name_new(draft, name);
         }
-        rustix::fs::renameat(&self.held, draft.name(), &self.held, name).map_err(ours)?;
+        rustix::fs::renameat(&self.held, draft.name(), &self.held, name)?;
         Ok(draft)
     }
 
@@ -291,15 +285,15 @@ impl Directory for KernelDirectory {
         let _acting = self.acting()?;
         // For locking: network file systems give exclusive locks to writers only.
         let opened = match self.open_at(name.as_bytes(), OPEN_FILE | OFlags::RDWR) {
-            Err(System::ACCESS | System::PERM | System::ROFS) => {
+            Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
                 self.open_at(name.as_bytes(), OPEN_FILE)
             }
             opened => opened,
         };
         match opened {
             Ok(file) => Ok(Some(self.mark_of(file, name))),
-            Err(System::NOENT) => Ok(None),
-            Err(errno) => Err(ours(errno)),
+            Err(Errno::NOENT) => Ok(None),
+            Err(errno) => Err(errno),
         }
     }
 

@@ -7,17 +7,13 @@ use engine::namespace::{EntryKind, Facts};
 use engine::{Errno, Identity};
 use rustix::fs::{AtFlags, FileType, Statx, StatxFlags};
 
-use crate::system::ours;
-
 pub(super) fn of_io(error: &std::io::Error) -> Errno {
-    error.raw_os_error().map_or(Errno::IO, Errno)
+    Errno::from_io_error(error).unwrap_or(Errno::IO)
 }
 
 pub(super) fn facts_at(directory: impl AsFd, name: &OsStr, flags: AtFlags) -> Result<Facts, Errno> {
     let wanted = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
-    rustix::fs::statx(directory, name, flags, wanted)
-        .map(facts)
-        .map_err(ours)
+    rustix::fs::statx(directory, name, flags, wanted).map(facts)
 }
 
 pub(super) fn facts_of_open(file: impl AsFd) -> Result<Facts, Errno> {

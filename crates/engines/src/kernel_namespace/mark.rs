@@ -9,10 +9,8 @@ use std::sync::Arc;
 use engine::Errno;
 use engine::namespace::{Facts, Lock, Mark};
 use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
-use rustix::io::Errno as System;
 
 use super::facts::{facts_at, facts_of_open, of_io};
-use crate::system::ours;
 
 /// How drafts are made.
 pub(super) const CREATE: OFlags = OFlags::RDWR
@@ -43,11 +41,11 @@ impl Mark for KernelMark {
     fn lock(&self) -> Result<Lock, Errno> {
         match rustix::fs::flock(&self.file, FlockOperation::NonBlockingLockExclusive) {
             Ok(()) => Ok(Lock::Ours),
-            Err(System::WOULDBLOCK) => Ok(Lock::Others),
-            Err(
-                System::NOLCK | System::OPNOTSUPP | System::NOSYS | System::INVAL | System::BADF,
-            ) => Ok(Lock::Unknown),
-            Err(errno) => Err(ours(errno)),
+            Err(Errno::WOULDBLOCK) => Ok(Lock::Others),
+            Err(Errno::NOLCK | Errno::OPNOTSUPP | Errno::NOSYS | Errno::INVAL | Errno::BADF) => {
+                Ok(Lock::Unknown)
+            }
+            Err(errno) => Err(errno),
         }
     }
 
@@ -77,7 +75,7 @@ impl Mark for KernelMark {
         (&self.file)
             .write_all(text)
             .map_err(|error| of_io(&error))?;
-        rustix::fs::fsync(&self.file).map_err(ours)
+        rustix::fs::fsync(&self.file)
     }
 
     fn restrict(&self, mode: u32) {

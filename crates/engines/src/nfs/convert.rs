@@ -1,10 +1,8 @@
 //! What the client tells, as engines have it.
 
+use engine::Identity;
 use engine::namespace::{EntryKind, Facts};
-use engine::{Errno, Identity};
-use nfs_client::{CallError, FileAttributes, FileKind};
-
-use crate::system::ours;
+use nfs_client::{FileAttributes, FileKind};
 
 /// By what a file is known again.
 pub(crate) fn identity(found: &FileAttributes) -> Identity {
@@ -12,11 +10,6 @@ pub(crate) fn identity(found: &FileAttributes) -> Identity {
         device: found.file_system,
         inode: found.number,
     }
-}
-
-/// The engine's word for why a call failed.
-pub(crate) fn errno_of(error: CallError) -> Errno {
-    ours(error.errno())
 }
 
 /// What is known of a file, as a namespace has it. The protocol knows no birth.

@@ -18,7 +18,6 @@ use engine::server::{ServerFacts, ServerTraffic, Unreachable};
 use engine::{Durability, Errno, Url};
 use nfs_client::{CallError, Handle};
 
-use super::convert::errno_of;
 use super::shared::NfsShared;
 use super::url::SYNTAX;
 use crate::kernel_namespace::KernelNamespace;
@@ -71,10 +70,10 @@ impl NfsNamespace {
     }
 
     fn found(&self, path: &Path) -> Result<(Arc<HomeLine>, Handle), Errno> {
-        let url = SYNTAX.parse(path).map_err(|_| Errno(libc::EINVAL))?;
+        let url = SYNTAX.parse(path).map_err(|_| Errno::INVAL)?;
         self.find(&url).map_err(|not_found| match not_found {
-            NotFound::Server(_) => Errno(libc::EHOSTUNREACH),
-            NotFound::Directory(error) => errno_of(error),
+            NotFound::Server(_) => Errno::HOSTUNREACH,
+            NotFound::Directory(error) => error.errno(),
         })
     }
 }
@@ -96,7 +95,7 @@ impl Namespace for NfsNamespace {
     }
 
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno> {
-        let url = SYNTAX.parse(path).map_err(|_| Errno(libc::EINVAL))?;
+        let url = SYNTAX.parse(path).map_err(|_| Errno::INVAL)?;
         self.found(path).map(|_| url.bare())
     }
 

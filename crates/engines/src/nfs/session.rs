@@ -240,7 +240,7 @@ impl NfsSession {
         if flight.has_second && self.lines_of[flight.places[1].location] != (first, count) {
             // Handles of one server mean nothing to another.
             let step = flight.step();
-            self.fail(number, step, Cause::System(Errno(libc::EXDEV)));
+            self.fail(number, step, Cause::System(Errno::XDEV));
             return;
         }
         self.call(number);
@@ -351,10 +351,7 @@ impl Session for NfsSession {
 
     /// The protocol has no call for that; what needs it is refused before a run.
     fn sync_file_system(&mut self, _: usize) -> OperationOutcome {
-        Err(Failure::system(
-            Step::SyncFileSystem,
-            Errno(libc::EOPNOTSUPP),
-        ))
+        Err(Failure::system(Step::SyncFileSystem, Errno::OPNOTSUPP))
     }
 }
 

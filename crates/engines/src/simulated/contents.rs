@@ -19,10 +19,10 @@ impl State {
             truth,
             ..
         } = self;
-        let open = open.get_mut(&file).ok_or(Errno(libc::EBADF))?;
-        let node = nodes.get_mut(&open.node).ok_or(Errno(libc::ESTALE))?;
+        let open = open.get_mut(&file).ok_or(Errno::BADF)?;
+        let node = nodes.get_mut(&open.node).ok_or(Errno::STALE)?;
         let Kind::File(content) = &mut node.kind else {
-            return Err(Errno(libc::EISDIR));
+            return Err(Errno::ISDIR);
         };
         if bytes.is_empty() {
             return Ok(());
@@ -68,10 +68,10 @@ impl State {
             truth,
             ..
         } = self;
-        let open = open.get_mut(&file).ok_or(Errno(libc::EBADF))?;
-        let node = nodes.get(&open.node).ok_or(Errno(libc::ESTALE))?;
+        let open = open.get_mut(&file).ok_or(Errno::BADF)?;
+        let node = nodes.get(&open.node).ok_or(Errno::STALE)?;
         let Kind::File(content) = &node.kind else {
-            return Err(Errno(libc::EISDIR));
+            return Err(Errno::ISDIR);
         };
         if offset.is_none() && open.at == 0 && !bytes.is_empty() {
             let earlier = node.earlier.as_ref().filter(|earlier| *earlier != content);

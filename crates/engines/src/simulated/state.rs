@@ -111,7 +111,7 @@ impl State {
     }
 
     pub(super) fn number(&self, name: &[u8]) -> Result<u64, Errno> {
-        self.names.get(name).copied().ok_or(Errno(libc::ENOENT))
+        self.names.get(name).copied().ok_or(Errno::NOENT)
     }
 
     pub(super) fn node(&self, name: &[u8]) -> Result<&Node, Errno> {
@@ -123,11 +123,11 @@ impl State {
     }
 
     pub(super) fn numbered(&self, number: u64) -> Result<&Node, Errno> {
-        self.nodes.get(&number).ok_or(Errno(libc::ESTALE))
+        self.nodes.get(&number).ok_or(Errno::STALE)
     }
 
     pub(super) fn numbered_mut(&mut self, number: u64) -> Result<&mut Node, Errno> {
-        self.nodes.get_mut(&number).ok_or(Errno(libc::ESTALE))
+        self.nodes.get_mut(&number).ok_or(Errno::STALE)
     }
 
     pub(super) fn is_cut(&self) -> bool {
@@ -135,7 +135,7 @@ impl State {
     }
 
     pub(super) fn node_of(&mut self, file: c_int) -> Result<&mut Node, Errno> {
-        let open = self.open.get(&file).ok_or(Errno(libc::EBADF))?;
+        let open = self.open.get(&file).ok_or(Errno::BADF)?;
         self.numbered_mut(open.node)
     }
 
@@ -144,11 +144,11 @@ impl State {
         if let Some(parent) = parent(name) {
             match self.node(parent)?.kind {
                 Kind::Directory => {}
-                Kind::File(_) | Kind::Symbolic(_) => return Err(Errno(libc::ENOTDIR)),
+                Kind::File(_) | Kind::Symbolic(_) => return Err(Errno::NOTDIR),
             }
         }
         match self.names.contains_key(name) {
-            true => Err(Errno(libc::EEXIST)),
+            true => Err(Errno::EXIST),
             false => Ok(()),
         }
     }
@@ -216,9 +216,9 @@ impl State {
         let writes = flags & libc::O_ACCMODE != libc::O_RDONLY;
         let lists = flags & libc::O_DIRECTORY != 0;
         let opened = match &self.node(name)?.kind {
-            Kind::Symbolic(_) => return Err(Errno(libc::ELOOP)),
-            Kind::Directory if writes => return Err(Errno(libc::EISDIR)),
-            Kind::File(_) if lists => return Err(Errno(libc::ENOTDIR)),
+            Kind::Symbolic(_) => return Err(Errno::LOOP),
+            Kind::Directory if writes => return Err(Errno::ISDIR),
+            Kind::File(_) if lists => return Err(Errno::NOTDIR),
             Kind::Directory => &mut self.truth.opened_to_list,
             Kind::File(_) if flags & libc::O_APPEND != 0 => &mut self.truth.opened_to_append,
             Kind::File(_) if writes => &mut self.truth.opened_to_overwrite,
@@ -229,7 +229,7 @@ impl State {
     }
 
     pub(super) fn close(&mut self, file: c_int) -> Result<(), Errno> {
-        let open = self.open.remove(&file).ok_or(Errno(libc::EBADF))?;
+        let open = self.open.remove(&file).ok_or(Errno::BADF)?;
         self.forget_unless_used(open.node);
         Ok(())
     }
@@ -250,7 +250,7 @@ impl State {
 
     pub(super) fn unlink(&mut self, name: &[u8]) -> Result<(), Errno> {
         if matches!(self.node(name)?.kind, Kind::Directory) {
-            return Err(Errno(libc::EISDIR));
+            return Err(Errno::ISDIR);
         }
         self.take_name(name);
         self.truth.unlinked += 1;
@@ -265,10 +265,10 @@ impl State {
 
     pub(super) fn remove_directory(&mut self, name: &[u8]) -> Result<(), Errno> {
         if !matches!(self.node(name)?.kind, Kind::Directory) {
-            return Err(Errno(libc::ENOTDIR));
+            return Err(Errno::NOTDIR);
         }
         if self.names_inside(name).next().is_some() {
-            return Err(Errno(libc::ENOTEMPTY));
+            return Err(Errno::NOTEMPTY);
         }
         self.take_name(name);
         self.truth.directories_removed += 1;
@@ -289,7 +289,7 @@ impl State {
     pub(super) fn link(&mut self, from: &[u8], to: Vec<u8>) -> Result<(), Errno> {
         let number = self.number(from)?;
         if matches!(self.node(from)?.kind, Kind::Directory) {
-            return Err(Errno(libc::EPERM));
+            return Err(Errno::PERM);
         }
         self.is_free(&to)?;
         self.names.insert(to, number);
@@ -302,7 +302,7 @@ impl State {
         let number = self.number(from)?;
         let is_directory = matches!(self.node(from)?.kind, Kind::Directory);
         match self.is_free(&to) {
-            Err(Errno(libc::EEXIST)) if replaces => {
+            Err(Errno::EXIST) if replaces => {
                 if self.number(&to)? == number {
                     return Ok(());
                 }
@@ -335,7 +335,7 @@ impl State {
     /// there.
     fn replace(&mut self, by: u64, name: &[u8]) -> Result<(), Errno> {
         let earlier = match &self.node(name)?.kind {
-            Kind::Directory => return Err(Errno(libc::EISDIR)),
+            Kind::Directory => return Err(Errno::ISDIR),
             Kind::File(content) => Some(content.clone()),
             Kind::Symbolic(_) => None,
         };

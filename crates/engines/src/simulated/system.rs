@@ -27,7 +27,7 @@ impl SimulatedSystem {
                 [&self.roots[location], &b"/"[..], relative.to_bytes()].concat()
             }
             At::In(directory, relative) => {
-                let directory = state.open.get(&directory).ok_or(Errno(libc::EBADF))?;
+                let directory = state.open.get(&directory).ok_or(Errno::BADF)?;
                 [&directory.name, &b"/"[..], relative.to_bytes()].concat()
             }
         };
@@ -61,7 +61,7 @@ impl SimulatedSystem {
 
     fn begin_or_fail(&self, step: Step) -> Result<MutexGuard<'_, State>, Errno> {
         match self.begin(step, 0) {
-            (_, Some(Fault::Error(errno))) => Err(Errno(errno)),
+            (_, Some(Fault::Error(errno))) => Err(Errno::from_raw_os_error(errno)),
             (state, _) => Ok(state),
         }
     }
@@ -85,7 +85,7 @@ impl SimulatedSystem {
 
     fn extended<'a>(state: &'a mut State, file: c_int, key: &CStr) -> Result<&'a mut Node, Errno> {
         if !key.to_bytes().starts_with(b"user.") {
-            return Err(Errno(libc::EOPNOTSUPP));
+            return Err(Errno::OPNOTSUPP);
         }
         state.node_of(file)
     }
@@ -95,7 +95,7 @@ impl SimulatedSystem {
 fn moved(asked: usize, fault: Option<Fault>) -> Result<usize, Errno> {
     match fault {
         None => Ok(asked),
-        Some(Fault::Error(errno)) => Err(Errno(errno)),
+        Some(Fault::Error(errno)) => Err(Errno::from_raw_os_error(errno)),
         Some(Fault::Short) => Ok((asked / 2).max(asked.min(1))),
         Some(Fault::Nothing) => Ok(0),
     }
@@ -135,10 +135,10 @@ impl System for SimulatedSystem {
 
     fn truncate(&mut self, file: c_int, bytes: u64) -> Result<(), Errno> {
         let mut state = self.begin_or_fail(Step::Truncate)?;
-        let bytes = usize::try_from(bytes).map_err(|_| Errno(libc::EFBIG))?;
+        let bytes = usize::try_from(bytes).map_err(|_| Errno::FBIG)?;
         match &mut state.node_of(file)?.kind {
             Kind::File(content) => content.resize(bytes, 0),
-            Kind::Directory | Kind::Symbolic(_) => return Err(Errno(libc::EINVAL)),
+            Kind::Directory | Kind::Symbolic(_) => return Err(Errno::INVAL),
         }
         state.truth.truncated += 1;
         Ok(())
@@ -148,7 +148,7 @@ impl System for SimulatedSystem {
         let (mut state, fault) = self.begin(Step::Close, 0);
         state.close(file)?;
         match fault {
-            Some(Fault::Error(errno)) => Err(Errno(errno)),
+            Some(Fault::Error(errno)) => Err(Errno::from_raw_os_error(errno)),
             _ => Ok(()),
         }
     }
@@ -187,7 +187,7 @@ impl System for SimulatedSystem {
         {
             let (state, name) = self.begin_at(Step::SyncDirectory, at)?;
             if !matches!(state.node(&name)?.kind, Kind::Directory) {
-                return Err(Errno(libc::ENOTDIR));
+                return Err(Errno::NOTDIR);
             }
         }
         let synced = self.begin_or_fail(Step::SyncDirectory).map(drop);
@@ -219,7 +219,7 @@ impl System for SimulatedSystem {
         let mut state = self.begin_or_fail(Step::Stat)?;
         match &state.node_of(file)?.kind {
             Kind::File(bytes) | Kind::Symbolic(bytes) => Ok(bytes.len() as u64),
-            Kind::Directory => Err(Errno(libc::EISDIR)),
+            Kind::Directory => Err(Errno::ISDIR),
         }
     }
 
@@ -259,7 +259,7 @@ impl System for SimulatedSystem {
         let (state, name) = self.begin_at(Step::ReadLink, at)?;
         match &state.node(&name)?.kind {
             Kind::Symbolic(said) => Ok(put(target, said)),
-            Kind::File(_) | Kind::Directory => Err(Errno(libc::EINVAL)),
+            Kind::File(_) | Kind::Directory => Err(Errno::INVAL),
         }
     }
 
@@ -274,12 +274,9 @@ impl System for SimulatedSystem {
     fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
         let mut state = self.begin_or_fail(Step::GetExtended)?;
         let node = Self::extended(&mut state, file, key)?;
-        let kept = node
-            .extended
-            .get(key.to_bytes())
-            .ok_or(Errno(libc::ENODATA))?;
+        let kept = node.extended.get(key.to_bytes()).ok_or(Errno::NODATA)?;
         if kept.len() > value.len() {
-            return Err(Errno(libc::ERANGE));
+            return Err(Errno::RANGE);
         }
         Ok(put(value, kept))
     }
@@ -287,9 +284,9 @@ impl System for SimulatedSystem {
     fn entries(&mut self, file: c_int, room: &mut [u8]) -> Result<usize, Errno> {
         let mut state = self.begin_or_fail(Step::List)?;
         if !matches!(state.node_of(file)?.kind, Kind::Directory) {
-            return Err(Errno(libc::ENOTDIR));
+            return Err(Errno::NOTDIR);
         }
-        let mut open = state.open.remove(&file).ok_or(Errno(libc::EBADF))?;
+        let mut open = state.open.remove(&file).ok_or(Errno::BADF)?;
         let listed = open
             .entries
             .take()
@@ -305,11 +302,7 @@ impl System for SimulatedSystem {
         let is_stuck = end == 0 && open.at < listed.len();
         open.entries = Some(listed);
         state.open.insert(file, open);
-        if is_stuck {
-            Err(Errno(libc::EINVAL))
-        } else {
-            Ok(end)
-        }
+        if is_stuck { Err(Errno::INVAL) } else { Ok(end) }
     }
 
     fn evict(&mut self, file: c_int) -> Result<(), Errno> {

@@ -150,7 +150,7 @@ impl System for KernelCalls {
 
     #[inline]
     fn truncate(&mut self, file: c_int, bytes: u64) -> Result<(), Errno> {
-        let bytes = libc::off_t::try_from(bytes).map_err(|_| Errno(libc::EFBIG))?;
+        let bytes = libc::off_t::try_from(bytes).map_err(|_| Errno::FBIG)?;
         // SAFETY: ftruncate(2) touches no memory of ours.
         check(unsafe { libc::ftruncate(file, bytes) })
     }
@@ -361,7 +361,7 @@ impl System for KernelCalls {
         // SAFETY: posix_fadvise(2) touches no memory of ours. It answers with the error itself.
         match unsafe { libc::posix_fadvise(file, 0, 0, libc::POSIX_FADV_DONTNEED) } {
             0 => Ok(()),
-            errno => Err(Errno(errno)),
+            errno => Err(Errno::from_raw_os_error(errno)),
         }
     }
 }

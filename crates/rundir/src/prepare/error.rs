@@ -61,7 +61,7 @@ impl PrepareError {
             Errno::NOSPC | Errno::DQUOT => " (the file system is full: free some space or inodes)",
             Errno::NAMETOOLONG => " (with the run's file names, a path must stay below 4096 bytes)",
             Errno::LOOP => " (use the directory itself, not a circular link)",
-            errno => advice::for_errno(Some(errno.0)),
+            errno => advice::for_errno(Some(errno.raw_os_error())),
         };
         let answer = std::io::Error::from(errno);
         Self::new(format!(

@@ -71,7 +71,7 @@ pub(super) fn make(
 
 /// What a call fails with whose reply was lost with the connection: nobody knows whether it was
 /// performed.
-const REPLY_LOST: Errno = Errno(rustix::io::Errno::CONNRESET.raw_os_error());
+const REPLY_LOST: Errno = Errno::CONNRESET;
 
 /// A directory of the run's that could not be removed, or may be made yet, and the marks in it.
 fn directory_left(

@@ -142,7 +142,7 @@ impl Look<'_> {
         );
         let path = || name.path.to_string_lossy().into_owned();
         match looked {
-            Err(failure) if failure.errno() == Some(Errno::NOENT.0) => None,
+            Err(failure) if failure.errno() == Some(Errno::NOENT.raw_os_error()) => None,
             Err(failure) => Some(Failed::operation(CHECK_NAMES, path(), failure)),
             Ok(()) => {
                 let message = "the name is there, and its removal was acknowledged".to_owned();

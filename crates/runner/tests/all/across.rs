@@ -341,7 +341,7 @@ impl Session for RefusesSession {
             _ => return self.0.submit(ticket, operation, steps),
         };
         match operation.name().path.to_string_lossy().ends_with('3') {
-            true => Submitted::Done(Err(Failure::system(step, Errno(5)))),
+            true => Submitted::Done(Err(Failure::system(step, Errno::IO))),
             false => self.0.submit(ticket, operation, steps),
         }
     }

@@ -13,8 +13,7 @@ use nfs_client::{
 
 use super::line::HomeLine;
 use super::mark::NfsMark;
-use crate::nfs::convert::{errno_of, facts};
-use crate::system::ours;
+use crate::nfs::convert::facts;
 
 /// The mode of marks: others may read them.
 const MARK_MODE: u32 = 0o644;
@@ -86,9 +85,7 @@ impl NfsDirectory {
             }
             // A server without links can make a file that is not there: whoever has made the name
             // may replace what it has.
-            Err(CallError::Failed(
-                nfs_client::Errno::OPNOTSUPP | nfs_client::Errno::PERM | nfs_client::Errno::MLINK,
-            )) => {}
+            Err(CallError::Failed(Errno::OPNOTSUPP | Errno::PERM | Errno::MLINK)) => {}
             Err(error) => return Err(error),
         }
         self.create(to)?;
@@ -133,7 +130,7 @@ impl Directory for NfsDirectory {
     }
 
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno> {
-        let found = self.line.look_up(&self.handle, name).map_err(errno_of)?;
+        let found = self.line.look_up(&self.handle, name)?;
         Ok(facts(&found.1))
     }
 
@@ -142,7 +139,7 @@ impl Directory for NfsDirectory {
         let began = self.line.elapsed();
         loop {
             // `each` may make calls, too.
-            let page = self.page(progress.place()).map_err(errno_of)?;
+            let page = self.page(progress.place())?;
             for (name, number) in &page.names {
                 if name != b"." && name != b".." {
                     each(&Entry {
@@ -156,11 +153,11 @@ impl Directory for NfsDirectory {
             }
             let goes_on = progress.go_on(page.names.len() as u64, page.cookie, page.verifier);
             goes_on.map_err(|no_end| match no_end {
-                NoEnd::Circle => errno_of(CallError::Garbled),
-                NoEnd::TooLong => ours(NoEnd::TOO_LONG),
+                NoEnd::Circle => CallError::Garbled.errno(),
+                NoEnd::TooLong => NoEnd::TOO_LONG,
             })?;
             if self.line.elapsed() - began > LISTED_WITHIN {
-                return Err(ours(NoEnd::TOO_LONG));
+                return Err(NoEnd::TOO_LONG);
             }
         }
     }
@@ -169,7 +166,7 @@ impl Directory for NfsDirectory {
         let opened = self
             .line
             .with(|client| client.open_directory(&self.handle, name));
-        let handle = opened.map_err(errno_of)?;
+        let handle = opened?;
         let line = Arc::clone(&self.line);
         Ok(Arc::new(Self { line, handle }))
     }
@@ -181,30 +178,29 @@ impl Directory for NfsDirectory {
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
         let arguments =
             |out: &mut Vec<u8>| arguments::make_directory(out, &self.handle, name, mode);
-        let made = self
-            .line
-            .call(Procedure::MakeDirectory, arguments, results::made);
-        made.map(drop).map_err(errno_of)
+        self.line
+            .call(Procedure::MakeDirectory, arguments, results::made)?;
+        Ok(())
     }
 
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno> {
-        let (file, attributes) = self.line.look_up(&self.handle, name).map_err(errno_of)?;
+        let (file, attributes) = self.line.look_up(&self.handle, name)?;
         match attributes.kind {
             FileKind::File => {}
             FileKind::SymbolicLink => return Err(Errno::LOOP),
-            FileKind::Directory | FileKind::Other => return Err(Errno(libc::EISDIR)),
+            FileKind::Directory | FileKind::Other => return Err(Errno::ISDIR),
         }
-        self.line.read(&file, offset, into).map_err(errno_of)
+        Ok(self.line.read(&file, offset, into)?)
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {
-        let (link, _) = self.line.look_up(&self.handle, name).map_err(errno_of)?;
+        let (link, _) = self.line.look_up(&self.handle, name)?;
         let read = self.line.call(
             Procedure::ReadLink,
             |out| link.write(out),
             |reader| results::read_link(reader).map(<[u8]>::to_vec),
         );
-        read.map_err(errno_of)
+        Ok(read?)
     }
 
     fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno> {
@@ -215,9 +211,8 @@ impl Directory for NfsDirectory {
             EntryKind::Directory => Procedure::RemoveDirectory,
             EntryKind::File | EntryKind::SymbolicLink | EntryKind::Other => Procedure::Remove,
         };
-        self.remove_name(procedure, name)
-            .map(|()| true)
-            .map_err(errno_of)
+        self.remove_name(procedure, name)?;
+        Ok(true)
     }
 
     fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno> {
@@ -225,8 +220,7 @@ impl Directory for NfsDirectory {
             times: Times::These(accessed, modified),
             ..NewAttributes::default()
         };
-        let set = self.line.set_attributes(&self.handle, &new);
-        set.map_err(errno_of)
+        Ok(self.line.set_attributes(&self.handle, &new)?)
     }
 
     /// Names are on stable storage when the server answers, by the protocol's rule.
@@ -236,7 +230,7 @@ impl Directory for NfsDirectory {
 
     /// The protocol has no call for that.
     fn sync_file_system(&self) -> Result<(), Errno> {
-        Err(Errno(libc::EOPNOTSUPP))
+        Err(Errno::OPNOTSUPP)
     }
 
     fn free_bytes(&self) -> Option<u64> {
@@ -250,7 +244,7 @@ impl Directory for NfsDirectory {
     }
 
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno> {
-        let made = self.create(name.as_bytes()).map_err(errno_of)?;
+        let made = self.create(name.as_bytes())?;
         Ok(self.mark_of(made, name))
     }
 
@@ -261,12 +255,12 @@ impl Directory for NfsDirectory {
         replaces: bool,
     ) -> Result<Box<dyn Mark>, Errno> {
         let from = draft.name().as_bytes();
-        let (file, _) = self.line.look_up(&self.handle, from).map_err(errno_of)?;
+        let (file, _) = self.line.look_up(&self.handle, from)?;
         let named = match replaces {
             true => self.rename(from, name.as_bytes()),
             false => self.rename_to_new(&file, from, name.as_bytes()),
         };
-        named.map_err(errno_of)?;
+        named?;
         Ok(self.mark_of(file, name))
     }
 
@@ -274,8 +268,8 @@ impl Directory for NfsDirectory {
         match self.line.look_up(&self.handle, name.as_bytes()) {
             Ok((_, attributes)) if attributes.kind == FileKind::SymbolicLink => Err(Errno::LOOP),
             Ok((file, _)) => Ok(Some(self.mark_of(file, name))),
-            Err(CallError::Failed(nfs_client::Errno::NOENT)) => Ok(None),
-            Err(error) => Err(errno_of(error)),
+            Err(CallError::Failed(Errno::NOENT)) => Ok(None),
+            Err(error) => Err(error.into()),
         }
     }
 

@@ -13,7 +13,7 @@ use nfs_client::{
 use engine::Errno;
 use engine::namespace::Facts;
 
-use crate::nfs::convert::{errno_of, facts};
+use crate::nfs::convert::facts;
 use crate::nfs::shared::{NfsShared, Target};
 
 /// A connection on which the namespace makes its calls, one at a time.
@@ -32,10 +32,7 @@ impl Drop for HomeLine {
 }
 
 impl HomeLine {
-    pub(super) fn new(
-        shared: &Arc<NfsShared>,
-        target: Arc<Target>,
-    ) -> Result<Self, nfs_client::Errno> {
+    pub(super) fn new(shared: &Arc<NfsShared>, target: Arc<Target>) -> Result<Self, Errno> {
         let endpoint = target.mounted.endpoint.clone();
         let counters = shared.counters.add();
         let client = Client::new(endpoint, Arc::clone(&counters))
@@ -86,8 +83,7 @@ impl HomeLine {
 
     /// What is known of a file, as a namespace has it.
     pub(super) fn facts(&self, file: &Handle) -> Result<Facts, Errno> {
-        let found = self.with(|client| client.attributes(file));
-        found.map(|found| facts(&found)).map_err(errno_of)
+        Ok(facts(&self.with(|client| client.attributes(file))?))
     }
 
     pub(super) fn set_attributes(
@@ -118,12 +114,12 @@ impl HomeLine {
     ) -> Result<bool, CallError> {
         let own = match self.with(|client| client.attributes(file)) {
             // It has no name at all any more.
-            Err(CallError::Failed(nfs_client::Errno::STALE)) => return Ok(false),
+            Err(CallError::Failed(Errno::STALE)) => return Ok(false),
             own => own?,
         };
         match self.look_up(directory, name) {
             Ok((_, found)) => Ok(found.is_same_file(&own)),
-            Err(CallError::Failed(nfs_client::Errno::NOENT)) => Ok(false),
+            Err(CallError::Failed(Errno::NOENT)) => Ok(false),
             Err(error) => Err(error),
         }
     }

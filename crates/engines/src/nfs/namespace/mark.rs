@@ -11,7 +11,6 @@ use nfs_client::{
 };
 
 use super::line::HomeLine;
-use crate::nfs::convert::errno_of;
 
 /// See the module's text.
 #[derive(Debug)]
@@ -37,7 +36,7 @@ impl NfsMark {
                 results::write(reader, part.len())
             })?;
             if result.count == 0 || result.stable < Stable::File {
-                return Err(CallError::Failed(nfs_client::Errno::IO));
+                return Err(CallError::Failed(Errno::IO));
             }
             done += result.count;
         }
@@ -66,21 +65,20 @@ impl Mark for NfsMark {
     }
 
     fn is_named(&self) -> Result<bool, Errno> {
-        self.line
-            .stands_for(&self.directory, self.name.as_bytes(), &self.file)
-            .map_err(errno_of)
+        let name = self.name.as_bytes();
+        Ok(self.line.stands_for(&self.directory, name, &self.file)?)
     }
 
     fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno> {
         let size = self.facts()?.size_bytes.min(bytes_max);
-        let mut text = vec![0; usize::try_from(size).map_err(|_| Errno(libc::EFBIG))?];
-        let length = self.line.read(&self.file, 0, &mut text).map_err(errno_of)?;
+        let mut text = vec![0; usize::try_from(size).map_err(|_| Errno::FBIG)?];
+        let length = self.line.read(&self.file, 0, &mut text)?;
         text.truncate(length);
         Ok(text)
     }
 
     fn write(&self, text: &[u8]) -> Result<(), Errno> {
-        self.write_all(text).map_err(errno_of)
+        Ok(self.write_all(text)?)
     }
 
     fn restrict(&self, mode: u32) {

@@ -11,7 +11,6 @@ use super::flight::{NfsFlight, Stage};
 use super::place::Place;
 use crate::nfs::durable::Durable;
 use crate::nfs::verifiers::Verifiers;
-use crate::system::ours;
 
 /// Entries of a directory may go away while a page of it is read, but not for ever.
 const PAGES_AGAIN_MAX: u32 = 32;
@@ -38,10 +37,6 @@ pub(super) enum Next {
 
 pub(super) type Advanced = Result<Next, Cause>;
 
-fn failed(errno: i32) -> Cause {
-    Cause::System(Errno(errno))
-}
-
 pub(super) fn garbled(_: Garbled) -> Cause {
     Cause::Garbled
 }
@@ -52,11 +47,11 @@ impl NfsFlight {
     pub(super) fn advance(&mut self, body: Body<'_>, context: &mut Context<'_>) -> Advanced {
         let mut reader = body
             .map_err(garbled)?
-            .map_err(|refusal| Cause::System(ours(refusal.errno())))?;
+            .map_err(|refusal| Cause::System(refusal.errno()))?;
         match Status::read(&mut reader).map_err(garbled)? {
             Status::Done => self.done(reader, context),
             Status::Later => Ok(Next::Later),
-            Status::Failed(errno) => self.failed(ours(errno), context),
+            Status::Failed(errno) => self.failed(errno, context),
         }
     }
 
@@ -156,7 +151,7 @@ impl NfsFlight {
     ) -> Advanced {
         match self.stage {
             Stage::Directory(number) => self.found_directory(number, handle, attributes, context),
-            Stage::LookupNew => Err(failed(libc::EEXIST)),
+            Stage::LookupNew => Err(Cause::System(Errno::EXIST)),
             Stage::LookupMade => {
                 self.file = handle;
                 Ok(self.made(context))
@@ -178,8 +173,8 @@ impl NfsFlight {
     ) -> Advanced {
         match attributes.map(|attributes| attributes.kind) {
             None | Some(FileKind::Directory) => {}
-            Some(FileKind::SymbolicLink) => return Err(failed(libc::ELOOP)),
-            Some(FileKind::File | FileKind::Other) => return Err(failed(libc::ENOTDIR)),
+            Some(FileKind::SymbolicLink) => return Err(Cause::System(Errno::LOOP)),
+            Some(FileKind::File | FileKind::Other) => return Err(Cause::System(Errno::NOTDIR)),
         }
         let place = &self.places[number];
         context
@@ -198,9 +193,9 @@ impl NfsFlight {
         if self.kind.bytes() != engine::Bytes::None || self.kind == OperationKind::Truncate {
             match attributes.map(|attributes| attributes.kind) {
                 None | Some(FileKind::File) => {}
-                Some(FileKind::Directory) => return Err(failed(libc::EISDIR)),
-                Some(FileKind::SymbolicLink) => return Err(failed(libc::ELOOP)),
-                Some(FileKind::Other) => return Err(failed(libc::EINVAL)),
+                Some(FileKind::Directory) => return Err(Cause::System(Errno::ISDIR)),
+                Some(FileKind::SymbolicLink) => return Err(Cause::System(Errno::LOOP)),
+                Some(FileKind::Other) => return Err(Cause::System(Errno::INVAL)),
             }
         }
         Ok(Next::Call(match self.kind {

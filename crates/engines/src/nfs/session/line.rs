@@ -7,7 +7,6 @@ use engine::Errno;
 use nfs_client::{Backoff, Channel, Counters};
 
 use crate::nfs::shared::Target;
-use crate::system::ours;
 
 /// Whether a connection is there.
 #[derive(Debug)]
@@ -36,7 +35,7 @@ impl Line {
         Self {
             target,
             state: LineState::Up(channel),
-            error: Errno(libc::ENOTCONN),
+            error: Errno::NOTCONN,
             backoff: Backoff::default(),
         }
     }
@@ -50,7 +49,7 @@ impl Line {
     }
 
     /// The connection is lost; gives how much of what was written to it was sent.
-    pub(super) fn lose(&mut self, error: nfs_client::Errno, now: Duration) -> u64 {
+    pub(super) fn lose(&mut self, error: Errno, now: Duration) -> u64 {
         let sent = match &self.state {
             LineState::Up(channel) => channel.sent(),
             LineState::Connecting(_) | LineState::Down(_) => 0,
@@ -76,8 +75,8 @@ impl Line {
         }
     }
 
-    fn is_down(&mut self, error: nfs_client::Errno, now: Duration) {
-        self.error = ours(error);
+    fn is_down(&mut self, error: Errno, now: Duration) {
+        self.error = error;
         self.state = LineState::Down(now + self.backoff.next_wait());
     }
 

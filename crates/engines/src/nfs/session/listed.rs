@@ -6,7 +6,6 @@ use nfs_client::{NoEnd, results, xdr::Reader};
 use super::advance::{Advanced, Next, garbled};
 use super::flight::{NfsFlight, Stage};
 use crate::system::entries::is_counted;
-use crate::system::ours;
 
 /// Names of a listing that are wanted together take no more memory.
 const NAMES_BYTES_MAX: usize = 512 << 20;
@@ -39,13 +38,13 @@ impl NfsFlight {
         }
         self.is_listed = page.is_end().map_err(garbled)?;
         if self.names_bytes > NAMES_BYTES_MAX {
-            return Err(Cause::System(ours(NoEnd::TOO_LONG)));
+            return Err(Cause::System(NoEnd::TOO_LONG));
         }
         if !self.is_listed {
             let goes_on = self.listed.go_on(entries, last, page.verifier);
             goes_on.map_err(|no_end| match no_end {
                 NoEnd::Circle => Cause::Garbled,
-                NoEnd::TooLong => Cause::System(ours(NoEnd::TOO_LONG)),
+                NoEnd::TooLong => Cause::System(NoEnd::TOO_LONG),
             })?;
         }
         Ok(self.look_at_entries())

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use engine::server::Unreachable;
-use engine::{Location, OpenError, Settings};
+use engine::{Errno, Location, OpenError, Settings};
 use nfs_client::{CallError, Client, Handle, Timer, any_number};
 
 use super::NfsSession;
@@ -136,7 +136,7 @@ fn is_same_server(one: &Target, other: &Target) -> bool {
     way(one) == way(other) && one.mounted.caller == other.mounted.caller
 }
 
-fn directory_error(location: &Location, errno: nfs_client::Errno) -> OpenError {
+fn directory_error(location: &Location, errno: Errno) -> OpenError {
     OpenError::Directory {
         directory: location.path(),
         cause: errno.into(),

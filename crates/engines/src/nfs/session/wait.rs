@@ -5,7 +5,6 @@ use core::time::Duration;
 
 use engine::{Cause, Errno, Steps};
 use nfs_client::{Broken, DELAY_MAX, LOOK_EVERY};
-use rustix::io::Errno as System;
 
 use super::NfsSession;
 use super::line::LineState;
@@ -160,7 +159,7 @@ impl NfsSession {
     pub(super) fn break_line(&mut self, number: usize, broken: Broken) {
         let (error, is_garbled) = match broken {
             Broken::Lost(error) => (error, false),
-            Broken::Garbled => (System::BADMSG, true),
+            Broken::Garbled => (Errno::BADMSG, true),
         };
         let now = self.timer.elapsed();
         let sent = self.lines[number].lose(error, now);

@@ -18,7 +18,7 @@ use crate::support::{FilePath, TEXT, done, make};
 const LIMIT: Duration = Duration::from_secs(10);
 
 fn system(step: Step, errno: i32) -> OperationOutcome {
-    Err(Failure::system(step, Errno(errno)))
+    Err(Failure::system(step, Errno::from_raw_os_error(errno)))
 }
 
 /// Performs one operation, in a time that is not endless.
@@ -481,7 +481,7 @@ fn listings_without_end_end_with_an_error() {
             names += 1;
             Ok(())
         });
-        assert_eq!(listed, Err(Errno(errno)));
+        assert_eq!(listed, Err(Errno::from_raw_os_error(errno)));
         let pages = fixture.server.take_calls().len();
         assert!(
             pages <= pages_max && names == pages * entries,

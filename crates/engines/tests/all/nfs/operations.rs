@@ -251,7 +251,7 @@ mod libc_errno {
 }
 
 fn errno(number: i32) -> Cause {
-    Cause::System(engine::Errno(number))
+    Cause::System(engine::Errno::from_raw_os_error(number))
 }
 
 #[test]
