@@ -5,6 +5,7 @@
 //! call of a stream is a failure here: what of a block it has taken is not known. What has nothing
 //! to do with contents is done as `raw` does it.
 use std::ffi::{CStr, c_int, c_void};
+use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
 use std::sync::Arc;
 
@@ -71,7 +72,7 @@ impl Engine for Stdio {
     }
 }
 
-/// An open stream. Closed by `close`, once; dropped open only where the thread unwinds.
+/// An open stream. Dropped where something has failed: that says more than what closing answers.
 struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
@@ -131,8 +132,17 @@ impl Stream {
     }
 
     fn close(self) -> Result<(), Errno> {
-        // SAFETY: the stream is open, and is consumed here.
-        check(unsafe { libc::fclose(self.0.as_ptr()) })
+        let stream = ManuallyDrop::new(self);
+        // SAFETY: the stream is open, and is not dropped.
+        check(unsafe { libc::fclose(stream.0.as_ptr()) })
+    }
+}
+
+impl Drop for Stream {
+    #[cold]
+    fn drop(&mut self) {
+        // SAFETY: the stream is open, and used no more.
+        unsafe { libc::fclose(self.0.as_ptr()) };
     }
 }
 
@@ -176,24 +186,18 @@ impl StdioSession {
         steps.ended(Step::Open);
         // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
         for (number, block) in content.chunks(self.write_block).enumerate() {
-            if let Err(stopped) = self
-                .calls
-                .go_on(Step::Write, (number * self.write_block) as u64)
-            {
-                let _ = stream.close();
-                return Err(stopped);
-            }
+            self.calls
+                .go_on(Step::Write, (number * self.write_block) as u64)?;
             if !stream.write(block) {
-                return Err(closed_after(stream, Step::Write, last_errno()));
+                return Err(of_written(Step::Write, last_errno()));
             }
         }
         steps.ended(Step::Write);
         if let Durability::Fdatasync | Durability::Fsync | Durability::FsyncDirectory =
             self.durability
         {
-            if let Err(errno) = stream.sync(self.durability == Durability::Fdatasync) {
-                return Err(closed_after(stream, Step::Sync, errno));
-            }
+            let synced = stream.sync(self.durability == Durability::Fdatasync);
+            synced.map_err(|errno| of_written(Step::Sync, errno))?;
             steps.ended(Step::Sync);
         }
         close(stream, None, steps)
@@ -207,10 +211,7 @@ impl StdioSession {
         steps.ended(Step::Open);
         let mut done = 0;
         while done < bytes {
-            if let Err(stopped) = self.calls.go_on(Step::Read, done) {
-                let _ = stream.close();
-                return Err(stopped);
-            }
+            self.calls.go_on(Step::Read, done)?;
             let reads = self.calls.reads();
             let length = reads.block().min(bytes - done) as usize;
             let at = reads.next_block(length);
@@ -226,7 +227,6 @@ impl StdioSession {
                         expected: bytes,
                     }
                 };
-                let _ = stream.close();
                 return Err(Failure::wrong(Step::Read, cause).having_moved(done));
             }
         }
@@ -234,10 +234,7 @@ impl StdioSession {
         if self.calls.reads().keeps() {
             // SAFETY: the stream is open, so it has a descriptor.
             let file = unsafe { libc::fileno(stream.0.as_ptr()) };
-            if let Err(failure) = self.calls.check_size(file, bytes) {
-                let _ = stream.close();
-                return Err(failure);
-            }
+            self.calls.check_size(file, bytes)?;
             steps.ended(Step::Stat);
         }
         close(stream, Some(bytes), steps)
@@ -275,10 +272,9 @@ fn close(stream: Stream, moved_bytes: Option<u64>, steps: &mut dyn Steps) -> Ope
     Ok(())
 }
 
-/// Closes a stream after a failure. The first error says more than what closing answers.
+/// How much has been written is not known then.
 #[cold]
-fn closed_after(stream: Stream, step: Step, errno: Errno) -> Failure {
-    let _ = stream.close();
+fn of_written(step: Step, errno: Errno) -> Failure {
     Failure {
         moved_bytes: None,
         ..Failure::system(step, errno)

@@ -107,11 +107,8 @@ fn backing_files<'target>(
     let opened = paths.iter().map(|path| {
         rustix::fs::open(*path, flags, Mode::empty()).map_err(|errno| format!("{path}: {errno}"))
     });
-    Fact::from(
-        opened
-            .collect::<Result<Vec<OwnedFd>, String>>()
-            .map(Arc::new),
-    )
+    let opened: Result<Vec<OwnedFd>, String> = opened.collect();
+    opened.map(Arc::new).into()
 }
 
 /// What was counted between two moments.

@@ -177,13 +177,8 @@ impl Group {
             .iter()
             .flat_map(|level| files.iter().map(move |file| format!("{level}/{file}")));
         let own = paths.map(|path| {
-            self.limit(sources, &path).and_then(|text| {
-                if text == "max" {
-                    return Fact::NotApplicable;
-                }
-                let bytes = sources.parse::<u64>(&path, &text);
-                bytes.and_then(|bytes| self.unless_unlimited(bytes))
-            })
+            let text = self.limit(sources, &path);
+            text.and_then(|text| self.bytes(sources, &path, &text))
         });
         // Version 1 also tells what ancestors outside a container impose.
         let inherited = (!self.unified).then(|| self.hierarchical_limit_bytes(sources));
@@ -196,50 +191,45 @@ impl Group {
             let value = statistics
                 .lines()
                 .find_map(|line| line.strip_prefix("hierarchical_memory_limit "));
-            value.map_or(Fact::NotApplicable, |text| {
-                let bytes = sources.parse(&path, text);
-                bytes.and_then(|bytes| self.unless_unlimited(bytes))
-            })
+            value.map_or(Fact::NotApplicable, |text| self.bytes(sources, &path, text))
         })
     }
 
-    fn unless_unlimited(&self, bytes: u64) -> Fact<u64> {
-        if !self.unified && bytes >= V1_UNLIMITED_BYTES {
+    /// What a limit's text says, where it limits anything.
+    fn bytes(&self, sources: &Sources, path: &str, text: &str) -> Fact<u64> {
+        if text == "max" {
             return Fact::NotApplicable;
         }
-        Fact::Known(bytes)
+        let is_unlimited = |bytes: u64| !self.unified && bytes >= V1_UNLIMITED_BYTES;
+        sources
+            .parse(path, text)
+            .and_then(|bytes| match is_unlimited(bytes) {
+                true => Fact::NotApplicable,
+                false => Fact::Known(bytes),
+            })
     }
 
     fn cpu_quota_cpus(&self, sources: &Sources) -> Fact<f64> {
         smallest(self.levels.iter().map(|level| {
-            if self.unified {
-                self.quota_v2(sources, &format!("{level}/cpu.max"))
+            let file = if self.unified {
+                "cpu.max"
             } else {
-                self.quota_v1(sources, level)
-            }
+                "cpu.cfs_quota_us"
+            };
+            let path = format!("{level}/{file}");
+            self.limit(sources, &path).and_then(|text| {
+                // Version 2: `200000 100000`, quota and period in microseconds, or `max 100000`.
+                let (quota, period) = text.split_once(' ').unwrap_or((&text, "100000"));
+                if quota == "max" || quota == "-1" {
+                    return Fact::NotApplicable;
+                }
+                let period = match self.unified {
+                    true => Fact::Known(period.to_owned()),
+                    false => sources.text(&format!("{level}/cpu.cfs_period_us")),
+                };
+                period.and_then(|period| ratio(sources, &path, quota, &period))
+            })
         }))
-    }
-
-    /// `200000 100000`: quota and period in microseconds; or `max 100000`.
-    fn quota_v2(&self, sources: &Sources, path: &str) -> Fact<f64> {
-        self.limit(sources, path).and_then(|text| {
-            let (quota, period) = text.split_once(' ').unwrap_or((&text, "100000"));
-            if quota == "max" {
-                return Fact::NotApplicable;
-            }
-            ratio(sources, path, quota, period)
-        })
-    }
-
-    fn quota_v1(&self, sources: &Sources, level: &str) -> Fact<f64> {
-        let path = format!("{level}/cpu.cfs_quota_us");
-        self.limit(sources, &path).and_then(|quota| {
-            if quota == "-1" {
-                return Fact::NotApplicable;
-            }
-            let period = sources.text(&format!("{level}/cpu.cfs_period_us"));
-            period.and_then(|period| ratio(sources, &path, &quota, &period))
-        })
     }
 
     /// A limit's file. Roots have none, nor have groups to which the parent

@@ -233,13 +233,8 @@ impl Device {
                 let members: Vec<String> = members.iter().map(Device::one_line).collect();
                 format!("over {}", members.join(", "))
             });
-            let words: Vec<String> = self
-                .mapper_name
-                .known()
-                .cloned()
-                .into_iter()
-                .chain(over)
-                .collect();
+            let name = self.mapper_name.known().cloned();
+            let words: Vec<String> = name.into_iter().chain(over).collect();
             if words.is_empty() {
                 return format!("/dev/{}", self.name);
             }

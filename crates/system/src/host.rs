@@ -183,20 +183,12 @@ pub(crate) fn clock_source(sources: &Sources) -> Fact<String> {
 /// Only two answers are certain: a processor that is named after the emulator, and one that is
 /// under no hypervisor. QEMU can name an emulated processor after a real one.
 fn emulated(sources: &Sources, processors: &Processors) -> Fact<bool> {
-    let is_named = processors
-        .model
-        .known()
-        .is_some_and(|model| model.contains("TCG"));
-    if is_named
-        && sources
-            .text(VENDOR)
-            .known()
-            .is_some_and(|vendor| vendor == "QEMU")
-    {
+    let model = processors.model.known();
+    let is_named = model.is_some_and(|model| model.contains("TCG"));
+    if is_named && sources.text(VENDOR) == Fact::Known("QEMU".to_owned()) {
         return Fact::Known(true);
     }
     match &processors.hypervisor {
-        Fact::Known(false) => Fact::Known(false),
         Fact::Known(true) => {
             sources.unavailable("/proc/cpuinfo", "does not tell what the hypervisor does")
         }
@@ -204,7 +196,7 @@ fn emulated(sources: &Sources, processors: &Processors) -> Fact<bool> {
             "/proc/cpuinfo",
             "does not tell whether there is a hypervisor",
         ),
-        Fact::Unavailable(why) => Fact::Unavailable(why.clone()),
+        answer => answer.clone(),
     }
 }
 

@@ -194,18 +194,13 @@ impl MachineReading {
                     .known()
                     .is_none_or(DeviceCounters::did_something)
             };
-            let lowest = |device: &MachineDeviceReading| !device.is_stacked;
+            let mut lowest = devices.iter().filter(|device| !device.is_stacked);
             // That nothing was stored is told by one that did nothing.
-            let idle = devices.iter().position(lowest);
-            let idle = idle.filter(|_| {
-                !devices
-                    .iter()
-                    .any(|device| lowest(device) && did_something(device))
-            });
-            let mut place = 0;
+            let mut is_told = lowest.any(did_something);
             devices.retain(|device| {
-                place += 1;
-                did_something(device) || Some(place - 1) == idle
+                let tells = !device.is_stacked && !is_told;
+                is_told |= tells;
+                tells || did_something(device)
             });
         }
         MachineCounted {

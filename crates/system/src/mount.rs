@@ -251,22 +251,9 @@ fn unescaped(bytes: &[u8]) -> Vec<u8> {
         let octal = bytes
             .get(at + 1..at + 4)
             .filter(|digits| bytes[at] == b'\\' && digits.iter().all(|d| (b'0'..=b'7').contains(d)))
-            .map(|digits| {
-                digits
-                    .iter()
-                    .fold(0u32, |value, digit| value * 8 + u32::from(digit - b'0'))
-            })
-            .and_then(|value| u8::try_from(value).ok());
-        match octal {
-            Some(byte) => {
-                plain.push(byte);
-                at += 4;
-            }
-            None => {
-                plain.push(bytes[at]);
-                at += 1;
-            }
-        }
+            .and_then(|digits| u8::from_str_radix(std::str::from_utf8(digits).ok()?, 8).ok());
+        plain.push(octal.unwrap_or(bytes[at]));
+        at += if octal.is_some() { 4 } else { 1 };
     }
     plain
 }

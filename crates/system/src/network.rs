@@ -188,21 +188,13 @@ impl InterfaceReading {
     #[must_use]
     pub fn since(&self, earlier: &[InterfaceReading]) -> InterfaceReading {
         let before = earlier.iter().find(|before| before.name == self.name);
-        let since = |what: &str, later: &Fact<u64>, earlier: Option<&Fact<u64>>| match earlier {
-            Some(earlier) => grown(format_args!("{}: {what}", self.name), later, earlier),
+        let since = |what: &str, of: fn(&InterfaceReading) -> &Fact<u64>| match before {
+            Some(before) => grown(format_args!("{}: {what}", self.name), of(self), of(before)),
             None => Fact::Unavailable(format!("{}: was not read before", self.name)),
         };
         InterfaceReading {
-            received_bytes: since(
-                "bytes received",
-                &self.received_bytes,
-                before.map(|before| &before.received_bytes),
-            ),
-            sent_bytes: since(
-                "bytes sent",
-                &self.sent_bytes,
-                before.map(|before| &before.sent_bytes),
-            ),
+            received_bytes: since("bytes received", |reading| &reading.received_bytes),
+            sent_bytes: since("bytes sent", |reading| &reading.sent_bytes),
             ..self.clone()
         }
     }

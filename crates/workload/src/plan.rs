@@ -72,13 +72,11 @@ impl Plan {
 
     /// Operations and bytes of an action in all phases.
     pub fn total(&self, action: Action) -> Tally {
-        let mut total = Tally::default();
-        for phase in Phase::ALL {
-            let tally = self.tally(phase, action);
-            total.operations += tally.operations;
-            total.bytes += tally.bytes;
+        let tallies = Phase::ALL.map(|phase| self.tally(phase, action));
+        Tally {
+            operations: tallies.iter().map(|tally| tally.operations).sum(),
+            bytes: tallies.iter().map(|tally| tally.bytes).sum(),
         }
-        total
     }
 
     fn bytes(&self, moves: impl Fn(Action) -> bool) -> u64 {
@@ -177,10 +175,7 @@ impl<'a> Planner<'a> {
                 .iter()
                 .map(|volume| Level::new(volume.peak.block_bytes))
                 .collect();
-            let most = self
-                .transactions
-                .as_ref()
-                .and_then(|most| most.get(number as usize));
+            let most = self.transactions.iter().flatten().nth(number as usize);
             let part = most.map(|most| self.workload.with_transactions(*most));
             let workload = part.as_ref().unwrap_or(self.workload);
             let first = match &workload.work {

@@ -72,23 +72,26 @@ pub struct Bin {
 impl Sizes {
     /// The smallest that can be drawn.
     pub fn low(&self) -> u64 {
-        match self {
-            Self::Fixed(size) => *size,
-            Self::Uniform { low, .. }
-            | Self::Lognormal { low, .. }
-            | Self::Exponential { low, .. } => *low,
-            Self::Histogram(bins) => drawn(bins).map(|bin| bin.low).min().unwrap_or(0),
-        }
+        self.bounds().0
     }
 
     /// The largest that can be drawn.
     pub fn high(&self) -> u64 {
+        self.bounds().1
+    }
+
+    fn bounds(&self) -> (u64, u64) {
         match self {
-            Self::Fixed(size) => *size,
-            Self::Uniform { high, .. }
-            | Self::Lognormal { high, .. }
-            | Self::Exponential { high, .. } => *high,
-            Self::Histogram(bins) => drawn(bins).map(|bin| bin.high).max().unwrap_or(0),
+            Self::Fixed(size) => (*size, *size),
+            Self::Uniform { low, high }
+            | Self::Lognormal { low, high, .. }
+            | Self::Exponential { low, high, .. } => (*low, *high),
+            Self::Histogram(bins) => {
+                let drawn = bins.iter().filter(|bin| bin.weight > 0);
+                let low = drawn.clone().map(|bin| bin.low).min();
+                let high = drawn.map(|bin| bin.high).max();
+                (low.unwrap_or(0), high.unwrap_or(0))
+            }
         }
     }
 
@@ -123,49 +126,36 @@ impl Sizes {
     /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         match self {
-            Self::Fixed(size) => check_bounds(*size, *size),
-            Self::Uniform { low, high } => check_bounds(*low, *high),
-            Self::Lognormal {
-                median,
-                sigma,
-                low,
-                high,
-            } => {
+            Self::Fixed(_) | Self::Uniform { .. } => {}
+            Self::Lognormal { median, sigma, .. } => {
                 // Not a number is refused too.
                 if !(*sigma > 0.0 && *sigma <= SIGMA_MAX) {
                     return Err(invalid_sigma(sigma));
                 }
                 something("median", *median)?;
-                check_bounds(*low, *high)
             }
-            Self::Exponential { mean, low, high } => {
-                something("mean", *mean)?;
-                check_bounds(*low, *high)
-            }
+            Self::Exponential { mean, .. } => something("mean", *mean)?,
             Self::Histogram(bins) => {
                 bins.iter()
                     .try_for_each(|bin| check_bounds(bin.low, bin.high))?;
                 let sum = bins
                     .iter()
                     .try_fold(0_u64, |sum, bin| sum.checked_add(bin.weight));
-                match sum {
-                    Some(0) => Err(invalid!(
-                        "all bins of the histogram have the weight 0 (at least one needs a weight \
-                         of 1 or more)"
-                    )),
-                    Some(_) if bins.len() <= BINS_MAX => Ok(()),
-                    _ => Err(invalid!(
-                        "the histogram is too large (at most {BINS_MAX} bins, with a sum of \
-                         weights below 2^64)"
-                    )),
-                }
+                ensure!(
+                    sum != Some(0),
+                    "all bins of the histogram have the weight 0 (at least one needs a weight of \
+                     1 or more)"
+                );
+                ensure!(
+                    sum.is_some() && bins.len() <= BINS_MAX,
+                    "the histogram is too large (at most {BINS_MAX} bins, with a sum of weights \
+                     below 2^64)"
+                );
             }
         }
+        let (low, high) = self.bounds();
+        check_bounds(low, high)
     }
-}
-
-fn drawn(bins: &[Bin]) -> impl Iterator<Item = &Bin> {
-    bins.iter().filter(|bin| bin.weight > 0)
 }
 
 fn check_bounds(low: u64, high: u64) -> Result<(), WorkloadError> {

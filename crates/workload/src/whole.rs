@@ -195,10 +195,7 @@ impl Workload {
 
     /// Where a worker's generator begins.
     pub fn worker_seed(&self, worker: u32) -> u64 {
-        match self.worker_seeds {
-            WorkerSeeds::Same => self.seed(),
-            WorkerSeeds::Offset => self.seed().wrapping_add(worker.into()),
-        }
+        self.seed().wrapping_add(self.worker_key(worker).into())
     }
 
     /// A worker's number as far as its generator is concerned.

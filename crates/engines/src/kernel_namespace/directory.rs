@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use engine::Errno;
 use engine::namespace::{ActingUser, Directory, Entry, EntryKind, Facts, Held, Lock, Mark, Stamp};
-use rustix::fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, StatVfs, Timespec, Timestamps};
+use rustix::fs::{AtFlags, Dir, Mode, OFlags, RenameFlags, Timespec, Timestamps};
 
 use super::cached;
 use super::facts::{facts_at, facts_of_open};
@@ -85,14 +85,12 @@ impl KernelDirectory {
         };
         match rustix::fs::renameat_with(directory, from, directory, name, RenameFlags::NOREPLACE) {
             Err(errno) if lacks(errno) => {}
-            Err(errno) => return Err(errno),
-            Ok(()) => return Ok(draft),
+            renamed => return renamed.map(|()| draft),
         }
         // A file system that cannot rename like that can have two names for a file.
         match rustix::fs::linkat(directory, from, directory, name, AtFlags::empty()) {
-            Ok(()) => return self.rename_closed(draft, name),
             Err(errno) if lacks(errno) => {}
-            Err(errno) => return Err(errno),
+            linked => return linked.and_then(|()| self.rename_closed(draft, name)),
         }
         // One that can do neither (FUSE) can make a file that is not there: whoever has made the
         // name may replace what it has.
@@ -247,10 +245,8 @@ impl Directory for KernelDirectory {
     }
 
     fn free_bytes(&self) -> Option<u64> {
-        let StatVfs {
-            f_bfree, f_frsize, ..
-        } = rustix::fs::fstatvfs(&self.held).ok()?;
-        Some(f_bfree * f_frsize)
+        let facts = rustix::fs::fstatvfs(&self.held).ok()?;
+        Some(facts.f_bfree * facts.f_frsize)
     }
 
     fn renumbers(&self) -> bool {

@@ -11,7 +11,8 @@ use engine::namespace::{Directory, Entry, EntryKind, Facts, Lock, Mark, Namespac
 use engine::{Errno, Identity};
 
 use super::Simulated;
-use super::state::{Kind, Node, State};
+use super::state::{Kind, Node, State, parent};
+use super::system::put;
 
 /// The only file system that there is.
 const DEVICE: u64 = 1;
@@ -93,10 +94,7 @@ impl Simulated {
     }
 
     fn hold(&self, name: Vec<u8>) -> Result<Arc<dyn Directory>, Errno> {
-        match self.powered()?.node(&name)?.kind {
-            Kind::Directory => {}
-            Kind::File(_) | Kind::Symbolic(_) => return Err(Errno::NOTDIR),
-        }
+        self.powered()?.directory(&name)?;
         Ok(Arc::new(SimulatedDirectory {
             simulated: self.clone(),
             name,
@@ -177,12 +175,8 @@ impl Directory for SimulatedDirectory {
     }
 
     fn above(&self) -> Result<Arc<dyn Directory>, Errno> {
-        let slash = self
-            .name
-            .iter()
-            .rposition(|byte| *byte == b'/')
-            .unwrap_or(0);
-        self.simulated.hold(self.name[..slash].to_owned())
+        let above = parent(&self.name).unwrap_or_default();
+        self.simulated.hold(above.to_owned())
     }
 
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno> {
@@ -201,10 +195,7 @@ impl Directory for SimulatedDirectory {
         let rest = usize::try_from(offset)
             .ok()
             .and_then(|offset| content.get(offset..));
-        let rest = rest.unwrap_or_default();
-        let length = rest.len().min(into.len());
-        into[..length].copy_from_slice(&rest[..length]);
-        Ok(length)
+        Ok(put(into, rest.unwrap_or_default()))
     }
 
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno> {

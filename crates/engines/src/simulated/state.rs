@@ -87,7 +87,7 @@ pub(super) struct Open {
     pub(super) entries: Option<Vec<Vec<u8>>>,
 }
 
-fn parent(name: &[u8]) -> Option<&[u8]> {
+pub(super) fn parent(name: &[u8]) -> Option<&[u8]> {
     let slash = name.iter().rposition(|byte| *byte == b'/')?;
     Some(&name[..slash])
 }
@@ -99,7 +99,7 @@ fn inside(directory: &[u8]) -> Vec<u8> {
 impl State {
     pub(super) fn make_root(&mut self, name: &[u8]) {
         if !self.names.contains_key(name) {
-            self.put(name.to_owned(), Kind::Directory);
+            self.put(name.to_owned(), Kind::Directory, 0);
         }
     }
 
@@ -139,13 +139,19 @@ impl State {
         self.numbered_mut(open.node)
     }
 
+    fn is_directory(&self, name: &[u8]) -> Result<bool, Errno> {
+        Ok(matches!(self.node(name)?.kind, Kind::Directory))
+    }
+
+    /// Whether a name stands for a directory: an error where it does not.
+    pub(super) fn directory(&self, name: &[u8]) -> Result<(), Errno> {
+        self.is_directory(name)?.then_some(()).ok_or(Errno::NOTDIR)
+    }
+
     /// Whether a name can be made here.
     fn is_free(&self, name: &[u8]) -> Result<(), Errno> {
         if let Some(parent) = parent(name) {
-            match self.node(parent)?.kind {
-                Kind::Directory => {}
-                Kind::File(_) | Kind::Symbolic(_) => return Err(Errno::NOTDIR),
-            }
+            self.directory(parent)?;
         }
         match self.names.contains_key(name) {
             true => Err(Errno::EXIST),
@@ -153,12 +159,12 @@ impl State {
         }
     }
 
-    fn put(&mut self, name: Vec<u8>, kind: Kind) -> u64 {
+    fn put(&mut self, name: Vec<u8>, kind: Kind, mode: u32) -> u64 {
         let number = self.nodes_made;
         self.nodes_made += 1;
         let node = Node {
             kind,
-            mode: 0,
+            mode,
             times_ns: 0,
             born_ns: self.now_ns,
             extended: BTreeMap::new(),
@@ -173,9 +179,7 @@ impl State {
     /// Makes something that is not there.
     pub(super) fn make(&mut self, name: Vec<u8>, kind: Kind, mode: u32) -> Result<u64, Errno> {
         self.is_free(&name)?;
-        let number = self.put(name, kind);
-        self.nodes.entry(number).and_modify(|node| node.mode = mode);
-        Ok(number)
+        Ok(self.put(name, kind, mode))
     }
 
     fn create(&mut self, name: Vec<u8>, mode: u32) -> Result<u64, Errno> {
@@ -249,7 +253,7 @@ impl State {
     }
 
     pub(super) fn unlink(&mut self, name: &[u8]) -> Result<(), Errno> {
-        if matches!(self.node(name)?.kind, Kind::Directory) {
+        if self.is_directory(name)? {
             return Err(Errno::ISDIR);
         }
         self.take_name(name);
@@ -264,9 +268,7 @@ impl State {
     }
 
     pub(super) fn remove_directory(&mut self, name: &[u8]) -> Result<(), Errno> {
-        if !matches!(self.node(name)?.kind, Kind::Directory) {
-            return Err(Errno::NOTDIR);
-        }
+        self.directory(name)?;
         if self.names_inside(name).next().is_some() {
             return Err(Errno::NOTEMPTY);
         }
@@ -288,7 +290,7 @@ impl State {
 
     pub(super) fn link(&mut self, from: &[u8], to: Vec<u8>) -> Result<(), Errno> {
         let number = self.number(from)?;
-        if matches!(self.node(from)?.kind, Kind::Directory) {
+        if self.is_directory(from)? {
             return Err(Errno::PERM);
         }
         self.is_free(&to)?;
@@ -300,7 +302,7 @@ impl State {
 
     pub(super) fn rename(&mut self, from: &[u8], to: Vec<u8>, replaces: bool) -> Result<(), Errno> {
         let number = self.number(from)?;
-        let is_directory = matches!(self.node(from)?.kind, Kind::Directory);
+        let is_directory = self.is_directory(from)?;
         match self.is_free(&to) {
             Err(Errno::EXIST) if replaces => {
                 if self.number(&to)? == number {

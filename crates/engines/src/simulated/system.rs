@@ -60,10 +60,8 @@ impl SimulatedSystem {
     }
 
     fn begin_or_fail(&self, step: Step) -> Result<MutexGuard<'_, State>, Errno> {
-        match self.begin(step, 0) {
-            (_, Some(Fault::Error(errno))) => Err(Errno::from_raw_os_error(errno)),
-            (state, _) => Ok(state),
-        }
+        let (state, fault) = self.begin(step, 0);
+        moved(0, fault).map(|_| state)
     }
 
     /// Begins a call on what a name stands for.
@@ -102,7 +100,7 @@ fn moved(asked: usize, fault: Option<Fault>) -> Result<usize, Errno> {
 }
 
 /// Puts as much of an answer into a room as it has; gives how much.
-fn put(room: &mut [u8], answer: &[u8]) -> usize {
+pub(super) fn put(room: &mut [u8], answer: &[u8]) -> usize {
     let length = room.len().min(answer.len());
     room[..length].copy_from_slice(&answer[..length]);
     length
@@ -147,10 +145,7 @@ impl System for SimulatedSystem {
     fn close(&mut self, file: c_int) -> Result<(), Errno> {
         let (mut state, fault) = self.begin(Step::Close, 0);
         state.close(file)?;
-        match fault {
-            Some(Fault::Error(errno)) => Err(Errno::from_raw_os_error(errno)),
-            _ => Ok(()),
-        }
+        moved(0, fault).map(drop)
     }
 
     fn unlink(&mut self, at: At<'_>) -> Result<(), Errno> {
@@ -186,9 +181,7 @@ impl System for SimulatedSystem {
     fn sync_directory(&mut self, at: At<'_>) -> Result<(), Errno> {
         {
             let (state, name) = self.begin_at(Step::SyncDirectory, at)?;
-            if !matches!(state.node(&name)?.kind, Kind::Directory) {
-                return Err(Errno::NOTDIR);
-            }
+            state.directory(&name)?;
         }
         let synced = self.begin_or_fail(Step::SyncDirectory).map(drop);
         let mut state = self.begin_or_fail(Step::SyncDirectory)?;

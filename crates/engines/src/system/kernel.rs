@@ -4,14 +4,14 @@ use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_long};
 use std::fs::OpenOptions;
 use std::marker::PhantomData;
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 
 use super::{At, Object, System, check, check_long};
 use crate::acting_user;
 use engine::namespace::ActingUser;
 use engine::{Errno, Location, OpenError, Settings};
-use rustix::fs::{Mode, OFlags};
+use rustix::fs::{Advice, AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, XattrFlags};
 
 /// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a
 /// link. All architectures have it by this number but Alpha.
@@ -48,12 +48,20 @@ impl KernelCalls {
 
     /// A name in the form of the calls that take a directory with it.
     #[inline]
-    fn place<'a>(&self, at: At<'a>) -> (c_int, &'a CStr) {
+    fn place<'a>(&'a self, at: At<'a>) -> (BorrowedFd<'a>, &'a CStr) {
         match at {
-            At::Location(location, name) => (self.held[location].as_raw_fd(), name),
-            At::In(directory, name) => (directory, name),
+            At::Location(location, name) => (self.held[location].as_fd(), name),
+            At::In(directory, name) => (opened(directory), name),
         }
     }
+}
+
+/// A file in the form of the calls that take one.
+#[inline]
+fn opened<'a>(file: c_int) -> BorrowedFd<'a> {
+    // SAFETY: the loop owns the descriptor: it came from `open`, and is not closed before the call
+    // has returned.
+    unsafe { BorrowedFd::borrow_raw(file) }
 }
 
 fn act_as(user: Option<ActingUser>) -> Result<(), OpenError> {
@@ -117,8 +125,10 @@ impl System for KernelCalls {
         let (directory, name) = self.place(at);
         // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory
         // of ours.
-        let answer =
-            unsafe { libc::syscall(libc::SYS_openat, directory, name.as_ptr(), flags, mode) };
+        let answer = unsafe {
+            let directory = directory.as_raw_fd();
+            libc::syscall(libc::SYS_openat, directory, name.as_ptr(), flags, mode)
+        };
         check_long(answer).map(|file| file as c_int)
     }
 
@@ -136,16 +146,7 @@ impl System for KernelCalls {
 
     #[inline]
     fn read_at(&mut self, file: c_int, bytes: &mut [u8], offset: u64) -> Result<usize, Errno> {
-        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
-        check_long(unsafe {
-            libc::syscall(
-                libc::SYS_pread64,
-                file,
-                bytes.as_mut_ptr(),
-                bytes.len(),
-                offset,
-            )
-        })
+        rustix::io::pread(opened(file), bytes, offset)
     }
 
     #[inline]
@@ -164,31 +165,25 @@ impl System for KernelCalls {
     #[inline]
     fn unlink(&mut self, at: At<'_>) -> Result<(), Errno> {
         let (directory, name) = self.place(at);
-        // SAFETY: the name is a C string that outlives the call.
-        check(unsafe { libc::unlinkat(directory, name.as_ptr(), 0) })
+        rustix::fs::unlinkat(directory, name, AtFlags::empty())
     }
 
     fn mkdir(&mut self, at: At<'_>, mode: libc::mode_t) -> Result<(), Errno> {
         let (directory, name) = self.place(at);
-        // SAFETY: the name is a C string that outlives the call.
-        check(unsafe { libc::mkdirat(directory, name.as_ptr(), mode) })
+        rustix::fs::mkdirat(directory, name, Mode::from_raw_mode(mode))
     }
 
     fn rmdir(&mut self, at: At<'_>) -> Result<(), Errno> {
         let (directory, name) = self.place(at);
-        // SAFETY: the name is a C string that outlives the call.
-        check(unsafe { libc::unlinkat(directory, name.as_ptr(), libc::AT_REMOVEDIR) })
+        rustix::fs::unlinkat(directory, name, AtFlags::REMOVEDIR)
     }
 
     #[inline]
     fn sync(&mut self, file: c_int, contents_only: bool) -> Result<(), Errno> {
-        let number = if contents_only {
-            libc::SYS_fdatasync
-        } else {
-            libc::SYS_fsync
-        };
-        // SAFETY: both calls take a descriptor and touch no memory of ours.
-        check_long(unsafe { libc::syscall(number, file) }).map(drop)
+        match contents_only {
+            true => rustix::fs::fdatasync(opened(file)),
+            false => rustix::fs::fsync(opened(file)),
+        }
     }
 
     fn sync_directory(&mut self, at: At<'_>) -> Result<(), Errno> {
@@ -199,26 +194,14 @@ impl System for KernelCalls {
     }
 
     fn sync_file_system(&mut self, location: usize) -> Result<(), Errno> {
-        // SAFETY: syncfs(2) takes a descriptor and touches no memory of ours.
-        check(unsafe { libc::syncfs(self.held[location].as_raw_fd()) })
+        rustix::fs::syncfs(&self.held[location])
     }
 
     #[inline]
     fn size(&mut self, at: At<'_>) -> Result<u64, Errno> {
         let (directory, name) = self.place(at);
-        let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-        // SAFETY: the name is a C string that outlives the call, and the structure has room for the
-        // answer.
-        check(unsafe {
-            libc::fstatat(
-                directory,
-                name.as_ptr(),
-                stat.as_mut_ptr(),
-                libc::AT_SYMLINK_NOFOLLOW,
-            )
-        })?;
-        // SAFETY: the call has answered, so the structure is filled.
-        Ok(unsafe { stat.assume_init() }.st_size as u64)
+        let facts = rustix::fs::statat(directory, name, AtFlags::SYMLINK_NOFOLLOW)?;
+        Ok(facts.st_size as u64)
     }
 
     fn size_of(&mut self, file: c_int) -> Result<u64, Errno> {
@@ -232,15 +215,14 @@ impl System for KernelCalls {
     #[inline]
     fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno> {
         match object {
-            // SAFETY: fchmod(2) touches no memory of ours.
-            Object::File(file) => check(unsafe { libc::fchmod(file, mode) }),
+            Object::File(file) => rustix::fs::fchmod(opened(file), Mode::from_raw_mode(mode)),
             Object::Name(at) => {
                 let (directory, name) = self.place(at);
                 // SAFETY: the name is a C string that outlives the call.
                 let answer = unsafe {
                     libc::syscall(
                         SYS_FCHMODAT2,
-                        directory,
+                        directory.as_raw_fd(),
                         name.as_ptr(),
                         mode,
                         libc::AT_SYMLINK_NOFOLLOW,
@@ -254,25 +236,19 @@ impl System for KernelCalls {
     #[inline]
     fn set_times(&mut self, object: Object<'_>, times_ns: i64) -> Result<(), Errno> {
         const SECOND_NS: i64 = 1_000_000_000;
-        let time = libc::timespec {
+        let time = Timespec {
             tv_sec: times_ns.div_euclid(SECOND_NS),
             tv_nsec: times_ns.rem_euclid(SECOND_NS),
         };
-        let times = [time, time];
+        let times = Timestamps {
+            last_access: time,
+            last_modification: time,
+        };
         match object {
-            // SAFETY: the two times outlive the call.
-            Object::File(file) => check(unsafe { libc::futimens(file, times.as_ptr()) }),
+            Object::File(file) => rustix::fs::futimens(opened(file), &times),
             Object::Name(at) => {
                 let (directory, name) = self.place(at);
-                // SAFETY: the name is a C string, and it and the two times outlive the call.
-                check(unsafe {
-                    libc::utimensat(
-                        directory,
-                        name.as_ptr(),
-                        times.as_ptr(),
-                        libc::AT_SYMLINK_NOFOLLOW,
-                    )
-                })
+                rustix::fs::utimensat(directory, name, &times, AtFlags::SYMLINK_NOFOLLOW)
             }
         }
     }
@@ -281,66 +257,40 @@ impl System for KernelCalls {
     fn rename(&mut self, from: At<'_>, to: At<'_>, replaces: bool) -> Result<(), Errno> {
         let (from_directory, from) = self.place(from);
         let (to_directory, to) = self.place(to);
-        let flags = if replaces { 0 } else { libc::RENAME_NOREPLACE };
-        // SAFETY: both names are C strings that outlive the call.
-        let answer = unsafe {
-            libc::syscall(
-                libc::SYS_renameat2,
-                from_directory,
-                from.as_ptr(),
-                to_directory,
-                to.as_ptr(),
-                flags,
-            )
+        let flags = match replaces {
+            true => RenameFlags::empty(),
+            false => RenameFlags::NOREPLACE,
         };
-        check_long(answer).map(drop)
+        rustix::fs::renameat_with(from_directory, from, to_directory, to, flags)
     }
 
     #[inline]
     fn link(&mut self, from: At<'_>, to: At<'_>) -> Result<(), Errno> {
         let (from_directory, from) = self.place(from);
         let (to_directory, to) = self.place(to);
-        // SAFETY: both names are C strings that outlive the call.
-        check(unsafe { libc::linkat(from_directory, from.as_ptr(), to_directory, to.as_ptr(), 0) })
+        rustix::fs::linkat(from_directory, from, to_directory, to, AtFlags::empty())
     }
 
     #[inline]
     fn symbolic_link(&mut self, target: &CStr, at: At<'_>) -> Result<(), Errno> {
         let (directory, name) = self.place(at);
-        // SAFETY: target and name are C strings that outlive the call.
-        check(unsafe { libc::symlinkat(target.as_ptr(), directory, name.as_ptr()) })
+        rustix::fs::symlinkat(target, directory, name)
     }
 
     #[inline]
     fn read_link(&mut self, at: At<'_>, target: &mut [u8]) -> Result<usize, Errno> {
         let (directory, name) = self.place(at);
-        // SAFETY: the name is a C string that outlives the call; pointer and length of the room are
-        // of one slice, borrowed mutably for the call.
-        let answer = unsafe {
-            libc::readlinkat(
-                directory,
-                name.as_ptr(),
-                target.as_mut_ptr().cast(),
-                target.len(),
-            )
-        };
-        check_long(answer as c_long)
+        rustix::fs::readlinkat_raw(directory, name, target)
     }
 
     #[inline]
     fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno> {
-        let (key, length, value) = (key.as_ptr(), value.len(), value.as_ptr().cast());
-        // SAFETY: the key is a C string, pointer and length of the value are of one slice; both
-        // outlive the call.
-        check(unsafe { libc::fsetxattr(file, key, value, length, 0) })
+        rustix::fs::fsetxattr(opened(file), key, value, XattrFlags::empty())
     }
 
     #[inline]
     fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno> {
-        let (key, length, value) = (key.as_ptr(), value.len(), value.as_mut_ptr().cast());
-        // SAFETY: the key is a C string that outlives the call; pointer and length of the room are
-        // of one slice, borrowed mutably for the call.
-        check_long(unsafe { libc::fgetxattr(file, key, value, length) } as c_long)
+        rustix::fs::fgetxattr(opened(file), key, value)
     }
 
     #[inline]
@@ -358,10 +308,6 @@ impl System for KernelCalls {
 
     #[inline]
     fn evict(&mut self, file: c_int) -> Result<(), Errno> {
-        // SAFETY: posix_fadvise(2) touches no memory of ours. It answers with the error itself.
-        match unsafe { libc::posix_fadvise(file, 0, 0, libc::POSIX_FADV_DONTNEED) } {
-            0 => Ok(()),
-            errno => Err(Errno::from_raw_os_error(errno)),
-        }
+        rustix::fs::fadvise(opened(file), 0, None, Advice::DontNeed)
     }
 }

@@ -92,9 +92,11 @@ impl SparseHistogram {
         let Some(group) = differs else {
             return Ok(());
         };
-        let [own, others] = [&own, &others].map(|of| of.get(group).copied().unwrap_or(0));
+        let of = |groups: &BTreeMap<u64, u64>| groups.get(group).copied().unwrap_or(0);
         Err(format!(
-            "{own} durations from {group} ns on, and not {others}"
+            "{} durations from {group} ns on, and not {}",
+            of(&own),
+            of(&others)
         ))
     }
 }

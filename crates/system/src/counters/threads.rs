@@ -123,25 +123,19 @@ impl ThreadTimes {
             grown(format_args!("{TASK}/{}: {file}", self.tid), later, earlier)
         };
         ThreadTimes {
-            tid: self.tid,
-            name: self.name.clone(),
             cpu_ns: grown("processor time", &self.cpu_ns, &earlier.cpu_ns),
             waiting_ns: grown("waiting time", &self.waiting_ns, &earlier.waiting_ns),
+            ..self.clone()
         }
     }
 
     fn without_past(&self) -> ThreadTimes {
-        let unknown = || {
-            Fact::Unavailable(format!(
-                "{TASK}/{}: was beyond the {THREADS_MAX} threads read",
-                self.tid
-            ))
-        };
+        let tid = self.tid;
+        let why = format!("{TASK}/{tid}: was beyond the {THREADS_MAX} threads read");
         ThreadTimes {
-            tid: self.tid,
-            name: self.name.clone(),
-            cpu_ns: unknown(),
-            waiting_ns: unknown(),
+            cpu_ns: Fact::Unavailable(why.clone()),
+            waiting_ns: Fact::Unavailable(why),
+            ..self.clone()
         }
     }
 }
@@ -176,7 +170,7 @@ impl ThreadFiles<'_> {
                 let why = "counts no time slice";
                 (self.by_ticks(tid), self.unavailable(tid, "schedstat", why))
             }
-            Err(error) if is_gone(error) => {
+            Err(Errno::NOENT | Errno::SRCH) => {
                 // The thread, or only the feature?
                 let _ = self.read(tid, "stat", &mut [0]).ok()?;
                 (self.by_ticks(tid), Fact::NotApplicable)
@@ -225,10 +219,6 @@ impl ThreadFiles<'_> {
         self.sources
             .unavailable(&format!("{TASK}/{tid}/{file}"), why)
     }
-}
-
-fn is_gone(error: Errno) -> bool {
-    error == Errno::NOENT || error == Errno::SRCH
 }
 
 /// A kernel that does not count (or a thread that never ran) has 0 of all.

@@ -306,27 +306,18 @@ impl MessagesReading {
         };
         if let (Fact::Known(later), Fact::Known(earlier)) = (&self.age_s, &before.age_s) {
             if later < earlier {
-                return self.unavailable(&format!(
-                    "{}: was mounted again between two readings",
-                    self.of
-                ));
+                let why = format!("{}: was mounted again between two readings", self.of);
+                return self.unavailable(&why);
             }
         }
-        let bytes =
-            |what: &str, later, earlier| grown(format_args!("{}: {what}", self.of), later, earlier);
+        let bytes = |what: &str, of: fn(&MessagesReading) -> &Fact<u64>| {
+            grown(format_args!("{}: {what}", self.of), of(self), of(before))
+        };
         MessagesReading {
             kinds: since(&self.of, &self.kinds, &before.kinds),
             operations: since(&self.of, &self.operations, &before.operations),
-            server_read_bytes: bytes(
-                "bytes read",
-                &self.server_read_bytes,
-                &before.server_read_bytes,
-            ),
-            server_written_bytes: bytes(
-                "bytes written",
-                &self.server_written_bytes,
-                &before.server_written_bytes,
-            ),
+            server_read_bytes: bytes("bytes read", |reading| &reading.server_read_bytes),
+            server_written_bytes: bytes("bytes written", |reading| &reading.server_written_bytes),
             ..self.clone()
         }
     }
