@@ -7,13 +7,13 @@ pub fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())
 }
 
-/// The paths in a directory; none where it is not there.
 /// The last part of a path.
 pub fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
+/// The paths in a directory; none where it is not there.
 pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();

@@ -1,4 +1,4 @@
-//! Published cells as lines for spreadsheets.
+//! Published cells as lines for spreadsheets, and what tables need to make theirs.
 
 use document::{Cell, Number, Table};
 use record::Fact;
@@ -82,7 +82,6 @@ pub(crate) fn ours(text: Option<impl Into<String>>) -> Cell {
     text.map_or(Cell::Empty, Cell::ours)
 }
 
-/// The word for it in JSON.
 /// Each once, in their order.
 pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
@@ -100,6 +99,7 @@ pub(crate) fn bracketed(contributor: &Fact<String>) -> String {
     name.map_or_else(String::new, |name| format!(" [{name}]"))
 }
 
+/// The word for it in JSON.
 pub(crate) fn kebab(value: impl Serialize) -> String {
     serde_json::to_value(value)
         .ok()

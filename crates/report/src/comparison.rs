@@ -62,12 +62,12 @@ pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
     }
 }
 
-/// How many more blocks would decide what is not decided; nothing where all is, or nobody knows.
 fn has_blocks(found: &Comparisons) -> bool {
     let mut rows = found.rows.iter();
     rows.all(|row| row.method != Method::NotInterleaved)
 }
 
+/// How many more blocks would decide what is not decided; nothing where all is, or nobody knows.
 fn more_blocks(found: &Comparisons) -> Option<String> {
     let done = found.rows.iter().map(|row| row.count).max()?;
     let more = found.blocks_needed()?.checked_sub(done);

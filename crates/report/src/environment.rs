@@ -222,17 +222,18 @@ fn size(number: &u64) -> Number {
 }
 
 /// A fact, as words; what is unknown says why.
-fn fact_or<T, C: Into<Cell>>(none: &str, fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
-    match fact {
-        Fact::NotApplicable => none.into(),
-        fact => self::fact(fact, known),
-    }
-}
-
 pub(crate) fn fact<T, C: Into<Cell>>(fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
     match fact {
         Fact::Known(value) => known(value).into(),
         Fact::NotApplicable => Cell::Missing,
         Fact::Unavailable(why) => Cell::Unavailable(why.clone()),
+    }
+}
+
+/// The same, with other words for what does not apply.
+fn fact_or<T, C: Into<Cell>>(none: &str, fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
+    match fact {
+        Fact::NotApplicable => none.into(),
+        fact => self::fact(fact, known),
     }
 }

@@ -10,50 +10,35 @@ use study::{
 pub fn sentence(row: &Comparison, level: f64) -> String {
     let (side, baseline) = (&row.side, &row.baseline);
     let what = noun(row.metric);
+    let none = format!("no comparison of {side} with {baseline} in {what}");
     let mut text = match &row.outcome {
-        ComparisonOutcome::Estimated(estimate) => match estimate.interval {
-            Some(interval) if estimate.is_shown => format!(
-                "{} ({})",
-                ratio(row, estimate),
-                basis(row, Some((interval, level)), digits(estimate))
+        ComparisonOutcome::Estimated(estimate) => {
+            let basis = basis(row, estimate, level);
+            match estimate.interval {
+                Some(_) if !estimate.is_shown => undecided(row, estimate, basis),
+                _ => format!("{} ({basis})", ratio(row, estimate)),
+            }
+        }
+        ComparisonOutcome::TooManyInvalid => {
+            let all = row.count + row.without + row.invalid;
+            let all = match row.method {
+                Method::Blocks | Method::BlocksApart => counted(all.into(), "block"),
+                Method::NotInterleaved => counted((all + row.baseline_count).into(), "run"),
+            };
+            format!(
+                "{none}: {} of {all} are INVALID (threshold 20 %)",
+                row.invalid
+            )
+        }
+        ComparisonOutcome::UnlikeShares => format!("{none} (add --unlike to compare them)"),
+        ComparisonOutcome::NotMeasured => match row.metric {
+            Metric::Latency(..) => format!(
+                "{none}: not in the runs of both (a percentile needs ten samples beyond it: run \
+                 longer)"
             ),
-            Some(interval) => undecided(
-                row,
-                estimate,
-                basis(row, Some((interval, level)), digits(estimate)),
-            ),
-            None => format!("{} ({})", ratio(row, estimate), basis(row, None, 0)),
+            _ => format!("{none}: not in the runs of both"),
         },
-        ComparisonOutcome::TooManyInvalid => format!(
-            "no comparison of {side} with {baseline} in {what}: {} of {} are INVALID (threshold \
-             20 %)",
-            row.invalid,
-            match row.method {
-                Method::Blocks | Method::BlocksApart =>
-                    counted(u64::from(row.count + row.without + row.invalid), "block"),
-                Method::NotInterleaved => counted(
-                    u64::from(row.count + row.baseline_count + row.without + row.invalid),
-                    "run"
-                ),
-            }
-        ),
-        ComparisonOutcome::UnlikeShares => {
-            format!(
-                "no comparison of {side} with {baseline} in {what} (add --unlike to compare them)"
-            )
-        }
-        ComparisonOutcome::NotMeasured => format!(
-            "no comparison of {side} with {baseline} in {what}: not in the runs of both{}",
-            match row.metric {
-                Metric::Latency(..) => " (a percentile needs ten samples beyond it: run longer)",
-                _ => "",
-            }
-        ),
-        ComparisonOutcome::NoRuns => {
-            format!(
-                "no comparison of {side} with {baseline} in {what}: no complete block in common"
-            )
-        }
+        ComparisonOutcome::NoRuns => format!("{none}: no complete block in common"),
     };
     text += &reservations(&row.unlike, &row.incomplete, side, baseline);
     document::units::bound(&text)
@@ -118,10 +103,8 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
     if let Some(smallest) = estimate.smallest_shown {
         text += &format!("; one above {} would have been", percent_up(smallest));
     }
-    if let Some(needed) = estimate
-        .blocks_needed
-        .filter(|_| row.method != Method::NotInterleaved)
-    {
+    let is_paired = row.method != Method::NotInterleaved;
+    if let Some(needed) = estimate.blocks_needed.filter(|_| is_paired) {
         text += &format!(
             "; {} would show it, if {:.digits$} is the true ratio",
             counted(needed.into(), "block"),
@@ -132,7 +115,7 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
 }
 
 /// What a ratio is based on: interval, blocks or runs.
-fn basis(row: &Comparison, interval: Option<(RatioInterval, f64)>, digits: usize) -> String {
+fn basis(row: &Comparison, estimate: &Estimate, level: f64) -> String {
     let runs = match row.method {
         Method::Blocks => counted(row.count.into(), "block"),
         Method::BlocksApart => format!("{}, not interleaved", counted(row.count.into(), "block")),
@@ -145,12 +128,11 @@ fn basis(row: &Comparison, interval: Option<(RatioInterval, f64)>, digits: usize
             counted(row.baseline_count.into(), "run")
         ),
     };
-    match interval {
-        Some((RatioInterval { low, high }, level)) => {
-            format!(
-                "{} interval {low:.digits$} to {high:.digits$}, {runs}",
-                confidence(level)
-            )
+    let digits = digits(estimate);
+    match estimate.interval {
+        Some(RatioInterval { low, high }) => {
+            let confidence = confidence(level);
+            format!("{confidence} interval {low:.digits$} to {high:.digits$}, {runs}")
         }
         None => match row.method {
             Method::Blocks | Method::BlocksApart => {
@@ -198,10 +180,7 @@ pub fn unlike_words(unlike: &Unlike) -> String {
 /// What a twin shows.
 pub(super) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     let blocks = counted(noise.count.into(), "block");
-    let spread = match noise.spread {
-        Some(spread) => percent(spread),
-        None => "not known".to_owned(),
-    };
+    let spread = noise.spread.map_or("not known".to_owned(), percent);
     document::units::bound(&format!(
         "A/A noise of {}: {spread} (standard deviation of the log ratio of {baseline} to its \
          twin, the same system, {blocks}).",
@@ -249,21 +228,17 @@ fn percent_up(fraction: f64) -> String {
 /// Digits behind the point, for a ratio and the ends of its interval: so many that the ends are not
 /// the same.
 pub(super) fn digits(estimate: &Estimate) -> usize {
-    let width = estimate
-        .interval
-        .map_or(1.0, |interval| interval.high - interval.low);
-    let ends = estimate
-        .interval
-        .map_or([0.0; 2], |interval| [interval.low, interval.high]);
+    let ends = estimate.interval.map(|of| [of.low, of.high]);
+    let is_narrow = ends.is_some_and(|[low, high]| high - low < 0.015);
     // An end that would be shown as 1.00 is on one side of 1.
-    let is_near_one = ends.into_iter().any(|end| (end - 1.0).abs() < 0.005);
+    let is_near_one = ends.is_some_and(|ends| ends.iter().any(|end| (end - 1.0).abs() < 0.005));
     let by_size: usize = match estimate.ratio {
         ratio if ratio >= 100.0 => 0,
         ratio if ratio >= 10.0 => 1,
         ratio if ratio >= 0.1 => 2,
         _ => 4,
     };
-    if width < 0.015 || is_near_one {
+    if is_narrow || is_near_one {
         by_size.max(3)
     } else {
         by_size
