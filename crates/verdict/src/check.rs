@@ -68,22 +68,11 @@ impl CheckedRecord {
 /// as a file.
 pub type ResolveCommandLine<'a> = dyn Fn(&Record) -> Option<Result<RunSpec, String>> + 'a;
 
-/// Checks a run as JSON.
+/// Checks a run as JSON; the spec of a record of this version is held against its command line.
 ///
 /// # Errors
 /// Where the text is no record, or one of a newer schema.
-pub fn check(text: &str) -> Result<CheckedRecord, ReadError> {
-    check_with(text, &|_| None)
-}
-
-/// As [`check`], and the spec of a record of this version is held against its command line.
-///
-/// # Errors
-/// As [`check`].
-pub fn check_with(
-    text: &str,
-    resolve: &ResolveCommandLine<'_>,
-) -> Result<CheckedRecord, ReadError> {
+pub fn check(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<CheckedRecord, ReadError> {
     let record = match Record::from_json(text) {
         Ok(record) => record,
         Err(ReadError::Impossible { field, why }) => {

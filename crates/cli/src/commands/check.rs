@@ -7,7 +7,6 @@ use document::sanitize::sanitize;
 use record::documents::Documents;
 use serde::Serialize;
 use verdict::CheckedRecord;
-use verdict::check::check_with;
 
 use crate::args::CheckArguments;
 use crate::commands::run;
@@ -64,7 +63,9 @@ fn file(path: &Path, format: Format) -> Result<u8, Problem> {
             Ok(text) if is_submission(&text) => {
                 Err("not a record: a submission has no record to derive from".to_owned())
             }
-            Ok(text) => check_with(&text, &run::resolve).map_err(|error| error.to_string()),
+            Ok(text) => {
+                verdict::check::check(&text, &run::resolve).map_err(|error| error.to_string())
+            }
             Err(error) => Err(format!("not a record: {error}")),
         };
         code = code.max(tell(path, place + 1, is_only, found, format)?);

@@ -2,7 +2,7 @@
 
 use workload::{Action, Classic, Phase};
 
-use super::scope::{Findings, Rule};
+use super::scope::{At, Findings, Rule};
 use record::ClassicFigures;
 use record::run::{PhaseRecord, Record, WorkerPhase};
 
@@ -17,11 +17,10 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let Some((figures, work)) = record.actual.classic.zip(record.spec.workload.classic()) else {
         return;
     };
+    let mut at = found.at(Rule::Classic, "record.actual.classic");
     let expected = expected(record, &figures, work);
-    found
-        .at(Rule::Classic, "record.actual.classic")
-        .same(&figures, &expected, "by the phases");
-    seconds(record, &figures, found);
+    at.same("", figures, expected, "by the phases");
+    seconds(record, &figures, &mut at);
 }
 
 /// The figures that follow from the workload and the phases; others are as they are recorded.
@@ -62,7 +61,7 @@ fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> Classi
 }
 
 /// Whole seconds of the wall clock, where nobody set it.
-fn seconds(record: &Record, figures: &ClassicFigures, found: &mut Findings) {
+fn seconds(record: &Record, figures: &ClassicFigures, at: &mut At<'_>) {
     let clocks = &record.during.clocks;
     if clocks.wall_clock_stepped_ns != 0 || clocks.suspended_ns != 0 || record.cluster.is_some() {
         return;
@@ -84,28 +83,24 @@ fn seconds(record: &Record, figures: &ClassicFigures, found: &mut Findings) {
     let ended = |phase: Phase| moment(phase, |worker| worker.ended_ns);
     let last = second(clocks.elapsed_ns);
     let [prepare, work, delete] = Phase::ALL;
-    for (what, figure, earliest, latest) in [
-        ("began_s", figures.began_s, Some(second(0)), began(prepare)),
+    for (field, figure, earliest, latest) in [
+        (".began_s", figures.began_s, Some(second(0)), began(prepare)),
         (
-            "transactions_began_s",
+            ".transactions_began_s",
             figures.transactions_began_s,
             ended(prepare),
             began(work),
         ),
         (
-            "transactions_ended_s",
+            ".transactions_ended_s",
             figures.transactions_ended_s,
             ended(work),
             began(delete),
         ),
-        ("ended_s", figures.ended_s, ended(delete), Some(last)),
+        (".ended_s", figures.ended_s, ended(delete), Some(last)),
     ] {
-        let is_early = earliest.is_some_and(|earliest| figure < earliest - SECONDS);
-        if is_early || figure > latest.unwrap_or(last) + SECONDS {
-            let why = format!(
-                "{what} is {figure}, and by the moments of the phases {earliest:?} to {latest:?}"
-            );
-            found.broken(Rule::Classic, "record.actual.classic", why);
-        }
+        let least = earliest.map_or(i64::MIN, |earliest| earliest - SECONDS);
+        let most = latest.unwrap_or(last) + SECONDS;
+        at.within(field, figure, least..=most, "by the phases");
     }
 }

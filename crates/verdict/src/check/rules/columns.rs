@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 use serde_json::Value;
 
-use super::scope::{Findings, Rule};
+use super::scope::At;
 
 /// Times that the kernel tells apart by its ticks may be off by this, in nanoseconds.
 const TICKS_NS: u64 = 50_000_000;
@@ -48,12 +48,10 @@ impl Columns {
     }
 
     /// A part is no more than the whole.
-    pub(super) fn within(&self, whole: &Self, part: &str, place: &str, found: &mut Findings) {
+    pub(super) fn within(&self, whole: &Self, at: &mut At<'_>) {
         for (column, sum) in &self.0 {
-            if let Some(whole) = whole.0.get(column).filter(|whole| sum > *whole) {
-                let why = format!("{column}: {sum} in {part}, and {whole} in the whole run");
-                found.broken(Rule::Counters, place, why);
-            }
+            let whole = whole.0.get(column).copied();
+            at.at_most(&format!(": {column}"), *sum, whole, "in the whole run");
         }
     }
 }

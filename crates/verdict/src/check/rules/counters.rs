@@ -2,10 +2,10 @@
 //! add up, and a part is no more than the whole. Columns are matched by their names.
 
 use serde_json::Value;
-use system::Fact;
+use system::{ClocksDifference, Fact};
 
 use super::columns::{Columns, fields, number, sum, with_ticks};
-use super::scope::{Findings, Rule, Scope};
+use super::scope::{At, Findings, Rule, Scope};
 use super::{evidence, threads};
 use record::machine::MachineOverTime;
 use record::run::SystemDuring;
@@ -19,23 +19,23 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
     let whole = whole(scope.during);
     let mut sums = Columns::default();
     for (index, phase) in scope.phases.iter().enumerate() {
-        let place = scope.place(index);
+        let mut at = found.at(Rule::Counters, scope.place(index));
         if let Some(machine) = &phase.machine {
-            let place = format!("{place}.machine");
-            over_time(machine, &place, found);
-            threads::over_time(scope, phase, machine, &place, found);
+            let mut at = at.below(".machine");
+            over_time(machine, &mut at);
+            threads::over_time(scope, phase, machine, &mut at);
             for (part, value, of) in [
                 ("process", fields(&machine.process), [1_000, 1]),
                 ("system", fields(&machine.system), kernel_units(scope)),
             ] {
-                units(of, part, &value, &format!("{place}.{part}"), found);
+                units(of, part, &value, &mut at.below(&format!(".{part}")));
                 sums.add(part, &value);
             }
             for device in machine.devices.known().into_iter().flatten() {
                 sums.add(&format!("devices.{}", device.name), &fields(device));
             }
         }
-        evidence::check(scope, phase, &place, &whole, found);
+        evidence::check(scope, phase, &whole, &mut at);
     }
     evidence::sampled(scope, found);
     // Of ranks the run's are added over processes, and its phases are of the first one.
@@ -43,9 +43,9 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         return;
     }
     threads::of_run(scope, found);
-    sums.within(&whole, "the phases", &scope.place, found);
+    sums.within(&whole, &mut found.at(Rule::Counters, &*scope.place));
     if scope.is_run {
-        during(scope, found);
+        during(scope, &mut found.at(Rule::Counters, "record.during"));
         threads::names(scope, found);
     }
 }
@@ -65,39 +65,29 @@ fn whole(during: &SystemDuring) -> Columns {
 }
 
 /// What is counted in slices.
-fn over_time(machine: &MachineOverTime, place: &str, found: &mut Findings) {
-    states(machine, place, found);
+fn over_time(machine: &MachineOverTime, at: &mut At<'_>) {
+    states(machine, at);
     let system = fields(&machine.system);
-    let place = format!("{place}.system");
+    let mut at = at.below(".system");
     for slice in 0..machine.len() {
-        processor_times(|name| system[name][slice].as_u64(), &place, found);
+        processor_times(|name| system[name][slice].as_u64(), &mut at);
     }
 }
 
 /// The times of all processors add up, and are no more than all; where one stood idle is not in
 /// every list of them.
-fn processor_times(of: impl Fn(&str) -> Option<u64>, place: &str, found: &mut Findings) {
-    let sum = |names: &[&str]| names.iter().map(|name| of(name)).sum::<Option<u64>>();
+fn processor_times(of: impl Fn(&str) -> Option<u64>, at: &mut At<'_>) {
+    let sum = |names: &[&str]| {
+        let mut names = names.iter();
+        names.try_fold(0_u64, |sum, name| Some(sum.saturating_add(of(name)?)))
+    };
     let used = sum(&["user_ns", "nice_ns", "system_ns", "irq_ns", "softirq_ns"]);
-    if let (Some(busy), Some(used)) = (of("busy_ns"), used) {
-        let place = format!("{place}.busy_ns");
-        found
-            .at(Rule::Counters, &place)
-            .same(&busy, &used, "by its parts");
-    }
-    let unused = sum(&["iowait_ns", "steal_ns"]);
-    if let (Some(total), Some(busy), Some(unused)) = (of("total_ns"), of("busy_ns"), unused) {
-        let place = format!("{place}.total_ns");
-        let all = busy.saturating_add(unused);
-        if let Some(idle) = of("idle_ns") {
-            let all = all.saturating_add(idle);
-            found
-                .at(Rule::Counters, &place)
-                .same(&total, &all, "by its parts");
-        } else if all > total {
-            let why = format!("{total} ns in all, but {busy} ns busy and {unused} ns unused");
-            found.broken(Rule::Counters, place, why);
-        }
+    at.same(".busy_ns", of("busy_ns"), used, "by its parts");
+    let known = sum(&["busy_ns", "iowait_ns", "steal_ns"]);
+    at.at_least(".total_ns", of("total_ns"), known, "by its parts");
+    if let (Some(known), Some(idle)) = (known, of("idle_ns")) {
+        let all = known.saturating_add(idle);
+        at.same(".total_ns", of("total_ns"), all, "by its parts");
     }
 }
 
@@ -108,7 +98,7 @@ fn kernel_units(scope: &Scope<'_>) -> [u64; 2] {
 }
 
 /// Numbers are multiples of the unit that their name has.
-fn units(of: [u64; 2], name: &str, value: &Value, place: &str, found: &mut Findings) {
+pub(super) fn units(of: [u64; 2], name: &str, value: &Value, at: &mut At<'_>) {
     let unit = match name {
         _ if name.ends_with("_ns") => of[0],
         _ if name.ends_with("_bytes") => of[1],
@@ -120,18 +110,14 @@ fn units(of: [u64; 2], name: &str, value: &Value, place: &str, found: &mut Findi
                 // Facts and states are of the name that they have.
                 let is_name = inner.ends_with("_ns") || inner.ends_with("_bytes");
                 let name = if is_name { inner } else { name };
-                units(of, name, value, &format!("{place}.{inner}"), found);
+                units(of, name, value, &mut at.below(&format!(".{inner}")));
             }
         }
-        Value::Array(numbers) => {
-            numbers
-                .iter()
-                .for_each(|value| units(of, name, value, place, found));
-        }
+        Value::Array(numbers) => numbers.iter().for_each(|value| units(of, name, value, at)),
         value => {
             if let Some(other) = value.as_u64().filter(|number| number % unit != 0) {
                 let why = format!("{other}, and the kernel counts in multiples of {unit}");
-                found.broken(Rule::Counters, place, why);
+                at.broken("", why);
             }
         }
     }
@@ -139,7 +125,7 @@ fn units(of: [u64; 2], name: &str, value: &Value, place: &str, found: &mut Findi
 
 /// The last state of a slice is one of those whose greatest it has; of a slice of one second both
 /// are one reading.
-fn states(machine: &MachineOverTime, place: &str, found: &mut Findings) {
+fn states(machine: &MachineOverTime, at: &mut At<'_>) {
     let system = &machine.system;
     let devices = machine.devices.known().into_iter().flatten();
     let all = [
@@ -150,70 +136,52 @@ fn states(machine: &MachineOverTime, place: &str, found: &mut Findings) {
         &system.write_back_bytes,
     ];
     let is_second = machine.width_ns == measure::SLICE_NS;
+    let differs = |(max, last)| last > max || (is_second && last != max);
     for states in all
         .into_iter()
         .chain(devices.map(|device| &device.in_flight))
     {
-        let differs = |(max, last)| last > max || (is_second && last != max);
         if states.max.iter().zip(&states.last).any(differs) {
             let why = "the last state of a slice is not among those whose greatest it has";
-            found.broken(Rule::Counters, place, why);
+            at.broken("", why);
         }
     }
 }
 
 /// The whole run by itself.
-fn during(scope: &Scope<'_>, found: &mut Findings) {
+fn during(scope: &Scope<'_>, at: &mut At<'_>) {
     let SystemDuring {
         counted,
         clocks,
         busiest,
         fuse_servers,
     } = scope.during;
-    let place = "record.during.counted";
     let system = fields(&counted.system);
-    let times = format!("{place}.system.times");
-    processor_times(
-        |name| number(&system["times"]["known"][name]),
-        &times,
-        found,
-    );
-    units(
-        kernel_units(scope),
-        "system",
-        &system,
-        &format!("{place}.system"),
-        found,
-    );
-    clock(scope, found);
+    let times = |name: &str| number(&system["times"]["known"][name]);
+    processor_times(times, &mut at.below(".counted.system.times"));
+    let mut of_system = at.below(".counted.system");
+    units(kernel_units(scope), "system", &system, &mut of_system);
+    clock(clocks, &mut at.below(".clocks"));
     if let Fact::Known(process) = &counted.process {
         let cpu_ns = process.user_ns.saturating_add(process.system_ns);
-        threads::during(scope, cpu_ns, found);
-        if cpu_ns > with_ticks(clocks.elapsed_ns).saturating_mul(online(scope)) {
-            let why = format!(
-                "the process ran for {cpu_ns} ns in {} ns",
-                clocks.elapsed_ns
-            );
-            found.broken(Rule::Counters, format!("{place}.process"), why);
+        threads::during(scope, cpu_ns, &mut at.below(".counted.threads"));
+        let most = with_ticks(clocks.elapsed_ns).saturating_mul(online(scope));
+        at.at_most(".counted.process", cpu_ns, most, "on all processors");
+        if let Fact::Known(max) = process.max_resident_bytes {
+            let place = ".counted.process.max_resident_bytes: read";
+            at.at_most(place, resident(scope), with_pages(scope, max), "by the run");
         }
-        resident(scope, &process.max_resident_bytes, found);
     }
-    for (programs, most, field) in [
-        (busiest, 3, "record.during.busiest"),
-        (fuse_servers, usize::MAX, "record.during.fuse_servers"),
-    ] {
-        let Some(Fact::Known(programs)) = programs else {
-            continue;
-        };
-        let in_order = programs.is_sorted_by(|one, other| one.fraction >= other.fraction);
-        let shares = 0.0..=1.0;
-        let are_shares = programs
-            .iter()
-            .all(|program| shares.contains(&program.fraction));
-        if (most < usize::MAX && !in_order) || !are_shares || programs.len() > most {
-            let why = "they are not in their order, or used more than all processors have";
-            found.broken(Rule::Counters, field, why);
+    for (programs, place) in [(busiest, ".busiest"), (fuse_servers, ".fuse_servers")] {
+        for program in programs.iter().filter_map(Fact::known).flatten() {
+            at.within(place, program.fraction, 0.0..=1.0, "of all processors");
         }
+    }
+    let busiest = busiest.as_ref().and_then(Fact::known);
+    if busiest.is_some_and(|programs| {
+        programs.len() > 3 || !programs.is_sorted_by(|one, other| one.fraction >= other.fraction)
+    }) {
+        at.broken(".busiest", "more than three, or not in their order");
     }
 }
 
@@ -222,46 +190,37 @@ fn online(scope: &Scope<'_>) -> u64 {
     online.copied().unwrap_or(u64::MAX)
 }
 
-fn clock(scope: &Scope<'_>, found: &mut Findings) {
-    let clocks = &scope.during.clocks;
-    let place = "record.during.clocks";
-    let least = clocks.uncertainty_ns;
+fn clock(clocks: &ClocksDifference, at: &mut At<'_>) {
+    let least = clocks.uncertainty_ns.saturating_add(1);
     let stepped_ns = clocks.wall_clock_stepped_ns.unsigned_abs();
     for (ns, name) in [
-        (clocks.suspended_ns, "suspended_ns"),
-        (stepped_ns, "wall_clock_stepped_ns"),
+        (clocks.suspended_ns, ".suspended_ns"),
+        (stepped_ns, ".wall_clock_stepped_ns"),
     ] {
-        if ns > 0 && ns <= least {
-            let why = format!("{ns} ns, and {least} ns and less cannot be seen");
-            found.broken(Rule::Counters, format!("{place}.{name}"), why);
-        }
+        at.at_least(name, (ns > 0).then_some(ns), least, "can be seen");
     }
-    if let (Fact::Known(before), Fact::Known(after), Fact::Known(changed)) = (
-        &clocks.clock_source_before,
-        &clocks.clock_source_after,
-        &clocks.clock_source_changed,
-    ) {
-        let place = format!("{place}.clock_source_changed");
-        found
-            .at(Rule::Counters, &place)
-            .same(changed, &(before != after), "by their names");
-    }
+    let before = clocks.clock_source_before.known();
+    let after = clocks.clock_source_after.known();
+    let changed = before.zip(after).map(|(before, after)| before != after);
+    let recorded = clocks.clock_source_changed.known();
+    at.same(".clock_source_changed", recorded, changed, "by their names");
 }
 
-/// The greatest resident memory is no less than any that was read.
-fn resident(scope: &Scope<'_>, max: &Fact<u64>, found: &mut Findings) {
+/// The most resident memory that was read.
+fn resident(scope: &Scope<'_>) -> Option<u64> {
     let machines = scope
         .phases
         .iter()
         .filter_map(|phase| phase.machine.as_ref());
     let read = machines.flat_map(|machine| machine.process.resident_bytes.max.iter().flatten());
-    let greatest = read
-        .chain(scope.during.counted.resident_bytes.known())
-        .max();
-    let (Fact::Known(max), Some(greatest)) = (max, greatest) else {
-        return;
-    };
-    // The kernel adds memory up by processor and by thread, and not always at once.
+    read.chain(scope.during.counted.resident_bytes.known())
+        .max()
+        .copied()
+}
+
+/// With a tenth, and with what is not added up: the kernel does so by processor and by thread, and
+/// not always at once.
+fn with_pages(scope: &Scope<'_>, bytes: u64) -> u64 {
     let online = online(scope);
     let each = online.saturating_mul(2).max(32).saturating_mul(4);
     let threads = u64::from(scope.workers)
@@ -269,9 +228,5 @@ fn resident(scope: &Scope<'_>, max: &Fact<u64>, found: &mut Findings) {
         .saturating_mul(64);
     let pages = online.saturating_mul(each).saturating_add(threads);
     let off = pages.saturating_mul(scope.record.host.page_size_bytes);
-    if *greatest > sum([*max, max / 10, off]) {
-        let place = "record.during.counted.process.max_resident_bytes";
-        let why = format!("{greatest} bytes were resident, and at most {max}");
-        found.broken(Rule::Counters, place, why);
-    }
+    sum([bytes, bytes / 10, off])
 }

@@ -4,75 +4,61 @@
 use std::collections::BTreeMap;
 
 use measure::Histogram;
-use serde::Serialize;
 use system::Fact;
-use workload::{Action, Bias, Classic, End, Phase};
+use workload::{Action, Bias, Classic, Phase};
 
-use super::scope::{Findings, Rule, Scope, placed_operations};
+use super::columns::sum;
+use super::scope::{At, Findings, Rule, Scope, placed_operations};
 use record::Outcome;
-use record::run::{Actual, Check, OperationRecord, PhaseRecord, Record};
+use record::run::{Actual, Check, OperationRecord, PhaseRecord, Record, WorkerPhase};
 
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    bytes(scope, phase, place, found);
+    let mut at = found.at(Rule::Workers, place);
+    operations(scope, phase, &mut at);
     // Where a phase was left, a worker may have been lost with what it had done.
     if phase.complete {
-        workers(phase, place, found);
-        first_done(scope, phase, place, found);
+        workers(phase, &mut at);
+        first_done(scope, phase, &mut at);
     }
-    if scope.spec.latencies {
-        latencies(phase, place, found);
-    }
-    transactions(scope, phase, place, found);
+    transactions(scope, phase, &mut at.of(Rule::Transactions));
 }
 
 /// What workers and segments count alike.
-#[derive(Default, Serialize)]
-struct Sums {
-    transactions: u64,
-    issued: u64,
-    operations: u64,
-    bytes: u64,
-}
-
-fn workers(phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let mut of_segments = Sums {
-        transactions: phase.transactions(),
-        issued: phase.issued(),
-        ..Sums::default()
-    };
-    for operation in phase.measured().flat_map(|segment| &segment.operations) {
-        of_segments.operations += operation.meter.operations;
-        of_segments.bytes += operation.meter.bytes;
+fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
+    let meters = || phase.measured_operations().map(|known| &known.meter);
+    // Bytes of workers are in no other sum, and may be any number.
+    let all = |of: fn(&WorkerPhase) -> u64| sum(phase.workers.iter().map(of));
+    let (operations, bytes) = meters().fold((0, 0), |(operations, bytes), meter| {
+        (operations + meter.operations, bytes + meter.bytes)
+    });
+    for (field, of_workers, of_segments) in [
+        (
+            ".transactions",
+            all(|one| one.transactions),
+            phase.transactions(),
+        ),
+        (".issued", all(|one| one.issued), phase.issued()),
+        (".operations", all(|one| one.operations), operations),
+        (".bytes", all(|one| one.bytes), bytes),
+    ] {
+        let mut at = at.below(".workers");
+        at.same(field, of_workers, of_segments, "of the measured segments");
     }
-    let mut of_workers = Sums::default();
-    for worker in &phase.workers {
-        of_workers.transactions += worker.transactions;
-        of_workers.issued += worker.issued;
-        of_workers.operations += worker.operations;
-        // Bytes of workers are in no other sum, and may be any number.
-        of_workers.bytes = of_workers.bytes.saturating_add(worker.bytes);
-    }
-    let place = format!("{place}.workers");
-    let by = "of the measured segments";
-    found
-        .at(Rule::Workers, &place)
-        .same(&of_workers, &of_segments, by);
 }
 
 /// What all had done when the first one was: at least its own, and no more than all; of one worker
 /// exactly all.
-fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let place = format!("{place}.first_done");
-    let mut broken = |why: String| found.broken(Rule::Workers, &place, why);
+fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
+    let mut at = at.below(".first_done");
     let Some(first) = &phase.first_done else {
         if !phase.workers.is_empty() {
-            broken("no worker was done, and the phase is complete".to_owned());
+            at.broken("", "no worker was done, and the phase is complete");
         }
         return;
     };
     let mut workers = phase.workers.iter();
     let Some(worker) = workers.find(|worker| worker.worker == first.worker) else {
-        return broken(format!("there is no worker {}", first.worker));
+        return at.broken(".worker", format!("there is no worker {}", first.worker));
     };
     let (own, all) = match phase.phase {
         Phase::Transactions => (worker.transactions, phase.transactions()),
@@ -83,99 +69,74 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut F
         // Others may have been in the warm-up still.
         _ => own.saturating_sub(phase.workers.len() as u64),
     };
-    if !(least..=all).contains(&first.done) {
-        broken(format!(
-            "{} were done by then, and there are {least} to {all}",
-            first.done
-        ));
-    }
+    at.within(".done", first.done, least..=all, "of the workers");
 }
 
-fn latencies(phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    for (place, OperationRecord { meter, .. }) in placed_operations(phase, place) {
-        let histograms = [
-            ("latency", Some(&meter.latency)),
-            ("service", meter.service.as_ref()),
-        ];
-        for (name, histogram) in histograms {
-            let count = histogram.map_or(meter.operations, Histogram::count);
-            let place = format!("{place}.meter.{name}: count");
-            found
-                .at(Rule::Latencies, &place)
-                .same(&count, &meter.operations, "operations");
-        }
-    }
-}
-
-/// Operations move no more bytes than they can, and those without contents move none.
-fn bytes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+/// As many latencies as operations, which move no more bytes than they can; those without contents
+/// move none.
+fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let workload = &scope.spec.workload;
     let most_of_one = workload.content_bytes_max();
-    for (place, OperationRecord { action, meter, .. }) in placed_operations(phase, place) {
+    for (field, OperationRecord { action, meter, .. }) in placed_operations(phase) {
+        let mut at = at.below(&format!("{field}.meter"));
         let moves = action.moves_bytes_in() || action.moves_bytes_out();
         let most = match moves || *action == Action::Truncate {
             true => meter.operations.saturating_mul(most_of_one),
             false => 0,
         };
-        if meter.bytes > most {
-            let why = format!("{} of {} can be at most {most}", meter.bytes, action.name());
-            found.broken(Rule::Workers, format!("{place}.meter.bytes"), why);
+        at.at_most(".bytes", meter.bytes, most, "of as many operations");
+        if scope.spec.latencies {
+            let mut at = at.of(Rule::Latencies);
+            let latencies = meter.latency.count();
+            at.same(".latency: count", latencies, meter.operations, "operations");
+            let services = meter.service.as_ref().map(Histogram::count);
+            at.same(".service: count", services, meter.operations, "operations");
         }
     }
 }
 
 /// What is issued is completed, failed or skipped; other phases have no transactions.
-fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let is_transactions = phase.phase == Phase::Transactions;
     let pairs = scope.spec.workload.classic().map(halves);
     // Halves in flight may end in another segment than their transaction, and the last one may be
     // left without its other half.
-    let has_ended = scope.record.actual.end.known() == Some(&End::Complete);
-    let is_exact = scope.spec.depth <= 1 && phase.complete && has_ended;
+    let is_exact = scope.spec.depth <= 1 && phase.complete && scope.has_ended();
     for (number, segment) in phase.segments.iter().enumerate() {
-        let place = format!("{place}.segments[{number}]");
+        let mut at = at.below(&format!(".segments[{number}]"));
         let (issued, transactions) = (segment.issued, segment.transactions);
         let (mut completed, mut ended) = (0, segment.skipped.total());
         for OperationRecord { meter, .. } in &segment.operations {
             completed += meter.operations;
             ended += meter.operations + meter.failed + meter.missed;
         }
-        let (expected, by) = match is_transactions {
-            true => ((ended, completed), "completed, failed and skipped"),
-            false => ((0, 0), "in this phase"),
-        };
         let Some(halves) = pairs.filter(|_| is_transactions) else {
-            let place = format!("{place}: issued and performed");
-            found
-                .at(Rule::Transactions, &place)
-                .same(&(issued, transactions), &expected, by);
+            let (ended, completed, by) = match is_transactions {
+                true => (ended, completed, "completed, failed and skipped"),
+                false => (0, 0, "in this phase"),
+            };
+            at.same(".issued", issued, ended, by);
+            at.same(".transactions", transactions, completed, by);
             continue;
         };
-        if is_exact && ended != issued.saturating_mul(halves) {
-            let why = format!("{issued} pairs of {halves} have {ended} halves {by}");
-            found.broken(Rule::Transactions, &place, why);
-        }
-        let fewest = completed.div_ceil(halves.max(1));
-        if is_exact && !(fewest..=completed.min(issued)).contains(&transactions) {
-            let why = format!("{transactions} transactions with {completed} operations");
-            found.broken(Rule::Transactions, &place, why);
+        if is_exact {
+            let ended_pairs = issued.saturating_mul(halves);
+            at.same(": halves", ended, ended_pairs, "of those issued");
+            let fewest = completed.div_ceil(halves.max(1));
+            let range = fewest..=completed.min(issued);
+            at.within(".transactions", transactions, range, "by the operations");
         }
     }
-    let most_of_one = if pairs.is_some_and(|halves| halves > 1) {
-        2
-    } else {
-        1
-    };
+    let most_of_one = pairs.unwrap_or(1).clamp(1, 2);
     for (index, worker) in phase.workers.iter().enumerate() {
         let (transactions, operations) = (worker.transactions, worker.operations);
-        let all = transactions..=transactions.saturating_mul(most_of_one);
-        let differ = scope.spec.depth <= 1 && !all.contains(&operations);
-        if is_transactions && (worker.issued < transactions || differ) {
-            let why = format!(
-                "{transactions} transactions of {} that were issued have {operations} operations",
-                worker.issued
-            );
-            found.broken(Rule::Transactions, format!("{place}.workers[{index}]"), why);
+        let mut at = at.below(&format!(".workers[{index}]"));
+        if is_transactions {
+            at.at_least(".issued", worker.issued, transactions, "transactions");
+        }
+        if is_transactions && scope.spec.depth <= 1 {
+            let all = transactions..=transactions.saturating_mul(most_of_one);
+            at.within(".operations", operations, all, "of its transactions");
         }
     }
 }
@@ -200,7 +161,7 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
     if actual.outcome == Outcome::Unfinished || hangs || is_lost {
         return;
     }
-    let place = "record.actual.errors";
+    let mut at = found.at(Rule::Errors, "record.actual.errors");
     let none = || Action::operations().map(|action| (action.name(), 0));
     let mut failed: BTreeMap<&str, u64> = none().collect();
     let mut counted = failed.clone();
@@ -217,9 +178,7 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
             *count += error.count;
         }
     }
-    found
-        .at(Rule::Errors, place)
-        .same(&counted, &failed, "operations that failed:");
+    at.same("", &counted, &failed, "operations that failed:");
     let checks = [
         actual.check.known(),
         actual.check_across.as_ref(),
@@ -227,18 +186,13 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
     ];
     let wrong: u64 = checks.into_iter().flatten().map(|check| check.wrong).sum();
     let all: u64 = actual.errors.iter().map(|error| error.count).sum();
-    if wrong > all {
-        let why = format!("{wrong} names were wrong, and there are {all} errors");
-        found.broken(Rule::Errors, "record.actual.check", why);
-    }
-    if let Some(error) = actual.errors.iter().find(|error| error.count == 0) {
-        let why = format!("an error of {} that never occurred", error.operation);
-        found.broken(Rule::Errors, place, why);
-    }
+    at.at_least("", all, wrong, "by the names that were wrong");
+    let least = actual.errors.iter().map(|error| error.count).min();
+    at.at_least(": the rarest", least, 1, "in an error");
     let most = &record.spec.on_error;
     if actual.outcome == Outcome::Complete && most.is_exceeded(all, performed) {
         let why = format!("{all} in {performed} operations are more than --on-error {most}");
-        found.broken(Rule::Errors, place, why);
+        at.broken("", why);
     }
 }
 
@@ -280,15 +234,12 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
     let Some(names) = pool(record) else {
         return;
     };
-    let place = "record.actual.check";
+    let mut at = found.at(Rule::NamesChecked, "record.actual.check");
     let by = "by the names that were made and not removed";
     if let Some(delete) = actual.phase(Phase::Delete) {
         let (completed, failed) = delete.tried();
-        let removed = i128::from(completed.saturating_add(failed));
-        let place = format!("{place}: names removed in delete");
-        found
-            .at(Rule::NamesChecked, &place)
-            .same(&removed, &names, by);
+        let removed = completed.saturating_add(failed);
+        at.same(": names removed in delete", removed, names, by);
     }
     let Fact::Known(check) = &actual.check else {
         return;
@@ -299,29 +250,16 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
         left_out: 0,
         ..*check
     };
-    let place_known = "record.actual.check.known";
-    found
-        .at(Rule::NamesChecked, place_known)
-        .same(check, &right, by);
+    at.same(".known", check, right, by);
     let workload = &spec.workload;
     let roots = workload.location_weights().len() as u64;
     let pools = u64::from(workload.workers.pools().max(1));
     let directories = workload.directories().saturating_add(pools);
     let each = directories.saturating_add(1);
-    let most = each.saturating_mul(roots);
-    if !(1..=most).contains(&check.directories) {
-        let count = check.directories;
-        let why = format!("{count} directories were checked, and there are at most {most}");
-        found.broken(Rule::NamesChecked, place, why);
-    }
-    let lasted = between(actual).unwrap_or(record.during.clocks.elapsed_ns);
-    if !(1..=lasted).contains(&check.duration_ns) {
-        let why = format!(
-            "it took {} ns, and there were {lasted} ns",
-            check.duration_ns
-        );
-        found.broken(Rule::NamesChecked, place, why);
-    }
+    let range = 1..=each.saturating_mul(roots);
+    at.within(".directories", check.directories, range, "of the pools");
+    let lasted = 1..=between(actual).unwrap_or(record.during.clocks.elapsed_ns);
+    at.within(".duration_ns", check.duration_ns, lasted, "in the run");
 }
 
 /// From the end of the transactions to the beginning of the deletion, in nanoseconds: the names are

@@ -5,95 +5,80 @@ use std::cmp::Reverse;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use measure::{Histogram, SLOWEST_KEPT};
+use measure::{Histogram, Meter, SLOWEST_KEPT};
 use workload::{Action, Phase};
 
-use super::scope::{Findings, Rule, Scope, longest_ns, placed_operations, service};
-use record::run::{LocationRecord, OperationRecord, PhaseRecord, Segment, SegmentKind};
+use super::scope::{At, Findings, Rule, Scope, longest_ns, placed_operations, service};
+use record::run::{LocationRecord, OperationRecord, PhaseRecord, Segment};
 use record::run::{SlowOperation, SlowStep};
 
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+    let mut at = found.at(Rule::Histograms, place);
     for (index, waits) in phase.claim_waits.iter().enumerate() {
-        let place = format!("{place}.claim_waits[{index}].wait");
-        histogram(&waits.wait, &place, found);
+        let field = format!(".claim_waits[{index}].wait");
+        histogram(&waits.wait, &field, &mut at);
     }
-    for (place, operation) in placed_operations(phase, place) {
-        self::operation(operation, &place, found);
+    for (field, operation) in placed_operations(phase) {
+        let mut at = at.below(&field);
+        meter(&operation.meter, &mut at);
+        steps(operation, &mut at.of(Rule::Steps));
     }
     if scope.spec.latencies {
-        slowest(scope, phase, place, found);
-        work_time(scope, phase, place, found);
+        slowest(scope, phase, &mut at.of(Rule::Slowest));
+        work_time(scope, phase, &mut at.of(Rule::WorkTime));
     }
 }
 
-fn histogram(histogram: &Histogram, place: &str, found: &mut Findings) {
+fn histogram(histogram: &Histogram, field: &str, at: &mut At<'_>) {
     if let Err(why) = histogram.agrees_with_its_buckets() {
-        found.broken(Rule::Histograms, place, why);
+        at.of(Rule::Histograms).broken(field, why);
     }
 }
 
-fn operation(operation: &OperationRecord, place: &str, found: &mut Findings) {
-    let meter = &operation.meter;
-    histogram(&meter.latency, &format!("{place}.meter.latency"), found);
-    if let Some(service) = &meter.service {
-        let place = format!("{place}.meter.service");
-        histogram(service, &place, found);
-        // A latency begins when the operation is due, which is not after it is issued.
-        let is_longer = |of: fn(&Histogram) -> Option<u64>| of(service) > of(&meter.latency);
-        if service.sum_ns() > meter.latency.sum_ns()
-            || is_longer(Histogram::max_ns)
-            || is_longer(Histogram::min_ns)
-        {
-            let why = "service times are longer than latencies, which begin before them";
-            found.broken(Rule::Histograms, &place, why);
-        }
+fn meter(meter: &Meter, at: &mut At<'_>) {
+    histogram(&meter.latency, ".meter.latency", at);
+    let Some(service) = &meter.service else {
+        return;
+    };
+    histogram(service, ".meter.service", at);
+    // A latency begins when the operation is due, which is not after it is issued.
+    let is_longer = |of: fn(&Histogram) -> Option<u64>| of(service) > of(&meter.latency);
+    if service.sum_ns() > meter.latency.sum_ns()
+        || is_longer(Histogram::max_ns)
+        || is_longer(Histogram::min_ns)
+    {
+        let why = "service times are longer than latencies, which begin before them";
+        at.broken(".meter.service", why);
     }
-    steps(operation, place, found);
 }
 
 /// Steps follow one another from an operation's issue to its completion.
-fn steps(operation: &OperationRecord, place: &str, found: &mut Findings) {
+fn steps(operation: &OperationRecord, at: &mut At<'_>) {
     if operation.steps.is_empty() {
         return;
     }
-    let place = format!("{place}.steps");
     let whole = service(operation);
     let (mut sum_ns, mut count) = (0_u128, 0_u64);
     for (index, step) in operation.steps.iter().enumerate() {
-        let place = format!("{place}[{index}].latency");
-        histogram(&step.latency, &place, found);
+        let field = format!(".steps[{index}].latency");
+        histogram(&step.latency, &field, at);
         sum_ns += step.latency.sum_ns();
         count = count.saturating_add(step.latency.count());
-        if step.latency.max_ns() > whole.max_ns() {
-            let why = format!(
-                "the longest {} took {} ns, and the longest operation {} ns",
-                step.step,
-                step.latency.max_ns().unwrap_or(0),
-                whole.max_ns().unwrap_or(0)
-            );
-            found.broken(Rule::Steps, &place, why);
-        }
+        let most = whole.max_ns().unwrap_or(0);
+        at.at_most(&field, step.latency.max_ns(), most, "of the operations");
     }
-    if count < operation.meter.operations {
-        let why = format!("{count} steps of {} operations", operation.meter.operations);
-        found.broken(Rule::Steps, &place, why);
-    }
-    if sum_ns > whole.sum_ns() {
-        let why = format!(
-            "steps took {sum_ns} ns, and the operations {} ns",
-            whole.sum_ns()
-        );
-        found.broken(Rule::Steps, &place, why);
-    }
+    let by = "of the operations";
+    at.at_least(".steps", count, operation.meter.operations, by);
+    at.within(".steps: ns", sum_ns, 0..=whole.sum_ns(), by);
 }
 
 /// The greatest durations of all segments, each in the bucket of its histogram.
-fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let actions: BTreeSet<Action> = phase.all_operations().map(|known| known.action).collect();
     let mut known = phase.slowest.iter().map(|slowest| slowest.action);
     if let Some(other) = known.find(|action| !actions.contains(action)) {
         let why = format!("the segments have no {}", other.name());
-        found.broken(Rule::Slowest, format!("{place}.slowest"), why);
+        at.broken(".slowest", why);
     }
     for action in actions {
         let latencies = || {
@@ -112,35 +97,24 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Find
             .iter()
             .position(|slowest| slowest.action == action);
         let operations = index.map_or(&[][..], |index| &phase.slowest[index].operations);
-        let place = format!("{place}.slowest[{}].operations", index.unwrap_or(0));
-        let kept: Vec<u64> = operations
-            .iter()
-            .map(|slow| Histogram::kept(slow.ns))
-            .collect();
-        let by = "the greatest of the latencies are";
-        found.at(Rule::Slowest, &place).same(&kept, &greatest, by);
+        let mut at = at.below(&format!(".slowest[{}].operations", index.unwrap_or(0)));
+        let kept = operations.iter().map(|slow| Histogram::kept(slow.ns));
+        let kept: Vec<u64> = kept.collect();
+        at.same("", kept, greatest, "by the latencies");
         let max = latencies().filter_map(Histogram::max_ns).max();
-        if let (Some(slow), Some(max)) = (operations.first(), max) {
-            let place = format!("{place}[0].ns");
-            found
-                .at(Rule::Slowest, &place)
-                .same(&slow.ns, &max, "the greatest latency is");
-        }
+        let first = operations.first().map(|slow| slow.ns);
+        at.same("[0].ns", first, max, "the greatest latency is");
         if !operations.is_sorted_by(|one, other| one.ns >= other.ns) {
-            found.broken(Rule::Slowest, &place, "they are not in their order");
+            at.broken("", "they are not in their order");
         }
-        slow_ones(scope, phase, operations, &place, found);
+        for (index, slow) in operations.iter().enumerate() {
+            slow_one(scope, phase, slow, &mut at.below(&format!("[{index}]")));
+        }
     }
 }
 
-/// When they were, whose they were, and where.
-fn slow_ones(
-    scope: &Scope<'_>,
-    phase: &PhaseRecord,
-    operations: &[SlowOperation],
-    place: &str,
-    found: &mut Findings,
-) {
+/// When it was, whose it was, and where.
+fn slow_one(scope: &Scope<'_>, phase: &PhaseRecord, slow: &SlowOperation, at: &mut At<'_>) {
     // A worker that was kept by an operation of the warm-up may end that later than others end the
     // measurement.
     let Some((began_ns, ended_ns)) = phase.span_ns() else {
@@ -148,35 +122,27 @@ fn slow_ones(
     };
     let slack_ns = scope.clocks_ns();
     let phase_ns = began_ns.saturating_sub(slack_ns)..=ended_ns.saturating_add(slack_ns);
-    for (index, slow) in operations.iter().enumerate() {
-        let place = format!("{place}[{index}]");
-        let mut broken = |why: String| found.broken(Rule::Slowest, &place, why);
-        let lasted_ns = if scope.is_open(phase) { 0 } else { slow.ns };
-        let completed_ns = slow.issued_ns.saturating_add(lasted_ns);
-        if [slow.issued_ns, completed_ns]
-            .iter()
-            .any(|ns| !phase_ns.contains(ns))
-        {
-            broken("it was issued, or completed, outside of the phase".to_owned());
+    let lasted_ns = if scope.is_open(phase) { 0 } else { slow.ns };
+    let completed_ns = slow.issued_ns.saturating_add(lasted_ns);
+    for ns in [slow.issued_ns, completed_ns] {
+        at.within(".issued_ns", ns, phase_ns.clone(), "in the phase");
+    }
+    if slow.worker >= scope.workers {
+        at.broken(".worker", format!("there is no worker {}", slow.worker));
+    }
+    if let Some(SlowStep { step, ns }) = &slow.step {
+        let mut steps = phase
+            .all_operations()
+            .flat_map(|operation| &operation.steps);
+        let is_known =
+            steps.any(|known| known.step == *step && known.latency.max_ns() >= Some(*ns));
+        if *ns > slow.ns || !is_known {
+            let why = format!("{step} of {ns} ns does not belong to the operation");
+            at.broken(".step", why);
         }
-        if slow.worker >= scope.workers {
-            broken(format!("there is no worker {}", slow.worker));
-        }
-        if let Some(SlowStep { step, ns }) = &slow.step {
-            let mut steps = phase
-                .all_operations()
-                .flat_map(|operation| &operation.steps);
-            let is_known =
-                steps.any(|known| known.step == *step && known.latency.max_ns() >= Some(*ns));
-            if *ns > slow.ns || !is_known {
-                broken(format!(
-                    "its step {step} of {ns} ns does not belong to the operation"
-                ));
-            }
-        }
-        if !is_in_location(scope, &slow.path) {
-            broken(format!("{} is in no location", slow.path));
-        }
+    }
+    if !is_in_location(scope, &slow.path) {
+        at.broken(".path", format!("{} is in no location", slow.path));
     }
 }
 
@@ -193,7 +159,7 @@ fn is_in_location(scope: &Scope<'_>, path: &str) -> bool {
 }
 
 /// No worker performs more at a time than its depth.
-fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     if !phase.complete {
         return;
     }
@@ -204,41 +170,30 @@ fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fi
         1 => 0,
         _ => all_workers * depth * u128::from(longest_ns(phase)),
     };
-    let spent = |segments: &mut dyn Iterator<Item = &Segment>| -> u128 {
-        let operations = segments.flat_map(|segment| &segment.operations);
-        operations
-            .map(|operation| service(operation).sum_ns())
-            .sum()
-    };
     let clocks = u128::from(scope.clocks_ns()) * all_workers;
-    let mut compare = |spent_ns: u128, had_ns: u128, whose: &str| {
-        let had_ns = had_ns
+    let mut compare = |field: &str, segments: &[&Segment], had_ns: u128| {
+        let operations = segments.iter().flat_map(|segment| &segment.operations);
+        let spent_ns: u128 = operations.map(|known| service(known).sum_ns()).sum();
+        let most = had_ns
             .saturating_mul(depth)
             .saturating_add(begun_before)
             .saturating_add(clocks);
-        if spent_ns > had_ns {
-            let why =
-                format!("operations took {spent_ns} ns, and {whose} had {had_ns} ns for them");
-            found.broken(Rule::WorkTime, place, why);
-        }
+        let field = format!("{field}: time of operations");
+        at.within(&field, spent_ns, 0..=most, "of the workers");
     };
+    let measured: Vec<&Segment> = phase.measured().collect();
     let of_workers = phase
         .workers
         .iter()
         .map(|worker| u128::from(worker.ended_ns.saturating_sub(worker.began_ns)))
         .sum();
-    compare(spent(&mut phase.measured()), of_workers, "the workers");
-    for segment in &phase.segments {
+    compare(".workers", &measured, of_workers);
+    for (number, segment) in phase.segments.iter().enumerate() {
         let lasted = u128::from(segment.ended_ns.saturating_sub(segment.began_ns));
-        let is_measured = segment.kind == SegmentKind::Measured;
-        let whose = match is_measured {
-            true => "a measured segment",
-            false => "the segments before the measured ones",
-        };
-        let spent_ns = spent(&mut std::iter::once(segment));
-        compare(spent_ns, lasted * all_workers, whose);
+        let field = format!(".segments[{number}]");
+        compare(&field, &[segment], lasted * all_workers);
     }
     if phase.phase == Phase::Transactions && all_workers == 0 {
-        compare(1, 0, "no worker");
+        at.broken("", "there is no worker");
     }
 }

@@ -3,12 +3,13 @@
 
 use record::evidence::Residency;
 use record::run::PhaseRecord;
-use system::counters::DeviceReading;
+use system::counters::{DeviceReading, DeviceRole};
 use system::{Accounted, Fact};
 
 use super::columns::{Columns, fields};
+use super::counters::units;
 use super::laws;
-use super::scope::{Findings, Rule, Scope};
+use super::scope::{At, Findings, Rule, Scope};
 
 /// The most files of a sample of the pool.
 const SAMPLE_MAX: u64 = 100;
@@ -17,97 +18,55 @@ const SECTOR_BYTES: u64 = 512;
 
 /// Counters of a phase and of the sync after it are within those of the run, and of as many
 /// devices.
-pub(super) fn check(
-    scope: &Scope<'_>,
-    phase: &PhaseRecord,
-    place: &str,
-    whole: &Columns,
-    found: &mut Findings,
-) {
+pub(super) fn check(scope: &Scope<'_>, phase: &PhaseRecord, whole: &Columns, at: &mut At<'_>) {
     let Some(evidence) = phase.evidence.as_ref().filter(|_| !scope.has_ranks()) else {
         return;
     };
-    let place = format!("{place}.evidence");
+    let mut at = at.below(".evidence");
     if let Some(residency) = &evidence.residency {
-        sample(scope, residency, &place, found);
+        sample(scope, residency, &mut at.below(".residency"));
     }
     let mut sums = Columns::default();
-    for (name, accounted) in [
-        ("performing", Some(&evidence.performing)),
-        ("syncing", evidence.syncing.as_ref()),
+    for (field, counted) in [
+        (".performing", Some(&evidence.performing)),
+        (".syncing", evidence.syncing.as_ref()),
     ] {
-        if let Some(accounted) = accounted {
-            devices(
-                scope,
-                accounted,
-                &format!("{place}.{name}.devices"),
-                &mut sums,
-                found,
-            );
+        if let Some(counted) = counted {
+            devices(scope, counted, &mut sums, &mut at.below(field));
         }
     }
-    sums.within(whole, "the phase", &place, found);
+    sums.within(whole, &mut at);
 }
 
 /// Devices are those of the whole run, in their order, and move whole sectors.
-fn devices(
-    scope: &Scope<'_>,
-    accounted: &Accounted,
-    place: &str,
-    sums: &mut Columns,
-    found: &mut Findings,
-) {
-    let Fact::Known(devices) = &accounted.devices else {
-        return;
-    };
-    if let Fact::Known(of_run) = &scope.during.counted.devices {
-        let names = |devices: &[DeviceReading]| -> Vec<String> {
-            let names = devices
-                .iter()
-                .map(|device| format!("{} {:?}", device.name, device.role));
-            names.collect()
-        };
-        found
-            .at(Rule::Counters, place)
-            .same(&names(devices), &names(of_run), "in the run");
+fn devices(scope: &Scope<'_>, counted: &Accounted, sums: &mut Columns, at: &mut At<'_>) {
+    fn names(devices: &Fact<Vec<DeviceReading>>) -> Option<Vec<(&str, DeviceRole)>> {
+        let devices = devices.known()?.iter();
+        Some(devices.map(|one| (&*one.name, one.role)).collect())
     }
-    for DeviceReading { name, counters, .. } in devices {
-        let Fact::Known(counters) = counters else {
-            continue;
-        };
-        sums.add(&format!("devices.{name}"), &fields(counters));
-        for (bytes, what) in [
-            (&counters.read_bytes, "reads"),
-            (&counters.written_bytes, "writes"),
-            (&counters.discarded_bytes, "discards"),
-        ] {
-            if let Some(bytes) = bytes.known().filter(|bytes| **bytes % SECTOR_BYTES != 0) {
-                found.broken(
-                    Rule::Counters,
-                    place,
-                    format!("{name} had {what} of {bytes} bytes"),
-                );
-            }
-        }
+    let (devices, of_run) = (&counted.devices, &scope.during.counted.devices);
+    at.same(".devices", names(devices), names(of_run), "in the run");
+    for DeviceReading { name, counters, .. } in devices.known().into_iter().flatten() {
+        let counters = fields(&counters.known());
+        sums.add(&format!("devices.{name}"), &counters);
+        let mut at = at.below(&format!(".devices: {name}"));
+        units([1, SECTOR_BYTES], "devices", &counters, &mut at);
     }
 }
 
-fn sample(scope: &Scope<'_>, residency: &Residency, place: &str, found: &mut Findings) {
+fn sample(scope: &Scope<'_>, residency: &Residency, at: &mut At<'_>) {
     let workload = &scope.spec.workload;
     let largest = workload.content_bytes_max();
     let page = scope.record.host.page_size_bytes.max(1);
-    for (name, sample) in [("before", &residency.before), ("after", &residency.after)] {
+    for (name, sample) in [(".before", &residency.before), (".after", &residency.after)] {
         let Fact::Known(sample) = sample else {
             continue;
         };
-        let place = format!("{place}.residency.{name}");
-        laws::check(&laws::OF_SAMPLE, Rule::Counters, sample, &place, found);
-        let (files, pages) = (sample.files, sample.pages);
-        let most = files.saturating_mul(largest.div_ceil(page));
-        if pages > most || !(1..=SAMPLE_MAX).contains(&files) {
-            let why = format!("{files} files have {pages} pages");
-            found.broken(Rule::Counters, place, why);
-        }
+        let mut at = at.below(name);
+        laws::check(&laws::OF_SAMPLE, sample, &mut at);
+        let most = sample.files.saturating_mul(largest.div_ceil(page));
+        at.at_most(".pages", sample.pages, most, "of its files");
+        at.within(".files", sample.files, 1..=SAMPLE_MAX, "of a sample");
     }
 }
 
@@ -142,13 +101,11 @@ pub(super) fn sampled(scope: &Scope<'_>, found: &mut Findings) {
         ] {
             // Each worker gives what it has, and a file may be gone under another name.
             let sampled = sample.known().map_or(0, |sample| sample.files);
-            if sampled > (files / 100).clamp(1, most) {
-                let why = format!(
-                    "a sample of {sampled} of {files} files, of which a hundredth is taken at most"
-                );
-                let place = format!("{}.evidence.residency.{name}", scope.place(index));
-                found.broken(Rule::Counters, place, why);
-            }
+            let place = format!("{}.evidence.residency.{name}", scope.place(index));
+            let most = (files / 100).clamp(1, most);
+            found
+                .at(Rule::Counters, place)
+                .at_most(".files", sampled, most, "of a hundredth");
         }
     }
 }

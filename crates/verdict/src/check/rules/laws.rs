@@ -4,7 +4,7 @@ use serde::Serialize;
 use serde_json::Value;
 
 use super::columns::number;
-use super::scope::{Findings, Rule};
+use super::scope::At;
 
 /// How a number stands to another.
 #[derive(Clone, Copy, PartialEq)]
@@ -52,13 +52,7 @@ pub(super) const OF_SAMPLE: [Law; 4] = [
 ];
 
 /// Holds a part of a record against its laws, as far as both numbers are known.
-pub(super) fn check(
-    laws: &[Law],
-    rule: Rule,
-    part: &impl Serialize,
-    place: &str,
-    found: &mut Findings,
-) {
+pub(super) fn check(laws: &[Law], part: &impl Serialize, found: &mut At<'_>) {
     let part = serde_json::to_value(part).unwrap_or_default();
     for (path, relation, other) in laws {
         let (Some(one), Some(value)) = (at(&part, path), at(&part, other)) else {
@@ -75,7 +69,7 @@ pub(super) fn check(
         };
         if !holds {
             let why = format!("{one}, and {words} {other}, which is {value}");
-            found.broken(rule, format!("{place}.{path}"), why);
+            found.broken(&format!(".{path}"), why);
         }
     }
 }

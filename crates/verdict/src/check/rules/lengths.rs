@@ -1,9 +1,10 @@
 //! How long phases last, by what was asked for and by what was done over them.
 
 use spec::{Durability, Stop};
-use workload::{End, Phase};
+use workload::Phase;
 
-use super::scope::{Findings, Rule, Scope, longest_ns};
+use super::columns::sum;
+use super::scope::{At, Findings, Rule, Scope, longest_ns};
 use super::times;
 use record::run::PhaseRecord;
 
@@ -30,11 +31,6 @@ fn think_ns(scope: &Scope<'_>) -> u64 {
     }
 }
 
-/// Whether a transaction follows upon the other.
-fn is_busy(scope: &Scope<'_>, phase: &PhaseRecord) -> bool {
-    !scope.is_open(phase) && think_ns(scope) == 0
-}
-
 /// How long a worker may be in one operation or wait for others', as far as that is recorded.
 fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
     let waits = phase
@@ -50,6 +46,7 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     let Some((began_ns, ended_ns)) = phase.span_ns() else {
         return;
     };
+    let mut at = found.at(Rule::Duration, place);
     let lasted_ns = ended_ns.saturating_sub(began_ns);
     // Slices count from before the workers begin.
     let read_ns = phase.machine.as_ref().map(|machine| machine.began_ns);
@@ -62,12 +59,8 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
         .saturating_sub(1)
         .saturating_mul(width_ns);
     let slack_ns = if scope.has_ranks() { SOON_NS } else { 0 };
-    if last_slice_ns > ended_ns.saturating_sub(least_ns).saturating_add(slack_ns) {
-        let why = format!(
-            "it lasted {lasted_ns} ns, and has operations {last_slice_ns} ns after its beginning"
-        );
-        found.broken(Rule::Duration, place, why);
-    }
+    let most = ended_ns.saturating_sub(least_ns).saturating_add(slack_ns);
+    at.at_most(".slices: last", last_slice_ns, most, "in the phase");
     let has_failures = phase
         .all_operations()
         .any(|operation| operation.meter.failed > 0);
@@ -77,83 +70,62 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     let is_even = is_undisturbed(phase) && !has_failures && is_timed && phase.complete;
     let silent_ns = lasted_ns.saturating_sub(last_slice_ns.saturating_add(width_ns));
     let pause_ns = SOON_NS.saturating_add(at_most_in_one_ns(phase).saturating_mul(2));
-    let has_series = !phase.slices.is_empty();
-    // Directories are made and removed in the other phases, and no operation tells of it.
-    let is_work = phase.phase == Phase::Transactions && has_work(phase);
-    if has_series && is_even && is_busy(scope, phase) && silent_ns > pause_ns && is_work {
-        let why =
-            format!("it lasted {lasted_ns} ns, and nothing was done in its last {silent_ns} ns");
-        found.broken(Rule::Duration, place, why);
+    if phase.phase != Phase::Transactions {
+        // Directories are made and removed in the other phases, and no operation tells of it.
+        return;
     }
-    if phase.phase == Phase::Transactions && phase.complete {
-        let moments = (least_ns, began_ns, ended_ns);
-        as_asked(scope, phase, place, moments, pause_ns, is_even, found);
+    // Workers did not spend their time with what they left undone.
+    let mut segments = phase.segments.iter();
+    let has_work = segments.all(|segment| segment.skipped.total() == 0);
+    let is_busy = !scope.is_open(phase) && think_ns(scope) == 0 && has_work;
+    if !phase.slices.is_empty() && is_even && is_busy {
+        at.at_most(": silent at its end", silent_ns, pause_ns, "by its slices");
     }
-}
-
-/// Whether workers did not spend their time with what they left undone.
-fn has_work(phase: &PhaseRecord) -> bool {
-    phase
-        .segments
-        .iter()
-        .all(|segment| segment.skipped.total() == 0)
+    if phase.complete {
+        let early_ns = began_ns
+            .saturating_sub(least_ns)
+            .saturating_add(scope.clocks_ns());
+        let pause_ns = is_even.then(|| pause_ns.saturating_add(think_ns(scope)));
+        as_asked(scope, phase, (early_ns, pause_ns), &mut at);
+    }
 }
 
 fn ns(nanoseconds: u128) -> u64 {
     u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
 
-/// Transactions that end with time last so long, and a warm-up does.
+/// Transactions that end with time last so long, and a warm-up does. They may be early by so much,
+/// since the thread that ends them saw them begin before the workers did, and after the machine was
+/// read; where it is known, they are late by no more than a pause.
 fn as_asked(
     scope: &Scope<'_>,
     phase: &PhaseRecord,
-    place: &str,
-    (least_ns, began_ns, ended_ns): (u64, u64, u64),
-    pause_ns: u64,
-    is_even: bool,
-    found: &mut Findings,
+    (early_ns, pause_ns): (u64, Option<u64>),
+    at: &mut At<'_>,
 ) {
+    let Some((began_ns, ended_ns)) = phase.span_ns() else {
+        return;
+    };
     let drive = &scope.spec.drive;
     let warm_up_ns = ns(drive.warm_up.as_nanos());
-    let all = phase.all_issued();
-    let has_ended = scope.record.actual.end.known() == Some(&End::Complete);
-    let is_by_number = all >= scope.asked_for() || !has_ended;
-    // The thread that ends them saw them begin before the workers did, and after the machine was
-    // read.
-    let early_ns = began_ns
-        .saturating_sub(least_ns)
-        .saturating_add(scope.clocks_ns());
-    let mut compare = |what: &str, lasted_ns: u64, asked_ns: u64| {
-        let late_ns = pause_ns
-            .saturating_add(think_ns(scope))
-            .saturating_add(asked_ns / 20);
-        // What ends before its time has come to the end of its number.
-        let is_short = lasted_ns.saturating_add(early_ns) < asked_ns && !is_by_number;
-        if is_short || (is_even && lasted_ns > asked_ns.saturating_add(late_ns)) {
-            let why = format!("{what} lasted {lasted_ns} ns, and {asked_ns} ns were asked for");
-            found.broken(Rule::Duration, place, why);
-        }
+    // What ends before its time has come to the end of its number.
+    let is_by_time = phase.all_issued() < scope.asked_for() && scope.has_ended();
+    let mut lasts = |what: &str, until_ns: u64, asked_ns: u64| {
+        let lasted_ns = until_ns.saturating_sub(began_ns);
+        let least = is_by_time.then(|| asked_ns.saturating_sub(early_ns));
+        at.at_least(what, lasted_ns, least, "by the spec");
+        let most = pause_ns.map(|pause_ns| sum([asked_ns, asked_ns / 20, pause_ns]));
+        at.at_most(what, lasted_ns, most, "by the spec");
     };
-    let first = phase
-        .measured()
-        .next()
-        .filter(|_| warm_up_ns > 0 && drive.steady().is_none());
-    if let Some(first) = first {
-        compare(
-            "the warm-up",
-            first.began_ns.saturating_sub(began_ns),
-            warm_up_ns,
-        );
+    let first = phase.measured().next();
+    if let Some(first) = first.filter(|_| warm_up_ns > 0 && drive.steady().is_none()) {
+        lasts(": the warm-up", first.began_ns, warm_up_ns);
     }
-    let rounds = phase
-        .steady
-        .as_ref()
-        .map_or(0, |found| found.rounds.len() as u64);
+    let rounds = phase.steady.as_ref().map_or(0, |found| found.rounds.len());
     let asked_ns = match drive.stop {
         Stop::Transactions => return,
         Stop::After(time) => ns(time.as_nanos()),
-        Stop::Steady(asked) => rounds.saturating_mul(asked.round_ns),
+        Stop::Steady(asked) => asked.round_ns.saturating_mul(rounds as u64),
     };
-    let lasted_ns = ended_ns.saturating_sub(began_ns);
-    compare("they", lasted_ns, warm_up_ns.saturating_add(asked_ns));
+    lasts("", ended_ns, warm_up_ns.saturating_add(asked_ns));
 }

@@ -11,7 +11,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let Some(sweep) = &record.spec.drive.sweep else {
         return;
     };
-    let place = "record.actual.sweep_steps";
+    let mut at = found.at(Rule::Parts, "record.actual.sweep_steps");
     let steps = &record.actual.sweep_steps;
     let loads = steps.iter().map(|step| step.load);
     let are_rates = loads.clone().all(|load| matches!(load, Load::Rate(_)));
@@ -32,7 +32,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
         Climb::Ranks(ranks) => are(&mut ranks.iter().map(|count| Load::Ranks(*count))),
     };
     if !is_right {
-        found.broken(Rule::Parts, place, "their loads are not those of the sweep");
+        at.broken("", "their loads are not those of the sweep");
     }
     let workers = record.spec.workload.workers.count();
     let ranks = record.spec.ranks.max(1);
@@ -42,9 +42,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
             Load::Workers(each) => each.saturating_mul(ranks),
             Load::Ranks(some) => workers / ranks * some,
         };
-        let place = format!("{place}[{index}].workers");
-        found
-            .at(Rule::Parts, &place)
-            .same(&step.workers, &expected, "by the sweep");
+        let field = format!("[{index}].workers");
+        at.same(&field, step.workers, expected, "by the sweep");
     }
 }

@@ -4,77 +4,69 @@
 use std::collections::BTreeMap;
 
 use measure::steady::{self, DRIFT_MAX, WINDOW_ROUNDS};
-use measure::{
-    Histogram, LATENCY_PRECISION_BITS, SLICE_NS, SLICES_MAX, SLOWEST_KEPT, SparseHistogram,
-};
+use measure::{LATENCY_PRECISION_BITS, Meter, SLICE_NS, SLICES_MAX, SLOWEST_KEPT, SparseHistogram};
 use spec::{SteadyRule, Stop};
-use workload::{Action, End, Phase, Role};
+use workload::{Action, Phase, Role};
 
 use super::lengths::is_undisturbed;
-use super::scope::{Findings, Rule, Scope};
+use super::scope::{At, Findings, Rule, Scope};
 use record::SteadyFound;
-use record::run::{PhaseRecord, SlowOperation};
+use record::run::{OperationRecord, PhaseRecord, SlowOperation};
 
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     if phase.complete && !phase.slices.is_empty() {
-        series(scope, phase, place, found);
-        extremes(scope, phase, place, found);
+        series(scope, phase, &mut found.at(Rule::Series, place));
+        extremes(scope, phase, &mut found.at(Rule::Slowest, place));
     }
-    arrivals(scope, phase, place, found);
-    self::steady(scope, phase, place, found);
+    arrivals(scope, phase, &mut found.at(Rule::Arrivals, place));
+    self::steady(scope, phase, &mut found.at(Rule::Steady, place));
 }
 
 type RoleAction = (Role, Action);
 
 /// The sums of all slices are those of all segments, and so are their latencies.
-fn series(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
-    let mut done: BTreeMap<RoleAction, ([u64; 3], Histogram)> = BTreeMap::new();
-    for operation in phase.all_operations() {
-        let meter = &operation.meter;
-        if meter.operations + meter.failed == 0 {
-            continue;
+fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
+    let mut at = at.below(".slices");
+    let mut done: BTreeMap<RoleAction, Meter> = BTreeMap::new();
+    for OperationRecord {
+        role,
+        action,
+        meter,
+        ..
+    } in phase.all_operations()
+    {
+        if meter.operations + meter.failed > 0 {
+            done.entry((*role, *action)).or_default().merge(meter);
         }
-        let (counts, latency) = done.entry((operation.role, operation.action)).or_default();
-        counts[0] += meter.operations;
-        counts[1] += meter.bytes;
-        counts[2] += meter.failed;
-        latency.merge(&meter.latency);
     }
     let series = phase.slices.totals();
-    let place = format!("{place}.slices");
     // They become wider only where they would be too many.
-    if phase.slices.width_ns() > SLICE_NS && phase.slices.len() <= SLICES_MAX / 2 {
-        let why = format!(
-            "{} of {} ns each",
-            phase.slices.len(),
-            phase.slices.width_ns()
-        );
-        found.broken(Rule::Series, &place, why);
+    if phase.slices.width_ns() > SLICE_NS {
+        let (slices, least) = (phase.slices.len() as u64, SLICES_MAX as u64 / 2 + 1);
+        at.at_least(": wide ones", slices, least, "before they are wider");
     }
     let none = SparseHistogram::default();
     for key in done.keys().chain(series.keys()) {
         let name = key.1.name();
         let of_slices = series.get(key);
         let of_slices = of_slices.map_or([0; 3], |sum| [sum.operations, sum.bytes, sum.failed]);
-        let of_segments = done.get(key).map_or([0; 3], |(counts, _)| *counts);
-        let counts = format!("{place}: operations, bytes and failures of {name}");
-        found
-            .at(Rule::Series, &counts)
-            .same(&of_slices, &of_segments, "in the segments");
-        let Some((_, latency)) = done.get(key).filter(|_| scope.spec.latencies) else {
+        let of_segments = done.get(key);
+        let of_segments = of_segments.map_or([0; 3], |sum| [sum.operations, sum.bytes, sum.failed]);
+        let counts = format!(": operations, bytes and failures of {name}");
+        at.same(&counts, of_slices, of_segments, "in the segments");
+        let Some(Meter { latency, .. }) = done.get(key).filter(|_| scope.spec.latencies) else {
             continue;
         };
         let of_slices = series.get(key).map_or(&none, |sum| &sum.latency);
         if let Err(why) = of_slices.is_coarse_of(latency, LATENCY_PRECISION_BITS) {
-            let why = format!("latencies of {name}: {why} as in the segments");
-            found.broken(Rule::Series, &place, why);
+            at.broken("", format!("latencies of {name}: {why} as in the segments"));
         }
     }
-    shared(phase, &place, found);
+    shared(phase, &mut at);
 }
 
 /// Each group of slices has as many latencies as operations, in the first that has the key.
-fn shared(phase: &PhaseRecord, place: &str, found: &mut Findings) {
+fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     let slices: Vec<_> = phase.slices.iter().collect();
     for (number, group) in slices.chunks(phase.slices.sharing().max(1)).enumerate() {
         let mut sums: BTreeMap<&RoleAction, (u64, u64)> = BTreeMap::new();
@@ -84,17 +76,15 @@ fn shared(phase: &PhaseRecord, place: &str, found: &mut Findings) {
             sum.1 = sum.1.saturating_add(meter.latency.count());
         }
         for (key, (operations, latencies)) in sums {
-            let place = format!("{place}: latencies of {} in group {number}", key.1.name());
-            found
-                .at(Rule::Series, &place)
-                .same(&latencies, &operations, "operations:");
+            let field = format!(": latencies of {} in group {number}", key.1.name());
+            at.same(&field, latencies, operations, "operations:");
         }
     }
 }
 
 /// The slowest operations are in the slice in which they completed, and what is the greatest of a
 /// slice is among the slowest.
-fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(machine), Some(first)) = (&phase.machine, phase.segments.first()) else {
         return;
     };
@@ -124,14 +114,14 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
             .max()
     };
     for (index, slowest) in phase.slowest.iter().enumerate() {
-        let place = format!("{place}.slowest[{index}]");
+        let mut at = at.below(&format!(".slowest[{index}]"));
         let greatest = |group: usize| greatest(group, slowest.action);
         let groups_of = |slow: &SlowOperation| group_of(slow.issued_ns.saturating_add(slow.ns));
         for slow in &slowest.operations {
             if !groups_of(slow).any(|group| greatest(group) >= Some(slow.ns)) {
                 let ns = slow.ns;
                 let why = format!("one of {ns} ns is not in the slice in which it completed");
-                found.broken(Rule::Slowest, &place, why);
+                at.broken("", why);
             }
         }
         let least = slowest.operations.last().map_or(0, |slow| slow.ns);
@@ -143,7 +133,7 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
             if let Some(max) = max.filter(|_| !slowest.operations.iter().any(is_it)) {
                 let why =
                     format!("slices have one of {max} ns, which is not among them at that time");
-                found.broken(Rule::Slowest, &place, why);
+                at.broken("", why);
             }
         }
     }
@@ -155,13 +145,13 @@ const WAITING_MAX: u64 = 10_000_000;
 const DEVIATIONS: f64 = 8.0;
 
 /// What has arrived is the rate times the time.
-fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(per_second), Some(waiting)) = (scope.per_second, phase.waiting) else {
         return;
     };
     let is_by_time = matches!(scope.spec.drive.stop, Stop::After(_));
     let is_whole = phase.phase == Phase::Transactions && phase.complete && is_by_time;
-    if !is_whole || scope.record.actual.end.known() != Some(&End::Complete) {
+    if !is_whole || !scope.has_ended() {
         return;
     }
     let (Some(first), Some(last)) = (phase.segments.first(), phase.segments.last()) else {
@@ -188,7 +178,7 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
         let why = format!(
             "{arrived} have arrived in {least_s:.3} to {most_s:.3} s, at {per_second} a second"
         );
-        found.broken(Rule::Arrivals, format!("{place}.waiting"), why);
+        at.broken(".waiting", why);
     }
 }
 
@@ -196,11 +186,11 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Fin
 /// share on a busy machine.
 const ROUND_OFF: f64 = 0.5;
 
-fn steady(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
+fn steady(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(what), Some(asked)) = (&phase.steady, scope.spec.drive.steady()) else {
         return;
     };
-    let place = format!("{place}.steady");
+    let mut at = at.below(".steady");
     let first = what.rounds.len().saturating_sub(WINDOW_ROUNDS);
     let is_whole = what.rounds.len() >= WINDOW_ROUNDS;
     let snia = steady::window(&what.rounds[first..]).filter(|_| is_whole);
@@ -215,14 +205,9 @@ fn steady(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
         is_steady,
         ..what.clone()
     };
-    found
-        .at(Rule::Steady, &place)
-        .same(what, &expected, "by the rule");
-    let (count, most) = (what.rounds.len(), asked.rounds_max);
-    if count > most as usize {
-        let why = format!("{count} rounds, and at most {most} were asked for");
-        found.broken(Rule::Steady, &place, why);
-    }
+    at.same("", what, expected, "by the rule");
+    let (count, most) = (what.rounds.len() as u64, u64::from(asked.rounds_max));
+    at.at_most(".rounds", count, most, "by the spec");
     if !phase.complete || !is_undisturbed(phase) {
         return;
     }
@@ -231,10 +216,7 @@ fn steady(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findi
         let seconds = segment.ended_ns.saturating_sub(segment.began_ns) as f64 / 1e9;
         let (counted, seen) = (segment.transactions as f64, rate * seconds);
         let off = counted.max(seen) * ROUND_OFF + f64::from(scope.workers) * 4.0;
-        if (counted - seen).abs() > off {
-            let why =
-                format!("a round of {rate} a second has {counted} transactions in {seconds:.3} s");
-            found.broken(Rule::Steady, &place, why);
-        }
+        let range = counted - off..=counted + off;
+        at.within(".rounds: transactions", seen, range, "in the segment");
     }
 }

@@ -1,6 +1,7 @@
 //! What rules speak of, and where they tell what they have found.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 
 use measure::Histogram;
 use schemars::JsonSchema;
@@ -8,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use spec::RunSpec;
 use system::Fact;
-use workload::Phase;
+use workload::{End, Phase};
 
 use super::super::values;
 use record::Outcome;
@@ -96,17 +97,6 @@ pub(in crate::check) struct Findings {
 }
 
 impl Findings {
-    /// Takes the first break of a rule: others of the same rule tell no more.
-    pub(super) fn broken(&mut self, rule: Rule, field: impl Into<String>, why: impl Into<String>) {
-        if !self.broken.iter().any(|known| known.rule == rule) {
-            self.broken.push(BrokenRule {
-                rule,
-                field: field.into(),
-                why: why.into(),
-            });
-        }
-    }
-
     pub(super) fn unchecked(&mut self, rule: Rule, field: &str, why: impl Into<String>) {
         self.unchecked.push(BrokenRule {
             rule,
@@ -116,32 +106,129 @@ impl Findings {
     }
 
     /// A place that is held against a rule.
-    pub(super) fn at<'f>(&'f mut self, rule: Rule, place: &'f str) -> At<'f> {
-        let found = self;
-        At { found, rule, place }
+    pub(super) fn at(&mut self, rule: Rule, place: impl Into<String>) -> At<'_> {
+        At {
+            rule,
+            place: place.into(),
+            found: self,
+        }
     }
 }
 
-/// A place of a record that is held against a rule.
+/// A place of a record that is held against a rule. Fields are below it: they begin with what
+/// separates them, such as a point.
 pub(super) struct At<'f> {
     found: &'f mut Findings,
     rule: Rule,
-    place: &'f str,
+    place: String,
 }
 
 impl At<'_> {
+    /// A field that is held against the same rule.
+    pub(super) fn below(&mut self, field: &str) -> At<'_> {
+        self.found.at(self.rule, format!("{}{field}", self.place))
+    }
+
+    /// The same place, held against another rule.
+    pub(super) fn of(&mut self, rule: Rule) -> At<'_> {
+        self.found.at(rule, &*self.place)
+    }
+
+    /// Takes the first break of a rule: others of the same rule tell no more.
+    pub(super) fn broken(&mut self, field: &str, why: impl Into<String>) {
+        let Self { found, rule, place } = self;
+        if !found.broken.iter().any(|known| known.rule == *rule) {
+            found.broken.push(BrokenRule {
+                rule: *rule,
+                field: format!("{place}{field}"),
+                why: why.into(),
+            });
+        }
+    }
+
     /// What is recorded is what follows from something else in the record; the first place in which
-    /// the two differ breaks the rule.
-    pub(super) fn same<T: Serialize + ?Sized>(self, recorded: &T, expected: &T, by: &str) {
-        let [Ok(recorded), Ok(expected)] = [recorded, expected].map(serde_json::to_value) else {
+    /// the two differ breaks the rule. As a whole either may be unknown.
+    pub(super) fn same(
+        &mut self,
+        field: &str,
+        recorded: impl Serialize,
+        expected: impl Serialize,
+        by: &str,
+    ) {
+        let recorded = serde_json::to_value(recorded).unwrap_or_default();
+        let expected = serde_json::to_value(expected).unwrap_or_default();
+        if recorded.is_null() || expected.is_null() {
             return;
-        };
+        }
+        let place = format!("{}{field}", self.place);
         let mut differs = |place: &str, one: Option<&Value>, other: Option<&Value>| {
             let [one, other] = [one, other].map(|value| value.unwrap_or(&Value::Null));
             let why = format!("{one}, and {by} {other}");
-            self.found.broken(self.rule, place, why);
+            self.found.at(self.rule, place).broken("", why);
         };
-        values::compare(self.place, Some(&recorded), Some(&expected), &mut differs);
+        values::compare(&place, Some(&recorded), Some(&expected), &mut differs);
+    }
+
+    /// A number is in a range, as far as it is known.
+    pub(super) fn within<T: PartialOrd + fmt::Display>(
+        &mut self,
+        field: &str,
+        recorded: impl Into<Option<T>>,
+        range: RangeInclusive<T>,
+        by: &str,
+    ) {
+        if let Some(recorded) = recorded.into().filter(|number| !range.contains(number)) {
+            let (least, most) = range.into_inner();
+            let why = format!("{recorded}, and from {least} to {most} {by}");
+            self.broken(field, why);
+        }
+    }
+
+    /// A number is no more than another, as far as both are known.
+    pub(super) fn at_most(
+        &mut self,
+        field: &str,
+        recorded: impl Into<Option<u64>>,
+        most: impl Into<Option<u64>>,
+        by: &str,
+    ) {
+        if let (Some(recorded), Some(most)) = (recorded.into(), most.into()) {
+            if recorded > most {
+                self.broken(field, format!("{recorded}, and at most {most} {by}"));
+            }
+        }
+    }
+
+    /// A number is no less than another, as far as both are known.
+    pub(super) fn at_least(
+        &mut self,
+        field: &str,
+        recorded: impl Into<Option<u64>>,
+        least: impl Into<Option<u64>>,
+        by: &str,
+    ) {
+        if let (Some(recorded), Some(least)) = (recorded.into(), least.into()) {
+            if recorded < least {
+                self.broken(field, format!("{recorded}, and at least {least} {by}"));
+            }
+        }
+    }
+
+    /// A part is there, or is not, as the spec asks for; where nothing follows from that, either.
+    pub(super) fn due(&mut self, part: &str, is_there: bool, is_due: impl Into<Option<bool>>) {
+        let is_wrong = |is_due: &bool| *is_due != is_there;
+        if let Some(is_due) = is_due.into().filter(is_wrong) {
+            let why = match is_due {
+                true => "it is missing, although the spec asks for it",
+                false => "it is there, although the spec does not ask for it",
+            };
+            self.broken(part, why);
+        }
+    }
+
+    /// The same of what is made at the end: it may be missing where that was not reached.
+    pub(super) fn due_at_end(&mut self, part: &str, is_there: bool, is_due: bool, has_ended: bool) {
+        self.due(part, is_there, (has_ended || !is_due).then_some(is_due));
     }
 }
 
@@ -198,22 +285,26 @@ impl Scope<'_> {
         self.record.actual.outcome == Outcome::Complete
     }
 
+    /// Whether its transactions came to their end, and the pool did not run dry.
+    pub(super) fn has_ended(&self) -> bool {
+        self.record.actual.end.known() == Some(&End::Complete)
+    }
+
     /// Whether transactions of a phase are due by themselves.
     pub(super) fn is_open(&self, phase: &PhaseRecord) -> bool {
         phase.phase == Phase::Transactions && self.per_second.is_some()
     }
 }
 
-/// The operations of all segments, each with its place.
-pub(super) fn placed_operations<'a>(
-    phase: &'a PhaseRecord,
-    place: &'a str,
-) -> impl Iterator<Item = (String, &'a OperationRecord)> {
+/// The operations of all segments, each with its field in the phase.
+pub(super) fn placed_operations(
+    phase: &PhaseRecord,
+) -> impl Iterator<Item = (String, &OperationRecord)> {
     let segments = phase.segments.iter().enumerate();
-    segments.flat_map(move |(number, segment)| {
+    segments.flat_map(|(number, segment)| {
         let operations = segment.operations.iter().enumerate();
-        let place = format!("{place}.segments[{number}]");
-        operations.map(move |(index, one)| (format!("{place}.operations[{index}]"), one))
+        operations
+            .map(move |(index, one)| (format!(".segments[{number}].operations[{index}]"), one))
     })
 }
 

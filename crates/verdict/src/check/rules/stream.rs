@@ -25,15 +25,13 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     }
     match fingerprint(&record.spec.workload) {
         Ok(derived) if !is_of_its_first_step(record) => {
-            let recorded = &record.fingerprint;
-            found
-                .at(Rule::Fingerprint, place)
-                .same(recorded, &derived, "the workload has");
+            let mut at = found.at(Rule::Fingerprint, place);
+            at.same("", &record.fingerprint, derived, "the workload has");
         }
         Ok(_) => {}
         Err(problem) => {
-            let place = "record.spec.workload";
-            return found.broken(Rule::Fingerprint, place, problem.to_string());
+            let mut at = found.at(Rule::Fingerprint, "record.spec.workload");
+            return at.broken("", problem.to_string());
         }
     }
     hash(record, found);
@@ -55,9 +53,8 @@ fn hash(record: &Record, found: &mut Findings) {
         return found.unchecked(Rule::StreamHash, place, TOO_LONG);
     }
     if let Ok(plan) = Planner::new(&record.spec.workload).plan() {
-        found
-            .at(Rule::StreamHash, place)
-            .same(recorded, &plan.stream_hash, "the workload has");
+        let mut at = found.at(Rule::StreamHash, place);
+        at.same("", recorded, &plan.stream_hash, "the workload has");
     }
 }
 
@@ -136,9 +133,8 @@ fn counts(record: &Record, found: &mut Findings) {
             planned.skipped.clone_from(&done.skipped);
         }
         let place = format!("record.actual: {}", phase.phase.name());
-        found
-            .at(Rule::StreamCounts, &place)
-            .same(&done, &planned, "in the stream");
+        let mut at = found.at(Rule::StreamCounts, place);
+        at.same("", done, planned, "in the stream");
     }
 }
 
