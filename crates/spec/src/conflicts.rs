@@ -1,7 +1,7 @@
 //! Options that contradict one another: a row each, with the sentence that says so.
 //!
-//! In a sentence, `{}` is the option that is given, `{name}` an option with its value, and
-//! `{=name}` its value alone.
+//! In a sentence, `{}` is the option that is given, `{*}` the same with its value, and
+//! `{name}` an option with its value.
 
 use workload::Workload;
 use workload::mix::Think;
@@ -34,12 +34,15 @@ pub(crate) fn find(
         if (first.is_none() && !any.is_empty()) || !holds(options, spec) {
             continue;
         }
-        let first = first.map_or_else(String::new, |name| format!("--{name}"));
-        let mut text = sentence.replace("{}", &first);
+        let first = first.map_or("", |name| name);
+        let mut text = sentence.replace("{}", &format!("--{first}"));
         for (name, value) in &given {
             let both = format!("--{name} {value}");
-            text = text.replace(&format!("{{={name}}}"), value);
-            text = text.replace(&format!("{{{name}}}"), both.trim_end());
+            let both = both.trim_end();
+            text = text.replace(&format!("{{{name}}}"), both);
+            if name == first {
+                text = text.replace("{*}", both);
+            }
         }
         return Err(ConfigError::new(text));
     }
@@ -87,15 +90,9 @@ pub(crate) const SOURCE: &[Conflict] = &[
         "{working-set} and {files} cannot be combined: both set the number of files",
     ),
     Conflict(
-        &["writers"],
+        &["writers", "readers"],
         |options, _| options.workers.is_some(),
-        "{workers} and {writers} cannot be combined: --workers have private pools, --writers and \
-         --readers share one pool",
-    ),
-    Conflict(
-        &["readers"],
-        |options, _| options.workers.is_some(),
-        "{workers} and {readers} cannot be combined: --workers have private pools, --writers and \
+        "{workers} and {*} cannot be combined: --workers have private pools, --writers and \
          --readers share one pool",
     ),
 ];
@@ -128,15 +125,9 @@ pub(crate) const GIVEN: &[Conflict] = &[
         "{edition} cannot be used with a mix: only the classic workload has editions",
     ),
     Conflict(
-        &["bias-read"],
+        &["bias-read", "bias-create"],
         is_mix,
-        "{bias-read} cannot be used with a mix: set the weights in --mix, like \
-         read=7,append=3,create=5,delete=5",
-    ),
-    Conflict(
-        &["bias-create"],
-        is_mix,
-        "{bias-create} cannot be used with a mix: set the weights in --mix, like \
+        "{*} cannot be used with a mix: set the weights in --mix, like \
          read=7,append=3,create=5,delete=5",
     ),
     Conflict(

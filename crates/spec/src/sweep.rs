@@ -166,51 +166,28 @@ fn climb_of(text: &str) -> Result<Climb, InvalidSweep> {
             }
         };
         let step = (high - low) / (count - 1) as f64;
-        return Ok(Climb::Rates(
-            (0..count)
-                .map(|sweep_step| low + step * sweep_step as f64)
-                .collect(),
-        ));
+        let rates = (0..count).map(|place| low + step * place as f64);
+        return Ok(Climb::Rates(rates.collect()));
     }
-    let words: Vec<&str> = text.split(',').map(str::trim).collect();
-    if words.iter().all(|word| word.ends_with('%')) {
-        let share = |word: &&str| number(word.trim_end_matches('%')).map(|percent| percent / 100.0);
-        return words
-            .iter()
-            .map(share)
-            .collect::<Result<_, _>>()
-            .map(Climb::OfClosedLoop);
+    let words = text.split(',').map(str::trim);
+    if words.clone().all(|word| word.ends_with('%')) {
+        let share = |word: &str| number(word.trim_end_matches('%')).map(|percent| percent / 100.0);
+        let shares: Result<_, _> = words.map(share).collect();
+        return shares.map(Climb::OfClosedLoop);
     }
-    words
-        .into_iter()
-        .map(number)
-        .collect::<Result<_, _>>()
-        .map(Climb::Rates)
+    let rates: Result<_, _> = words.map(number).collect();
+    rates.map(Climb::Rates)
 }
 
 impl fmt::Display for SweepOption {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let join = |words: Vec<String>| words.join(",");
-        match &self.0 {
-            Climb::Rates(rates) => f.write_str(&join(rates.iter().map(f64::to_string).collect())),
-            Climb::OfClosedLoop(shares) => {
-                f.write_str(&join(shares.iter().map(|share| percent(*share)).collect()))
-            }
-            Climb::Workers(workers) => {
-                write!(
-                    f,
-                    "workers={}",
-                    join(workers.iter().map(u32::to_string).collect())
-                )
-            }
-            Climb::Ranks(ranks) => {
-                write!(
-                    f,
-                    "ranks={}",
-                    join(ranks.iter().map(u32::to_string).collect())
-                )
-            }
-        }
+        let (lead, words): (&str, Vec<String>) = match &self.0 {
+            Climb::Rates(rates) => ("", rates.iter().map(f64::to_string).collect()),
+            Climb::OfClosedLoop(shares) => ("", shares.iter().map(|one| percent(*one)).collect()),
+            Climb::Workers(counts) => ("workers=", counts.iter().map(u32::to_string).collect()),
+            Climb::Ranks(counts) => ("ranks=", counts.iter().map(u32::to_string).collect()),
+        };
+        write!(f, "{lead}{}", words.join(","))
     }
 }
 
