@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use record::{Record, RunId};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, params_from_iter};
-use verdict::list_row::{WorkKind, class_of};
+use verdict::list_row::by_word;
 use verdict::{Headline, Level, ListedRun, State};
 
 use crate::archive::Archive;
@@ -284,8 +284,7 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<ListedRun, RowError> {
         Err(cause) => cause.into(),
     };
     let name = row.get_ref(2)?.as_str().map_err(rusqlite::Error::from)?;
-    let state = State::ALL.into_iter().find(|known| known.name() == name);
-    let state = match state.ok_or_else(|| unknown("state", 2))? {
+    let state = match by_word(name).ok_or_else(|| unknown("state", 2))? {
         State::Going => {
             let writer: Option<String> = row.get(3)?;
             if writer.is_some_and(|writer| is_alive(&writer)) {
@@ -313,11 +312,9 @@ fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<ListedRun, RowError> {
             file_systems: file_system.map_or_else(Vec::new, |names| {
                 names.split('+').map(str::to_owned).collect()
             }),
-            device_class: device_class.as_deref().and_then(class_of),
+            device_class: device_class.as_deref().and_then(by_word),
             preset: row.get(8)?,
-            work: WorkKind::ALL
-                .into_iter()
-                .find(|kind| Some(kind.name()) == work.as_deref()),
+            work: work.as_deref().and_then(by_word),
             engine: word(9)?,
             workers: u32::try_from(count(10)?).unwrap_or(u32::MAX),
             transactions_per_second: row.get(11)?,

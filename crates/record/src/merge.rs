@@ -119,6 +119,11 @@ pub fn facts<T>(one: Fact<T>, other: Fact<T>, merge: impl FnOnce(T, T) -> T) -> 
     }
 }
 
+/// The sum of two; what is not applicable adds nothing.
+pub fn added(one: Fact<u64>, other: Fact<u64>) -> Fact<u64> {
+    facts(one, other, u64::saturating_add)
+}
+
 /// The two merged; nothing adds nothing.
 pub fn options<T>(one: Option<T>, other: Option<T>, merge: impl FnOnce(T, T) -> T) -> Option<T> {
     match (one, other) {

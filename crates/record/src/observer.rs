@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 use system::{Fact, MachineReading, MessageCounter, MessagesReading};
 use workload::Phase;
 
+use crate::merge;
 use crate::ranks::ObserverPhase;
 use crate::run::{PhaseRecord, Record};
 
@@ -142,18 +143,9 @@ pub fn sent(messages: &Fact<Vec<MessagesReading>>) -> Fact<u64> {
                 MessageCounter::NfsClient | MessageCounter::NfsEngine
             )
         };
-        let mut sum = Fact::NotApplicable;
-        for reading in readings.iter().filter(is_client) {
-            sum = match (sum, reading.requests()) {
-                (Fact::Known(sum), Fact::Known(more)) => {
-                    Fact::Known(u64::saturating_add(sum, more))
-                }
-                (sum, Fact::NotApplicable) => sum,
-                (Fact::Unavailable(why), _) | (_, Fact::Unavailable(why)) => Fact::Unavailable(why),
-                (Fact::NotApplicable, known) => known,
-            };
-        }
-        sum
+        let clients = readings.iter().filter(is_client);
+        let requests = clients.map(MessagesReading::requests);
+        requests.fold(Fact::NotApplicable, merge::added)
     })
 }
 

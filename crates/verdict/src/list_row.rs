@@ -1,5 +1,6 @@
 //! A run in one line: what lists show, and are sorted and searched by.
 
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use system::Class;
 use workload::{Phase, Work};
@@ -29,16 +30,6 @@ pub enum State {
 }
 
 impl State {
-    /// All of them.
-    pub const ALL: [Self; 6] = [
-        Self::Going,
-        Self::Complete,
-        Self::Interrupted,
-        Self::PlaceGone,
-        Self::Failed,
-        Self::Unfinished,
-    ];
-
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -74,9 +65,6 @@ pub enum WorkKind {
 }
 
 impl WorkKind {
-    /// All of them.
-    pub const ALL: [Self; 2] = [Self::Classic, Self::Mix];
-
     /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
@@ -236,14 +224,7 @@ pub struct ListedRun {
     pub note: Option<String>,
 }
 
-/// The class with this word.
-pub fn class_of(word: &str) -> Option<Class> {
-    let all = [
-        Class::Memory,
-        Class::Overlay,
-        Class::Network,
-        Class::Block,
-        Class::Other,
-    ];
-    all.into_iter().find(|class| class_name(*class) == word)
+/// What has this word in JSON.
+pub fn by_word<T: DeserializeOwned>(word: &str) -> Option<T> {
+    serde_json::from_value(word.into()).ok()
 }

@@ -12,7 +12,7 @@ use system::{Accounted, Fact, MessageCounter, MessagesReading, OwnIo};
 
 use crate::evidence::{PhaseEvidence, Residency, ResidencySample};
 use crate::host_phase::HostPhase;
-use crate::merge::{facts, options};
+use crate::merge::{added, facts, options};
 use crate::server::{ServerCounts, ServerTotals};
 use system::counters::{DeviceCounters, DeviceReading, DeviceRole};
 
@@ -93,10 +93,6 @@ fn accounted(one: Accounted, other: Accounted, apart: Apart) -> Accounted {
             one.allocated_bytes
         },
     }
-}
-
-fn added(one: Fact<u64>, other: Fact<u64>) -> Fact<u64> {
-    facts(one, other, u64::saturating_add)
 }
 
 /// Each target with what is below it is added to one of the same names.

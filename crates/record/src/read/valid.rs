@@ -10,10 +10,10 @@ use system::{Fact, Host};
 
 pub(super) use self::numbers::Wrong;
 use self::numbers::{
-    RANKS_MAX, Total, Valid, Within, at_most, distinct, each, from_to, moment, not_negative, rate,
+    RANKS_MAX, Totals, Valid, Within, at_most, distinct, each, from_to, moment, not_negative, rate,
     wrong,
 };
-use self::phase::{Totals, phases};
+use self::phase::phases;
 use crate::classic::ClassicFigures;
 use crate::ranks::{ClusterRecord, RankClockOffset, RankRecord};
 use crate::run::{Actual, Load, LocationRecord, Record, SweepStep};
@@ -155,15 +155,14 @@ fn sizing(sizing: &Sizing) -> Valid {
 }
 
 fn actual(actual: &Actual) -> Valid {
-    let mut totals = Totals::new();
+    let mut totals = Totals::default();
     phases(&actual.phases, &mut totals)?;
     at_most("sweep_steps", actual.sweep_steps.len(), SWEEP_STEPS_MAX)?;
     each("sweep_steps", &actual.sweep_steps, |sweep_step| {
         self::sweep_step(sweep_step, &mut totals)
     })?;
-    let mut errors = Total::of("all errors");
     each("errors", &actual.errors, |error| {
-        errors.add("count", &[error.count])
+        totals.add("all errors", "count", &[error.count])
     })?;
     if let Some(figures) = &actual.classic {
         classic(figures).within(|| "classic".to_owned())?;
@@ -191,7 +190,7 @@ fn classic(figures: &ClassicFigures) -> Valid {
         from_to(field, bytes, (0.0, f32::MAX.into()))?;
     }
     let created = [figures.created_alone, figures.created_mixed];
-    Total::of("the files").add("created_mixed", &created)?;
+    Totals::default().add("the files", "created_mixed", &created)?;
     let deleted = [figures.deleted_alone, figures.deleted_mixed];
-    Total::of("the files").add("deleted_mixed", &deleted)
+    Totals::default().add("the files", "deleted_mixed", &deleted)
 }

@@ -43,10 +43,7 @@ impl Seen {
         let measured = steadiness::judged(record).map(|phase| Measured {
             phase: phase.phase,
             ns: phase.measured_ns(),
-            operations: phase
-                .measured_operations()
-                .map(|operation| operation.meter.operations)
-                .sum(),
+            operations: phase.tried().0,
         });
         Self {
             measured,

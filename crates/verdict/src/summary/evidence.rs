@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use system::counters::DeviceRole;
+use system::counters::{DeviceReading, DeviceRole};
 use system::{Accounted, DeviceCounters, Fact};
 use workload::{Action, Phase};
 
 use super::messages::{CommandsSent, MessagesSent, commands, over};
-use super::reads::{self, Behind, ReadsServed, added};
+use super::reads::{self, Behind, ReadsServed, of_devices};
 use record::evidence::{PhaseEvidence, Residency};
+use record::merge::added;
 use record::run::{OperationRecord, PhaseRecord, Record};
 use record::server::ServerCounts;
 
@@ -108,10 +109,7 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
     let performing = &evidence.performing;
     let device_reads = of_targets(performing, |device| &device.reads);
     Some(EvidenceSummary {
-        operations: match record.spec.engine.calls_server() {
-            true => by_server(phase),
-            false => by_operation(phase, &reads),
-        },
+        operations: by_operation(record, phase, &reads),
         reads,
         device_reads: DeviceReads {
             per_done: over(&device_reads, done(phase)),
@@ -167,50 +165,39 @@ fn done(phase: &PhaseRecord) -> u64 {
     }
 }
 
-fn by_operation(phase: &PhaseRecord, reads: &ReadsServed) -> BTreeMap<String, Fact<ServedBy>> {
-    let actions = actions_done(phase);
-    let served = |action: Action| match (&reads.fetched_from, &actions[..]) {
-        (Fact::Known(Behind::Memory), _) => Fact::Known(ServedBy {
-            cache: 1.0,
-            ..ServedBy::default()
-        }),
-        (_, [_, _, ..]) => {
-            Fact::Unavailable("mixed: the phase has several kinds of operations".to_owned())
-        }
-        (Fact::Known(from), _) if action.moves_bytes_in() => served_reads(reads, *from),
-        (Fact::Unavailable(why), _) => Fact::Unavailable(why.clone()),
-        _ if action.moves_bytes_out() => {
-            Fact::Unavailable("writes are accepted, not served: see the durability tier".to_owned())
-        }
-        _ => Fact::Unavailable(
-            "the kernel does not count who served names and attributes".to_owned(),
-        ),
-    };
-    actions
-        .iter()
-        .map(|action| (action.name().to_owned(), served(*action)))
-        .collect()
-}
-
-/// All by the server: nothing of this machine lies between.
-fn by_server(phase: &PhaseRecord) -> BTreeMap<String, Fact<ServedBy>> {
-    let served = Fact::Known(ServedBy {
-        server: 1.0,
-        ..ServedBy::default()
-    });
-    let actions = actions_done(phase).into_iter();
-    actions
-        .map(|action| (action.name().to_owned(), served.clone()))
-        .collect()
-}
-
-/// The kinds of operations that were completed.
-fn actions_done(phase: &PhaseRecord) -> Vec<Action> {
+/// By kind of operation that was completed. A server of the program's own served all: nothing of
+/// this machine lies between.
+fn by_operation(
+    record: &Record,
+    phase: &PhaseRecord,
+    reads: &ReadsServed,
+) -> BTreeMap<String, Fact<ServedBy>> {
     let done = phase
         .all_operations()
         .filter(|operation| operation.meter.operations > 0);
     let actions: BTreeSet<Action> = done.map(|operation| operation.action).collect();
-    actions.into_iter().collect()
+    let unavailable = |why: &str| Fact::Unavailable(why.to_owned());
+    let served = |action: Action| match &reads.fetched_from {
+        _ if record.spec.engine.calls_server() => Fact::Known(ServedBy {
+            server: 1.0,
+            ..ServedBy::default()
+        }),
+        Fact::Known(Behind::Memory) => Fact::Known(ServedBy {
+            cache: 1.0,
+            ..ServedBy::default()
+        }),
+        _ if actions.len() > 1 => unavailable("mixed: the phase has several kinds of operations"),
+        Fact::Known(from) if action.moves_bytes_in() => served_reads(reads, *from),
+        Fact::Unavailable(why) => unavailable(why),
+        _ if action.moves_bytes_out() => {
+            unavailable("writes are accepted, not served: see the durability tier")
+        }
+        _ => unavailable("the kernel does not count who served names and attributes"),
+    };
+    let actions = actions.iter();
+    actions
+        .map(|action| (action.name().to_owned(), served(*action)))
+        .collect()
 }
 
 /// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the
@@ -291,18 +278,8 @@ fn counted_flushes(counted: &Accounted) -> Fact<u64> {
 
 /// A counter of the devices that the targets' file systems lie on, added up.
 fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Fact<u64> {
-    counted.devices.clone().and_then(|devices| {
-        let targets = devices
-            .iter()
-            .filter(|device| device.role == DeviceRole::Target);
-        let counters = targets.map(|device| {
-            device
-                .counters
-                .as_ref()
-                .and_then(|counters| counter(counters).clone())
-        });
-        counters.fold(Fact::NotApplicable, added)
-    })
+    let is_target = |device: &DeviceReading| device.role == DeviceRole::Target;
+    of_devices(counted, is_target, counter)
 }
 
 /// The interface of which most was used in a phase, warm-ups included, with the share of its speed.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 use system::{Fact, InterfaceReading, MachineCounted};
 use workload::Phase;
 
-use super::reads::added;
+use record::merge::added;
 use record::observer::sent;
 use record::ranks::ObserverRecord;
 use record::run::{PhaseRecord, Record};

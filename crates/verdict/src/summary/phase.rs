@@ -187,10 +187,7 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
     let done = match record.phase {
         Phase::Transactions => record.transactions(),
         // Links and directories of a mix are removed with the files, and counted with them.
-        Phase::Prepare | Phase::Delete => record
-            .measured_operations()
-            .map(|operation| operation.meter.operations)
-            .sum(),
+        Phase::Prepare | Phase::Delete => record.tried().0,
     };
     let workers = workers(record.phase, &record.workers);
     let sync = record.sync.as_ref();

@@ -6,8 +6,10 @@ use std::collections::BTreeSet;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::{Cache, RunSpec};
-use system::{Accounted, Class, Device, Fact, Mount, Target};
+use system::counters::DeviceReading;
+use system::{Accounted, Class, Device, DeviceCounters, Fact, Mount, Target};
 
+use record::merge::added;
 use record::run::{PhaseRecord, Record};
 
 /// Of what the reads of a cold cache return, at least this share comes from the device.
@@ -211,9 +213,10 @@ pub(crate) fn of<'phase>(
         };
         read_bytes += bytes_read(phase);
         fetched_bytes = added(fetched_bytes, of_phase);
-        let of_phase = last_devices
-            .as_ref()
-            .and_then(|names| bytes_of(performing, names));
+        let of_phase = last_devices.as_ref().and_then(|names| {
+            let is_one = |device: &DeviceReading| names.contains(device.name.as_str());
+            of_devices(performing, is_one, |device| &device.read_bytes)
+        });
         beneath_loop_bytes = added(beneath_loop_bytes, of_phase);
     }
     let fetched_bytes = is_counted.and_then(|()| fetched_bytes);
@@ -251,29 +254,18 @@ fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
     }
 }
 
-/// What devices of these names read.
-fn bytes_of(counted: &Accounted, names: &BTreeSet<&str>) -> Fact<u64> {
+/// A counter of some devices, added up.
+pub(super) fn of_devices(
+    counted: &Accounted,
+    is_one: impl Fn(&DeviceReading) -> bool,
+    counter: fn(&DeviceCounters) -> &Fact<u64>,
+) -> Fact<u64> {
     counted.devices.as_ref().and_then(|devices| {
-        let of_names = devices
-            .iter()
-            .filter(|device| names.contains(device.name.as_str()));
-        let bytes = of_names.map(|device| {
-            device
-                .counters
-                .as_ref()
-                .and_then(|counters| counters.read_bytes.clone())
-        });
-        bytes.fold(Fact::NotApplicable, added)
+        let devices = devices.iter().filter(|device| is_one(device));
+        let counters = devices.map(|device| device.counters.as_ref());
+        let counts = counters.map(|counters| counters.and_then(|all| counter(all).clone()));
+        counts.fold(Fact::NotApplicable, added)
     })
-}
-
-/// The sum of two; what is not applicable adds nothing, and without one there is no sum.
-pub(super) fn added(sum: Fact<u64>, more: Fact<u64>) -> Fact<u64> {
-    match (sum, more) {
-        (Fact::NotApplicable, more) => more,
-        (sum, Fact::NotApplicable) => sum,
-        (sum, more) => sum.and_then(|sum| more.map(|more| sum.saturating_add(more))),
-    }
 }
 
 /// What the program itself got from servers: the kernel knows nothing of it.

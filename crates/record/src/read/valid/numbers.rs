@@ -1,6 +1,6 @@
 //! What numbers of a record can be: counts, moments, rates, and sums of them.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
@@ -105,22 +105,17 @@ pub(in crate::read) fn order(field: &'static str, began_ns: u64, ended_ns: u64) 
     moment(field, ended_ns)
 }
 
-/// A number that others of its kind are added to, in whatever view.
-pub(in crate::read) struct Total {
-    what: &'static str,
-    pub(super) sum: u64,
-}
+/// Numbers that others of their kind are added to, in whatever view, by what they are.
+#[derive(Default)]
+pub(in crate::read) struct Totals(BTreeMap<&'static str, u64>);
 
-impl Total {
-    pub(super) const fn of(what: &'static str) -> Self {
-        Self { what, sum: 0 }
-    }
-
-    pub(super) fn add(&mut self, field: &'static str, numbers: &[u64]) -> Valid {
+impl Totals {
+    pub(super) fn add(&mut self, of: &'static str, field: &'static str, numbers: &[u64]) -> Valid {
+        let sum = self.0.entry(of).or_default();
         for number in numbers {
-            self.sum = match self.sum.checked_add(*number) {
+            *sum = match sum.checked_add(*number) {
                 Some(sum) => sum,
-                None => return wrong(field, format!("with it {} are more than 2^64", self.what)),
+                None => return wrong(field, format!("with it {of} are more than 2^64")),
             };
         }
         Ok(())

@@ -6,7 +6,7 @@ use measure::{Histogram, SLOWEST_KEPT};
 use workload::Workload;
 
 use super::numbers::{
-    RANKS_MAX, Total, Valid, Within, at_most, distinct, each, moment, not_negative, order, wrong,
+    RANKS_MAX, Totals, Valid, Within, at_most, distinct, each, moment, not_negative, order, wrong,
 };
 use crate::host_phase::HostPhase;
 use crate::phase::{OperationRecord, PhaseRecord, Segment, SlowestRecord, WorkerPhase};
@@ -24,33 +24,15 @@ const NAME_BYTES_MAX: usize = 255;
 const PATH_BYTES_MAX: usize = 16 << 10;
 
 /// The sums that views make: over segments, phases, steps, workers.
-pub(super) struct Totals {
-    operations: Total,
-    bytes: Total,
-    durations: Total,
-    transactions: Total,
-    issued: Total,
-    skipped: Total,
-    workers: Total,
-    workers_ns: Total,
-    phases_ns: Total,
-}
-
-impl Totals {
-    pub(super) fn new() -> Self {
-        Self {
-            operations: Total::of("all operations"),
-            bytes: Total::of("all bytes"),
-            durations: Total::of("all durations in histograms"),
-            transactions: Total::of("all transactions"),
-            issued: Total::of("all transactions that were issued"),
-            skipped: Total::of("all operations that were skipped"),
-            workers: Total::of("all that workers did"),
-            workers_ns: Total::of("the times of all workers"),
-            phases_ns: Total::of("the times of all phases"),
-        }
-    }
-}
+const OPERATIONS: &str = "all operations";
+const BYTES: &str = "all bytes";
+const DURATIONS: &str = "all durations in histograms";
+const TRANSACTIONS: &str = "all transactions";
+const ISSUED: &str = "all transactions that were issued";
+const SKIPPED: &str = "all operations that were skipped";
+const WORKERS: &str = "all that workers did";
+const WORKERS_NS: &str = "the times of all workers";
+const PHASES_NS: &str = "the times of all phases";
 
 pub(super) fn phases(phases: &[PhaseRecord], totals: &mut Totals) -> Valid {
     distinct("phases", phases.iter().map(|phase| phase.phase))?;
@@ -80,9 +62,9 @@ fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
         )?;
         self::segment(segment, totals)
     })?;
-    totals.phases_ns.add("segments", &[phase.measured_ns()])?;
+    totals.add(PHASES_NS, "segments", &[phase.measured_ns()])?;
     let waiting = phase.waiting.unwrap_or(0);
-    totals.transactions.add("waiting", &[waiting])?;
+    totals.add(TRANSACTIONS, "waiting", &[waiting])?;
     let most = Workload::WORKERS_MAX as usize;
     at_most("workers", phase.workers.len(), most)?;
     each("workers", &phase.workers, |worker| {
@@ -95,7 +77,7 @@ fn phase(phase: &PhaseRecord, totals: &mut Totals) -> Valid {
     let roles = phase.claim_waits.iter().map(|waits| waits.role);
     distinct("claim_waits", roles)?;
     each("claim_waits", &phase.claim_waits, |waits| {
-        totals.durations.add("wait", &[waits.wait.count()])
+        totals.add(DURATIONS, "wait", &[waits.wait.count()])
     })?;
     slices(phase)?;
     let actions = phase.slowest.iter().map(|slowest| slowest.action);
@@ -118,15 +100,18 @@ fn hosts(hosts: &[HostPhase]) -> Valid {
         "hosts",
         identities.map(|host| (&host.hostname, host.boot_id.known())),
     )?;
-    let mut ranks = Total::of("the ranks of all hosts");
-    let mut host_ns = Total::of("the times of all workers of all hosts");
+    let mut ranks = 0;
+    let mut totals = Totals::default();
     each("hosts", hosts, |host| {
-        ranks.add("ranks", &[host.ranks.into()])?;
-        if ranks.sum > RANKS_MAX as u64 {
+        ranks += u64::from(host.ranks);
+        if ranks > RANKS_MAX as u64 {
             return wrong("ranks", "more than can be launched");
         }
         match &host.workers {
-            Some(workers) => host_ns.add("workers", &[workers.cpu_ns, workers.ns]),
+            Some(workers) => {
+                let both = [workers.cpu_ns, workers.ns];
+                totals.add("the times of all workers of all hosts", "workers", &both)
+            }
             None => Ok(()),
         }
     })
@@ -135,9 +120,9 @@ fn hosts(hosts: &[HostPhase]) -> Valid {
 fn segment(segment: &Segment, totals: &mut Totals) -> Valid {
     order("ended_ns", segment.began_ns, segment.ended_ns)?;
     let transactions = segment.transactions;
-    totals.transactions.add("transactions", &[transactions])?;
-    totals.issued.add("issued", &[segment.issued])?;
-    totals.skipped.add("skipped", &[segment.skipped.total()])?;
+    totals.add(TRANSACTIONS, "transactions", &[transactions])?;
+    totals.add(ISSUED, "issued", &[segment.issued])?;
+    totals.add(SKIPPED, "skipped", &[segment.skipped.total()])?;
     let operations = segment.operations.iter();
     let keys = operations.map(|operation| (operation.role, operation.action));
     distinct("operations", keys)?;
@@ -149,15 +134,15 @@ fn segment(segment: &Segment, totals: &mut Totals) -> Valid {
 fn operation(operation: &OperationRecord, totals: &mut Totals) -> Valid {
     let meter = &operation.meter;
     let counts = [meter.operations, meter.failed, meter.missed];
-    totals.operations.add("meter", &counts)?;
-    totals.bytes.add("meter.bytes", &[meter.bytes])?;
+    totals.add(OPERATIONS, "meter", &counts)?;
+    totals.add(BYTES, "meter.bytes", &[meter.bytes])?;
     let service = meter.service.as_ref().map_or(0, Histogram::count);
     let durations = [meter.latency.count(), service];
-    totals.durations.add("meter.latency", &durations)?;
+    totals.add(DURATIONS, "meter.latency", &durations)?;
     distinct("steps", operation.steps.iter().map(|step| &step.step))?;
     each("steps", &operation.steps, |step| {
         name("step", &step.step)?;
-        totals.durations.add("latency", &[step.latency.count()])
+        totals.add(DURATIONS, "latency", &[step.latency.count()])
     })
 }
 
@@ -173,19 +158,19 @@ fn name(field: &'static str, name: &str) -> Valid {
 fn worker(worker: &WorkerPhase, totals: &mut Totals) -> Valid {
     order("ended_ns", worker.began_ns, worker.ended_ns)?;
     let lasted_ns = worker.ended_ns - worker.began_ns;
-    totals.workers_ns.add("ended_ns", &[lasted_ns])?;
-    totals.workers.add("transactions", &[worker.transactions])?;
-    totals.workers.add("issued", &[worker.issued])?;
-    totals.workers.add("operations", &[worker.operations])
+    totals.add(WORKERS_NS, "ended_ns", &[lasted_ns])?;
+    totals.add(WORKERS, "transactions", &[worker.transactions])?;
+    totals.add(WORKERS, "issued", &[worker.issued])?;
+    totals.add(WORKERS, "operations", &[worker.operations])
 }
 
 /// The sums that are made of all kinds of operations in a slice.
 fn slices(phase: &PhaseRecord) -> Valid {
-    let mut operations = Total::of("all operations of the slices");
-    let mut bytes = Total::of("all bytes of the slices");
+    let mut totals = Totals::default();
     for meter in phase.slices.iter().flat_map(|slice| slice.values()) {
-        operations.add("slices", &[meter.operations, meter.failed])?;
-        bytes.add("slices", &[meter.bytes])?;
+        let operations = [meter.operations, meter.failed];
+        totals.add("all operations of the slices", "slices", &operations)?;
+        totals.add("all bytes of the slices", "slices", &[meter.bytes])?;
     }
     Ok(())
 }
