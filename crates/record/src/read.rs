@@ -193,9 +193,7 @@ impl Census {
         Value(self).deserialize(&mut deserializer)?;
         deserializer.end()
     }
-}
 
-impl Census {
     fn weigh<E: Error>(&mut self, bytes: u64) -> Result<(), E> {
         self.memory_bytes += bytes;
         if self.memory_bytes > MEMORY_BYTES_MAX {

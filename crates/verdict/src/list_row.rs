@@ -124,19 +124,14 @@ impl Headline {
     /// The line of a record.
     pub fn of(record: &Record) -> Self {
         let targets = || record.targets();
+        let mounts = targets().filter_map(|target| target.mount.known());
+        let locations = record.locations.iter();
+        let servers = locations.filter_map(|location| location.server.as_ref());
+        let names = mounts.map(|mount| &mount.file_system_type);
         let mut file_systems: Vec<String> = Vec::new();
-        for mount in targets().filter_map(|target| target.mount.known()) {
-            if !file_systems.contains(&mount.file_system_type) {
-                file_systems.push(mount.file_system_type.clone());
-            }
-        }
-        for server in record
-            .locations
-            .iter()
-            .filter_map(|location| location.server.as_ref())
-        {
-            if !file_systems.contains(&server.protocol) {
-                file_systems.push(server.protocol.clone());
+        for name in names.chain(servers.map(|server| &server.protocol)) {
+            if !file_systems.contains(name) {
+                file_systems.push(name.clone());
             }
         }
         let best = best(record);

@@ -118,12 +118,7 @@ fn seconds(phase: &PhaseRecord) -> Vec<f64> {
     let (Some(first), Some(last)) = (phase.measured().next(), phase.measured().last()) else {
         return Vec::new();
     };
-    let zero_ns = phase
-        .segments
-        .iter()
-        .map(|segment| segment.began_ns)
-        .min()
-        .unwrap_or(0);
+    let zero_ns = phase.span_ns().map_or(0, |(began_ns, _)| began_ns);
     let until_ns = phase.first_done.map_or(last.ended_ns, |first_done| {
         first_done.at_ns.min(last.ended_ns)
     });

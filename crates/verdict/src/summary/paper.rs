@@ -67,12 +67,11 @@ pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
             .map(|operation| operation.meter.bytes)
             .sum()
     };
-    let created_alone = count(Phase::Prepare, Action::Create);
-    let created_mixed = count(Phase::Transactions, Action::Create);
-    let read = count(Phase::Transactions, Action::Read);
-    let appended = count(Phase::Transactions, Action::Append);
-    let deleted_mixed = count(Phase::Transactions, Action::Delete);
-    let deleted_alone = count(Phase::Delete, Action::Delete);
+    let mixed = |action| count(Phase::Transactions, action);
+    let (created_alone, created_mixed) =
+        (count(Phase::Prepare, Action::Create), mixed(Action::Create));
+    let (deleted_alone, deleted_mixed) =
+        (count(Phase::Delete, Action::Delete), mixed(Action::Delete));
     let transactions = find(Phase::Transactions).map_or(0, PhaseRecord::transactions);
     PaperFigures {
         elapsed_ns,
@@ -81,8 +80,8 @@ pub(super) fn figures(phases: &[PhaseRecord], elapsed_ns: u64) -> PaperFigures {
         created: Rate::over(created_alone + created_mixed, elapsed_ns),
         created_alone: Rate::over(created_alone, duration(Phase::Prepare)),
         created_mixed: Rate::over(created_mixed, transactions_ns),
-        read: Rate::over(read, transactions_ns),
-        appended: Rate::over(appended, transactions_ns),
+        read: Rate::over(mixed(Action::Read), transactions_ns),
+        appended: Rate::over(mixed(Action::Append), transactions_ns),
         deleted: Rate::over(deleted_alone + deleted_mixed, elapsed_ns),
         deleted_alone: Rate::over(deleted_alone, duration(Phase::Delete)),
         deleted_mixed: Rate::over(deleted_mixed, transactions_ns),

@@ -208,10 +208,7 @@ fn clock(clocks: &ClocksDifference, at: &mut At<'_>) {
 
 /// The most resident memory that was read.
 fn resident(scope: &Scope<'_>) -> Option<u64> {
-    let machines = scope
-        .phases
-        .iter()
-        .filter_map(|phase| phase.machine.as_ref());
+    let machines = scope.machines();
     let read = machines.flat_map(|machine| machine.process.resident_bytes.max.iter().flatten());
     read.chain(scope.during.counted.resident_bytes.known())
         .max()

@@ -213,18 +213,11 @@ fn origin(record: &Record, at: &mut At<'_>) {
         return;
     };
     let name = location.directory.rsplit('/').next().unwrap_or_default();
-    let numbers: Option<Vec<i64>> = name.strip_prefix("postmark-").map(|numbers| {
-        numbers
-            .split('-')
-            .map_while(|number| number.parse().ok())
-            .collect()
-    });
-    let Some(&[made_s, ..]) = numbers.as_deref() else {
-        return;
-    };
+    let numbers = name.strip_prefix("postmark-");
+    let made_s = numbers.and_then(|numbers| numbers.split('-').next()?.parse::<i64>().ok());
     let origin_s = record.origin.unix_ns.div_euclid(1_000_000_000);
     // Somebody may set the clock meanwhile.
-    let off_s = made_s.abs_diff(origin_s);
+    let off_s = made_s.map(|made_s| made_s.abs_diff(origin_s));
     let by = "from the name of the directory";
     at.at_most(".origin.unix_ns: seconds", off_s, MADE_WITHIN_S, by);
 }

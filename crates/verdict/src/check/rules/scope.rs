@@ -13,6 +13,7 @@ use workload::{End, Phase};
 
 use super::super::values;
 use record::Outcome;
+use record::machine::MachineOverTime;
 use record::run::{Load, OperationRecord, PhaseRecord, Record, SystemDuring};
 
 /// A rule of consistency.
@@ -255,6 +256,13 @@ const CLOCKS_NS: u64 = 1_000_000;
 impl Scope<'_> {
     pub(super) fn place(&self, index: usize) -> String {
         format!("{}.phases[{index}]", self.place)
+    }
+
+    /// What the kernel counted over the phases' time.
+    pub(super) fn machines(&self) -> impl Iterator<Item = &MachineOverTime> {
+        self.phases
+            .iter()
+            .filter_map(|phase| phase.machine.as_ref())
     }
 
     pub(super) fn has_ranks(&self) -> bool {

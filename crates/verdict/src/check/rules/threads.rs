@@ -103,13 +103,10 @@ pub(super) fn of_run(scope: &Scope<'_>, found: &mut Findings) {
     let Fact::Known(of_run) = &scope.during.counted.threads else {
         return;
     };
-    let machines = scope
-        .phases
-        .iter()
-        .filter_map(|phase| phase.machine.as_ref());
-    let of_phases: Vec<_> = machines
-        .flat_map(|machine| machine.threads.known().into_iter().flatten())
-        .collect();
+    let threads = scope
+        .machines()
+        .filter_map(|machine| machine.threads.known());
+    let of_phases: Vec<_> = threads.flatten().collect();
     for (index, thread) in of_run.each.iter().enumerate() {
         let same = || {
             let known = of_phases.iter();
