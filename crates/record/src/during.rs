@@ -4,8 +4,6 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::{BusyProgram, ClocksDifference, CountersDifference, Fact};
 
-use crate::merge;
-
 /// What the machine did while the run went on.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemDuring {
@@ -39,7 +37,13 @@ impl SystemDuring {
 
     /// Counts what another process did on the same kernel as this one's.
     pub fn add_process(&mut self, other: &Self) {
-        let (own, others) = (&mut self.counted.process, &other.counted.process);
-        *own = merge::facts(own.clone(), others.clone(), |own, more| own.and(&more));
+        let process = &mut self.counted.process;
+        *process = match (&*process, &other.counted.process) {
+            (Fact::Known(own), Fact::Known(more)) => Fact::Known(own.and(more)),
+            (Fact::Unavailable(why), _) | (Fact::Known(_), Fact::Unavailable(why)) => {
+                Fact::Unavailable(why.clone())
+            }
+            (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
+        };
     }
 }

@@ -60,3 +60,29 @@ impl Columns {
 pub(super) fn with_ticks(ns: u64) -> u64 {
     sum([ns, ns / 20, TICKS_NS, READ_LATE_NS])
 }
+
+/// Numbers are multiples of the unit that their name has.
+pub(super) fn units(of: [u64; 2], name: &str, value: &Value, at: &mut At<'_>) {
+    let unit = match name {
+        _ if name.ends_with("_ns") => of[0],
+        _ if name.ends_with("_bytes") => of[1],
+        _ => 1,
+    };
+    match value {
+        Value::Object(fields) => {
+            for (inner, value) in fields {
+                // Facts and states are of the name that they have.
+                let is_name = inner.ends_with("_ns") || inner.ends_with("_bytes");
+                let name = if is_name { inner } else { name };
+                units(of, name, value, &mut at.below(&format!(".{inner}")));
+            }
+        }
+        Value::Array(numbers) => numbers.iter().for_each(|value| units(of, name, value, at)),
+        value => {
+            if let Some(other) = value.as_u64().filter(|number| number % unit != 0) {
+                let why = format!("{other}, and the kernel counts in multiples of {unit}");
+                at.broken("", why);
+            }
+        }
+    }
+}

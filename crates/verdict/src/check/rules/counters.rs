@@ -1,10 +1,9 @@
 //! Counters of the kernel, which are in a record by phase, by second and of the whole run: parts
 //! add up, and a part is no more than the whole. Columns are matched by their names.
 
-use serde_json::Value;
 use system::{ClocksDifference, Fact};
 
-use super::columns::{Columns, fields, number, sum, with_ticks};
+use super::columns::{Columns, fields, number, sum, units, with_ticks};
 use super::scope::{At, Findings, Rule, Scope};
 use super::{evidence, threads};
 use record::machine::MachineOverTime;
@@ -95,32 +94,6 @@ fn processor_times(of: impl Fn(&str) -> Option<u64>, at: &mut At<'_>) {
 fn kernel_units(scope: &Scope<'_>) -> [u64; 2] {
     let has_ticks = !OTHER_TICKS.contains(&scope.record.host.kernel.machine.as_str());
     [if has_ticks { TICK_NS } else { 1 }, 1_024]
-}
-
-/// Numbers are multiples of the unit that their name has.
-pub(super) fn units(of: [u64; 2], name: &str, value: &Value, at: &mut At<'_>) {
-    let unit = match name {
-        _ if name.ends_with("_ns") => of[0],
-        _ if name.ends_with("_bytes") => of[1],
-        _ => 1,
-    };
-    match value {
-        Value::Object(fields) => {
-            for (inner, value) in fields {
-                // Facts and states are of the name that they have.
-                let is_name = inner.ends_with("_ns") || inner.ends_with("_bytes");
-                let name = if is_name { inner } else { name };
-                units(of, name, value, &mut at.below(&format!(".{inner}")));
-            }
-        }
-        Value::Array(numbers) => numbers.iter().for_each(|value| units(of, name, value, at)),
-        value => {
-            if let Some(other) = value.as_u64().filter(|number| number % unit != 0) {
-                let why = format!("{other}, and the kernel counts in multiples of {unit}");
-                at.broken("", why);
-            }
-        }
-    }
 }
 
 /// The last state of a slice is one of those whose greatest it has; of a slice of one second both

@@ -6,8 +6,7 @@ use record::run::PhaseRecord;
 use system::counters::{DeviceReading, DeviceRole};
 use system::{Accounted, Fact};
 
-use super::columns::{Columns, fields};
-use super::counters::units;
+use super::columns::{Columns, fields, units};
 use super::laws;
 use super::scope::{At, Findings, Rule, Scope};
 
