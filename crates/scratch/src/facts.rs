@@ -1,9 +1,7 @@
 //! What was made, with what, and how: for the record of a study.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use system::{Fact, Mount, MountTable, Sources};
 
 use crate::directory::MOUNT;
@@ -13,7 +11,7 @@ use crate::owned::Owned;
 use crate::spec::MakeSpec;
 
 /// A program that made or mounted it.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolFacts {
     /// Its name: `mkfs.ext4`.
     pub name: String,
@@ -21,27 +19,8 @@ pub struct ToolFacts {
     pub version: Fact<String>,
 }
 
-/// A loop device over an image.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct LoopFacts {
-    /// The device: `/dev/loop0`. A later mount may have another one.
-    pub device: String,
-    /// Its image.
-    pub image: PathBuf,
-    /// The size of the image in bytes.
-    pub image_bytes: u64,
-    /// The type of the file system on which the image lies.
-    pub image_file_system: Fact<String>,
-    /// Whether the device goes when nobody uses it any more.
-    pub autoclear: Fact<bool>,
-    /// Whether it reads and writes the image without the page cache.
-    pub direct_io: Fact<bool>,
-    /// Its logical sector in bytes.
-    pub sector_bytes: Fact<u64>,
-}
-
 /// What was made, with what, and how. All of it describes the present mount.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Clone, Debug, PartialEq)]
 pub struct MadeFacts {
     /// The canonical word of what was asked.
     pub spec: String,
@@ -55,12 +34,9 @@ pub struct MadeFacts {
     pub driver: Fact<String>,
     /// The mount as the kernel shows it, with the options in force.
     pub mount: Fact<Mount>,
-    /// The loop devices: the image's, and the external journal's.
-    pub loops: Vec<LoopFacts>,
-    /// The space in bytes that files can take when it is empty, as df(1) counts it: used by used
-    /// and available.
-    pub usable_bytes: Fact<u64>,
-    /// The part of that space that was taken after filling, in percent. Not applicable where no
+    /// The type of the file system on which the image lies; not applicable where there is none.
+    pub image_file_system: Fact<String>,
+    /// The part of the space for files that was taken after filling, as df(1) counts it, in percent. Not applicable where no
     /// fullness was asked.
     pub fullness_percent: Fact<f64>,
 }
@@ -75,23 +51,20 @@ impl MadeFacts {
             tools: Vec::new(),
             driver: Fact::Unavailable(not_yet()),
             mount: Fact::Unavailable(not_yet()),
-            loops: Vec::new(),
-            usable_bytes: Fact::Unavailable(not_yet()),
+            image_file_system: Fact::NotApplicable,
             fullness_percent: Fact::NotApplicable,
         }
     }
 
-    /// Looks at the mount and at the loop devices.
+    /// Looks at the mount, and at the file system of the image.
     pub(crate) fn look(&mut self, owned: &Owned, devices: &[Attached]) {
-        self.mount = match mounts::own(owned, MOUNT) {
-            Ok(mount) => Fact::Known(mount),
-            Err(error) => Fact::Unavailable(error.to_string()),
-        };
+        self.mount = mounts::own(owned, MOUNT).into();
         self.driver = self.mount.clone().map(|mount| driver(&mount));
-        self.loops = devices
-            .iter()
-            .map(|attached| loop_facts(&attached.device, &attached.image))
-            .collect();
+        if let Some(attached) = devices.first() {
+            let mount = MountTable::read(&Sources::default())
+                .and_then(|table| table.mount_of(&attached.image));
+            self.image_file_system = mount.map(|mount| mount.file_system_type);
+        }
     }
 }
 
@@ -104,32 +77,4 @@ fn driver(mount: &Mount) -> String {
         return "ext4".to_owned();
     }
     mount.file_system_type.clone()
-}
-
-/// What the kernel shows of a device.
-fn loop_facts(device: &str, image: &Path) -> LoopFacts {
-    let name = device.trim_start_matches("/dev/");
-    let number = |file: &str| {
-        let path = format!("/sys/block/{name}/{file}");
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(error) => return Fact::Unavailable(format!("{path}: {error}")),
-        };
-        match text.trim().parse::<u64>() {
-            Ok(number) => Fact::Known(number),
-            Err(error) => Fact::Unavailable(format!("{path}: {error}")),
-        }
-    };
-    let table = MountTable::read(&Sources::default());
-    LoopFacts {
-        device: device.to_owned(),
-        image: image.to_owned(),
-        image_bytes: std::fs::metadata(image).map_or(0, |facts| facts.len()),
-        image_file_system: table
-            .and_then(|table| table.mount_of(image))
-            .map(|mount| mount.file_system_type),
-        autoclear: number("loop/autoclear").map(|number| number != 0),
-        direct_io: number("loop/dio").map(|number| number != 0),
-        sector_bytes: number("queue/logical_block_size"),
-    }
 }

@@ -48,11 +48,6 @@ pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64
     Ok(usage(root).map(|usage| usage.percent()))
 }
 
-/// The space that files can take on an empty file system, in bytes.
-pub(crate) fn usable_bytes(root: &Path) -> Fact<u64> {
-    usage(root).map(|usage| usage.used + usage.available)
-}
-
 struct Usage {
     used: u64,
     available: u64,

@@ -53,7 +53,7 @@ mod tool;
 mod word;
 
 pub use error::MakeError;
-pub use facts::{LoopFacts, MadeFacts, ToolFacts};
+pub use facts::{MadeFacts, ToolFacts};
 pub use find::{FoundMade, MadeState, find};
 pub use invalid::InvalidMakeSpec;
 pub use kind::FileSystemKind;

@@ -12,7 +12,7 @@ use crate::error::MakeError;
 use crate::held_path::shown;
 use crate::owned::Owned;
 use crate::stop::MakeStop;
-use crate::tool::{self, Around, arguments};
+use crate::tool::{self, Around};
 
 /// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs
 /// that was left behind by a killed maker has to end before, and so do programs in mount namespaces
@@ -86,7 +86,7 @@ fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeEr
     } else {
         "--direct-io=off"
     };
-    let words = arguments(["--find", "--show", direct, image].map(OsStr::new));
+    let words = ["--find", "--show", direct, image].map(OsString::from);
     let answer = tool::run("losetup", words.clone(), Some(around), tool::SHORT)?;
     let device = answer.trim();
     let is_loop = device.strip_prefix("/dev/loop").is_some_and(|number| {

@@ -365,14 +365,11 @@ impl Drop for Made {
 
 /// Makes an image.
 fn allocate(owned: &mut Owned, image: &str, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
-    blocks::allocate(&owned.create_image(image)?, whole_blocks(bytes), stop)
+    // Loop devices and file systems count in blocks of 4 KiB at least.
+    let bytes = bytes.next_multiple_of(4096);
+    blocks::allocate(&owned.create_image(image)?, bytes, stop)
 }
 
 fn saved_image(state: &str) -> String {
     saved(state, IMAGE)
-}
-
-/// Loop devices and file systems count in blocks of 4 KiB at least.
-fn whole_blocks(bytes: u64) -> u64 {
-    bytes.next_multiple_of(4096)
 }

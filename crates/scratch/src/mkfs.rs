@@ -25,48 +25,38 @@ pub(crate) struct Devices<'a> {
 
 /// Programs with their arguments, in the order in which they are run.
 pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str, Vec<OsString>)> {
+    use FileSystemKind::{Btrfs, Ext2, Ext3, Ext4, F2fs, Nilfs2, Overlay, Tmpfs, Xfs};
+
     let kind = spec.kind.on_image();
     let Some((program, _)) = kind.mkfs() else {
         return Vec::new();
     };
     let mut commands = Vec::new();
     let mut words: Vec<String> = Vec::new();
-    // mkfs without the option discards, which would give the blocks of the image back.
-    let keep = |option: &'static str| if spec.discard { None } else { Some(option) };
+    let identity = format!("uuid={}", devices.uuid);
     match kind {
-        FileSystemKind::Tmpfs | FileSystemKind::Overlay => {}
-        FileSystemKind::Ext2 | FileSystemKind::Ext3 | FileSystemKind::Ext4 => {
-            let journal = format_ext(spec, devices, &mut words);
-            commands.extend(journal.map(|of_journal| (program, of_journal)));
+        Tmpfs | Overlay => {}
+        Ext2 | Ext3 | Ext4 => {
+            let of_journal = format_ext(spec, devices, &mut words);
+            commands.extend(of_journal.map(|of_journal| (program, of_journal)));
         }
-        FileSystemKind::Xfs => {
-            add(
-                &mut words,
-                &["-f", "-q", "-m", &format!("uuid={}", devices.uuid)],
-            );
-            add(&mut words, keep("-K").as_slice());
-            if let Some(journal) = devices.journal {
-                add(&mut words, &["-l", &format!("logdev={journal}")]);
-            }
-            words.extend(spec.mkfs_words.iter().cloned());
+        Xfs => add(&mut words, &["-f", "-q", "-m", &identity]),
+        Btrfs => add(&mut words, &["-f", "-q", "-U", devices.uuid]),
+        F2fs => {
+            let discard = if spec.discard { "1" } else { "0" };
+            add(&mut words, &["-f", "-q", "-t", discard]);
         }
-        FileSystemKind::Btrfs => {
-            add(&mut words, &["-f", "-q", "-U", devices.uuid]);
-            add(&mut words, keep("-K").as_slice());
-            words.extend(spec.mkfs_words.iter().cloned());
-        }
-        FileSystemKind::F2fs => {
-            add(
-                &mut words,
-                &["-f", "-q", "-t", if spec.discard { "1" } else { "0" }],
-            );
-            words.extend(spec.mkfs_words.iter().cloned());
-        }
-        FileSystemKind::Nilfs2 => {
-            add(&mut words, &["-f", "-q"]);
-            add(&mut words, keep("-K").as_slice());
-            words.extend(spec.mkfs_words.iter().cloned());
-        }
+        Nilfs2 => add(&mut words, &["-f", "-q"]),
+    }
+    // Without the option it discards, which would give the blocks of the image back.
+    if !spec.discard && matches!(kind, Xfs | Btrfs | Nilfs2) {
+        words.push("-K".to_owned());
+    }
+    if let (Xfs, Some(journal)) = (kind, devices.journal) {
+        add(&mut words, &["-l", &format!("logdev={journal}")]);
+    }
+    if matches!(kind, Xfs | Btrfs | F2fs | Nilfs2) {
+        words.extend(spec.mkfs_words.iter().cloned());
     }
     words.push(devices.image.to_owned());
     commands.push((program, words.into_iter().map(OsString::from).collect()));

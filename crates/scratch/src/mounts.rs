@@ -1,6 +1,6 @@
 //! Mounting, unmounting, and telling an own mount from a foreign one.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -15,7 +15,7 @@ use crate::held_path::shown;
 use crate::loops::{self, OverImage};
 use crate::owned::{MadeLeft, Owned};
 use crate::stop::MakeStop;
-use crate::tool::{self, arguments};
+use crate::tool;
 
 /// What was used a moment ago (a process that is ending, an indexer) keeps a mount busy: so long it
 /// is waited for.
@@ -131,7 +131,7 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
             return Err(MakeError::foreign_mount(&at, &why));
         }
         if mount.file_system_type == "nilfs2" {
-            let words = arguments(["--no-canonicalize", "--", name].map(OsStr::new));
+            let words = ["--no-canonicalize", "--", name];
             tool::run("umount", words, Some(owned.around(None)), tool::LONG)?;
             count += 1;
             continue;

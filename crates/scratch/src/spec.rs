@@ -51,11 +51,9 @@ pub struct ExternalJournal {
 /// A file system that is to be made.
 ///
 /// It is read from one word (`make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I
-/// 256&journal=128MiB&journal-in=/dir&in=/dir&discard&direct&fullness=50`, by `FromStr`) or from a
-/// TOML table with the same keys (`{ make = "ext4", size = "4GiB", mkfs = ["-I", "256"], discard =
-/// true }`) or such a word in TOML. It is shown and serialized as the canonical word, without what
-/// is the default. In the word, `%26` stands for `&` and `%25` for `%`. After a change of fields,
-/// [`MakeSpec::validate`] checks it again.
+/// 256&journal=128MiB&journal-in=/dir&in=/dir&discard&direct&fullness=50`, by `FromStr`). It is
+/// shown as the canonical word, without what is the default. In the word, `%26` stands for `&` and
+/// `%25` for `%`. After a change of fields, [`MakeSpec::validate`] checks it again.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MakeSpec {
     /// The kind.

@@ -2,7 +2,7 @@
 //! process group of their own (so that Ctrl-C at the terminal does not end mkfs in the middle), and
 //! a limit of time.
 
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::fs::File;
 use std::io::Read;
 use std::os::unix::fs::PermissionsExt;
@@ -247,11 +247,6 @@ fn one_line(text: &str) -> String {
     } else {
         line
     }
-}
-
-/// Arguments of any form as the system takes them.
-pub(crate) fn arguments<const N: usize>(arguments: [&OsStr; N]) -> Vec<OsString> {
-    arguments.map(OsStr::to_owned).to_vec()
 }
 
 #[cfg(test)]

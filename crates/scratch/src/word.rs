@@ -1,10 +1,10 @@
-//! A [`MakeSpec`] as a word and as a table of TOML.
+//! A [`MakeSpec`] as a word.
 
+use std::collections::BTreeMap;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 
-use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use workload::quantity;
 
 use crate::invalid::{InvalidMakeSpec, invalid_fullness};
@@ -12,68 +12,6 @@ use crate::spec::{DEFAULT_DIRECTORY, DEFAULT_SIZE_BYTES, ExternalJournal, MakeSp
 
 const PREFIX: &str = "make:";
 const KEYS: &str = "size, mkfs, mount, in, journal, journal-in, discard, direct or fullness";
-
-/// What was given, key by key, or as a table of TOML: the names of its fields are the keys.
-#[derive(Default, Deserialize)]
-#[serde(deny_unknown_fields, rename_all = "kebab-case")]
-struct Given {
-    make: String,
-    size: Option<Size>,
-    mkfs: Option<Vec<String>>,
-    mount: Option<String>,
-    #[serde(rename = "in")]
-    directory: Option<PathBuf>,
-    journal: Option<Size>,
-    journal_in: Option<PathBuf>,
-    #[serde(default)]
-    discard: bool,
-    #[serde(default)]
-    direct: bool,
-    fullness: Option<Size>,
-}
-
-impl Given {
-    fn spec(self) -> Result<MakeSpec, InvalidMakeSpec> {
-        let bytes = |key: &str, Size(text): &Size| {
-            quantity::bytes(text).map_err(|why| invalid!("invalid {key}: {why}"))
-        };
-        let mut spec = MakeSpec::new(self.make.parse()?);
-        if let Some(size) = &self.size {
-            spec.size_bytes = bytes("size", size)?;
-        }
-        if let Some(directory) = self.directory {
-            spec.directory = directory;
-        }
-        spec.journal = match (&self.journal, self.journal_in) {
-            (Some(size), directory) => Some(ExternalJournal {
-                size_bytes: bytes("journal", size)?,
-                directory: directory.filter(|directory| *directory != spec.directory),
-            }),
-            (None, Some(_)) => {
-                return Err(invalid!(
-                    "'journal-in' needs 'journal' (add journal=128MiB)"
-                ));
-            }
-            (None, None) => None,
-        };
-        spec.mkfs_words = self.mkfs.unwrap_or_default();
-        let options = self.mount.iter().flat_map(|options| options.split(','));
-        spec.mount_options = options.map(str::to_owned).collect();
-        spec.discard = self.discard;
-        spec.direct = self.direct;
-        spec.fullness_percent = self
-            .fullness
-            .map(|Size(text)| fullness(&text))
-            .transpose()?;
-        spec.validate()?;
-        Ok(spec)
-    }
-}
-
-fn fullness(text: &str) -> Result<u8, InvalidMakeSpec> {
-    let digits = text.strip_suffix('%').unwrap_or(text);
-    digits.parse().map_err(|_| invalid_fullness(&text))
-}
 
 impl FromStr for MakeSpec {
     type Err = InvalidMakeSpec;
@@ -86,58 +24,71 @@ impl FromStr for MakeSpec {
             )
         })?;
         let (kind, pairs) = rest.split_once('?').unwrap_or((rest, ""));
-        let mut given = Given {
-            make: kind.to_owned(),
-            ..Given::default()
+        let given = given(pairs)?;
+        let bytes = |key: &str| {
+            let read = given.get(key).map(|text| quantity::bytes(text));
+            let read = read.transpose();
+            read.map_err(|why| invalid!("invalid {key}: {why}"))
         };
-        let mut seen = Vec::new();
-        for pair in pairs.split('&').filter(|pair| !pair.is_empty()) {
-            let (key, value) = match pair.split_once('=') {
-                Some((key, value)) => (
-                    key,
-                    Some(unescaped(value)).filter(|value| !value.is_empty()),
-                ),
-                None => (pair, None),
-            };
-            if seen.contains(&key) {
-                return Err(invalid!("'{key}' is given twice (write it once)"));
-            }
-            seen.push(key);
-            let needed = |key: &'static str| {
-                let given = value.clone();
-                given.ok_or_else(|| invalid!("'{key}' has no value (write {key}=VALUE)"))
-            };
-            let alone = |key: &'static str| {
-                if pair.contains('=') {
-                    Err(invalid!("'{key}' takes no value (write it alone)"))
-                } else {
-                    Ok(true)
-                }
-            };
-            match key {
-                "size" => given.size = Some(Size(needed("size")?)),
-                "mkfs" => {
-                    given.mkfs = Some(
-                        needed("mkfs")?
-                            .split_whitespace()
-                            .map(str::to_owned)
-                            .collect(),
-                    )
-                }
-                "mount" => given.mount = Some(needed("mount")?),
-                "in" => given.directory = Some(needed("in")?.into()),
-                "journal" => given.journal = Some(Size(needed("journal")?)),
-                "journal-in" => given.journal_in = Some(needed("journal-in")?.into()),
-                "discard" => given.discard = alone("discard")?,
-                "direct" => given.direct = alone("direct")?,
-                "fullness" => given.fullness = Some(Size(needed("fullness")?)),
-                _ => {
-                    return Err(invalid!("unknown key '{key}' (use {KEYS})"));
-                }
-            }
+        let mut spec = Self::new(kind.parse()?);
+        spec.size_bytes = bytes("size")?.unwrap_or(spec.size_bytes);
+        if let Some(directory) = given.get("in") {
+            spec.directory = directory.into();
         }
-        given.spec()
+        let beside = given.get("journal-in").map(PathBuf::from);
+        spec.journal = match bytes("journal")? {
+            Some(size_bytes) => Some(ExternalJournal {
+                size_bytes,
+                directory: beside.filter(|directory| *directory != spec.directory),
+            }),
+            None if beside.is_some() => {
+                return Err(invalid!(
+                    "'journal-in' needs 'journal' (add journal=128MiB)"
+                ));
+            }
+            None => None,
+        };
+        let words = given.get("mkfs").into_iter();
+        let words = words.flat_map(|words| words.split_whitespace());
+        spec.mkfs_words = words.map(str::to_owned).collect();
+        let options = given.get("mount").into_iter();
+        let options = options.flat_map(|options| options.split(','));
+        spec.mount_options = options.map(str::to_owned).collect();
+        spec.discard = given.contains_key("discard");
+        spec.direct = given.contains_key("direct");
+        if let Some(text) = given.get("fullness") {
+            let percent = text.strip_suffix('%').unwrap_or(text).parse();
+            spec.fullness_percent = Some(percent.map_err(|_| invalid_fullness(text))?);
+        }
+        spec.validate()?;
+        Ok(spec)
     }
+}
+
+/// What was given, by key; of a key without a value, an empty text.
+fn given(pairs: &str) -> Result<BTreeMap<&str, String>, InvalidMakeSpec> {
+    let mut given = BTreeMap::new();
+    for pair in pairs.split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = unescaped(value);
+        if given.contains_key(key) {
+            return Err(invalid!("'{key}' is given twice (write it once)"));
+        }
+        match key {
+            "discard" | "direct" if pair.contains('=') => {
+                return Err(invalid!("'{key}' takes no value (write it alone)"));
+            }
+            "discard" | "direct" => {}
+            "size" | "mkfs" | "mount" | "in" | "journal" | "journal-in" | "fullness" => {
+                if value.is_empty() {
+                    return Err(invalid!("'{key}' has no value (write {key}=VALUE)"));
+                }
+            }
+            _ => return Err(invalid!("unknown key '{key}' (use {KEYS})")),
+        }
+        given.insert(key, value);
+    }
+    Ok(given)
 }
 
 impl fmt::Display for MakeSpec {
@@ -201,66 +152,4 @@ fn escaped(text: &str) -> String {
 
 fn unescaped(text: &str) -> String {
     text.replace("%26", "&").replace("%25", "%")
-}
-
-/// A number, plain or as a text with a unit.
-struct Size(String);
-
-impl<'de> Deserialize<'de> for Size {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-
-        impl serde::de::Visitor<'_> for Visitor {
-            type Value = Size;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a whole number, or one with a unit in quotes")
-            }
-
-            fn visit_i64<E: serde::de::Error>(self, number: i64) -> Result<Size, E> {
-                Ok(Size(number.to_string()))
-            }
-
-            fn visit_u64<E: serde::de::Error>(self, number: u64) -> Result<Size, E> {
-                Ok(Size(number.to_string()))
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<Size, E> {
-                Ok(Size(text.to_owned()))
-            }
-        }
-
-        deserializer.deserialize_any(Visitor)
-    }
-}
-
-impl<'de> Deserialize<'de> for MakeSpec {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Visitor;
-
-        impl<'de> serde::de::Visitor<'de> for Visitor {
-            type Value = MakeSpec;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a word like \"make:ext4\", or a table like { make = \"ext4\" }")
-            }
-
-            fn visit_str<E: serde::de::Error>(self, text: &str) -> Result<MakeSpec, E> {
-                text.parse().map_err(E::custom)
-            }
-
-            fn visit_map<A: serde::de::MapAccess<'de>>(self, map: A) -> Result<MakeSpec, A::Error> {
-                let given = Given::deserialize(serde::de::value::MapAccessDeserializer::new(map))?;
-                given.spec().map_err(serde::de::Error::custom)
-            }
-        }
-
-        deserializer.deserialize_any(Visitor)
-    }
-}
-
-impl Serialize for MakeSpec {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.collect_str(self)
-    }
 }

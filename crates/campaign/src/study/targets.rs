@@ -257,10 +257,6 @@ fn percent(cell: &StudyCell, spec: &MakeSpec) -> Option<u8> {
 
 fn ready(made: &Made, is_churned: bool) -> Ready {
     let facts = made.facts();
-    let image_file_system = facts
-        .loops
-        .first()
-        .map(|device| device.image_file_system.clone());
     Ready {
         directory: made.directory(),
         made: Some(MadeFileSystem {
@@ -280,7 +276,7 @@ fn ready(made: &Made, is_churned: bool) -> Ready {
                 })
                 .collect(),
             driver: facts.driver.clone(),
-            image_file_system: image_file_system.unwrap_or(Fact::NotApplicable),
+            image_file_system: facts.image_file_system.clone(),
             fullness_percent: facts.fullness_percent.known().copied(),
         }),
         is_churned,

@@ -25,10 +25,7 @@ impl Made {
         self.facts.tools = names
             .map(|(name, _)| ToolFacts {
                 name: name.to_owned(),
-                version: match tool::version(name) {
-                    Ok(version) => Fact::Known(version),
-                    Err(error) => Fact::Unavailable(error.to_string()),
-                },
+                version: tool::version(name).into(),
             })
             .collect();
     }
@@ -57,7 +54,6 @@ impl Made {
         told(MakeStage::Mounted);
         let root = self.root();
         if images == Images::New || !self.spec.kind.has_image() {
-            self.facts.usable_bytes = filler::usable_bytes(&root);
             let target = self.target();
             make_directory(&target, 0o755)?;
             let (user, group) = (rustix::process::getuid(), rustix::process::getgid());

@@ -136,7 +136,7 @@ pub fn free_in(directory: &Path) -> Vec<FoundMade> {
 }
 
 /// The loop devices with their images.
-fn images() -> impl Iterator<Item = (String, PathBuf)> {
+pub fn images() -> impl Iterator<Item = (String, PathBuf)> {
     let devices = std::fs::read_dir("/sys/block")
         .unwrap()
         .map(|entry| entry.unwrap());

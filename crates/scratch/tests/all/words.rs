@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use scratch::{ExternalJournal, FileSystemKind, MakeSpec};
-use testkit::{Says, table};
+use testkit::table;
 
 fn parsed(word: &str) -> MakeSpec {
     word.parse()
@@ -61,52 +61,6 @@ fn the_canonical_word_leaves_out_what_is_the_default() {
         parsed("make:ext4?in=/a%26b%25c%2526").directory,
         Path::new("/a&b%c%26")
     );
-}
-
-#[test]
-fn a_table_is_the_same_as_a_word() {
-    #[derive(serde::Deserialize)]
-    struct File {
-        target: Vec<MakeSpec>,
-    }
-    let file: File = toml::from_str(
-        r#"target = [
-            "make:ext4?size=1GiB",
-            { make = "ext4", size = "1GiB" },
-            { make = "ext4", size = 1073741824 },
-            { make = "xfs", mkfs = ["-i", "size=512"], mount = "noatime", journal = "64MiB",
-              journal-in = "/j", in = "/i", discard = true, direct = true, fullness = 10 },
-        ]"#,
-    )
-    .unwrap();
-    let words: Vec<String> = file.target.iter().map(MakeSpec::to_string).collect();
-    assert_eq!(words[..3], ["make:ext4?size=1GiB"; 3]);
-    assert_eq!(
-        words[3],
-        "make:xfs?mkfs=-i \
-         size=512&mount=noatime&in=/i&journal=64MiB&journal-in=/j&discard&direct&fullness=10"
-    );
-    assert_eq!(
-        serde_json::to_value(&file.target[0]).unwrap(),
-        "make:ext4?size=1GiB"
-    );
-}
-
-/// Tables, the line that is told, and what is said of it.
-const BAD_TABLES: &str = r#"
-    \nmake = "ext4"\nsise = "1GiB" | line 3 | unknown field `sise`
-    make = "zfs" |  | unknown kind of file system 'zfs' (use tmpfs, ext2,
-    make = "ext4"\nsize = "1Q" |  | unknown unit 'Q'
-"#;
-
-#[test]
-fn a_bad_table_is_told_with_its_line() {
-    for [text, line, expected] in table(BAD_TABLES) {
-        let error = toml::from_str::<MakeSpec>(&text.replace("\\n", "\n"))
-            .unwrap_err()
-            .to_string();
-        error.says(expected).says(line);
-    }
 }
 
 #[test]
