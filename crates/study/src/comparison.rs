@@ -33,13 +33,6 @@ impl RatioInterval {
     pub fn excludes_one(&self) -> bool {
         self.low > 1.0 || self.high < 1.0
     }
-
-    fn of_logarithms((low, high): (f64, f64)) -> Self {
-        Self {
-            low: low.exp(),
-            high: high.exp(),
-        }
-    }
 }
 
 /// A ratio and how sure it is. Nothing but the ratio where there are fewer than five blocks, or
@@ -267,13 +260,11 @@ impl Comparison {
     /// A side against the baseline, with the error of this interval alone.
     fn of(side: &ComparedSide, baseline: &Baseline, metric: Metric, alpha: f64) -> Self {
         let samples = Samples::of(side, baseline, &logarithm(metric));
-        let outcome = match (samples.missing(), samples.difference) {
-            (Some(Missing::TooManyInvalid), _) => ComparisonOutcome::TooManyInvalid,
-            (Some(Missing::NotMeasured), _) => ComparisonOutcome::NotMeasured,
-            (Some(Missing::NoRuns), _) | (None, None) => ComparisonOutcome::NoRuns,
-            (None, Some(log_ratio)) => {
-                ComparisonOutcome::Estimated(Estimate::of(&samples, log_ratio, alpha))
-            }
+        let outcome = match samples.estimated() {
+            Err(Missing::TooManyInvalid) => ComparisonOutcome::TooManyInvalid,
+            Err(Missing::NotMeasured) => ComparisonOutcome::NotMeasured,
+            Err(Missing::NoRuns) => ComparisonOutcome::NoRuns,
+            Ok(log_ratio) => ComparisonOutcome::Estimated(Estimate::of(&samples, log_ratio, alpha)),
         };
         Self {
             side: side.label.clone(),
@@ -306,10 +297,7 @@ impl Comparison {
     pub fn estimate(&self) -> Option<&Estimate> {
         match &self.outcome {
             ComparisonOutcome::Estimated(estimate) => Some(estimate),
-            ComparisonOutcome::TooManyInvalid
-            | ComparisonOutcome::UnlikeShares
-            | ComparisonOutcome::NotMeasured
-            | ComparisonOutcome::NoRuns => None,
+            _ => None,
         }
     }
 
@@ -341,5 +329,7 @@ impl Estimate {
 /// Nothing of fewer than [`BLOCKS_MIN`].
 fn interval(count: u32, mean: Option<Mean>, alpha: f64) -> Option<RatioInterval> {
     let mean = mean.filter(|_| count >= BLOCKS_MIN)?;
-    Some(RatioInterval::of_logarithms(mean.interval(alpha)))
+    let (low, high) = mean.interval(alpha);
+    let (low, high) = (low.exp(), high.exp());
+    Some(RatioInterval { low, high })
 }

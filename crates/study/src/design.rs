@@ -1,7 +1,7 @@
 //! The design of a study: workloads, axes and targets, and how often they are measured.
 
 use std::collections::BTreeMap;
-use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -21,7 +21,7 @@ pub const BLOCKS_UNTIL: u32 = 100;
 /// So long it is waited for a quiet machine before a run, where nothing else is said.
 pub const QUIET: Duration = Duration::from_secs(10);
 /// The most times that a pool is churned before it is measured.
-pub const AGE_MAX: u64 = 1_000;
+pub const AGE_MAX: u32 = 1_000;
 /// The fullest file system that a study begins with, in percent: a pool is to fit in, too.
 pub const FULLNESS_MAX: u32 = 95;
 
@@ -140,12 +140,17 @@ impl TargetDesign {
     }
 }
 
-pub(crate) fn out_of_range(key: &str, value: &dyn fmt::Display, least: u32, most: u32) -> Flaw {
-    Flaw::range(
-        key,
-        value,
-        &format!("a whole number from {least} to {most}"),
-    )
+/// A whole number within a range.
+pub(crate) fn whole(key: &str, value: &Value, range: RangeInclusive<u32>) -> Result<u32, Flaw> {
+    let number = value
+        .as_integer()
+        .and_then(|number| u32::try_from(number).ok());
+    number
+        .filter(|number| range.contains(number))
+        .ok_or_else(|| {
+            let expected = format!("a whole number from {} to {}", range.start(), range.end());
+            Flaw::range(key, &word(value), &expected)
+        })
 }
 
 /// Whether a text can name a study, a workload or a target.
@@ -163,19 +168,12 @@ pub(crate) fn word(value: &Value) -> String {
 
 /// How many times a pool is churned.
 pub(crate) fn age(value: &Value) -> Result<u64, Flaw> {
-    let age = value.as_integer().and_then(|age| u64::try_from(age).ok());
-    age.filter(|age| *age <= AGE_MAX)
-        .ok_or_else(|| out_of_range("age", &word(value), 0, AGE_MAX as u32))
+    whole("age", value, 0..=AGE_MAX).map(u64::from)
 }
 
 /// How full a file system is, in percent.
 pub(crate) fn fullness(value: &Value) -> Result<u32, Flaw> {
-    let percent = value
-        .as_integer()
-        .and_then(|percent| u32::try_from(percent).ok());
-    percent
-        .filter(|percent| *percent <= FULLNESS_MAX)
-        .ok_or_else(|| out_of_range("fullness", &word(value), 0, FULLNESS_MAX))
+    whole("fullness", value, 0..=FULLNESS_MAX)
 }
 
 /// Whether an option of a run can be this.

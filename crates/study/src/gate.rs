@@ -142,20 +142,12 @@ impl Gate {
         requirements: &[Requirement],
         rules: GateRules,
     ) -> Result<Self, GateError> {
-        let GateRules {
-            after,
-            allows_doubtful,
-        } = rules;
-        let mut groups: Vec<SideGroup> = groups
-            .into_iter()
-            .filter(|group| !group.sides.is_empty())
-            .collect();
-        if let Some(after) = after {
-            groups = groups
-                .into_iter()
-                .map(|group| group.after_block(after))
-                .collect();
-        }
+        let after = rules.after;
+        let groups = groups.into_iter().filter(|group| !group.sides.is_empty());
+        let groups: Vec<SideGroup> = match after {
+            Some(after) => groups.map(|group| group.after_block(after)).collect(),
+            None => groups.collect(),
+        };
         if requirements.is_empty() {
             let why = "a gate needs a requirement (add --require 'transactions >= 0.985')";
             return Err(GateError(why.to_owned()));
@@ -184,7 +176,7 @@ impl Gate {
             decision: match decision(&judged) {
                 // A failure stays one: the test by the order of the runs holds whatever disturbed
                 // them.
-                Decision::Passed if is_doubtful && !allows_doubtful => Decision::Undecided,
+                Decision::Passed if is_doubtful && !rules.allows_doubtful => Decision::Undecided,
                 decision => decision,
             },
             requirements: judged,
@@ -268,13 +260,8 @@ fn judge(
 ) -> Result<Judged, GateError> {
     let metric = requirement.metric;
     let samples = Samples::of(side, baseline, &logarithm(metric));
-    let log_ratio = match (samples.missing(), samples.difference) {
-        (None, Some(log_ratio)) => log_ratio,
-        (why, _) => {
-            let why = why.unwrap_or(Missing::NoRuns);
-            return Err(missing(why, metric, side, baseline));
-        }
-    };
+    let log_ratio = samples.estimated();
+    let log_ratio = log_ratio.map_err(|why| missing(why, metric, side, baseline))?;
     let known = samples.mean.filter(|_| samples.count_min() >= BLOCKS_MIN);
     let tested = known.map(|mean| {
         let (mean, least) = requirement.at_least(mean);
@@ -347,15 +334,10 @@ fn fail_by_holm(judged: &mut [Judged]) {
 }
 
 fn decision(judged: &[Judged]) -> Decision {
-    if judged
-        .iter()
-        .any(|judged| judged.decision == Decision::Failed)
-    {
+    let is = |decision| move |judged: &Judged| judged.decision == decision;
+    if judged.iter().any(is(Decision::Failed)) {
         Decision::Failed
-    } else if judged
-        .iter()
-        .all(|judged| judged.decision == Decision::Passed)
-    {
+    } else if judged.iter().all(is(Decision::Passed)) {
         Decision::Passed
     } else {
         Decision::Undecided

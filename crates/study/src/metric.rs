@@ -86,30 +86,21 @@ pub struct UnknownMetric {
 }
 
 impl Statistic {
-    /// All of them.
-    pub const ALL: [Self; 8] = [
-        Self::Mean,
-        Self::P50,
-        Self::P90,
-        Self::P95,
-        Self::P99,
-        Self::P99_9,
-        Self::P99_99,
-        Self::Max,
+    /// All of them, each with the word for it.
+    const ROWS: [(Self, &'static str); 8] = [
+        (Self::Mean, "mean"),
+        (Self::P50, "p50"),
+        (Self::P90, "p90"),
+        (Self::P95, "p95"),
+        (Self::P99, "p99"),
+        (Self::P99_9, "p99.9"),
+        (Self::P99_99, "p99.99"),
+        (Self::Max, "max"),
     ];
 
     /// The word for it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Mean => "mean",
-            Self::P50 => "p50",
-            Self::P90 => "p90",
-            Self::P95 => "p95",
-            Self::P99 => "p99",
-            Self::P99_9 => "p99.9",
-            Self::P99_99 => "p99.99",
-            Self::Max => "max",
-        }
+        Self::ROWS[self as usize].1
     }
 
     /// Its value in nanoseconds; nothing where too few latencies lie beyond a percentile.
@@ -197,7 +188,7 @@ fn choices() -> String {
         .map(Action::name)
         .filter(|name| *name != "read")
         .collect();
-    let statistics = Statistic::ALL.map(Statistic::name);
+    let statistics = Statistic::ROWS.map(|(_, name)| name);
     format!(
         "transactions, read, written, cpu, messages; an operation: {}; or the latency of one, \
          like create.p99: {}",
@@ -247,13 +238,10 @@ impl FromStr for Metric {
             _ => match word.split_once('.') {
                 None => Self::Operations(action(word).ok_or_else(unknown)?),
                 Some((name, statistic)) => {
-                    let statistic = Statistic::ALL
-                        .into_iter()
-                        .find(|known| known.name() == statistic);
-                    Self::Latency(
-                        action(name).ok_or_else(unknown)?,
-                        statistic.ok_or_else(unknown)?,
-                    )
+                    let mut rows = Statistic::ROWS.into_iter();
+                    let statistic = rows.find(|(_, known)| *known == statistic);
+                    let (statistic, _) = statistic.ok_or_else(unknown)?;
+                    Self::Latency(action(name).ok_or_else(unknown)?, statistic)
                 }
             },
         })

@@ -23,17 +23,21 @@ pub(crate) fn logarithm(metric: Metric) -> impl Value {
     move |run: &Observed| run.values.get(&metric).map(|value| value.ln())
 }
 
-/// Samples of one value of two sides.
+/// Samples, with what is not among them.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Blocks {
-    /// The values of a block, block after block: that of the side, then those of the baseline's
-    /// runs.
-    pub values: Vec<Vec<f64>>,
-    /// Blocks of which no attempt was without an INVALID run.
+pub(crate) struct Counted<S> {
+    pub values: Vec<S>,
+    /// Blocks of which no attempt was without an INVALID run; without blocks, INVALID runs.
     pub invalid: u32,
-    /// Blocks with counted runs that do not have the metric.
+    /// Blocks or runs that are counted and do not have the value.
     pub without: u32,
 }
+
+/// The values of a block, block after block: that of the side, then those of the baseline's runs.
+pub(crate) type Blocks = Counted<Vec<f64>>;
+
+/// Values of the runs of a side that belong to no block.
+pub(crate) type Apart = Counted<f64>;
 
 impl Blocks {
     /// The side's value less the mean of the baseline's, block after block.
@@ -44,17 +48,6 @@ impl Blocks {
         };
         self.values.iter().filter_map(difference).collect()
     }
-}
-
-/// Values of the runs of a side that belong to no block.
-#[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct Apart {
-    /// Of the counted runs that have one.
-    pub values: Vec<f64>,
-    /// INVALID runs.
-    pub invalid: u32,
-    /// Counted runs that do not have the value.
-    pub without: u32,
 }
 
 /// Whether all runs belong to blocks, no side has two in one attempt at one, and the sides have a

@@ -21,31 +21,25 @@ pub enum PaperLayout {
 
 /// A word is not a layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown layout '{word}' (use {})", PaperLayout::ALL.map(PaperLayout::name).join(", "))]
+#[error("unknown layout '{word}' (use {})", PaperLayout::ROWS.map(|(_, name)| name).join(", "))]
 pub struct UnknownLayout {
     /// What was given.
     pub word: String,
 }
 
 impl PaperLayout {
-    /// All of them, in the order in which they are listed.
-    pub const ALL: [Self; 5] = [
-        Self::Tr3022,
-        Self::Veritas,
-        Self::Sessions,
-        Self::Submissions,
-        Self::Completion,
+    /// All of them, in the order in which they are listed, each with the word for it.
+    pub const ROWS: [(Self, &'static str); 5] = [
+        (Self::Tr3022, "tr3022"),
+        (Self::Veritas, "veritas"),
+        (Self::Sessions, "sessions"),
+        (Self::Submissions, "submissions"),
+        (Self::Completion, "completion"),
     ];
 
     /// The word for it.
     pub const fn name(self) -> &'static str {
-        match self {
-            Self::Tr3022 => "tr3022",
-            Self::Veritas => "veritas",
-            Self::Sessions => "sessions",
-            Self::Submissions => "submissions",
-            Self::Completion => "completion",
-        }
+        Self::ROWS[self as usize].1
     }
 }
 
@@ -59,12 +53,11 @@ impl FromStr for PaperLayout {
     type Err = UnknownLayout;
 
     fn from_str(word: &str) -> Result<Self, UnknownLayout> {
-        let unknown = || UnknownLayout {
-            word: word.to_owned(),
-        };
-        Self::ALL
-            .into_iter()
-            .find(|layout| layout.name() == word)
-            .ok_or_else(unknown)
+        let found = Self::ROWS.into_iter().find(|(_, name)| *name == word);
+        found
+            .map(|(layout, _)| layout)
+            .ok_or_else(|| UnknownLayout {
+                word: word.to_owned(),
+            })
     }
 }

@@ -105,21 +105,19 @@ impl Samples {
         self.count.min(self.baseline_count)
     }
 
-    /// Why there is no estimate; nothing where there is one.
-    pub(crate) fn missing(&self) -> Option<Missing> {
+    /// The difference of the means, or why there is no estimate.
+    pub(crate) fn estimated(&self) -> Result<f64, Missing> {
         let all = match self.method {
             Method::Blocks | Method::BlocksApart => self.count,
             Method::NotInterleaved => self.count + self.baseline_count,
         };
         if are_too_many(self.invalid, all + self.without) {
-            Some(Missing::TooManyInvalid)
-        } else if self.difference.is_some() {
-            None
-        } else if self.without > 0 {
-            Some(Missing::NotMeasured)
-        } else {
-            Some(Missing::NoRuns)
+            return Err(Missing::TooManyInvalid);
         }
+        self.difference.ok_or(match self.without {
+            0 => Missing::NoRuns,
+            _ => Missing::NotMeasured,
+        })
     }
 }
 

@@ -1,6 +1,8 @@
 //! A study file: its keys, and the design that they describe.
 
 use std::collections::BTreeMap;
+use std::fmt::Display;
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde::Deserialize;
@@ -9,11 +11,10 @@ use toml::{Spanned, Table, Value};
 
 use crate::design::{
     Axis, BLOCKS, BLOCKS_UNTIL, Design, QUIET, WorkloadDesign, age, check_option, fullness,
-    is_name, out_of_range, word,
+    is_name, whole, word,
 };
 use crate::flaw::{CELLS_MAX, DesignError, Flaw, Lines};
-use crate::metric::{Metric, UnknownMetric};
-use crate::paper_layout::{PaperLayout, UnknownLayout};
+use crate::metric::Metric;
 use crate::statistics::BLOCKS_MAX;
 use crate::target_entry::{TargetEntry, target_of};
 
@@ -62,12 +63,14 @@ impl File {
             flaw: Flaw::too_many_cells(cells),
         })
     }
-}
 
-impl File {
     /// The design without its workloads, axes and targets.
     fn settings(&self, lines: &Lines<'_>, text: &str) -> Result<Design, DesignError> {
-        let blocks = in_range(lines, "blocks", self.blocks.as_ref(), 1..=BLOCKS_MAX)?;
+        let blocks = self.blocks.as_ref().map(|said| {
+            let blocks = whole("blocks", &Value::Integer(*said.get_ref()), 1..=BLOCKS_MAX);
+            blocks.map_err(|flaw| lines.error(said.span().start, flaw))
+        });
+        let blocks = blocks.transpose()?;
         let until = self
             .until
             .as_ref()
@@ -77,13 +80,10 @@ impl File {
             Some(name) => named(lines, "name", name)?,
             None => String::new(),
         };
-        let metrics = self.metrics.iter().map(|metric| {
-            let parsed = metric.get_ref().parse();
-            parsed.map_err(|why: UnknownMetric| {
-                let flaw = Flaw::option("metrics", &why.to_string());
-                lines.error(metric.span().start, flaw)
-            })
-        });
+        let metrics = self.metrics.iter();
+        let metrics = metrics.map(|metric| parsed(lines, "metrics", metric));
+        let layout = self.layout.as_ref();
+        let layout = layout.map(|layout| parsed(lines, "layout", layout));
         let mut design = Design {
             name,
             seed: self.seed.unwrap_or(1),
@@ -103,7 +103,7 @@ impl File {
                 .quiet_time
                 .map_or(QUIET, |time| Duration::from_nanos(time.0)),
             metrics: metrics.collect::<Result<_, _>>()?,
-            layout: layout_of(lines, self.layout.as_ref())?,
+            layout: layout.transpose()?,
             counterparts: BTreeMap::new(),
             workloads: Vec::new(),
             axes: Vec::new(),
@@ -117,13 +117,11 @@ impl File {
     }
 
     fn add_workloads(&self, lines: &Lines<'_>, design: &mut Design) -> Result<(), DesignError> {
-        for workload in &self.workload {
-            let workload = workload_of(lines, workload)?;
+        for said in &self.workload {
+            let workload = workload_of(lines, said)?;
             let others = design.workloads.iter().map(|other| &other.name);
-            refuse_twice("workload", &workload.name, others).map_err(|flaw| DesignError {
-                line: Some(workload.line),
-                flaw,
-            })?;
+            refuse_twice("workload", &workload.name, others)
+                .map_err(|flaw| lines.error(said.span().start, flaw))?;
             design.workloads.push(workload);
         }
         Ok(())
@@ -233,18 +231,16 @@ impl Design {
     }
 }
 
-fn layout_of(
+/// The value that a word stands for.
+fn parsed<T: FromStr<Err: Display>>(
     lines: &Lines<'_>,
-    said: Option<&Spanned<String>>,
-) -> Result<Option<PaperLayout>, DesignError> {
-    said.map(|word| {
-        let layout = word.get_ref().parse();
-        layout.map_err(|unknown: UnknownLayout| {
-            let flaw = Flaw::option("layout", &unknown.to_string());
-            lines.error(word.span().start, flaw)
-        })
+    key: &str,
+    said: &Spanned<String>,
+) -> Result<T, DesignError> {
+    said.get_ref().parse().map_err(|unknown: T::Err| {
+        let flaw = Flaw::option(key, &unknown.to_string());
+        lines.error(said.span().start, flaw)
     })
-    .transpose()
 }
 
 fn refuse_twice<'a>(
@@ -258,27 +254,6 @@ fn refuse_twice<'a>(
              on the command line NAME=…)"
         ))),
         false => Ok(()),
-    }
-}
-
-fn in_range(
-    lines: &Lines<'_>,
-    key: &str,
-    said: Option<&Spanned<i64>>,
-    range: std::ops::RangeInclusive<u32>,
-) -> Result<Option<u32>, DesignError> {
-    let Some(said) = said else {
-        return Ok(None);
-    };
-    let value = u32::try_from(*said.get_ref())
-        .ok()
-        .filter(|value| range.contains(value));
-    match value {
-        Some(value) => Ok(Some(value)),
-        None => Err(lines.error(
-            said.span().start,
-            out_of_range(key, said.get_ref(), *range.start(), *range.end()),
-        )),
     }
 }
 

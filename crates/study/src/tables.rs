@@ -73,49 +73,35 @@ fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
 /// with the side that was measured first.
 pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
     let mut sides: Vec<&str> = Vec::new();
-    for run in runs {
-        if let Some(side) = run
-            .part
-            .side
-            .as_deref()
-            .filter(|side| !sides.contains(side))
-        {
+    for side in runs.iter().filter_map(|run| run.part.side.as_deref()) {
+        if !sides.contains(&side) {
             sides.push(side);
         }
     }
-    let baseline = |label: &str| Baseline {
-        side: of(runs, label, false),
-        twin: twin(runs, label),
+    let group = |baseline: &str, labels: &mut dyn Iterator<Item = String>| {
+        let twin = of(runs, baseline, true);
+        let baseline = Baseline {
+            side: of(runs, baseline, false),
+            twin: (!twin.runs.is_empty()).then_some(twin),
+        };
+        let sides = labels.map(|label| of(runs, &label, false)).collect();
+        SideGroup { baseline, sides }
     };
-    match sides.split_first() {
-        Some((first, others)) => cells
-            .iter()
-            .map(|cell| {
-                let label = |side: &str| cell.label_of_side(side);
-                SideGroup {
-                    baseline: baseline(&label(first)),
-                    sides: others
-                        .iter()
-                        .map(|side| of(runs, &label(side), false))
-                        .collect(),
-                }
-            })
-            .collect(),
-        None => (0..cells.len())
-            .filter(|index| cells[*index].baseline == *index)
-            .map(|index| {
-                let compared = cells.iter().enumerate();
-                let compared =
-                    compared.filter(|(other, cell)| cell.baseline == index && *other != index);
-                SideGroup {
-                    baseline: baseline(&cells[index].label),
-                    sides: compared
-                        .map(|(_, cell)| of(runs, &cell.label, false))
-                        .collect(),
-                }
-            })
-            .collect(),
+    if let Some((first, others)) = sides.split_first() {
+        let of_cell = |cell: &StudyCell| {
+            let mut others = others.iter().map(|side| cell.label_of_side(side));
+            group(&cell.label_of_side(first), &mut others)
+        };
+        return cells.iter().map(of_cell).collect();
     }
+    let of_baseline = |index: usize| {
+        let compared = cells.iter().enumerate();
+        let compared = compared.filter(|(other, cell)| cell.baseline == index && *other != index);
+        let mut labels = compared.map(|(_, cell)| cell.label.clone());
+        group(&cells[index].label, &mut labels)
+    };
+    let baselines = (0..cells.len()).filter(|index| cells[*index].baseline == *index);
+    baselines.map(of_baseline).collect()
 }
 
 impl StudyCell {
@@ -136,9 +122,4 @@ fn of(runs: &[StudyRun], label: &str, is_twin: bool) -> ComparedSide {
         label: label.to_owned(),
         runs: runs.map(|run| run.observed.clone()).collect(),
     }
-}
-
-fn twin(runs: &[StudyRun], label: &str) -> Option<ComparedSide> {
-    let twin = of(runs, label, true);
-    (!twin.runs.is_empty()).then_some(twin)
 }
