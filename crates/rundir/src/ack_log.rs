@@ -231,14 +231,13 @@ impl Shared {
         let mut lines = Vec::new();
         let mut state = self.lock();
         loop {
-            while state.wanted <= state.durable {
-                if state.is_left && state.logs == 0 {
-                    return;
-                }
-                state = self
-                    .wanted
-                    .wait(state)
-                    .unwrap_or_else(PoisonError::into_inner);
+            let idles = |state: &mut State| {
+                state.wanted <= state.durable && !(state.is_left && state.logs == 0)
+            };
+            let woken = self.wanted.wait_while(state, idles);
+            state = woken.unwrap_or_else(PoisonError::into_inner);
+            if state.wanted <= state.durable {
+                return;
             }
             std::mem::swap(&mut lines, &mut state.lines);
             let entered = state.entered;
@@ -282,18 +281,10 @@ impl Shared {
         let mine = state.entered;
         state.wanted = mine;
         self.wanted.notify_one();
-        loop {
-            if let Some(failed) = &state.failed {
-                return Err(failed.clone());
-            }
-            if state.durable >= mine {
-                return Ok(());
-            }
-            state = self
-                .advanced
-                .wait(state)
-                .unwrap_or_else(PoisonError::into_inner);
-        }
+        let waits = |state: &mut State| state.failed.is_none() && state.durable < mine;
+        let woken = self.advanced.wait_while(state, waits);
+        let state = woken.unwrap_or_else(PoisonError::into_inner);
+        state.failed.clone().map_or(Ok(()), Err)
     }
 }
 

@@ -1,5 +1,10 @@
 //! What to do about an error of the system, in words.
 
+/// What the system answered, with advice.
+pub(crate) fn told(errno: engine::Errno) -> String {
+    format!("{errno}{}", for_errno(Some(errno.raw_os_error())))
+}
+
 /// Advice for an error number; empty where there is none to give.
 pub fn for_errno(errno: Option<i32>) -> &'static str {
     use rustix::io::Errno;

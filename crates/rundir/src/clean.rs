@@ -159,10 +159,7 @@ fn remove_all(mut abandoned: Vec<Abandoned>) -> impl Iterator<Item = Cleaned> {
 }
 
 fn told(what: &str, errno: Errno) -> String {
-    format!(
-        "{what}: {errno}{}",
-        advice::for_errno(Some(errno.raw_os_error()))
-    )
+    format!("{what}: {}", advice::told(errno))
 }
 
 /// What a look into a directory has found.

@@ -36,15 +36,15 @@ impl Manifest {
         namespace: &dyn Namespace,
         directory: &dyn Directory,
     ) -> Result<Option<FoundManifest>, Errno> {
+        let foreign = |why: String| Ok(Some(FoundManifest::Foreign(why)));
         let (mark, lock) = match lock_mark(namespace, directory)? {
             Ok(Some(found)) => found,
             Ok(None) => return Ok(None),
-            Err(why) => return Ok(Some(FoundManifest::Foreign(why))),
+            Err(why) => return foreign(why),
         };
         let size = mark.facts()?.size_bytes;
         if size > BYTES_MAX {
-            let why = format!("it has {size} bytes, too many for a manifest");
-            return Ok(Some(FoundManifest::Foreign(why)));
+            return foreign(format!("it has {size} bytes, too many for a manifest"));
         }
         let text = mark.read(BYTES_MAX)?;
         let parsed = serde_json::from_slice::<Self>(&text).map(Box::new);
@@ -56,22 +56,18 @@ impl Manifest {
             Err(error) if is_cut_short(&text) && error.is_eof() => {
                 return Self::unfinished(directory, mark).map(Some);
             }
-            Err(error) => {
-                let why = format!("it cannot be parsed: {error}");
-                return Ok(Some(FoundManifest::Foreign(why)));
-            }
+            Err(error) => return foreign(format!("it cannot be parsed: {error}")),
         };
         if manifest.postmark_manifest != Self::version() {
             let version = manifest.postmark_manifest;
-            return Ok(Some(FoundManifest::Foreign(format!(
+            return foreign(format!(
                 "it has version {version} (use the version of postmark that wrote it)"
-            ))));
+            ));
         }
         let here = inode(&directory.facts()?);
         if manifest.directory_inode != here && !directory.renumbers() {
-            return Ok(Some(FoundManifest::Foreign(
-                "it is a copy of the manifest of another directory".to_owned(),
-            )));
+            let why = "it is a copy of the manifest of another directory";
+            return foreign(why.to_owned());
         }
         Ok(Some(FoundManifest::Abandoned(manifest, mark)))
     }
@@ -80,21 +76,18 @@ impl Manifest {
     /// run's that is about to begin; and a run that was killed at this point has made nothing
     /// yet.
     fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<FoundManifest, Errno> {
-        let is_young = |(second, _): Stamp| {
-            (0..CLAIM_LIVES.as_secs() as i64).contains(&now_s().saturating_sub(second))
-        };
+        let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+        let now_s = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
+        let lives = 0..CLAIM_LIVES.as_secs() as i64;
+        let is_young = |(second, _): Stamp| lives.contains(&now_s.saturating_sub(second));
         if mark.facts()?.changed.is_some_and(is_young) {
             return Ok(FoundManifest::Active(None));
         }
         let mut holds_more = false;
         directory.list(&mut |entry| {
-            let name = entry.name;
-            holds_more |= running_number(
-                name.strip_prefix(b"s")
-                    .or(name.strip_prefix(b"w"))
-                    .unwrap_or(name),
-            )
-            .is_some();
+            let of_directory = entry.name.strip_prefix(b"s");
+            let of_directory = of_directory.or(entry.name.strip_prefix(b"w"));
+            holds_more |= running_number(of_directory.unwrap_or(entry.name)).is_some();
             Ok(())
         })?;
         Ok(match holds_more {
@@ -143,12 +136,10 @@ fn active(
 ) -> Option<FoundManifest> {
     let is_active = match lock {
         // The first rank has the lock, and others may be working yet.
-        Lock::Ours => manifest.is_some_and(|manifest| {
-            manifest
-                .ranks
-                .iter()
-                .any(|rank| rank.seems_alive(namespace))
-        }),
+        Lock::Ours => {
+            let mut ranks = manifest.iter().flat_map(|manifest| &manifest.ranks);
+            ranks.any(|rank| rank.seems_alive(namespace))
+        }
         Lock::Others => true,
         Lock::Unknown => manifest.is_some_and(|manifest| manifest.seems_alive(namespace)),
     };
@@ -158,11 +149,6 @@ fn active(
         }
         manifest => FoundManifest::Active(manifest.cloned().map(Box::new)),
     })
-}
-
-fn now_s() -> i64 {
-    let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX))
 }
 
 /// Whether a file in a directory is one that this user has made there, as far as the namespace

@@ -98,8 +98,8 @@ impl Landmark {
                  moved or removed"
             )),
             Err(errno) => {
-                let advice = advice::for_errno(Some(errno.raw_os_error()));
-                Err(format!("{path} can no longer be examined: {errno}{advice}"))
+                let answer = advice::told(errno);
+                Err(format!("{path} can no longer be examined: {answer}"))
             }
         }
     }

@@ -17,7 +17,7 @@ use workload::layout::Layout;
 use workload::names::Names;
 
 use crate::dir_snapshot::Before;
-use crate::names::{DRAFT_PREFIX, NAME, running_number, subdirectory, worker};
+use crate::names::{DRAFT_PREFIX, NAME, is_of_classic_pool, worker};
 
 use crate::file_pattern::PERMISSIONS;
 pub use crate::file_pattern::{BEGINS_BYTES, Begins, Makes};
@@ -219,8 +219,9 @@ impl Manifest {
     /// modes.
     fn take_modes(&mut self, given: u32, place: Option<u32>) {
         let makes = &mut self.makes;
-        for mode in makes.modes.clone() {
-            take(&mut makes.modes, mode_given(given, mode));
+        for asked in makes.modes.clone() {
+            let is_own = is_of_its_own(given);
+            take(&mut makes.modes, if is_own { given } else { given & asked });
         }
         // A file system with modes of its own gives all directories one.
         if let Some(place) = place.filter(|_| is_of_its_own(given)) {
@@ -255,16 +256,13 @@ impl Manifest {
     pub(crate) fn may_name_in_pool(&self, name: &[u8]) -> bool {
         match &self.mix {
             Some(mix) => mix.layout.is_directory_name(name) || mix.names.parse(name).is_some(),
-            None if self.subdirectories > 1 => {
-                subdirectory(name).is_some_and(|number| number < u64::from(self.subdirectories))
-            }
-            None => self.may_name_a_file(name),
+            None => is_of_classic_pool(name, self.subdirectories, self.numbers_max),
         }
     }
 
     /// The same of the files in a directory of the original's work.
     pub(crate) fn may_name_a_file(&self, name: &[u8]) -> bool {
-        running_number(name).is_some_and(|number| (1..=self.numbers_max).contains(&number))
+        is_of_classic_pool(name, 0, self.numbers_max)
     }
 
     /// Whether a directory has no name that the run gives.
@@ -333,16 +331,6 @@ pub(crate) fn gone(removed: Result<bool, Errno>) -> Result<(), Errno> {
 /// The number of what facts were read of; 0 where it has none.
 pub(crate) fn inode(facts: &Facts) -> u64 {
     facts.identity.map_or(0, |identity| identity.inode)
-}
-
-/// The mode of a file that is made with `asked`, where the system gave `given` to one that was made
-/// with [`DRAFT_MODE`].
-fn mode_given(given: u32, asked: u32) -> u32 {
-    if is_of_its_own(given) {
-        given
-    } else {
-        given & asked
-    }
 }
 
 /// Whether the file system gave a mode of its own to what was made with [`DRAFT_MODE`].

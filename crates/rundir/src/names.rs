@@ -86,8 +86,17 @@ pub(crate) fn worker(name: &[u8]) -> Option<u64> {
     running_number(name.strip_prefix(b"w")?)
 }
 
+/// Whether a name is one of a classic pool: of its subdirectories, or of its files where it has
+/// none.
+pub(crate) fn is_of_classic_pool(name: &[u8], subdirectories: u32, numbers_max: u64) -> bool {
+    match subdirectories > 1 {
+        true => subdirectory(name).is_some_and(|number| number < u64::from(subdirectories)),
+        false => running_number(name).is_some_and(|number| (1..=numbers_max).contains(&number)),
+    }
+}
+
 /// The number of the subdirectory that a name is: `s` and digits.
-pub(crate) fn subdirectory(name: &[u8]) -> Option<u64> {
+fn subdirectory(name: &[u8]) -> Option<u64> {
     running_number(name.strip_prefix(b"s")?)
 }
 

@@ -63,6 +63,8 @@ impl EndStamps {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
     Ours,
+    /// The same: its contents tell that the run wrote it.
+    Signed,
     /// Not the run's, and why that is certain.
     Others(String),
     /// What cannot be told apart stays, and why.
@@ -192,9 +194,9 @@ impl<'a> Ownership<'a> {
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
         // What is certain comes first: only what is not certain keeps the manifest.
-        let (contents, is_told_by_them) = match kind {
-            NameKind::Directory => (Provenance::Ours, false),
-            NameKind::SymbolicLink => (self.of_link(directory, name)?, false),
+        let contents = match kind {
+            NameKind::Directory => Provenance::Ours,
+            NameKind::SymbolicLink => self.of_link(directory, name)?,
             NameKind::File | NameKind::Temporary | NameKind::Link => {
                 self.of_contents(directory, name, facts, is_partly_written)?
             }
@@ -206,7 +208,7 @@ impl<'a> Ownership<'a> {
         // one, too: of what tells by its contents that the run wrote it, it matters when it
         // was written.
         let made = match facts.born {
-            None if is_told_by_them => facts.modified,
+            None if contents == Provenance::Signed => facts.modified,
             _ => born,
         };
         let doubt = self
@@ -287,43 +289,32 @@ impl<'a> Ownership<'a> {
         })
     }
 
-    /// Whose a file is by its contents, and whether they tell for certain that the run has written
-    /// it.
+    /// Whose a file is by its contents.
     fn of_contents(
         &self,
         directory: &dyn Directory,
         name: &[u8],
         facts: &Facts,
         is_partly_written: bool,
-    ) -> Result<(Provenance, bool), Errno> {
-        let makes = &self.manifest.makes;
-        if facts.size_bytes > makes.size_max_bytes {
-            return Ok((
-                Provenance::Others("it is larger than any file of this run".to_owned()),
-                false,
-            ));
+    ) -> Result<Provenance, Errno> {
+        if facts.size_bytes > self.manifest.makes.size_max_bytes {
+            let why = "it is larger than any file of this run";
+            return Ok(Provenance::Others(why.to_owned()));
         }
         let mut begins = [0; BEGINS_BYTES];
         let begins = match directory.read(name, 0, &mut begins) {
             Ok(length) => &begins[..length],
             Err(Errno::NOENT) => return Err(Errno::NOENT),
             Err(errno) => {
-                return Ok((
-                    Provenance::Unclear(format!("its contents cannot be read: {errno}")),
-                    false,
-                ));
+                let why = format!("its contents cannot be read: {errno}");
+                return Ok(Provenance::Unclear(why));
             }
         };
         Ok(self.of_beginning(begins, facts, is_partly_written))
     }
 
     /// The same by the first bytes of its contents.
-    fn of_beginning(
-        &self,
-        begins: &[u8],
-        facts: &Facts,
-        is_partly_written: bool,
-    ) -> (Provenance, bool) {
+    fn of_beginning(&self, begins: &[u8], facts: &Facts, is_partly_written: bool) -> Provenance {
         let makes = &self.manifest.makes;
         // Beside the user's files one that was not written to its end is the run's where the run
         // was writing that very name. In a directory of its own it is enough that it was
@@ -344,19 +335,16 @@ impl<'a> Ownership<'a> {
             )),
         };
         if begins.is_empty() {
-            let makes_such = makes.size_min_bytes == 0 && is_of_its_time;
-            let whose = if makes_such {
-                Provenance::Ours
-            } else {
-                cut_short("it is empty")
+            return match makes.size_min_bytes == 0 && is_of_its_time {
+                true => Provenance::Ours,
+                false => cut_short("it is empty"),
             };
-            return (whose, false);
         }
-        let whose = match self.contents.beginning(begins) {
+        match self.contents.beginning(begins) {
             Beginning::Ours | Beginning::TooShort if facts.size_bytes < makes.size_min_bytes => {
                 cut_short("it is shorter than any file of this run")
             }
-            Beginning::Ours => return (Provenance::Ours, true),
+            Beginning::Ours => Provenance::Signed,
             // A byte or two of a run's contents may well be zeros.
             Beginning::TooShort if is_of_its_time => Provenance::Ours,
             Beginning::TooShort => {
@@ -368,8 +356,7 @@ impl<'a> Ownership<'a> {
             Beginning::Others => {
                 Provenance::Others("it does not begin like the files of this run".to_owned())
             }
-        };
-        (whose, false)
+        }
     }
 }
 

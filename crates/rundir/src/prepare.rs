@@ -11,7 +11,7 @@ use crate::dir_snapshot::Before;
 use crate::found_manifest::FoundManifest;
 use crate::landmark::Landmark;
 use crate::manifest::{Kind, Manifest};
-use crate::names::worker_directory;
+use crate::names::{is_of_classic_pool, worker_directory};
 use crate::ownership::Evidence;
 use crate::run_directory::{RunDirectories, RunDirectory};
 
@@ -130,7 +130,8 @@ fn mark_location(
 ) -> Result<RunDirectory, PrepareError> {
     let mut in_the_way = Vec::new();
     let before = Before::read(&*users, |name| {
-        if wish.is_in_the_way(name) && in_the_way.len() <= NAMED_MAX {
+        let is_used = is_of_classic_pool(name, wish.subdirectories, wish.numbers_max);
+        if is_used && in_the_way.len() <= NAMED_MAX {
             in_the_way.push(name.to_owned());
         }
     })

@@ -58,17 +58,12 @@ impl<'a> Removal<'a> {
     /// Removes what the run made in a directory, its workers' directories included.
     pub(crate) fn directory(&mut self, directory: &dyn Directory, path: &Path) {
         if self.manifest.workers <= 1 {
-            self.pool(directory, path);
-            return;
+            return self.pool(directory, path);
         }
-        let manifest = self.manifest;
-        for name in self
-            .names(directory, path, |name| manifest.may_name(name))
-            .iter()
-        {
+        for name in self.names(directory, path, Manifest::may_name).iter() {
             // Of the numbers below the count of workers.
-            self.ownership
-                .enter_pool_of(worker(name).unwrap_or(0) as u32);
+            let worker = worker(name).unwrap_or(0) as u32;
+            self.ownership.enter_pool_of(worker);
             self.inner_directory(directory, name, path, Self::pool);
         }
     }
@@ -76,11 +71,16 @@ impl<'a> Removal<'a> {
     /// Removes the files in a directory and, where they are the run's, its subdirectories.
     fn pool(&mut self, directory: &dyn Directory, path: &Path) {
         if self.manifest.mix.is_some() {
-            self.mix(directory, path);
-        } else if self.manifest.subdirectories > 1 {
-            self.subdirectories(directory, path);
-        } else {
-            self.files(directory, path);
+            return self.mix(directory, path);
+        }
+        if self.manifest.subdirectories <= 1 {
+            return self.files(directory, path);
+        }
+        for name in self
+            .names(directory, path, Manifest::may_name_in_pool)
+            .iter()
+        {
+            self.inner_directory(directory, name, path, Self::files);
         }
     }
 
@@ -93,16 +93,6 @@ impl<'a> Removal<'a> {
             });
         }
         (self.done, !self.is_incomplete)
-    }
-
-    fn subdirectories(&mut self, directory: &dyn Directory, path: &Path) {
-        let manifest = self.manifest;
-        for name in self
-            .names(directory, path, |name| manifest.may_name_in_pool(name))
-            .iter()
-        {
-            self.inner_directory(directory, name, path, Self::files);
-        }
     }
 
     /// Removes what is in a directory of the run's, and then the directory.
@@ -143,13 +133,10 @@ impl<'a> Removal<'a> {
             return;
         };
         for name in self
-            .names(directory, path, |name| manifest.may_name_in_pool(name))
+            .names(directory, path, Manifest::may_name_in_pool)
             .iter()
         {
-            let (kind, number) = match mix.names.parse(name) {
-                Some((kind, number)) => (kind, number),
-                None => (NameKind::Directory, 1),
-            };
+            let (kind, number) = mix.names.parse(name).unwrap_or((NameKind::Directory, 1));
             if number > self.manifest.numbers_max {
                 continue;
             }
@@ -162,9 +149,8 @@ impl<'a> Removal<'a> {
     }
 
     fn files(&mut self, directory: &dyn Directory, path: &Path) {
-        let manifest = self.manifest;
         for name in self
-            .names(directory, path, |name| manifest.may_name_a_file(name))
+            .names(directory, path, Manifest::may_name_a_file)
             .iter()
         {
             // Of the numbers from 1 to the highest.
@@ -182,8 +168,8 @@ impl<'a> Removal<'a> {
 
     /// Removes a name that is no directory's.
     fn file(&mut self, directory: &dyn Directory, name: &[u8], path: &Path, which: WrittenName) {
-        let Some(facts) = self.look(directory, name, &path.join(OsStr::from_bytes(name)), which)
-        else {
+        let path = path.join(OsStr::from_bytes(name));
+        let Some(facts) = self.look(directory, name, &path, which) else {
             return;
         };
         match directory.remove(name, &facts) {
@@ -191,10 +177,10 @@ impl<'a> Removal<'a> {
                 self.done.files += 1;
                 (self.progress)(self.done.files);
             }
-            Ok(false) => self.exchanged(path.join(OsStr::from_bytes(name))),
+            Ok(false) => self.exchanged(path),
             // Somebody else was quicker.
             Err(Errno::NOENT) => {}
-            Err(errno) => self.fail(path.join(OsStr::from_bytes(name)), "removed", errno),
+            Err(errno) => self.fail(path, "removed", errno),
         }
     }
 
@@ -204,11 +190,11 @@ impl<'a> Removal<'a> {
         &mut self,
         directory: &dyn Directory,
         path: &Path,
-        wanted: impl Fn(&[u8]) -> bool,
+        wanted: fn(&Manifest, &[u8]) -> bool,
     ) -> NameList {
         let mut names = NameList::default();
         let read = directory.list(&mut |entry| {
-            if wanted(entry.name) {
+            if wanted(self.manifest, entry.name) {
                 names.0.extend_from_slice(entry.name);
                 names.0.push(0);
             }
@@ -232,7 +218,7 @@ impl<'a> Removal<'a> {
         which: WrittenName,
     ) -> Option<Facts> {
         match self.ownership.of(directory, name, which) {
-            Ok((Provenance::Ours, facts)) => return Some(facts),
+            Ok((Provenance::Ours | Provenance::Signed, facts)) => return Some(facts),
             Ok((Provenance::Others(why), _)) => self.leave(path.to_owned(), why),
             Ok((Provenance::Unclear(why), _)) => {
                 self.is_incomplete = true;
@@ -254,20 +240,24 @@ impl<'a> Removal<'a> {
     /// Something of the run's own cannot be removed.
     fn fail(&mut self, path: PathBuf, what: &str, errno: Errno) {
         self.is_incomplete = true;
-        let advice = advice::for_errno(Some(errno.raw_os_error()));
-        self.leave(path, format!("cannot be {what}: {errno}{advice}"));
+        self.leave(path, format!("cannot be {what}: {}", advice::told(errno)));
     }
 
     /// Something is not the run's own.
     fn leave(&mut self, path: PathBuf, why: String) {
         if self.done.left.len() < LEFT_MAX {
-            self.done.left.push(Left {
-                path: path.to_string_lossy().into_owned(),
-                why,
-            });
+            self.done.left.push(left(&path, why));
         } else {
             self.left_more += 1;
         }
+    }
+}
+
+/// What was not removed, and why not.
+pub(crate) fn left(path: &Path, why: String) -> Left {
+    Left {
+        path: path.to_string_lossy().into_owned(),
+        why,
     }
 }
 

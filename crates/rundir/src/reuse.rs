@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::namespace::{Directory, Namespace};
+use engine::namespace::Namespace;
 use workload::Workload;
 
 use crate::clean::Abandoned;
@@ -127,52 +127,31 @@ fn candidates(
         .map_err(|errno| PrepareError::system("open the directory", location, errno))?;
     let names = names::listed(&*directory, names::is_own_directory)
         .map_err(|errno| PrepareError::system("list the directory", location, errno))?;
-    let mut all = Vec::new();
-    for name in names {
-        // Files, links and other people's directories of such a name are passed by.
-        if let Ok(inner) = directory.open(&name) {
-            all.extend(candidate(
-                namespace,
-                location.join(OsStr::from_bytes(&name)),
-                inner,
-            )?);
-        }
-    }
-    all.extend(candidate(namespace, location.to_owned(), directory)?);
-    let mut found = Vec::new();
-    let mut in_the_way = None;
-    for one in all {
-        match one {
-            Ok(candidate) => found.push(candidate),
-            Err(why) => in_the_way = Some(why),
-        }
-    }
-    Ok((found, in_the_way))
-}
-
-/// The kept pool that a directory is, or why what is in it cannot be taken.
-fn candidate(
-    namespace: &Arc<dyn Namespace>,
-    path: PathBuf,
-    directory: Arc<dyn Directory>,
-) -> Result<Option<Result<Abandoned, PrepareError>>, PrepareError> {
-    Ok(
-        match Manifest::find(&**namespace, &*directory)
-            .map_err(|errno| PrepareError::system("read the manifest in", &path, errno))?
-        {
+    // Files, links and other people's directories of such a name are passed by.
+    let inner = names.iter().filter_map(|name| {
+        let inner = directory.open(name).ok()?;
+        Some((location.join(OsStr::from_bytes(name)), inner))
+    });
+    let itself = (location.to_owned(), Arc::clone(&directory));
+    let (mut found, mut in_the_way) = (Vec::new(), None);
+    for (path, directory) in inner.chain([itself]) {
+        let manifest = Manifest::find(&**namespace, &*directory)
+            .map_err(|errno| PrepareError::system("read the manifest in", &path, errno))?;
+        match manifest {
             Some(FoundManifest::Abandoned(manifest, lock))
                 if manifest.kept.is_some() && manifest.kind == Kind::OwnDirectory =>
             {
-                Some(Ok(Abandoned {
+                found.push(Abandoned {
                     namespace: Arc::clone(namespace),
                     path,
                     directory,
                     manifest,
                     lock,
-                }))
+                });
             }
-            None | Some(FoundManifest::Foreign(_)) => None,
-            Some(other) => Some(Err(PrepareError::of_manifest(&path, &other))),
-        },
-    )
+            None | Some(FoundManifest::Foreign(_)) => {}
+            Some(other) => in_the_way = Some(PrepareError::of_manifest(&path, &other)),
+        }
+    }
+    Ok((found, in_the_way))
 }

@@ -15,7 +15,7 @@ use crate::landmark::{Landmark, Landmarks, Volumes, is_removed};
 use crate::manifest::{self, FirstRank, KeptPool, Kind, Manifest};
 use crate::names::{self, worker_directory};
 use crate::ownership::{self, Evidence, Ownership};
-use crate::removal::Removal;
+use crate::removal::{Removal, left};
 
 /// A directory that holds files of the run.
 #[derive(Debug)]
@@ -89,7 +89,7 @@ impl RunDirectory {
                 "its manifest stays, since the run may have made some of these: remove those that \
                  are not needed{all}, then run 'postmark clean {directory}'"
             );
-            done.left.extend(left(self.directory(), why).left);
+            done.left.push(left(self.directory(), why));
             done.incomplete = true;
         }
         done
@@ -169,29 +169,15 @@ impl RunDirectory {
                 Errno::NOENT => "it no longer exists here: it was moved, and is empty at its new \
                                  place"
                     .to_owned(),
-                errno => format!(
-                    "cannot be removed: {errno}{}",
-                    advice::for_errno(Some(errno.raw_os_error()))
-                ),
+                errno => format!("cannot be removed: {}", advice::told(errno)),
             };
             if self.is_marked() {
                 let mark = self.directory().join(names::NAME);
-                done.left.extend(left(&mark, why.clone()).left);
+                done.left.push(left(&mark, why.clone()));
             }
-            done.left.extend(left(self.directory(), why).left);
+            done.left.push(left(self.directory(), why));
             done.incomplete = true;
         }
-    }
-}
-
-fn left(path: &Path, why: String) -> CleanUp {
-    CleanUp {
-        left: vec![record::Left {
-            path: path.to_string_lossy().into_owned(),
-            why,
-        }],
-        incomplete: true,
-        ..CleanUp::default()
     }
 }
 

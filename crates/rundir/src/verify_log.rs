@@ -10,7 +10,8 @@ use std::io::BufReader;
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
-use engine::namespace::{EntryKind, Namespace};
+use engine::Errno;
+use engine::namespace::{EntryKind, Facts, Namespace};
 use serde::Serialize;
 use workload::Action;
 use workload::contents::Contents;
@@ -144,15 +145,10 @@ pub fn verify_log(
     path: &Path,
     ack_log: &Path,
 ) -> Result<Verified, VerifyError> {
-    let History {
-        header,
-        replay,
-        ended,
-        removed,
-        is_whole,
-    } = read(ack_log)?;
+    let history = read(ack_log)?;
+    let (header, replay, ended) = (history.header, history.replay, history.ended);
     // Where it is not said how much the run has removed after its workers had ended, it may be all.
-    let may_be_removed = removed.map_or(ended, |removed| removed > 0);
+    let may_be_removed = history.removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
     let directories = find_directories(namespace, path, &header, may_be_gone)?;
     let contents = header
@@ -185,7 +181,7 @@ pub fn verify_log(
         lost,
         lost_counts,
         contents_checked,
-        complete_ack_log: is_whole,
+        complete_ack_log: history.is_whole,
         ended,
         may_be_removed,
     })
@@ -283,9 +279,8 @@ fn find_directories(
                 .then(|| find(namespace, &given, name, (header.own_directories, is_one)))
                 .flatten();
             // The other locations are where they were.
-            let found = found.or_else(|| {
-                (!is_one && is_directory(namespace, directory)).then(|| directory.clone())
-            });
+            let is_there = || is_directory(namespace.facts(directory));
+            let found = found.or_else(|| (!is_one && is_there()).then(|| directory.clone()));
             match found {
                 None if !may_be_gone => Err(VerifyError(format!(
                     "cannot find the run directory {} in {}, and the run did not remove it (mount \
@@ -316,18 +311,13 @@ fn find(
         return Some(given.to_owned());
     }
     let inside = given.join(name);
-    let is_there = || {
-        namespace
-            .open(given)
-            .and_then(|given| given.facts_of(name.as_bytes()))
-    };
-    (is_own && is_there().is_ok_and(|facts| facts.kind == EntryKind::Directory)).then_some(inside)
+    let open = || namespace.open(given);
+    let facts = || open().and_then(|given| given.facts_of(name.as_bytes()));
+    (is_own && is_directory(facts())).then_some(inside)
 }
 
-fn is_directory(namespace: &dyn Namespace, path: &Path) -> bool {
-    namespace
-        .facts(path)
-        .is_ok_and(|facts| facts.kind == EntryKind::Directory)
+fn is_directory(facts: Result<Facts, Errno>) -> bool {
+    facts.is_ok_and(|facts| facts.kind == EntryKind::Directory)
 }
 
 #[cfg(test)]

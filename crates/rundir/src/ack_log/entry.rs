@@ -97,13 +97,10 @@ pub(crate) fn write_begun(
 ) {
     to.clear();
     let name = operation.name();
+    let (action, location) = (intent.action.name(), name.location);
     append(
         to,
-        format_args!(
-            "B {worker} {sequence} {} {} ",
-            intent.action.name(),
-            name.location
-        ),
+        format_args!("B {worker} {sequence} {action} {location} "),
     );
     escape(prefix, to);
     escape(name.relative.to_bytes(), to);
@@ -123,19 +120,11 @@ pub(crate) fn write_begun(
         Operation::SymbolicLink { target, .. } => escape(target.to_bytes(), to),
         _ => to.push(b'-'),
     }
-    let Intent {
-        file,
-        version,
-        size_bytes,
-        offset_bytes,
-        ..
-    } = *intent;
+    let (file, version, before) = (intent.file, intent.version, intent.size_bytes);
+    let (after, offset) = (size_after(intent), intent.offset_bytes);
     append(
         to,
-        format_args!(
-            " {file} {version} {size_bytes} {} {offset_bytes}",
-            size_after(intent)
-        ),
+        format_args!(" {file} {version} {before} {after} {offset}"),
     );
 }
 

@@ -26,31 +26,17 @@ pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRef
     let directory = directory_of(path);
     let facts =
         fs::metadata(directory).map_err(|error| cannot("find the directory of", path, &error))?;
-    refuse_same_file_system(path, facts.dev(), directories)
-}
-
-fn refuse_same_file_system(
-    path: &Path,
-    device: u64,
-    directories: &[PathBuf],
-) -> Result<(), AckLogRefused> {
     // A directory that cannot be examined is refused when the place is taken, with the reason.
-    let same = directories
-        .iter()
-        .find(|directory| fs::metadata(directory).is_ok_and(|facts| facts.dev() == device));
-    match same {
+    let is_same = |other: &&PathBuf| fs::metadata(other).is_ok_and(|it| it.dev() == facts.dev());
+    match directories.iter().find(is_same) {
         None => Ok(()),
-        Some(directory) => refuse(format!(
+        Some(directory) => Err(AckLogRefused(format!(
             "cannot use --ack-log {}: it lies on the same file system as the target {}, so a \
              crash would lose both (use a file on another file system)",
             path.display(),
             directory.display()
-        )),
+        ))),
     }
-}
-
-fn refuse<T>(text: String) -> Result<T, AckLogRefused> {
-    Err(AckLogRefused(text))
 }
 
 pub(super) fn is_there(path: &Path) -> AckLogRefused {

@@ -18,6 +18,9 @@ use super::replay::{Acked, Expected, Key, May, NameState, Replay};
 /// So much of a file is read at a time: a multiple of a block of contents.
 const PIECE_BYTES: usize = 1 << 20;
 
+/// What is lost of a name; nothing where nothing is.
+type Judged = Result<Option<Loss>, VerifyError>;
+
 /// A name and the directory that it is in.
 type Named<'k> = (Arc<dyn Directory>, &'k [u8]);
 
@@ -71,11 +74,7 @@ impl<'a> Tree<'a> {
     }
 
     /// What is lost of a name.
-    pub(crate) fn judge(
-        &mut self,
-        key: &Key,
-        name: &NameState,
-    ) -> Result<Option<Loss>, VerifyError> {
+    pub(crate) fn judge(&mut self, key: &Key, name: &NameState) -> Judged {
         let found = self.look(key)?;
         let wrong = match (&found, &name.acked) {
             (Found::Nothing, Acked::Unknown | Acked::Absent) => None,
@@ -150,7 +149,7 @@ impl<'a> Tree<'a> {
     }
 
     /// A name that must be there is not.
-    fn missing(&self, name: &NameState) -> Result<Option<Loss>, VerifyError> {
+    fn missing(&self, name: &NameState) -> Judged {
         if self.may_be_removed || name.may.contains(&May::Gone) {
             return Ok(None);
         }
@@ -169,13 +168,7 @@ impl<'a> Tree<'a> {
         Ok(Some(wrong(LossKind::Missing, name.by, why)))
     }
 
-    fn symbolic_link(
-        &self,
-        key: &Key,
-        name: &NameState,
-        target: &[u8],
-        found: &Found,
-    ) -> Result<Option<Loss>, VerifyError> {
+    fn symbolic_link(&self, key: &Key, name: &NameState, target: &[u8], found: &Found) -> Judged {
         if !matches!(found, Found::SymbolicLink) {
             let why = format!("it is {}, not a symbolic link", found.describe());
             return Ok(Some(torn(name.by, why)));
@@ -198,12 +191,7 @@ impl<'a> Tree<'a> {
     }
 
     /// A name under which something lies: it must be one of the files that may be there.
-    fn file(
-        &mut self,
-        key: &Key,
-        name: &NameState,
-        found: &Found,
-    ) -> Result<Option<Loss>, VerifyError> {
+    fn file(&mut self, key: &Key, name: &NameState, found: &Found) -> Judged {
         let acked = match name.acked {
             Acked::File(object) => Some(object),
             _ => None,
@@ -227,12 +215,7 @@ impl<'a> Tree<'a> {
     }
 
     /// Whether what lies under a name is a file as it must be.
-    fn is_object(
-        &mut self,
-        key: &Key,
-        object: usize,
-        found: &Found,
-    ) -> Result<Option<Loss>, VerifyError> {
+    fn is_object(&mut self, key: &Key, object: usize, found: &Found) -> Judged {
         let replay = self.replay;
         let object = &replay.objects[object];
         let size = match found {

@@ -8,7 +8,6 @@ use engine::namespace::Namespace;
 use super::error::PrepareError;
 use crate::heartbeat::Life;
 use crate::manifest::{Makes, MixNames, OtherRank};
-use crate::names::{running_number, subdirectory};
 
 /// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
 const PATH_BYTES_MAX: usize = 4096;
@@ -45,13 +44,10 @@ pub struct LayoutRequest {
 
 impl LayoutRequest {
     pub(super) fn refuse_long_paths(&self, directory: &Path) -> Result<(), PrepareError> {
-        let subdirectory = if self.subdirectories > 1 {
-            format!("/s{}", self.subdirectories - 1)
-        } else {
-            String::new()
-        };
+        let directories = self.subdirectories;
         let longest = match &self.mix {
-            None => format!("{subdirectory}/{}", self.numbers_max).len(),
+            None if directories > 1 => format!("/s{}/{}", directories - 1, self.numbers_max).len(),
+            None => format!("/{}", self.numbers_max).len(),
             Some(mix) => {
                 let mut deepest = Vec::new();
                 mix.layout
@@ -73,14 +69,5 @@ impl LayoutRequest {
              below {PATH_BYTES_MAX} bytes (use a shorter one)",
             directory.display()
         )))
-    }
-
-    /// Whether an entry of a directory has a name that the run would use.
-    pub(super) fn is_in_the_way(&self, name: &[u8]) -> bool {
-        if self.subdirectories > 1 {
-            subdirectory(name).is_some_and(|number| number < u64::from(self.subdirectories))
-        } else {
-            running_number(name).is_some_and(|number| (1..=self.numbers_max).contains(&number))
-        }
     }
 }

@@ -14,6 +14,7 @@ use super::layout_request::LayoutRequest;
 use crate::landmark::Landmark;
 use crate::manifest::{self, Manifest};
 use crate::names::{self, OWN_DIRECTORY_PREFIX};
+use crate::removal::left;
 use crate::run_directory::RunDirectory;
 
 /// Makes a directory of the run's own in a location, with its manifest.
@@ -86,10 +87,7 @@ fn directory_left(
         Errno::NOENT => format!("the server may make it yet, as it did not answer: {cleaned}"),
         errno => format!("it may be there, and cannot be removed: {errno}; {cleaned}"),
     };
-    let mut left = vec![Left {
-        path: directory.to_string_lossy().into_owned(),
-        why,
-    }];
+    let mut left = vec![left(directory, why)];
     if let Ok(held) = users.open(name.as_bytes()) {
         left.extend(marks_left(&*held, directory, location));
     }
@@ -100,14 +98,11 @@ fn directory_left(
 pub(super) fn marks_left(held: &dyn Directory, directory: &Path, location: &Path) -> Vec<Left> {
     // What cannot be listed lies in a directory that is named.
     let marks = names::listed(held, names::is_mark).unwrap_or_default();
-    let left = |mark: &Vec<u8>| Left {
-        path: directory
-            .join(OsStr::from_bytes(mark))
-            .to_string_lossy()
-            .into_owned(),
-        why: format!("run 'postmark clean {}' later", location.display()),
-    };
-    marks.iter().map(left).collect()
+    let why = format!("run 'postmark clean {}' later", location.display());
+    let paths = marks
+        .iter()
+        .map(|mark| directory.join(OsStr::from_bytes(mark)));
+    paths.map(|path| left(&path, why.clone())).collect()
 }
 
 fn mark(
