@@ -71,20 +71,10 @@ impl Usage {
 
 fn usage(root: &Path) -> Fact<Usage> {
     Space::read(root).and_then(|space| {
-        let Space {
-            total_bytes,
-            free_bytes,
-            available_bytes,
-            ..
-        } = space;
-        total_bytes.and_then(|total| {
-            free_bytes.and_then(|free| {
-                available_bytes.map(|available| Usage {
-                    used: total.saturating_sub(free),
-                    available,
-                })
-            })
-        })
+        let (total, free) = (space.total_bytes, space.free_bytes);
+        let used = total.and_then(|total| free.map(|free| total.saturating_sub(free)));
+        let available = space.available_bytes;
+        used.and_then(|used| available.map(|available| Usage { used, available }))
     })
 }
 

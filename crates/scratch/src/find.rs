@@ -1,7 +1,6 @@
 //! Finding what killed programs left of made file systems.
 
 use std::ffi::OsStr;
-use std::fs::File;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
@@ -45,14 +44,8 @@ pub struct FoundMade {
     pub name: Option<String>,
     /// The canonical word of what was asked, where the manifest is believed.
     pub spec: Option<String>,
-    held: Option<Left>,
-}
-
-/// What a dead maker has left, held.
-#[derive(Debug)]
-enum Left {
-    Whole(Box<Owned>),
-    Unfinished(MadeDirectory, Option<File>),
+    /// What a dead maker has left.
+    held: Option<Look>,
 }
 
 /// Finds directories of made file systems in a directory; or the directory itself, where it is one.
@@ -116,23 +109,18 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
         Look::Nothing => return Ok(None),
         Look::Active(process) => found.state = MadeState::Active { process },
         Look::Untrusted(why) => found.state = MadeState::Untrusted { why },
-        Look::Unfinished(directory, lock) => {
+        unfinished @ Look::Unfinished(..) => {
             found.state = MadeState::Unfinished;
-            found.held = Some(Left::Unfinished(directory, lock));
+            found.held = Some(unfinished);
         }
-        Look::Abandoned(directory, manifest) => {
-            let manifest = *manifest;
-            found.name = Some(manifest.head.name.clone());
-            found.spec = Some(manifest.head.spec.clone());
-            let owned = Owned {
-                directory,
-                manifest,
-            };
+        Look::Abandoned(owned) => {
+            let head = &owned.manifest.head;
+            (found.name, found.spec) = (Some(head.name.clone()), Some(head.spec.clone()));
             // A program that the maker started holds the lock of the file system, and uses the
             // journal too.
             match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
-                _ => found.held = Some(Left::Whole(Box::new(owned))),
+                _ => found.held = Some(Look::Abandoned(owned)),
             }
         }
     }
@@ -158,36 +146,26 @@ impl FoundMade {
                 MadeRemoved::left(&self.directory, format!("in use by its maker{process}"))
             }
             (MadeState::Untrusted { why }, _) => MadeRemoved::left(&self.directory, why),
-            (_, Some(Left::Whole(owned))) => remove_parts(*owned),
+            (_, Some(Look::Abandoned(owned))) => remove_parts(*owned),
             // Without a whole manifest nothing was made: what lies here otherwise is named and
             // left.
-            (_, Some(Left::Unfinished(directory, lock))) => {
+            (_, Some(Look::Unfinished(directory, lock))) => {
                 removal::remove_unfinished(&directory, lock.as_ref())
             }
-            (_, None) => MadeRemoved::left(&self.directory, "it is not held"),
+            _ => MadeRemoved::left(&self.directory, "it is not held"),
         }
     }
 }
 
 fn remove_parts(mut own: Owned) -> MadeRemoved {
-    let path = own.directory.path().to_owned();
-    let beside_path = own
-        .manifest
-        .head
-        .other
-        .clone()
-        .map_or_else(|| path.clone(), PathBuf::from);
+    let (path, head) = (own.directory.path().to_owned(), own.manifest.head.clone());
     // A directory that was never made, or is gone, is no obstacle; any other state of it is: the
     // journal is in use by the file system.
     let mut other = match look_beside(&own) {
-        Ok(Some(Look::Abandoned(directory, manifest))) => {
-            let is_other_part = manifest.head.id == own.manifest.head.id
-                && manifest.head.part != own.manifest.head.part;
-            let manifest = *manifest;
-            is_other_part.then_some(Owned {
-                directory,
-                manifest,
-            })
+        Ok(Some(Look::Abandoned(other))) => {
+            let of_other = &other.manifest.head;
+            let is_other_part = of_other.id == head.id && of_other.part != head.part;
+            is_other_part.then_some(*other)
         }
         Ok(None | Some(Look::Nothing)) => None,
         Ok(Some(Look::Unfinished(directory, lock))) => {
@@ -201,10 +179,13 @@ fn remove_parts(mut own: Owned) -> MadeRemoved {
         Ok(Some(Look::Active(_))) => {
             return MadeRemoved::left(&path, "the directory of its other part is in use");
         }
-        Ok(Some(Look::Untrusted(why))) => return MadeRemoved::left(&beside_path, why),
+        Ok(Some(Look::Untrusted(why))) => {
+            let beside = head.other.map_or(path, PathBuf::from);
+            return MadeRemoved::left(&beside, why);
+        }
         Err(error) => return MadeRemoved::left(&path, error.to_string()),
     };
-    match own.manifest.head.part {
+    match head.part {
         Part::FileSystem => removal::remove(Some(&mut own), other.as_mut()),
         Part::Journal => removal::remove(other.as_mut(), Some(&mut own)),
     }

@@ -18,6 +18,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::directory::{Facts, Identity, MANIFEST, MadeDirectory, facts_of, maker_of};
 use crate::error::MakeError;
+use crate::owned::Owned;
 
 /// What a directory has of a made file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -147,6 +148,7 @@ pub(crate) fn remove(directory: &MadeDirectory, file: &File) -> Result<(), Errno
 }
 
 /// What a look into a directory finds.
+#[derive(Debug)]
 pub(crate) enum Look {
     /// It is not a directory of this form.
     Nothing,
@@ -156,7 +158,7 @@ pub(crate) enum Look {
     /// locked, where there is one.
     Unfinished(MadeDirectory, Option<File>),
     /// The maker is gone.
-    Abandoned(MadeDirectory, Box<Manifest>),
+    Abandoned(Box<Owned>),
     /// It is not believed: why not.
     Untrusted(String),
 }
@@ -252,7 +254,10 @@ fn read(
         account,
         file,
     };
-    Ok(Look::Abandoned(directory, Box::new(manifest)))
+    Ok(Look::Abandoned(Box::new(Owned {
+        directory,
+        manifest,
+    })))
 }
 
 /// Whether a text can be the beginning of a first line that was not written to its end.

@@ -51,21 +51,17 @@ impl MadeRemoved {
         });
     }
 
-    /// All that is left in one line.
-    fn left_line(&self) -> String {
-        let lines = self
-            .left
-            .iter()
-            .map(|left| format!("{}: {}", left.path.display(), left.why));
-        lines.collect::<Vec<_>>().join("; ")
-    }
-
     /// What is left, as an error.
     pub(crate) fn complete(self) -> Result<Self, MakeError> {
         if self.left.is_empty() {
             return Ok(self);
         }
-        Err(MakeError::left(&self.directory, &self.left_line()))
+        let lines = self
+            .left
+            .iter()
+            .map(|left| format!("{}: {}", left.path.display(), left.why));
+        let left = lines.collect::<Vec<_>>().join("; ");
+        Err(MakeError::left(&self.directory, &left))
     }
 }
 

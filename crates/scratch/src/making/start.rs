@@ -64,16 +64,12 @@ impl Made {
                 None => Fact::NotApplicable,
             };
         }
-        self.forget_pages(&root)?;
+        // What is written is on the images, and the images are not in the page cache.
+        filler::sync(&root)?;
+        self.each_image(blocks::written)?;
         self.facts.look(&self.main, &devices);
         told(MakeStage::Ready);
         Ok(())
-    }
-
-    /// What is written is on the images, and the images are not in the page cache.
-    fn forget_pages(&self, root: &Path) -> Result<(), MakeError> {
-        filler::sync(root)?;
-        self.each_image(blocks::written)
     }
 
     /// Loop devices over the images: the file system's, then the journal's.
