@@ -24,14 +24,9 @@ pub struct Filter {
     pub limit: Option<u64>,
 }
 
-/// The condition of a query, with what stands for its parameters, in order.
-pub(crate) struct Condition {
-    pub sql: String,
-    pub values: Vec<Box<dyn ToSql>>,
-}
-
 impl Filter {
-    pub(crate) fn condition(&self) -> Condition {
+    /// The condition of a query, with what stands for its parameters, in order.
+    pub(crate) fn condition(&self) -> (String, Vec<Box<dyn ToSql>>) {
         let mut parts = Vec::new();
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();
         let mut add = |part: &'static str, value: Option<Box<dyn ToSql>>| {
@@ -41,23 +36,17 @@ impl Filter {
             }
         };
         let moment = |ns: Option<u64>| ns.map(|ns| Box::new(signed(ns)) as Box<dyn ToSql>);
-        let word =
-            |word: &Option<String>| word.clone().map(|word| Box::new(word) as Box<dyn ToSql>);
+        let text = |word: &str| Box::new(word.to_owned()) as Box<dyn ToSql>;
+        let word = |word: &Option<String>| word.as_deref().map(text);
         add("begun_unix_ns >= ?", moment(self.since_unix_ns));
         add("begun_unix_ns < ?", moment(self.until_unix_ns));
         add("host = ?", word(&self.host));
         add("preset = ?", word(&self.preset));
         for tag in &self.tags {
-            add(
-                "number IN (SELECT run FROM tag WHERE word = ?)",
-                word(&Some(tag.clone())),
-            );
+            let tagged = "number IN (SELECT run FROM tag WHERE word = ?)";
+            add(tagged, Some(text(tag)));
         }
-        add(
-            "verdict = ?",
-            self.verdict
-                .map(|level| Box::new(level.name()) as Box<dyn ToSql>),
-        );
+        add("verdict = ?", self.verdict.map(|level| text(level.name())));
         if let Some(name) = &self.file_system {
             // Most runs have one: their rows tell. A way from the name to the rows would meet them
             // in no order, a third of them more slowly than all of them in theirs.
@@ -65,17 +54,13 @@ impl Filter {
                 "(file_system = ? OR instr(file_system, '+') > 0 AND number IN (SELECT run FROM \
                  run_file_system WHERE name = ?))",
             );
-            values.extend(
-                [word(&Some(name.clone())), word(&Some(name.clone()))]
-                    .into_iter()
-                    .flatten(),
-            );
+            values.extend([text(name), text(name)]);
         }
         let mut sql = parts.join(" AND ");
         if sql.is_empty() {
             sql.push_str("TRUE");
         }
-        Condition { sql, values }
+        (sql, values)
     }
 }
 

@@ -3,9 +3,6 @@
 
 use std::path::Path;
 
-/// Whether the process that bears this mark, which it gave when its run began, is alive.
-pub type IsAlive<'a> = &'a dyn Fn(&str) -> bool;
-
 /// The mark of this process; nothing where the system does not tell.
 pub fn own_mark() -> Option<String> {
     of(Path::new("/proc"), std::process::id())

@@ -63,15 +63,8 @@ pub struct Waiting {
     id: RunId,
 }
 
-/// A record was left beside an archive.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct LeftBeside {
-    /// The file that has it.
-    pub path: PathBuf,
-}
-
 /// Leaves a record and its remarks in a file beside an archive, durably. `owner` is to own it where
-/// there is no archive yet; else the archive's owner is.
+/// there is no archive yet; else the archive's owner is. Gives the file.
 ///
 /// # Errors
 /// Where the file cannot be made or written, or there is one of its name.
@@ -80,7 +73,7 @@ pub fn leave_beside(
     owner: Option<Owner>,
     record: &Record,
     remarks: &Remarks,
-) -> Result<LeftBeside, ArchiveError> {
+) -> Result<PathBuf, ArchiveError> {
     let path = path_of(archive, record.id);
     let failed = |doing, cause| ArchiveError::beside(doing, &path, &cause);
     let draft = draft_of(&path);
@@ -95,7 +88,7 @@ pub fn leave_beside(
         let _ = std::fs::remove_file(&draft);
         failed("write", cause)
     })?;
-    Ok(LeftBeside { path })
+    Ok(path)
 }
 
 /// Finds out whether a record could be left beside an archive: makes an empty file, and removes it.
@@ -183,11 +176,7 @@ impl Archive {
             if runs.is_empty() {
                 continue;
             }
-            let read: Vec<(&Record, &Remarks)> = runs
-                .iter()
-                .map(|(record, remarks)| (record, remarks))
-                .collect();
-            let imported = self.import_all(&read)?;
+            let imported = self.import_all(&runs)?;
             for ((waiting, facts), imported) in files.iter().zip(imported) {
                 tell(taken(waiting, facts, imported));
             }

@@ -10,8 +10,8 @@ use verdict::{Headline, Level, ListedRun, State};
 use crate::archive::Archive;
 use crate::content;
 use crate::error::ArchiveError;
-use crate::filter::{Condition, Filter, signed};
-use crate::mark::{IsAlive, is_alive};
+use crate::filter::{Filter, signed};
+use crate::mark::is_alive;
 use crate::schema;
 
 /// How a run is called.
@@ -70,15 +70,8 @@ impl Archive {
     ///
     /// # Errors
     /// Where the archive cannot be read.
-    pub fn list(
-        &self,
-        filter: &Filter,
-        is_alive: IsAlive<'_>,
-    ) -> Result<Vec<ListedRun>, ArchiveError> {
-        let Condition {
-            mut sql,
-            mut values,
-        } = filter.condition();
+    pub fn list(&self, filter: &Filter) -> Result<Vec<ListedRun>, ArchiveError> {
+        let (mut sql, mut values) = filter.condition();
         if let Some(limit) = filter.limit {
             // Only of those that are left the columns are read.
             sql = format!(
@@ -88,7 +81,7 @@ impl Archive {
             values.push(Box::new(signed(limit)));
         }
         let query = format!("SELECT {} FROM run WHERE {sql}", self.columns()?);
-        let mut entries = self.entries(&query, &values, is_alive)?;
+        let mut entries = self.entries(&query, &values)?;
         // They come in an order that is nearly this one: that takes less than whole rows being
         // sorted by the query.
         entries.sort_by_key(|entry| (entry.headline.begun_unix_ns, entry.number));
@@ -107,14 +100,14 @@ impl Archive {
                  its identity, or last ('postmark list' shows the numbers)"
             ))
         })?;
-        self.find(&name, &is_alive)
+        self.find(&name)
     }
 
     /// The run of a name.
     ///
     /// # Errors
     /// Where there is none or several, or the archive cannot be read.
-    pub fn find(&self, name: &RunName, is_alive: IsAlive<'_>) -> Result<ListedRun, ArchiveError> {
+    pub fn find(&self, name: &RunName) -> Result<ListedRun, ArchiveError> {
         let value: Box<dyn ToSql>;
         let condition = match name {
             RunName::Last => {
@@ -132,7 +125,7 @@ impl Archive {
             }
         };
         let query = format!("SELECT {} FROM run WHERE {condition}", self.columns()?);
-        let mut found = self.entries(&query, &[value], is_alive)?;
+        let mut found = self.entries(&query, &[value])?;
         match (found.pop(), found.pop()) {
             (Some(entry), None) => Ok(entry),
             (Some(one), Some(other)) => Err(ArchiveError::other(format!(
@@ -149,24 +142,20 @@ impl Archive {
     /// not have all of them.
     fn columns(&self) -> Result<String, ArchiveError> {
         let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
-        let work = if version < schema::WITH_WORK {
-            "NULL"
-        } else {
-            "work"
-        };
-        Ok(format!("{COLUMNS}, {work}"))
+        Ok(match version < schema::WITH_WORK {
+            true => format!("{COLUMNS}, NULL"),
+            false => format!("{COLUMNS}, work"),
+        })
     }
 
     fn entries(
         &self,
         query: &str,
         values: &[Box<dyn ToSql>],
-        is_alive: IsAlive<'_>,
     ) -> Result<Vec<ListedRun>, ArchiveError> {
         let read = || {
             let mut statement = self.db.prepare(query)?;
-            let rows =
-                statement.query_and_then(params_from_iter(values), |row| entry(row, is_alive))?;
+            let rows = statement.query_and_then(params_from_iter(values), entry)?;
             // Of one moment.
             let transaction = self.db.unchecked_transaction()?;
             let mut entries = rows.collect::<Result<Vec<ListedRun>, RowError>>()?;
@@ -275,7 +264,7 @@ fn add_tags(db: &Connection, entries: &mut [ListedRun]) -> rusqlite::Result<()> 
     Ok(())
 }
 
-fn entry(row: &Row<'_>, is_alive: IsAlive<'_>) -> Result<ListedRun, RowError> {
+fn entry(row: &Row<'_>) -> Result<ListedRun, RowError> {
     let word = |column: usize| row.get::<_, String>(column);
     let count = |column: usize| row.get::<_, i64>(column).map(|number| number.max(0) as u64);
     let number = count(0)?;

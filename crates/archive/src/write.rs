@@ -1,5 +1,7 @@
 //! Runs written as they go on, and what somebody adds to them.
 
+use std::borrow::Borrow;
+
 use record::{Completed, Outcome, Record};
 use rusqlite::{OptionalExtension, Transaction, TransactionBehavior, named_params, params};
 use verdict::list_row::{WorkKind, class_name};
@@ -9,7 +11,7 @@ use crate::archive::Archive;
 use crate::content;
 use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::filter::signed;
-use crate::mark::IsAlive;
+use crate::mark::is_alive;
 use crate::open;
 use crate::remarks::{self, Remarks, Tag};
 
@@ -42,10 +44,7 @@ impl Archive {
         writer: &str,
         remarks: &Remarks,
     ) -> Result<u64, ArchiveError> {
-        let headline = Headline {
-            state: State::Going,
-            ..Headline::of(head)
-        };
+        let headline = going(head);
         let packed = content::pack(&content::text(head));
         self.change("add a run to", |transaction| {
             let number = insert(transaction, &headline, Some(writer), &packed)?;
@@ -64,21 +63,13 @@ impl Archive {
         completed: &Completed,
         so_far: &Record,
     ) -> Result<(), ArchiveError> {
-        let headline = Headline {
-            state: State::Going,
-            ..Headline::of(so_far)
-        };
         let packed = content::pack(&content::part(completed));
-        let changed = self.change("write a phase to", |transaction| {
-            if !update(transaction, number, &headline)? {
-                return Ok(false);
-            }
+        self.change_run("write a phase to", number, &going(so_far), |transaction| {
             let insert = "INSERT INTO part (run, place, json) VALUES (?1, (SELECT count(*) FROM \
                           part WHERE run = ?1), ?2)";
-            transaction.execute(insert, params![signed(number), packed])?;
-            Ok(true)
-        })?;
-        self.is_there(number, changed)
+            let values = params![signed(number), packed];
+            transaction.execute(insert, values).map(drop)
+        })
     }
 
     /// Puts the whole record in the place of what was told of it.
@@ -86,16 +77,11 @@ impl Archive {
     /// # Errors
     /// Where nothing could be written, or the run is not there any more.
     pub fn finish(&mut self, number: u64, record: &Record) -> Result<(), ArchiveError> {
-        let headline = Headline::of(record);
         let packed = content::pack(&content::text(record));
-        let changed = self.change("write a run to", |transaction| {
-            if !update(transaction, number, &headline)? {
-                return Ok(false);
-            }
-            replace(transaction, number, &packed)?;
-            Ok(true)
-        })?;
-        self.is_there(number, changed)
+        let headline = Headline::of(record);
+        self.change_run("write a run to", number, &headline, |transaction| {
+            replace(transaction, number, &packed)
+        })
     }
 
     /// Adds the records of runs that were performed elsewhere, but for those that are there: all in
@@ -106,39 +92,31 @@ impl Archive {
     /// Where nothing could be written.
     pub fn import_all(
         &mut self,
-        runs: &[(&Record, &Remarks)],
+        runs: &[(impl Borrow<Record>, impl Borrow<Remarks>)],
     ) -> Result<Vec<Imported>, ArchiveError> {
-        let packed: Vec<(Headline, Vec<u8>, &Remarks)> = runs
-            .iter()
-            .map(|(record, remarks)| {
-                (
-                    Headline::of(record),
-                    content::pack(&content::text(record)),
-                    *remarks,
-                )
-            })
-            .collect();
-        let all = self.change("import runs to", |transaction| {
-            let import = |(headline, packed, remarks): &(Headline, Vec<u8>, &Remarks)| {
+        let packed = runs.iter().map(|(record, remarks)| {
+            let record = record.borrow();
+            let packed = content::pack(&content::text(record));
+            (Headline::of(record), packed, remarks.borrow())
+        });
+        let packed: Vec<(Headline, Vec<u8>, &Remarks)> = packed.collect();
+        let mut all = Vec::with_capacity(runs.len());
+        self.change("import runs to", |transaction| {
+            for (headline, packed, remarks) in &packed {
                 let imported = import(transaction, headline, packed)?;
                 if let Imported::New(number) = imported {
                     remarks.write(transaction, number)?;
                 }
-                Ok(imported)
-            };
-            packed
-                .iter()
-                .map(import)
-                .collect::<rusqlite::Result<Vec<Imported>>>()
+                all.push(imported);
+            }
+            Ok(())
         })?;
-        let compared = all
-            .into_iter()
-            .zip(runs)
-            .map(|(imported, (record, _))| match imported {
-                Imported::There(number) => self.compare(number, record),
-                imported => Ok(imported),
-            });
-        compared.collect()
+        for (imported, (record, _)) in all.iter_mut().zip(runs) {
+            if let Imported::There(number) = imported {
+                *imported = self.compare(*number, record.borrow())?;
+            }
+        }
+        Ok(all)
     }
 
     /// What is said of a record that is to be added where a run of its identity is.
@@ -203,7 +181,7 @@ impl Archive {
     ///
     /// # Errors
     /// Where one of them goes on, or nothing could be written.
-    pub fn delete(&mut self, numbers: &[u64], is_alive: IsAlive<'_>) -> Result<(), ArchiveError> {
+    pub fn delete(&mut self, numbers: &[u64]) -> Result<(), ArchiveError> {
         let going = self.change("delete runs in", |transaction| {
             for number in numbers {
                 let query = "SELECT writer FROM run WHERE number = ? AND state = ?";
@@ -258,11 +236,33 @@ impl Archive {
         }
     }
 
-    fn is_there(&self, number: u64, changed: bool) -> Result<(), ArchiveError> {
-        if changed {
-            return Ok(());
+    /// The same for a run that has to be there, whose columns are these from now on.
+    fn change_run(
+        &mut self,
+        doing: &'static str,
+        number: u64,
+        headline: &Headline,
+        act: impl FnOnce(&Transaction<'_>) -> rusqlite::Result<()>,
+    ) -> Result<(), ArchiveError> {
+        let is_there = self.change(doing, |transaction| {
+            let is_there = update(transaction, number, headline)?;
+            if is_there {
+                act(transaction)?;
+            }
+            Ok(is_there)
+        })?;
+        match is_there {
+            true => Ok(()),
+            false => Err(ArchiveError::no_run(number, &self.path)),
         }
-        Err(ArchiveError::no_run(number, &self.path))
+    }
+}
+
+/// What lists have of a run that goes on.
+fn going(so_far: &Record) -> Headline {
+    Headline {
+        state: State::Going,
+        ..Headline::of(so_far)
     }
 }
 

@@ -15,6 +15,6 @@ mod show;
 mod warning;
 
 pub use input::{PROMPT, Plain, PromptInput};
-pub use interpreter::{ClassicRunner, Interpreter, RunEnd};
+pub use interpreter::{ClassicRunner, Interpreter, RunEnd, Streams};
 pub use settings::PromptSettings;
 pub use show::COMMANDS;

@@ -86,8 +86,6 @@ fn write(
     runs: Vec<(Record, Remarks)>,
     tell: &mut Tell<'_>,
 ) -> Result<(), Error> {
-    let runs = runs.iter().map(|(record, remarks)| (record, remarks));
-    let runs: Vec<(&Record, &Remarks)> = runs.collect();
     for ((record, _), imported) in runs.iter().zip(archive.import_all(&runs)?) {
         let id = &record.id;
         let there = |number: u64, became: &str| {

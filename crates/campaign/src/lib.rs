@@ -25,6 +25,7 @@ pub mod sweep;
 
 mod error;
 mod loads;
+mod mailbox;
 mod merge;
 mod perform;
 mod user;

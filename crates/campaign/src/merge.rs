@@ -61,13 +61,8 @@ pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
     }
     merge::errors(&mut sum.errors, one.errors);
     sum.stalled.extend(one.stalled);
-    sum.check = match (
-        std::mem::replace(&mut sum.check, Fact::NotApplicable),
-        one.check,
-    ) {
-        (Fact::Known(one), Fact::Known(next)) => Fact::Known(one.then(next)),
-        (Fact::Known(_), other) | (other, _) => other,
-    };
+    let check = std::mem::replace(&mut sum.check, Fact::NotApplicable);
+    sum.check = check.and_then(|check| one.check.map(|next| check.then(next)));
     sum.check_across = merge::options(sum.check_across.take(), one.check_across, Check::then);
     sum.stale = merge::options(sum.stale.take(), one.stale, Stale::and);
     if one.clean_up.is_some() {

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-use archive::{Archive, NoteText, Remarks, RunName};
+use archive::{Archive, NoteText, Remarks};
 use document::Document;
 use record::Record;
 use report::figures::{PaperFigure, comparison_figures, run_figures};
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::publications::{beside_on_page, layout_on_page};
 use crate::record_source;
 use crate::study::found::{self, FoundStudy};
-use crate::study::select::{Found, all_of_study, no_study, sides};
+use crate::study::select::{Found, all_of_study, is_number, no_study, sides};
 
 /// A page, and what is made of the same runs.
 pub struct PageFiles {
@@ -77,11 +77,8 @@ impl<'a> PageRequest<'a> {
         let words = self.words.iter().map(|word| word.to_string_lossy().into());
         let words: Vec<String> = words.collect();
         if let ([word], false) = (&words[..], self.compare) {
-            let is_run = matches!(
-                RunName::parse(word),
-                Some(RunName::Last | RunName::Number(_))
-            );
-            let study = (!is_run).then(|| found::find(archive, word)).transpose()?;
+            let find = || found::find(archive, word);
+            let study = (!is_number(word)).then(find).transpose()?;
             if let Some(study) = study.flatten() {
                 return of_study(archive, &study, self.metrics, (self.unlike, self.figures));
             }
@@ -104,13 +101,8 @@ impl<'a> PageRequest<'a> {
             format!("{} compared with {baseline}", labels.join(", "))
         };
         let name = found.groups.iter().map(name).collect::<Vec<_>>().join("; ");
-        compared(
-            archive,
-            name,
-            &found,
-            (None, Document::default()),
-            self.figures,
-        )
+        let more = (None, Document::default());
+        compared(archive, name, &found, more, self.figures)
     }
 
     fn of_runs(self, archive: Option<&Archive>) -> Result<PageFiles, Error> {

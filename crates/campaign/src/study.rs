@@ -27,7 +27,7 @@ pub mod targets;
 
 use churn::AgedSpecs;
 pub use environment::{Environment, StudyWatcher};
-pub use ground::{Course, Ground, Ready, StudyEvent, StudyProgress, TargetReady};
+pub use ground::{Course, Ground, Ready, StudyEvent, StudyProgress};
 pub use plan::{judge, plan};
 use quiet::wait_for_quiet;
 
@@ -275,12 +275,9 @@ impl<G: Ground> Going<'_, G> {
     /// Makes the target of a cell ready, with its churned pool where it has an age. Gives the
     /// measured run, and what was made.
     fn ready(&mut self, cell: usize) -> Result<(RunSpec, Option<MadeFileSystem>), Halt<G::Error>> {
-        let on_target = |ready| match ready {
-            TargetReady::Ready(ready) => Ok(ready),
-            TargetReady::Interrupted(signal) => Err(Halt::End(StudyEnd::Interrupted(signal))),
-        };
         self.ground.tell(StudyEvent::Making);
-        let mut ready: Ready = on_target(self.ground.target(cell)?)?;
+        let ready = self.ground.target(cell)?;
+        let mut ready = ready.ok_or_else(|| self.interrupted())?;
         let spec = self.ground.spec(cell, &ready.directory)?;
         let specs = AgedSpecs::new(spec, self.course.cells[cell].age);
         let AgedSpecs { churn, measured } =
@@ -288,9 +285,18 @@ impl<G: Ground> Going<'_, G> {
         if let Some(churn) = churn.filter(|_| !ready.is_churned) {
             self.ground.tell(StudyEvent::Churning);
             ended(&self.ground.churn(&churn)?, None)?;
-            ready = on_target(self.ground.keep_state(cell)?)?;
+            let kept = self.ground.keep_state(cell)?;
+            ready = kept.ok_or_else(|| self.interrupted())?;
         }
         Ok((measured, ready.made))
+    }
+
+    /// Why a study ends whose target a signal has kept from being made.
+    fn interrupted(&self) -> Halt<G::Error> {
+        const INTERRUPT: i32 = 2;
+        Halt::End(StudyEnd::Interrupted(
+            self.ground.signal().unwrap_or(INTERRUPT),
+        ))
     }
 
     /// Ends the study where a signal has come.

@@ -16,7 +16,7 @@ use verdict::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
 use crate::support::{
-    ImportOne, PATIENCE, directory, file, head, nobody, open, open_with, open_within, parts, run,
+    ImportOne, PATIENCE, directory, file, head, open, open_with, open_within, parts, run,
 };
 
 /// Opening fails, says this, and changes not a byte.
@@ -49,7 +49,7 @@ fn an_archive_is_made_with_its_directories() {
     assert!(missing.kind == ArchiveErrorKind::Missing, "{missing}");
     assert!(!directory.path().join("a").exists());
     let archive = open(&path);
-    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap(), []);
+    assert_eq!(archive.list(&Filter::default()).unwrap(), []);
     archive.check().unwrap();
     let mode = fs::metadata(directory.path().join("a/b"))
         .unwrap()
@@ -228,7 +228,7 @@ fn flipped_bits_are_told_and_nothing_is_changed() {
         fs::write(&path, &flipped).unwrap();
         let read = || -> Result<(), ArchiveError> {
             let archive = open_with(&path, JournalMode::WriteAhead, false)?;
-            for entry in archive.list(&Filter::default(), &nobody)? {
+            for entry in archive.list(&Filter::default())? {
                 archive.record(entry.number.unwrap())?;
             }
             Ok(())
@@ -265,7 +265,7 @@ fn a_damaged_record_is_told_and_the_others_are_read() {
     let error = archive.record(1).unwrap_err();
     assert!(error.to_string().contains("the record of run 1"), "{error}");
     assert_eq!(archive.record(2).unwrap(), run(2));
-    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 2);
+    assert_eq!(archive.list(&Filter::default()).unwrap().len(), 2);
 }
 
 /// Bytes 18 and 19 of the header: 2 with a write-ahead log.
@@ -324,7 +324,7 @@ fn a_log_is_taken_in_and_left_without_shared_memory() {
     assert_eq!(archive.record(1).unwrap(), run(1));
     archive.import(&run(2)).unwrap();
     assert!(!has_log(&path) && !beside(&path, "-wal").exists());
-    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 2);
+    assert_eq!(archive.list(&Filter::default()).unwrap().len(), 2);
 }
 
 /// Going on with the log would be going on with memory that others do not share.
@@ -472,7 +472,7 @@ fn a_file_that_grows_meanwhile_is_not_called_damaged() {
     drop(other.stdin.take());
     assert!(other.wait().unwrap().success());
     let archive = open_with(&path, JournalMode::Rollback, false).unwrap();
-    assert!(archive.list(&Filter::default(), &nobody).unwrap().len() > 1);
+    assert!(archive.list(&Filter::default()).unwrap().len() > 1);
 }
 
 /// Whoever has it for long is waited for, and whoever only waits says so in time: by locks, with no
@@ -538,11 +538,11 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
     symlink("nowhere", beside(&path, "-shm")).unwrap();
     let mut archive = open_with(&path, JournalMode::WriteAhead, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
-    assert_eq!(archive.list(&Filter::default(), &nobody).unwrap().len(), 1);
+    assert_eq!(archive.list(&Filter::default()).unwrap().len(), 1);
     for error in [
         archive.writable().unwrap_err(),
         archive.set_note(1, Some("a note")).unwrap_err(),
-        archive.delete(&[1], &nobody).unwrap_err(),
+        archive.delete(&[1]).unwrap_err(),
         archive.import(&run(2)).unwrap_err(),
         open_with(&path, JournalMode::WriteAhead, true).unwrap_err(),
     ] {
@@ -622,7 +622,7 @@ fn reads_an_older_one_only() {
     let path = Path::new(&path);
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let mut archive = open_with(path, journal, false).unwrap();
-        let entries = archive.list(&Filter::default(), &nobody).unwrap();
+        let entries = archive.list(&Filter::default()).unwrap();
         assert_eq!(entries.len(), 2);
         assert!(
             entries[0].headline.work.is_none(),
@@ -662,10 +662,7 @@ fn an_empty_file_becomes_an_archive_by_who_makes_one() {
     assert!(error.kind == ArchiveErrorKind::Missing, "{error}");
     assert_eq!(fs::metadata(&path).unwrap().len(), 0);
     open(&path).import(&run(1)).unwrap();
-    assert_eq!(
-        open(&path).list(&Filter::default(), &nobody).unwrap().len(),
-        1
-    );
+    assert_eq!(open(&path).list(&Filter::default()).unwrap().len(), 1);
 }
 
 /// Every version that was ever written is kept as a file, and read.
@@ -678,7 +675,7 @@ fn kept_archives_of_every_version_are_read() {
         fs::copy(kept.join(format!("v{version}.db")), &path).unwrap();
         let archive = open(&path);
         archive.check().unwrap();
-        let entries = archive.list(&Filter::default(), &nobody).unwrap();
+        let entries = archive.list(&Filter::default()).unwrap();
         let states: Vec<State> = entries.iter().map(|entry| entry.headline.state).collect();
         assert_eq!(
             states,
@@ -694,7 +691,7 @@ fn kept_archives_of_every_version_are_read() {
         assert_eq!(entries[0].note.as_deref(), Some("before the new firmware"));
         let first = archive.record(1).unwrap();
         assert_eq!(first.actual.phases.len(), 3);
-        let second = archive.find(&RunName::Last, &nobody).unwrap();
+        let second = archive.find(&RunName::Last).unwrap();
         let second = archive.record(second.number.unwrap()).unwrap();
         assert_eq!(second.actual.phases, first.actual.phases[..2]);
     }

@@ -14,10 +14,10 @@ use record::RunId;
 use testkit::Says;
 use verdict::State;
 
-use crate::support::{ImportOne, directory, file, head, nobody, open, open_within, parts, run};
+use crate::support::{ImportOne, directory, file, head, open, open_within, parts, run};
 
 fn count(archive: &Archive) -> usize {
-    archive.list(&Filter::default(), &nobody).unwrap().len()
+    archive.list(&Filter::default()).unwrap().len()
 }
 
 /// The numbers of what was taken in, and why the others were left.
@@ -52,9 +52,7 @@ fn what_waits_is_taken_in_once_and_is_gone_then() {
     let directory = directory();
     let path = file(&directory);
     // Before there is an archive, too.
-    let left = leave_beside(&path, None, &run(1), &Remarks::default())
-        .unwrap()
-        .path;
+    let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
     let name = left.file_name().unwrap().to_str().unwrap();
     assert_eq!(name, format!("archive.db.pending-{}.json", run(1).id));
     let remarks = Remarks {
@@ -75,7 +73,7 @@ fn what_waits_is_taken_in_once_and_is_gone_then() {
         (archive.record(1).unwrap(), archive.record(2).unwrap()),
         (run(1), run(2))
     );
-    let second = archive.find(&RunName::Number(2), &nobody).unwrap();
+    let second = archive.find(&RunName::Number(2)).unwrap();
     assert_eq!(second.tags, ["ssd"]);
     assert_eq!(second.note.as_deref(), Some("a \u{1b} in it"));
     assert_eq!(others(&directory), [""; 0]);
@@ -113,7 +111,7 @@ fn what_waits_completes_a_run_that_was_begun() {
     leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
     assert_eq!(take(&mut archive), (vec![number], vec![]));
     assert_eq!(archive.record(number).unwrap(), run(1));
-    let entries = archive.list(&Filter::default(), &nobody).unwrap();
+    let entries = archive.list(&Filter::default()).unwrap();
     assert_eq!(entries[0].headline.state, State::Complete);
 }
 
@@ -267,9 +265,7 @@ fn what_was_taken_in_before_an_error_is_told() {
 fn a_record_never_takes_the_place_of_a_file() {
     let directory = directory();
     let path = file(&directory);
-    let left = leave_beside(&path, None, &run(1), &Remarks::default())
-        .unwrap()
-        .path;
+    let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
     fs::write(&left, "somebody's").unwrap();
     let error = leave_beside(&path, None, &run(1), &Remarks::default())
         .unwrap_err()
@@ -313,9 +309,7 @@ fn a_record_is_the_archives_owners() {
         group: 54_321,
     };
     let owns = |number: u64| {
-        let left = leave_beside(&path, Some(owner), &run(number), &Remarks::default())
-            .unwrap()
-            .path;
+        let left = leave_beside(&path, Some(owner), &run(number), &Remarks::default()).unwrap();
         let facts = fs::metadata(left).unwrap();
         (facts.uid(), facts.gid())
     };

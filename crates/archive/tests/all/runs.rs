@@ -4,21 +4,21 @@ use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
 use std::time::Duration;
 
-use archive::{Archive, Filter, Imported, JournalMode, Remarks, RunName, Tag};
+use archive::{Archive, Filter, Imported, JournalMode, Remarks, RunName, Tag, own_mark};
 use record::{Fact, Outcome, Record};
 use testkit::{Assert, Says};
 use verdict::{Headline, Level, ListedRun, State};
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal};
-use crate::support::{ImportOne, directory, file, head, kept, nobody, open, open_with, parts, run};
+use crate::support::{ImportOne, directory, file, head, kept, open, open_with, parts, run};
 
 fn numbers(archive: &Archive, filter: &Filter) -> Vec<u64> {
-    let entries = archive.list(filter, &nobody).unwrap();
+    let entries = archive.list(filter).unwrap();
     entries.iter().map(|entry| entry.number.unwrap()).collect()
 }
 
 fn only(archive: &Archive) -> ListedRun {
-    archive.find(&RunName::Last, &nobody).unwrap()
+    archive.find(&RunName::Last).unwrap()
 }
 
 #[test]
@@ -33,15 +33,11 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
     let mut so_far = head(&whole);
     let number = archive.begin(&so_far, "me", &Remarks::default()).unwrap();
     assert_eq!(watcher.record(number).unwrap(), so_far);
-    let state = |is_alive: &dyn Fn(&str) -> bool| {
-        watcher
-            .find(&RunName::Last, is_alive)
-            .unwrap()
-            .headline
-            .state
-    };
-    assert_eq!(state(&|mark| mark == "me"), State::Going);
-    assert_eq!(state(&nobody), State::Unfinished);
+    assert_eq!(
+        only(&watcher).headline.state,
+        State::Unfinished,
+        "no process"
+    );
     for completed in parts(&whole) {
         so_far.add(completed.clone());
         archive.complete(number, &completed, &so_far).unwrap();
@@ -59,7 +55,7 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
     archive.finish(number, &whole).unwrap();
     assert_eq!(watcher.record(number).unwrap(), whole);
     assert_eq!(only(&watcher).headline, Headline::of(&whole));
-    assert_eq!(state(&|_| true), State::Complete);
+    assert_eq!(only(&watcher).headline.state, State::Complete);
     watcher.check().unwrap();
 }
 
@@ -67,12 +63,13 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
 fn a_run_that_was_removed_meanwhile_is_told() {
     let directory = directory();
     let mut archive = open(&file(&directory));
-    let number = archive
-        .begin(&head(&kept()), "me", &Remarks::default())
-        .unwrap();
-    let going = archive.delete(&[number], &|mark| mark == "me").unwrap_err();
+    let (alive, none) = (own_mark().unwrap(), Remarks::default());
+    let number = archive.begin(&head(&run(1)), &alive, &none).unwrap();
+    assert_eq!(only(&archive).headline.state, State::Going);
+    let going = archive.delete(&[number]).unwrap_err();
     going.assert(going.to_string().contains("run 1 is still running"));
-    archive.delete(&[number], &nobody).unwrap();
+    let number = archive.begin(&head(&kept()), "me", &none).unwrap();
+    archive.delete(&[number]).unwrap();
     let error = archive
         .complete(number, &parts(&kept())[0], &kept())
         .unwrap_err();
@@ -84,7 +81,7 @@ fn a_run_that_was_removed_meanwhile_is_told() {
             .to_string()
             .contains("there is no run")
     );
-    assert!(numbers(&archive, &Filter::default()).is_empty());
+    assert_eq!(numbers(&archive, &Filter::default()), [1]);
 }
 
 fn on(record: &mut Record, file_system: &str) {
@@ -252,12 +249,12 @@ fn filters_choose_and_all_of_them_hold() {
         assert_eq!(numbers(&archive, &filter), expected, "{filter:?}");
     }
     assert!(invalid(&archive).contains(&5), "it is partial");
-    let six = archive.find(&RunName::Number(6), &nobody).unwrap();
+    let six = archive.find(&RunName::Number(6)).unwrap();
     assert_eq!(six.headline.file_systems, ["ext4", "btrfs"]);
 }
 
 fn invalid(archive: &Archive) -> Vec<u64> {
-    let entries = archive.list(&Filter::default(), &nobody).unwrap();
+    let entries = archive.list(&Filter::default()).unwrap();
     let invalid = entries
         .iter()
         .filter(|entry| entry.headline.verdict == Level::Invalid);
@@ -273,7 +270,7 @@ fn runs_are_found_by_number_identity_and_as_the_last() {
         archive.import(&run(number)).unwrap();
     }
     let began = |name: &str| {
-        let entry = archive.find(&RunName::parse(name).unwrap(), &nobody);
+        let entry = archive.find(&RunName::parse(name).unwrap());
         entry.map(|entry| entry.headline.begun_unix_ns / 1_000_000_000)
     };
     assert_eq!(began("last").unwrap(), 7);
@@ -317,7 +314,7 @@ fn a_run_has_its_remarks_from_its_beginning() {
     let imported = archive.import_all(&[(&run(2), &remarks)]).unwrap();
     assert_eq!(imported, [Imported::New(begun + 1)]);
     for number in [begun, begun + 1] {
-        let entry = archive.find(&RunName::Number(number), &nobody).unwrap();
+        let entry = archive.find(&RunName::Number(number)).unwrap();
         assert_eq!(entry.tags, ["ssd"]);
         assert_eq!(entry.note.as_deref(), Some("before the update"));
     }
@@ -326,7 +323,7 @@ fn a_run_has_its_remarks_from_its_beginning() {
         note: None,
     };
     archive.import_all(&[(&run(2), &other)]).unwrap();
-    let entry = archive.find(&RunName::Number(begun + 1), &nobody).unwrap();
+    let entry = archive.find(&RunName::Number(begun + 1)).unwrap();
     assert_eq!(entry.tags, ["ssd"], "a run that is there keeps its own");
 }
 
@@ -341,31 +338,25 @@ fn tags_and_notes_come_and_go() {
         .add_tags(1, &[tag("z"), tag("größer"), tag("a"), tag("z")])
         .unwrap();
     archive.add_tags(1, &[tag("a")]).unwrap();
-    let first = || archive.find(&RunName::Number(1), &nobody).unwrap();
+    let first = || archive.find(&RunName::Number(1)).unwrap();
     assert_eq!(first().tags, ["a", "größer", "z"]);
     let missing = archive.remove_tags(1, &[tag("a"), tag("b")]).unwrap();
     assert_eq!(missing, [tag("b")]);
     archive
         .set_note(1, Some("two\nlines, and 'quotes'"))
         .unwrap();
-    let entry = archive.find(&RunName::Number(1), &nobody).unwrap();
+    let entry = archive.find(&RunName::Number(1)).unwrap();
     assert_eq!(entry.tags, ["größer", "z"]);
     assert_eq!(entry.note.as_deref(), Some("two\nlines, and 'quotes'"));
     archive.set_note(1, None).unwrap();
-    let entry = archive.find(&RunName::Number(1), &nobody).unwrap();
+    let entry = archive.find(&RunName::Number(1)).unwrap();
     assert_eq!(entry.note, None);
     assert_eq!(
         archive.record(1).unwrap(),
         run(1),
         "the record is as it was"
     );
-    assert!(
-        archive
-            .find(&RunName::Number(2), &nobody)
-            .unwrap()
-            .tags
-            .is_empty()
-    );
+    assert!(archive.find(&RunName::Number(2)).unwrap().tags.is_empty());
     for word in [
         "",
         "two words",
@@ -388,7 +379,7 @@ fn what_is_deleted_is_gone_and_its_number_is_not_given_again() {
         archive.import(&run(number)).unwrap();
         archive.add_tags(number, &["tag".parse().unwrap()]).unwrap();
     }
-    archive.delete(&[2, 3], &nobody).unwrap();
+    archive.delete(&[2, 3]).unwrap();
     assert_eq!(numbers(&archive, &Filter::default()), [1]);
     assert!(
         archive
@@ -398,13 +389,7 @@ fn what_is_deleted_is_gone_and_its_number_is_not_given_again() {
             .contains("there is no run")
     );
     assert_eq!(archive.import(&run(3)).unwrap(), Imported::New(4));
-    assert!(
-        archive
-            .find(&RunName::Number(4), &nobody)
-            .unwrap()
-            .tags
-            .is_empty()
-    );
+    assert!(archive.find(&RunName::Number(4)).unwrap().tags.is_empty());
     drop(archive);
     let tables = rusqlite::Connection::open(&path).unwrap();
     for table in ["run", "content", "run_file_system"] {
@@ -517,19 +502,13 @@ fn a_word_that_is_not_known_is_told_with_its_run() {
             &format!("UPDATE run SET {column} = 'splendid\u{1b}' WHERE number = 2"),
         );
         let archive = open(&path);
-        let error = archive
-            .list(&Filter::default(), &nobody)
-            .unwrap_err()
-            .to_string();
+        let error = archive.list(&Filter::default()).unwrap_err().to_string();
         error
             .says("run 2 of ")
             .says(&format!("has the unknown {column} 'splendid"));
         error.says("newer postmark");
         assert!(!error.contains('\u{1b}'), "{error}");
-        assert_eq!(
-            archive.find(&RunName::Number(1), &nobody).unwrap().number,
-            Some(1)
-        );
+        assert_eq!(archive.find(&RunName::Number(1)).unwrap().number, Some(1));
     }
 }
 
@@ -581,7 +560,7 @@ fn two_write_at_once() {
         }
         let archive = open_with(&path, journal, false).unwrap();
         archive.check().unwrap();
-        let entries = archive.list(&Filter::default(), &nobody).unwrap();
+        let entries = archive.list(&Filter::default()).unwrap();
         assert!(
             entries
                 .iter()

@@ -77,10 +77,6 @@ pub fn open(path: &Path) -> Archive {
     open_with(path, JournalMode::WriteAhead, true).unwrap()
 }
 
-pub fn nobody(_: &str) -> bool {
-    false
-}
-
 /// One record at a time, without remarks.
 pub trait ImportOne {
     fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError>;

@@ -66,11 +66,8 @@ impl Surroundings {
                 group: number("SUDO_GID")?,
             })
         };
-        let is_root = user == 0;
-        let invoker = is_root
-            .then(invoker)
-            .flatten()
-            .filter(|owner| owner.user != 0);
+        let invoker = (user == 0).then(invoker).flatten();
+        let invoker = invoker.filter(|owner| owner.user != 0);
         // Under sudo it may be root's own, where nothing is the invoker's.
         let is_meant = |data: &OsString| {
             invoker.is_none_or(|owner| holder(Path::new(data)) == Some(owner.user))
@@ -136,18 +133,17 @@ pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Error> {
 /// # Errors
 /// Where neither can be found.
 pub fn directory_of_runs(said: Option<&Path>) -> Result<PathBuf, String> {
-    let users = || {
-        let surroundings = Surroundings {
-            archive: None,
-            ..Surroundings::read()
-        };
-        find(None, surroundings, &home_of)
-    };
     let chosen = match chosen(said) {
-        Ok(Chosen::Nowhere) => users().map_err(|error| error.to_string()),
-        chosen => chosen.map_err(|error| error.to_string()),
+        Ok(Chosen::Nowhere) => {
+            let surroundings = Surroundings {
+                archive: None,
+                ..Surroundings::read()
+            };
+            find(None, surroundings, &home_of)
+        }
+        chosen => chosen,
     };
-    match chosen? {
+    match chosen.map_err(|error| error.to_string())? {
         Chosen::At(place) => {
             let path = std::path::absolute(&place.path).map_err(|error| error.to_string())?;
             Ok(path.parent().map_or(path.clone(), Path::to_owned))

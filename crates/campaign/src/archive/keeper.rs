@@ -9,17 +9,17 @@
 //! opened has that file only.
 
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
+use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
 
 use archive::{Archive, ArchiveError, Imported, Owner, Remarks, own_mark};
 use document::sanitize;
 use record::{Completed, Record};
-use runner::{Event, Events};
+use runner::{Event, Events, NoAnswer};
 
 use super::place::ArchivePlace;
 use crate::error::Error;
+use crate::mailbox::Mailbox;
 use crate::user::User;
 
 /// An answer is waited for so long: longer than another process's transaction is.
@@ -39,7 +39,7 @@ pub struct Keeper {
     is_asked: bool,
     remarks: Remarks,
     /// Who writes; nobody where the archive cannot be opened.
-    writer: Option<Mailbox>,
+    writer: Option<WriterThread>,
     /// What is added to the record before it is written.
     complete: Box<dyn Fn(&mut Record)>,
 }
@@ -68,9 +68,8 @@ pub enum Archiving {
 }
 
 /// The way to the thread that writes.
-struct Mailbox {
-    orders: Sender<Order>,
-    answers: Receiver<Answer>,
+struct WriterThread {
+    mailbox: Mailbox<Order, Answer>,
     /// Orders that were not answered in time.
     owed: u32,
     user: User,
@@ -116,7 +115,7 @@ impl Writer {
             // It could not be begun, or seemed so: where it is there after all, it is completed.
             (Order::Finish(record), None) => match self
                 .archive
-                .import_all(&[(&record, &self.remarks)])?[..]
+                .import_all(&[(&*record, &self.remarks)])?[..]
             {
                 [Imported::New(number) | Imported::There(number) | Imported::Completed(number)] => {
                     Ok(Some(number))
@@ -156,7 +155,7 @@ impl Keeper {
                 (None, place.path().to_owned())
             }
         };
-        let writer = archive.map(|archive| Mailbox::new(archive, remarks.clone(), user));
+        let writer = archive.map(|archive| WriterThread::new(archive, remarks.clone(), user));
         let writer = writer.transpose().map_err(|cause| {
             let told =
                 format!("cannot start a thread for the archive: {cause} (use --archive none)");
@@ -214,20 +213,13 @@ fn leave_beside(
     remarks: Remarks,
 ) -> Result<PathBuf, String> {
     let record = record.clone();
-    let (answer, answers) = mpsc::channel();
     let shown = sanitize::path(&archive).into_owned();
-    let leave = move || {
-        // Nobody may wait any more.
-        let _ = answer.send(archive::leave_beside(&archive, owner, &record, &remarks));
-    };
-    let thread = thread::Builder::new()
-        .name("record".to_owned())
-        .spawn(leave);
-    thread.map_err(|cause| format!("cannot start a thread for a file beside {shown}: {cause}"))?;
-    match answers.recv_timeout(PATIENCE_BESIDE) {
-        Ok(left) => left
-            .map(|left| left.path)
-            .map_err(|error| error.to_string()),
+    let leave = move || archive::leave_beside(&archive, owner, &record, &remarks);
+    match runner::within(PATIENCE_BESIDE, leave) {
+        Ok(left) => left.map_err(|error| error.to_string()),
+        Err(NoAnswer::NoThread(cause)) => Err(format!(
+            "cannot start a thread for a file beside {shown}: {cause}"
+        )),
         Err(_) => Err(format!(
             "a file beside {shown} was not written within {} s",
             PATIENCE_BESIDE.as_secs()
@@ -235,30 +227,15 @@ fn leave_beside(
     }
 }
 
-impl Mailbox {
+impl WriterThread {
     fn new(archive: Archive, remarks: Remarks, user: User) -> std::io::Result<Self> {
-        let (orders, taken) = mpsc::channel();
-        let (answer, answers) = mpsc::channel();
         let mut writer = Writer {
             archive,
             remarks,
             run: None,
         };
-        thread::Builder::new()
-            .name("archive".to_owned())
-            .spawn(move || {
-                for order in taken {
-                    if answer.send(writer.follow(order)).is_err() {
-                        // Nobody waits any more.
-                        return;
-                    }
-                }
-                // Who waits for the end of the answers finds the archive closed.
-                drop(writer);
-            })?;
         Ok(Self {
-            orders,
-            answers,
+            mailbox: Mailbox::new("archive", move |order| writer.follow(order))?,
             owed: 0,
             user,
         })
@@ -266,21 +243,22 @@ impl Mailbox {
 
     fn finish(mut self, path: &Path, record: &Record) -> Result<u64, String> {
         let number = self.ask(path, Order::Finish(Box::new(record.clone())))?;
-        drop(self.orders);
+        drop(self.mailbox.orders);
         // Closing brings the log into the file. Where that takes for ever, the next one to open it
         // does so.
-        let _ = self.answers.recv_timeout(PATIENCE);
+        let _ = self.mailbox.answers.recv_timeout(PATIENCE);
         Ok(number.unwrap_or_default())
     }
 
     /// Gives an order, and waits until it and those before are answered: the last answer.
     fn ask(&mut self, path: &Path, order: Order) -> Result<Option<u64>, String> {
         let gone = "its thread has ended (this is a bug in postmark: please report it)";
-        self.orders.send(order).map_err(|_| gone.to_owned())?;
+        let sent = self.mailbox.orders.send(order);
+        sent.map_err(|_| gone.to_owned())?;
         self.owed += 1;
         let began = Instant::now();
         loop {
-            match self.answers.recv_timeout(LOOK_EVERY) {
+            match self.mailbox.answers.recv_timeout(LOOK_EVERY) {
                 Ok(answer) => {
                     self.owed -= 1;
                     if self.owed == 0 {

@@ -18,7 +18,7 @@ use std::process::Command;
 use record::{Classic, ClassicFigures, Edition, End};
 use report::classic;
 
-use self::streams::Streams;
+pub use self::streams::Streams;
 use super::input::PromptInput;
 use super::settings::PromptSettings;
 use super::show;
@@ -50,13 +50,8 @@ pub trait ClassicRunner {
     ) -> RunEnd;
 }
 
-/// Where a line stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum LineOrigin {
-    Prompt,
-    /// In a configuration file, so many deep.
-    File(usize),
-}
+/// Where a line stands: how deep the configuration file is; nothing at the prompt.
+type Depth = Option<usize>;
 
 /// What follows a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -74,6 +69,7 @@ enum Next {
 pub struct Interpreter<'a> {
     settings: PromptSettings,
     runner: &'a mut dyn ClassicRunner,
+    streams: Streams<'a>,
     /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not
     /// end it.
     interactive: bool,
@@ -85,15 +81,17 @@ pub struct Interpreter<'a> {
 }
 
 impl<'a> Interpreter<'a> {
-    /// An interpreter with these settings to begin with.
+    /// An interpreter with these settings to begin with, which writes to these streams.
     pub fn new(
         settings: PromptSettings,
         runner: &'a mut dyn ClassicRunner,
+        streams: Streams<'a>,
         interactive: bool,
     ) -> Self {
         Self {
             settings,
             runner,
+            streams,
             interactive,
             failed: false,
             reading: Vec::new(),
@@ -114,119 +112,100 @@ impl<'a> Interpreter<'a> {
     /// A whole session: banner, configuration file, prompt. Gives the exit status.
     ///
     /// # Errors
-    /// Where `output` does not take what is said, or `source` cannot be read.
-    pub fn session(
-        &mut self,
-        file: Option<&Path>,
-        source: &mut dyn PromptInput,
-        output: &mut dyn Write,
-        errors: &mut dyn Write,
-    ) -> io::Result<u8> {
-        let streams = &mut Streams { output, errors };
-        streams
-            .output
-            .write_all(classic::banner(self.settings.edition).as_bytes())?;
-        match self.start_up(file, streams)? {
-            Next::Line | Next::GiveUp => {}
-            Next::Quit => return Ok(u8::from(self.failed)),
-            Next::Leave(code) => return Ok(code),
-        }
-        while let Some(line) = source.line(streams.output)? {
-            self.loads = 0;
-            match self.line(&line, LineOrigin::Prompt, streams)? {
+    /// Where the output does not take what is said, or `source` cannot be read.
+    pub fn session(&mut self, file: Option<&Path>, source: &mut dyn PromptInput) -> io::Result<u8> {
+        self.say(classic::banner(self.settings.edition))?;
+        let mut next = self.start_up(file)?;
+        loop {
+            match next {
                 Next::Line | Next::GiveUp => {}
                 Next::Quit => break,
                 Next::Leave(code) => return Ok(code),
             }
+            let Some(line) = source.line(self.streams.output)? else {
+                break;
+            };
+            self.loads = 0;
+            next = self.line(&line, None)?;
         }
         Ok(u8::from(self.failed))
     }
 
-    fn line(
-        &mut self,
-        line: &[u8],
-        place: LineOrigin,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
-        match (line, place) {
-            (b"?", LineOrigin::Prompt) => {
-                streams
-                    .output
-                    .write_all(show::help(self.settings.edition, b"").as_bytes())?;
-                return Ok(Next::Line);
-            }
-            (b"exit", LineOrigin::Prompt) => return Ok(Next::Quit),
-            ([b'!', command @ ..], _) => {
-                return self.shell(command, place, streams).map(|()| Next::Line);
-            }
+    fn say(&mut self, text: impl AsRef<[u8]>) -> io::Result<()> {
+        self.streams.output.write_all(text.as_ref())
+    }
+
+    fn line(&mut self, line: &[u8], depth: Depth) -> io::Result<Next> {
+        let edition = self.settings.edition;
+        match (line, depth) {
+            (b"?", None) => return self.say(show::help(edition, b"")).map(|()| Next::Line),
+            (b"exit", None) => return Ok(Next::Quit),
+            ([b'!', command @ ..], _) => return self.shell(command, depth).map(|()| Next::Line),
             _ => {}
         }
         let found = show::COMMANDS
             .iter()
             .find(|command| line.starts_with(command.name.as_bytes()));
         let Some(name) = found.map(|command| command.name) else {
-            return unknown(line, place, streams).map(|()| Next::Line);
+            return self.unknown(line, depth).map(|()| Next::Line);
         };
         let rest = &line[name.len()..];
         let argument = rest.split_first().map(|(_, argument)| argument);
-        streams.warn_of_form(line, name, rest)?;
+        self.streams.warn_of_form(line, name, rest)?;
         match name {
             "quit" => return Ok(Next::Quit),
-            "run" => return self.run(argument, streams),
-            "load" => return self.load(argument, place, streams),
-            "show" => self.show(argument, streams)?,
-            "help" => {
-                let text = show::help(self.settings.edition, argument.unwrap_or_default());
-                streams.output.write_all(text.as_bytes())?;
-            }
-            "set report" if self.settings.edition == Edition::V1_0 => {
-                streams.output.write_all(b"Eh?\n")?;
-                streams.complain(
+            "run" => return self.run(argument),
+            "load" => return self.load(argument, depth),
+            "show" => self.show(argument)?,
+            "help" => self.say(show::help(edition, argument.unwrap_or_default()))?,
+            "set report" if edition == Edition::V1_0 => {
+                self.say("Eh?\n")?;
+                self.streams.complain(
                     &"Warning: 'set report' is no command of edition 1.0: start with --edition 1.5",
                 )?;
             }
             name => match self.settings.set(name, argument) {
-                Ok(warning) => warning.map_or(Ok(()), |line| streams.complain(&line))?,
-                Err(refusal) => streams.complain(&format_args!("Error: {refusal}"))?,
+                Ok(warning) => warning.map_or(Ok(()), |line| self.streams.complain(&line))?,
+                Err(refusal) => self.streams.complain(&format_args!("Error: {refusal}"))?,
             },
         }
         Ok(Next::Line)
     }
 
-    fn show(&self, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<()> {
+    fn show(&mut self, argument: Option<&[u8]>) -> io::Result<()> {
         // The original prints nothing where it has no working directory any more; nor is there one
         // to print.
         let working_directory = std::env::current_dir().unwrap_or_default();
         let mut text = Vec::new();
         show::configuration(&mut text, &self.settings, &working_directory)?;
-        if let Ok(false) = streams.append(("show", argument), &self.reading, &text)? {
-            return streams.output.write_all(&text);
+        let appended = (self.streams).append(("show", argument), &self.reading, &text)?;
+        if let Ok(false) = appended {
+            return self.say(text);
         }
         if self.settings.edition == Edition::V1_5 {
             // The original writes these lines here, and only here.
-            show::locations(streams.output, &self.settings)?;
+            show::locations(self.streams.output, &self.settings)?;
         }
         Ok(())
     }
 
-    fn run(&mut self, argument: Option<&[u8]>, streams: &mut Streams<'_>) -> io::Result<Next> {
+    fn run(&mut self, argument: Option<&[u8]>) -> io::Result<Next> {
         let workload = match self.settings.workload() {
             Ok(workload) => workload,
             Err(unrunnable) => {
-                streams.complain(&format_args!("Error: cannot run: {unrunnable}"))?;
+                let refusal = format_args!("Error: cannot run: {unrunnable}");
+                self.streams.complain(&refusal)?;
                 self.failed = true;
                 return Ok(Next::Line);
             }
         };
-        streams.output.flush()?;
-        match self
-            .runner
-            .run(&self.settings, workload, streams.output, streams.errors)
-        {
-            RunEnd::Complete(figures) => self.report(&figures, argument, streams)?,
+        let Streams { output, errors } = &mut self.streams;
+        output.flush()?;
+        match self.runner.run(&self.settings, workload, *output, *errors) {
+            RunEnd::Complete(figures) => self.report(&figures, argument)?,
             RunEnd::NotRemoved(figures) => {
                 self.failed = true;
-                self.report(&figures, argument, streams)?;
+                self.report(&figures, argument)?;
             }
             RunEnd::Failed => self.failed = true,
             RunEnd::Leave(code) => {
@@ -241,21 +220,16 @@ impl<'a> Interpreter<'a> {
 
     /// The report goes where `run` said. The file is opened only now, as in the original, so that a
     /// location may be the working directory and the file be called like a file of the pool.
-    fn report(
-        &mut self,
-        figures: &ClassicFigures,
-        argument: Option<&[u8]>,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<()> {
+    fn report(&mut self, figures: &ClassicFigures, argument: Option<&[u8]>) -> io::Result<()> {
         let text = classic::report(figures, self.settings.format);
-        let appended = streams.append(("run", argument), &self.reading, text.as_bytes())?;
+        let appended = (self.streams).append(("run", argument), &self.reading, text.as_bytes())?;
         self.failed |= appended.is_err();
         if !appended.unwrap_or(false) {
             // Better here than nowhere.
-            streams.output.write_all(text.as_bytes())?;
+            self.say(text)?;
         }
         if figures.end == End::OutOfReach {
-            streams.complain(
+            self.streams.complain(
                 &"Warning: the files that are left lie in slots that edition 1.0's generator \
                   cannot draw, where the original searches for ever: take fewer files or \
                   transactions",
@@ -266,13 +240,9 @@ impl<'a> Interpreter<'a> {
 
     /// `!COMMAND`. The original runs a shell for configuration files and pipes too: a fault that is
     /// not kept.
-    fn shell(
-        &self,
-        command: &[u8],
-        place: LineOrigin,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<()> {
-        if !self.interactive || place != LineOrigin::Prompt {
+    fn shell(&mut self, command: &[u8], depth: Depth) -> io::Result<()> {
+        let streams = &mut self.streams;
+        if !self.interactive || depth.is_some() {
             return streams.complain(&"Error: '!' runs a shell at an interactive prompt only");
         }
         streams.output.flush()?;
@@ -285,22 +255,22 @@ impl<'a> Interpreter<'a> {
             Err(error) => streams.complain(&format_args!("Error: cannot run /bin/sh: {error}")),
         }
     }
-}
 
-fn unknown(line: &[u8], place: LineOrigin, streams: &mut Streams<'_>) -> io::Result<()> {
-    streams.output.write_all(b"Eh?\n")?;
-    let right = match line {
-        b"exit" => "quit",
-        b"?" => "help",
-        _ => return Ok(()),
-    };
-    if place == LineOrigin::Prompt {
-        return Ok(());
+    fn unknown(&mut self, line: &[u8], depth: Depth) -> io::Result<()> {
+        self.say("Eh?\n")?;
+        let right = match line {
+            b"exit" => "quit",
+            b"?" => "help",
+            _ => return Ok(()),
+        };
+        if depth.is_none() {
+            return Ok(());
+        }
+        let word = String::from_utf8_lossy(line);
+        self.streams.complain(&format_args!(
+            "Warning: '{word}' is a word of the prompt and no command in a file: give '{right}'"
+        ))
     }
-    let word = String::from_utf8_lossy(line);
-    streams.complain(&format_args!(
-        "Warning: '{word}' is a word of the prompt and no command in a file: give '{right}'"
-    ))
 }
 
 #[cfg(test)]

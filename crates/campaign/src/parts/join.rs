@@ -7,7 +7,7 @@ use document::sanitize;
 use record::ranks::MissingRank;
 use record::{CompletedPart, Outcome, Record};
 
-use super::read::{FoundParts, ReadPart, find};
+use super::read::{ReadPart, find};
 use crate::error::Error;
 use crate::user::User;
 
@@ -27,17 +27,12 @@ pub struct JoinedParts {
 /// # Errors
 /// Where there is no part, or parts are of several runs.
 pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
-    let FoundParts {
-        parts,
-        unreadable,
-        merged,
-        so_far,
-        ranks,
-    } = find(directories)?;
-    for (file, why) in &unreadable {
+    let found = find(directories)?;
+    for (file, why) in &found.unreadable {
         user.tell(format_args!("cannot use {file}: {why}"));
     }
-    if let Some(record) = merged.filter(|merged| is_of_run(merged, &parts)) {
+    let (parts, ranks) = (found.parts, found.ranks);
+    if let Some(record) = found.merged.filter(|merged| is_of_run(merged, &parts)) {
         return Ok(JoinedParts {
             record,
             is_complete: true,
@@ -46,7 +41,9 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     let (mut early, missing) = ended_and_missing(&parts, ranks, user);
     // It has those whose own part is not there, and ends with the last border that rank 0 has
     // come to.
-    let so_far = so_far.filter(|so_far| !missing.is_empty() && is_of_run(so_far, &parts));
+    let so_far = found
+        .so_far
+        .filter(|so_far| !missing.is_empty() && is_of_run(so_far, &parts));
     let mut record = match so_far {
         Some(so_far) => {
             user.tell(
@@ -76,8 +73,13 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
             why: ended_early(&mut early, ranks),
         };
     }
+    // What is asked of the records of others is asked of one that was put together, too.
+    let record = Record::from_json(&verdict::to_json(&record));
+    let record = record.map_err(|error| {
+        Error::refused(format_args!("the parts contradict one another: {error}"))
+    })?;
     Ok(JoinedParts {
-        record: checked(record)?,
+        record,
         is_complete,
     })
 }
@@ -137,12 +139,6 @@ fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
             others.all(|other| other.fingerprint == merged.fingerprint)
         }
     }
-}
-
-/// What is asked of the records of others is asked of one that was put together, too.
-fn checked(record: Record) -> Result<Record, Error> {
-    Record::from_json(&verdict::to_json(&record))
-        .map_err(|error| Error::refused(format_args!("the parts contradict one another: {error}")))
 }
 
 /// How far a rank came whose part has no end.

@@ -3,8 +3,6 @@
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread;
 use std::time::Duration;
 
 use document::{json_line, sanitize};
@@ -12,6 +10,7 @@ use record::Record;
 use runner::{Event, Events};
 
 use super::lines::{Begun, MERGED, MERGED_SO_FAR, PartEnded, PartOf, file_name};
+use crate::mailbox::Mailbox;
 use crate::user::User;
 
 /// A line is waited for so long.
@@ -28,14 +27,8 @@ pub struct PartsWriter {
     /// Whether the record of all ranks is written at each border: by the first of them.
     merges: bool,
     /// Who writes; nobody where the file system does not answer or has refused a line.
-    writer: Option<PartsMailbox>,
+    writer: Option<Mailbox<String, std::io::Result<()>>>,
     user: User,
-}
-
-#[derive(Debug)]
-struct PartsMailbox {
-    lines: Sender<String>,
-    answers: Receiver<std::io::Result<()>>,
 }
 
 impl PartsWriter {
@@ -64,7 +57,7 @@ impl PartsWriter {
         let opened = runner::within(PATIENCE, open);
         let shown = sanitize::path(&path);
         let opened = opened.map_err(|why| format!("cannot write {shown}: {why}"))?;
-        let file = opened.map_err(|error| match error.kind() {
+        let mut file = opened.map_err(|error| match error.kind() {
             ErrorKind::AlreadyExists => {
                 format!(
                     "{shown} exists: it is the part of another run (use another directory for \
@@ -73,7 +66,11 @@ impl PartsWriter {
             }
             _ => format!("cannot write {shown}: {error}"),
         })?;
-        let writer = PartsMailbox::new(file)
+        let write = move |line: String| {
+            let written = file.write_all(line.as_bytes());
+            written.and_then(|()| file.sync_data())
+        };
+        let writer = Mailbox::new("parts", write)
             .map_err(|error| format!("cannot start a thread for {shown}: {error}"))?;
         let mut parts = Self {
             directory: directory.to_owned(),
@@ -99,26 +96,25 @@ impl PartsWriter {
     /// The record of all ranks was put together: says so in the rank's file. Rank 0 gives it, too.
     pub fn finish(&mut self, merged: Option<&Record>) {
         self.add(json_line(&PartEnded { ended: true }));
-        if let Some(record) = merged {
-            match self.merge(MERGED, record) {
-                Ok(()) => {
-                    let so_far = self.directory.join(MERGED_SO_FAR);
-                    let _ = runner::within(PATIENCE, move || fs::remove_file(so_far));
-                }
-                Err(why) => self.user.tell(why),
-            }
+        match merged.map(|record| self.merge(MERGED, record)) {
+            None => {}
+            Some(Ok(())) => self.remove_so_far(),
+            Some(Err(why)) => self.user.tell(why),
         }
+    }
+
+    fn remove_so_far(&self) {
+        let so_far = self.directory.join(MERGED_SO_FAR);
+        let _ = runner::within(PATIENCE, move || fs::remove_file(so_far));
     }
 
     /// Writes the record of all ranks to a file of this name.
     fn merge(&self, name: &str, record: &Record) -> Result<(), String> {
         let (to, text) = (self.directory.join(name), verdict::to_json(record));
         let shown = sanitize::path(&to).into_owned();
-        match runner::within(PATIENCE, move || write_whole(&to, &text)) {
-            Ok(Ok(())) => Ok(()),
-            Ok(Err(error)) => Err(format!("cannot write {shown}: {error}")),
-            Err(why) => Err(format!("cannot write {shown}: {why}")),
-        }
+        let written = runner::within(PATIENCE, move || write_whole(&to, &text));
+        let written = written.unwrap_or_else(|why| Err(std::io::Error::other(why)));
+        written.map_err(|why| format!("cannot write {shown}: {why}"))
     }
 
     /// Writes the record of all ranks up to a border, unless that has failed before.
@@ -129,8 +125,7 @@ impl PartsWriter {
         if let Err(why) = self.merge(MERGED_SO_FAR, record) {
             self.merges = false;
             // An old one would be taken for the last.
-            let so_far = self.directory.join(MERGED_SO_FAR);
-            let _ = runner::within(PATIENCE, move || fs::remove_file(so_far));
+            self.remove_so_far();
             self.user.tell(format_args!(
                 "warning: {why}; the run continues without the record of all ranks on disk"
             ));
@@ -164,7 +159,7 @@ impl PartsWriter {
         let Some(writer) = &self.writer else {
             return Ok(());
         };
-        let why = match writer.lines.send(line) {
+        let why = match writer.orders.send(line) {
             Ok(()) => match writer.answers.recv_timeout(PATIENCE) {
                 Ok(Ok(())) => return Ok(()),
                 Ok(Err(error)) => error.to_string(),
@@ -181,27 +176,6 @@ impl PartsWriter {
             "cannot write {}: {why}",
             sanitize::path(&self.path)
         ))
-    }
-}
-
-impl PartsMailbox {
-    fn new(mut file: File) -> std::io::Result<Self> {
-        let (lines, taken) = mpsc::channel::<String>();
-        let (answer, answers) = mpsc::channel();
-        thread::Builder::new()
-            .name("parts".to_owned())
-            .spawn(move || {
-                for line in taken {
-                    let written = file
-                        .write_all(line.as_bytes())
-                        .and_then(|()| file.sync_data());
-                    if answer.send(written).is_err() {
-                        // Nobody waits any more.
-                        return;
-                    }
-                }
-            })?;
-        Ok(Self { lines, answers })
     }
 }
 

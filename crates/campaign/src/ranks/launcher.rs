@@ -57,40 +57,32 @@ impl Launched {
         let text = |name: &str| variable(name).filter(|value| !value.is_empty());
         let number = |name: &str| text(name)?.parse::<u32>().ok();
         let pair = |count: &str, rank: &str| Some((number(count)?, number(rank)?));
+        let step = || text("SLURM_STEP_ID").or_else(|| text("SLURM_STEPID"));
+        let of_open_mpi = || {
+            let pair = pair("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")?;
+            Some((Launcher::OpenMpi, pair))
+        };
+        let of_pmi = || {
+            let pair =
+                pair("PMI_SIZE", "PMI_RANK").or_else(|| pair("MPI_LOCALNRANKS", "PMI_RANK"))?;
+            // An srun that speaks PMI sets these as well.
+            let is_slurm = text("SLURM_STEP_ID").is_some() && text("MPI_LOCALNRANKS").is_none();
+            Some(match is_slurm {
+                true => (Launcher::Slurm, pair),
+                false => (Launcher::Pmi, pair),
+            })
+        };
         // A script of sbatch has SLURM_NTASKS, too, and is no step of the job.
-        let step = || {
-            text("SLURM_STEP_ID").or_else(|| text("SLURM_STEPID"))?;
+        let of_slurm = || {
+            step()?;
             let rank = number("SLURM_PROCID")?;
             let count = number("SLURM_STEP_NUM_TASKS").or_else(|| number("SLURM_NTASKS"))?;
-            Some((count, rank))
+            Some((Launcher::Slurm, (count, rank)))
         };
         // The inner launcher before the outer: mpirun may have been started in a step of Slurm.
-        let (launcher, (count, rank)) = None
-            .or_else(|| {
-                Some((
-                    Launcher::OpenMpi,
-                    pair("OMPI_COMM_WORLD_SIZE", "OMPI_COMM_WORLD_RANK")?,
-                ))
-            })
-            .or_else(|| {
-                // An srun that speaks PMI sets these as well.
-                let pmi =
-                    pair("PMI_SIZE", "PMI_RANK").or_else(|| pair("MPI_LOCALNRANKS", "PMI_RANK"))?;
-                let is_slurm = text("SLURM_STEP_ID").is_some() && text("MPI_LOCALNRANKS").is_none();
-                Some((
-                    if is_slurm {
-                        Launcher::Slurm
-                    } else {
-                        Launcher::Pmi
-                    },
-                    pmi,
-                ))
-            })
-            .or_else(|| Some((Launcher::Slurm, step()?)))?;
-        let slurm_job = || {
-            let step = text("SLURM_STEP_ID").or_else(|| text("SLURM_STEPID"))?;
-            Some(format!("{}.{step}", text("SLURM_JOB_ID")?))
-        };
+        let found = of_open_mpi().or_else(of_pmi).or_else(of_slurm);
+        let (launcher, (count, rank)) = found?;
+        let slurm_job = || Some(format!("{}.{}", text("SLURM_JOB_ID")?, step()?));
         (count > 1).then(|| Self {
             launcher,
             rank,

@@ -31,16 +31,8 @@ impl From<&Mount> for MountedOn {
 
 impl std::fmt::Display for MountedOn {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        let Self {
-            file_system_type,
-            mount_point,
-        } = self;
-        write!(
-            f,
-            "the {} of {}",
-            sanitize::shown(file_system_type),
-            sanitize::shown(mount_point)
-        )
+        let kind = sanitize::shown(&self.file_system_type);
+        write!(f, "the {kind} of {}", sanitize::shown(&self.mount_point))
     }
 }
 

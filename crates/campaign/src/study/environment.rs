@@ -11,7 +11,7 @@ use spec::Invocation;
 use super::cell_spec::specify;
 use super::directories::Directories;
 use super::found;
-use super::ground::{Course, Ground, Ready, StudyEvent, TargetReady};
+use super::ground::{Course, Ground, Ready, StudyEvent};
 use super::targets::Targets;
 use crate::archive::{ArchivePlace, Archiving, Keeper};
 use crate::error::Error;
@@ -60,24 +60,14 @@ impl Environment<'_> {
         }
         Ok(perform(spec, self.signals, events)?)
     }
-
-    /// A target as it was made ready, or the signal that has ended that.
-    fn prepared(&self, ready: Option<Ready>) -> TargetReady {
-        const INTERRUPT: i32 = 2;
-        match ready {
-            Some(ready) => TargetReady::Ready(ready),
-            None => TargetReady::Interrupted(self.signal().unwrap_or(INTERRUPT)),
-        }
-    }
 }
 
 impl Ground for Environment<'_> {
     type Error = Error;
 
-    fn target(&mut self, cell: usize) -> Result<TargetReady, Error> {
+    fn target(&mut self, cell: usize) -> Result<Option<Ready>, Error> {
         let caught = self.signals.taken().map(|control| control.signal());
-        let ready = self.targets.ready(self.course, cell, caught)?;
-        Ok(self.prepared(ready))
+        self.targets.ready(self.course, cell, caught)
     }
 
     fn spec(&mut self, cell: usize, directory: &Path) -> Result<RunSpec, Error> {
@@ -91,10 +81,9 @@ impl Ground for Environment<'_> {
         self.perform(spec, &mut *display)
     }
 
-    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Error> {
+    fn keep_state(&mut self, cell: usize) -> Result<Option<Ready>, Error> {
         let caught = self.signals.taken().map(|control| control.signal());
-        let ready = self.targets.keep_state(self.course, cell, caught)?;
-        Ok(self.prepared(ready))
+        self.targets.keep_state(self.course, cell, caught)
     }
 
     fn measure(&mut self, spec: &RunSpec, part: StudyPart) -> Result<(Record, Option<u64>), Error> {

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use archive::{Archive, Filter, Tag, is_alive};
+use archive::{Archive, Filter, Tag};
 use record::{Outcome, Record};
 use study::{Design, Observed, StudyRun};
 use verdict::{ListedRun, State};
@@ -47,7 +47,7 @@ fn study_of(run: &ListedRun) -> Option<&str> {
 /// # Errors
 /// Where the archive cannot be read, or a name has several.
 pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> {
-    let all = archive.list(&Filter::default(), &is_alive)?;
+    let all = archive.list(&Filter::default())?;
     let mut ids: Vec<&str> = Vec::new();
     // The newest come first or last, whatever the order of the list: numbers grow.
     let mut listed: Vec<&ListedRun> = all.iter().filter(|run| study_of(run).is_some()).collect();
@@ -70,10 +70,7 @@ pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> 
                 .is_some_and(|part| part.name == word)
         }),
     };
-    match id {
-        Some(id) => read(archive, id, &listed).map(Some),
-        None => Ok(None),
-    }
+    id.map(|id| read(archive, id, &listed)).transpose()
 }
 
 /// The study of which a run has this tag, and that is measured side by side.
@@ -85,16 +82,11 @@ pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, E
         tags: vec![tag.to_string()],
         ..Filter::default()
     };
-    let tagged = archive.list(&filter, &is_alive)?;
-    let id = tagged
-        .iter()
-        .filter(|run| study_of(run).is_some())
-        .max_by_key(|run| run.number)
-        .and_then(study_of);
-    match id {
-        Some(id) => find(archive, id),
-        None => Ok(None),
-    }
+    let tagged = archive.list(&filter)?;
+    let of_studies = tagged.iter().filter(|run| study_of(run).is_some());
+    let last = of_studies.max_by_key(|run| run.number);
+    last.and_then(study_of)
+        .map_or(Ok(None), |id| find(archive, id))
 }
 
 fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy, Error> {

@@ -25,12 +25,13 @@ pub trait Ground {
     /// What ends it, with a reason that stands for itself.
     type Error;
 
-    /// A target in the state that each run of the cell begins with. `churn` fills and churns a pool
+    /// A target in the state that each run of the cell begins with; nothing where a signal has
+    /// ended that. `churn` fills and churns a pool
     /// there, where the cell has an age; it is not called where that state was saved.
     ///
     /// # Errors
     /// Where it cannot be had.
-    fn target(&mut self, cell: usize) -> Result<TargetReady, Self::Error>;
+    fn target(&mut self, cell: usize) -> Result<Option<Ready>, Self::Error>;
 
     /// What a cell's runs are asked for, in a directory.
     ///
@@ -45,11 +46,11 @@ pub trait Ground {
     fn churn(&mut self, spec: &RunSpec) -> Result<Record, Self::Error>;
 
     /// Keeps the state of a target, with its churned pool, so that the next run of the cell need
-    /// not make it again. The target stays where it is.
+    /// not make it again. The target stays where it is. Nothing where a signal has ended that.
     ///
     /// # Errors
     /// Where it cannot be kept.
-    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, Self::Error>;
+    fn keep_state(&mut self, cell: usize) -> Result<Option<Ready>, Self::Error>;
 
     /// Performs a measured run, and keeps its record with its part of the study.
     ///
@@ -66,14 +67,6 @@ pub trait Ground {
 
     /// What is going on.
     fn tell(&mut self, event: StudyEvent<'_>);
-}
-
-/// What became of making a target ready.
-pub enum TargetReady {
-    /// It is.
-    Ready(Ready),
-    /// This signal has ended that.
-    Interrupted(i32),
 }
 
 /// A target that a run can begin on.
@@ -131,22 +124,14 @@ pub struct StudyProgress<'a> {
 /// `block 2 of 10, run 1 of 3, ext4`.
 impl fmt::Display for StudyProgress<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self {
-            cell,
-            is_twin,
-            block,
-            blocks,
-            position,
-            runs,
-            ..
-        } = self;
-        let again = if *is_twin { " again" } else { "" };
-        let of = match *blocks {
+        let (block, position, runs) = (self.block, self.position, self.runs);
+        let again = if self.is_twin { " again" } else { "" };
+        let of = match self.blocks {
             // As many as the time allows.
             study::statistics::BLOCKS_MAX => String::new(),
             blocks => format!(" of {blocks}"),
         };
-        let label = &cell.label;
+        let label = &self.cell.label;
         write!(
             f,
             "block {block}{of}, run {position} of {runs}, {label}{again}"

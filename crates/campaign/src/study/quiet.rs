@@ -23,21 +23,16 @@ pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTim
     loop {
         thread::sleep(LOOK.min(most.saturating_sub(began.elapsed())));
         let now = SystemCounters::read(&sources);
-        let unwritten_bytes = match (&now.dirty_bytes, &now.write_back_bytes) {
-            (Fact::Known(dirty), Fact::Known(under_write_back)) => {
-                Fact::Known(dirty + under_write_back)
-            }
-            (Fact::Known(_), other) | (other, _) => other.clone(),
-        };
-        let busy =
-            now.since(&before)
-                .times
-                .and_then(|times| match (times.busy_ns, times.total_ns) {
-                    (Fact::Known(busy), Fact::Known(total)) => {
-                        Fact::Known(busy as f64 / total.max(1) as f64)
-                    }
-                    (Fact::Known(_), other) | (other, _) => other.map(|ns| ns as f64),
-                });
+        let dirty = now.dirty_bytes.clone();
+        let under_write_back = now.write_back_bytes.clone();
+        let unwritten_bytes = dirty
+            .and_then(|dirty| under_write_back.map(|under_write_back| dirty + under_write_back));
+        let busy = now.since(&before).times.and_then(|times| {
+            let total = times.total_ns.map(|total| total.max(1) as f64);
+            times
+                .busy_ns
+                .and_then(|busy| total.map(|total| busy as f64 / total))
+        });
         before = now;
         let is_quiet = !matches!(unwritten_bytes, Fact::Known(bytes) if bytes > UNWRITTEN_MAX)
             && !matches!(busy, Fact::Known(busy) if busy > BUSY_MAX);

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use archive::{Archive, Filter, RunName, is_alive};
+use archive::{Archive, Filter, RunName};
 use study::statistics::ALPHA;
 use study::{
     Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, StudyComparisons, StudyRun,
@@ -67,10 +67,9 @@ fn of_words(
     metrics: &[Metric],
     is_unlike_allowed: bool,
 ) -> Result<Found, Error> {
-    let metrics = if metrics.is_empty() {
-        vec![Metric::Transactions]
-    } else {
-        metrics.to_vec()
+    let metrics = match metrics.is_empty() {
+        true => vec![Metric::Transactions],
+        false => metrics.to_vec(),
     };
     let (side, twin) = halves(side(archive, baseline, &metrics)?);
     let baseline = Baseline { side, twin };
@@ -142,10 +141,9 @@ pub fn all_of_study(
             found.id
         ))
     })?;
-    let metrics = if metrics.is_empty() {
-        found.design.metrics.clone()
-    } else {
-        metrics.to_vec()
+    let metrics = match metrics.is_empty() {
+        true => found.design.metrics.clone(),
+        false => metrics.to_vec(),
     };
     let runs = with_metrics(archive, found, &metrics)?;
     let mut tables = StudyComparisons::of(&found.design, &cells, &runs, &metrics).tables;
@@ -163,10 +161,8 @@ fn with_metrics(
     found: &FoundStudy,
     metrics: &[Metric],
 ) -> Result<Vec<StudyRun>, Error> {
-    if metrics
-        .iter()
-        .all(|metric| found.design.metrics.contains(metric))
-    {
+    let is_there = |metric| found.design.metrics.contains(metric);
+    if metrics.iter().all(is_there) {
         return Ok(found.runs.clone());
     }
     let read = |run: &StudyRun| {
@@ -213,7 +209,7 @@ fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide,
         tags: vec![word.to_owned()],
         ..Filter::default()
     };
-    let tagged = archive.list(&tagged, &is_alive)?;
+    let tagged = archive.list(&tagged)?;
     if !tagged.is_empty() {
         return of_runs(archive, word, &tagged, metrics);
     }
@@ -226,37 +222,31 @@ fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide,
     )))
 }
 
+/// Whether a word is a run's number, or names the last one.
+pub(crate) fn is_number(word: &str) -> bool {
+    let name = RunName::parse(word);
+    matches!(name, Some(RunName::Last | RunName::Number(_)))
+}
+
 /// Runs by their numbers, as `3,5,7` or `3..9`, or `last`; nothing where the word is none of these.
 fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Error> {
-    let is_number = |text: &str| {
-        matches!(
-            RunName::parse(text),
-            Some(RunName::Last | RunName::Number(_))
-        )
-    };
     let mut runs: Vec<ListedRun> = Vec::new();
     for part in word.split(',').map(str::trim) {
         if is_number(part) {
             runs.push(archive.called(part)?);
             continue;
         }
-        let Some((first, last)) = part
-            .split_once("..")
-            .filter(|(first, last)| is_number(first) && is_number(last))
-        else {
+        let ends = part.split_once("..");
+        let are_numbers = |ends: &(&str, &str)| is_number(ends.0) && is_number(ends.1);
+        let Some((first, last)) = ends.filter(are_numbers) else {
             return Ok(None);
         };
-        let ends = [first, last].map(|end| find_number(archive, end));
-        let [first, last] = ends;
-        let (first, last) = (first?, last?);
-        let listed = archive.list(&Filter::default(), &is_alive)?;
-        let before = runs.len();
+        let range = find_number(archive, first)?..=find_number(archive, last)?;
+        let mut listed = archive.list(&Filter::default())?;
         // Numbers in between that were deleted are not missed.
-        runs.extend(
-            listed
-                .into_iter()
-                .filter(|run| run.number.is_some_and(|run| (first..=last).contains(&run))),
-        );
+        listed.retain(|run| run.number.is_some_and(|run| range.contains(&run)));
+        let before = runs.len();
+        runs.extend(listed);
         if runs.len() == before || runs.len() as u64 > RUNS_MAX {
             return Err(Error::refused(format_args!(
                 "invalid runs '{word}': expected numbers like 3,5,7 or 3..9, at most {RUNS_MAX} \
@@ -295,17 +285,18 @@ fn of_runs(
         Ok((Observed::of(&record, Some(number), metrics), is_twin))
     };
     let runs: Result<Vec<(Observed, bool)>, Error> = runs.iter().map(read).collect();
-    let is_number = word
+    let is_digit = |byte: u8| byte.is_ascii_digit();
+    let label = if word.bytes().all(is_digit) {
+        format!("run {word}")
+    } else if word
         .bytes()
-        .all(|byte| byte.is_ascii_digit() || b",. ".contains(&byte));
-    Ok(CalledSide {
-        label: match is_number {
-            true if word.bytes().all(|byte| byte.is_ascii_digit()) => format!("run {word}"),
-            true => format!("runs {word}"),
-            false => word.to_owned(),
-        },
-        runs: runs?,
-    })
+        .all(|byte| is_digit(byte) || b",. ".contains(&byte))
+    {
+        format!("runs {word}")
+    } else {
+        word.to_owned()
+    };
+    Ok(CalledSide { label, runs: runs? })
 }
 
 /// A cell, as `STUDY:CELL`, or of the last study; nothing where the word is none. Cells may have

@@ -7,9 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
 use std::time::Duration;
 
-use campaign::study::{
-    ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, TargetReady, perform,
-};
+use campaign::study::{ATTEMPTS, Course, Ground, Ready, StudyEnd, StudyEvent, perform};
 use engines::simulated::{Code, Simulated};
 use record::{Outcome, Record, StudyPart};
 use runner::{NoEvents, Place, RunSpec};
@@ -66,11 +64,12 @@ fn performed(spec: &RunSpec) -> Record {
 impl Ground for Told {
     type Error = String;
 
-    fn target(&mut self, cell: usize) -> Result<TargetReady, String> {
+    fn target(&mut self, cell: usize) -> Result<Option<Ready>, String> {
         if self.fates.front() == Some(&Fate::SignalBefore) {
-            return Ok(TargetReady::Interrupted(15));
+            self.signal = Some(15);
+            return Ok(None);
         }
-        Ok(TargetReady::Ready(Ready {
+        Ok(Some(Ready {
             directory: AT.into(),
             made: None,
             is_churned: self.kept.contains(&cell),
@@ -92,7 +91,7 @@ impl Ground for Told {
         Ok(performed(spec))
     }
 
-    fn keep_state(&mut self, cell: usize) -> Result<TargetReady, String> {
+    fn keep_state(&mut self, cell: usize) -> Result<Option<Ready>, String> {
         self.kept.push(cell);
         self.target(cell)
     }

@@ -7,7 +7,7 @@ pub mod runner;
 use std::io::{self, Write as _};
 use std::path::Path;
 
-use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings};
+use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings, Streams};
 use record::Edition;
 
 use crate::ui::terminal;
@@ -22,7 +22,12 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
     // The lock is not held: a run's progress may come from elsewhere in the process.
     let (mut output, mut errors) = (io::stdout(), io::stderr());
     let interactive = terminal::is_users(&io::stdin()) && terminal::is_users(&output);
-    let mut interpreter = Interpreter::new(PromptSettings::new(edition), engine, interactive);
+    let streams = Streams {
+        output: &mut output,
+        errors: &mut errors,
+    };
+    let settings = PromptSettings::new(edition);
+    let mut interpreter = Interpreter::new(settings, engine, streams, interactive);
     // Commands may come from a file by way of standard input.
     if let Some(facts) = std::fs::metadata("/dev/stdin")
         .ok()
@@ -31,11 +36,10 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
         interpreter.reads(&facts);
     }
     let result = if interactive && terminal::obeys_escapes() {
-        prompt::Editing::new(edition)
-            .and_then(|mut source| interpreter.session(file, &mut source, &mut output, &mut errors))
+        prompt::Editing::new(edition).and_then(|mut source| interpreter.session(file, &mut source))
     } else {
         let mut source = Plain::new(io::stdin().lock());
-        interpreter.session(file, &mut source, &mut output, &mut errors)
+        interpreter.session(file, &mut source)
     };
     match result.and_then(|code| output.flush().map(|()| code)) {
         Ok(code) => code,

@@ -5,7 +5,7 @@
 use std::io::Write;
 use std::path::Path;
 
-use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings, RunEnd};
+use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings, RunEnd, Streams};
 use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 
@@ -19,10 +19,14 @@ pub fn command(bytes: &[u8]) {
     for edition in [Edition::V1_0, Edition::V1_5] {
         let (mut output, mut errors) = (Vec::new(), Vec::new());
         let mut engine = NoRuns;
-        let mut interpreter = Interpreter::new(PromptSettings::new(edition), &mut engine, false);
+        let streams = Streams {
+            output: &mut output,
+            errors: &mut errors,
+        };
+        let settings = PromptSettings::new(edition);
+        let mut interpreter = Interpreter::new(settings, &mut engine, streams, false);
         let file = Some(Path::new("/dev/null"));
-        let ended =
-            interpreter.session(file, &mut Plain::new(&lines[..]), &mut output, &mut errors);
+        let ended = interpreter.session(file, &mut Plain::new(&lines[..]));
         // A line may be too long.
         assert!(ended.is_ok_and(|code| code <= 1) || lines.len() > 1 << 20);
         let errors = String::from_utf8(errors).expect("what is complained of is a text");

@@ -12,7 +12,7 @@ use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex};
 
-use campaign::classic::{Interpreter, Plain, PromptSettings};
+use campaign::classic::{Interpreter, Plain, PromptSettings, Streams};
 use cli::commands::classic::runner::PromptRunner;
 use engines::raw::Raw;
 use engines::stdio::Stdio;
@@ -275,15 +275,14 @@ fn session_here(lines: &str, seconds: &[i64]) -> Said {
     };
     let mut runner = PromptRunner::new(perform, vec!["postmark".to_owned()]);
     let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut runner, false);
-    let code = interpreter
-        .session(
-            None,
-            &mut Plain::new(lines.as_bytes()),
-            &mut output,
-            &mut errors,
-        )
-        .unwrap();
+    let streams = Streams {
+        output: &mut output,
+        errors: &mut errors,
+    };
+    let settings = PromptSettings::new(Edition::V1_5);
+    let mut interpreter = Interpreter::new(settings, &mut runner, streams, false);
+    let code = interpreter.session(None, &mut Plain::new(lines.as_bytes()));
+    let code = code.unwrap();
     Said {
         output,
         errors: without_warnings(&errors),

@@ -7,8 +7,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
-use super::streams::Streams;
-use super::{Interpreter, LineOrigin, Next};
+use super::{Depth, Interpreter, Next};
 use crate::classic::input::{LINE_MAX_BYTES, read_line};
 
 /// How deep configuration files may load one another. The original stops when it has no descriptors
@@ -22,17 +21,13 @@ const DEFAULT_FILE: &str = ".pmrc";
 
 impl Interpreter<'_> {
     /// The configuration file; `quit` in it ends the session. One that is not there is passed over.
-    pub(super) fn start_up(
-        &mut self,
-        file: Option<&Path>,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
+    pub(super) fn start_up(&mut self, file: Option<&Path>) -> io::Result<Next> {
         let path = file.unwrap_or(Path::new(DEFAULT_FILE));
         match File::open(path) {
-            Ok(opened) => self.read_file(path, opened, 0, streams),
+            Ok(opened) => self.read_file(path, opened, 0),
             Err(error) => {
                 if file.is_some() || error.kind() != io::ErrorKind::NotFound {
-                    streams.complain(&format_args!(
+                    self.streams.complain(&format_args!(
                         "Warning: cannot read configuration file '{}', the defaults stay: {error}",
                         path.display()
                     ))?;
@@ -42,46 +37,32 @@ impl Interpreter<'_> {
         }
     }
 
-    fn read_file(
-        &mut self,
-        path: &Path,
-        file: File,
-        depth: usize,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
+    fn read_file(&mut self, path: &Path, file: File, depth: usize) -> io::Result<Next> {
         // A pipe or a terminal may be written to as well; what cannot be examined is not compared.
         let facts = file.metadata().ok().filter(Metadata::is_file);
         let above = self.reading.len();
         self.reading
             .extend(facts.map(|facts| (facts.dev(), facts.ino())));
-        let next = self.read_lines(path, file, depth, streams);
+        let next = self.read_lines(path, file, depth);
         self.reading.truncate(above);
         next
     }
 
-    fn read_lines(
-        &mut self,
-        path: &Path,
-        file: File,
-        depth: usize,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
-        streams
-            .output
-            .write_all(b"Reading configuration from file '")?;
-        streams.output.write_all(path.as_os_str().as_bytes())?;
-        streams.output.write_all(b"'\n")?;
+    fn read_lines(&mut self, path: &Path, file: File, depth: usize) -> io::Result<Next> {
+        self.say("Reading configuration from file '")?;
+        self.say(path.as_os_str().as_bytes())?;
+        self.say("'\n")?;
         let mut reader = BufReader::new(file);
         loop {
             match read_line(&mut reader, LINE_MAX_BYTES) {
-                Ok(Some(line)) => match self.line(&line, LineOrigin::File(depth), streams)? {
+                Ok(Some(line)) => match self.line(&line, Some(depth))? {
                     Next::Line => {}
                     end => return Ok(end),
                 },
                 Ok(None) => return Ok(Next::Line),
                 Err(error) => {
                     // The original takes it for the file's end.
-                    streams.complain(&format_args!(
+                    self.streams.complain(&format_args!(
                         "Warning: reading configuration file '{}' ends here: {error}",
                         path.display()
                     ))?;
@@ -91,33 +72,24 @@ impl Interpreter<'_> {
         }
     }
 
-    pub(super) fn load(
-        &mut self,
-        argument: Option<&[u8]>,
-        place: LineOrigin,
-        streams: &mut Streams<'_>,
-    ) -> io::Result<Next> {
+    pub(super) fn load(&mut self, argument: Option<&[u8]>, above: Depth) -> io::Result<Next> {
         let Some(argument) = argument else {
-            streams.complain(&"Error: no configuration file specified")?;
+            self.streams
+                .complain(&"Error: no configuration file specified")?;
             return Ok(Next::Line);
         };
         let path = Path::new(OsStr::from_bytes(argument));
-        let depth = match place {
-            LineOrigin::Prompt => 1,
-            LineOrigin::File(depth) => depth + 1,
-        };
+        let depth = above.unwrap_or(0) + 1;
         let path_shown = path.display();
         self.loads += 1;
-        let already = match (depth, self.loads) {
-            (depth, _) if depth > LOAD_DEPTH_MAX => {
-                Some(format!("{LOAD_DEPTH_MAX} files have loaded one another"))
-            }
-            (_, loads) if loads > LOADS_MAX => Some(format!("{LOADS_MAX} files were loaded")),
-            _ => None,
+        let already = if depth > LOAD_DEPTH_MAX {
+            Some(format!("{LOAD_DEPTH_MAX} files have loaded one another"))
+        } else {
+            (self.loads > LOADS_MAX).then(|| format!("{LOADS_MAX} files were loaded"))
         };
         if let Some(already) = already {
             self.failed = true;
-            streams.complain(&format_args!(
+            self.streams.complain(&format_args!(
                 "Error: cannot read configuration file '{path_shown}': {already} already, which \
                  is the limit; no more is read of them"
             ))?;
@@ -125,12 +97,12 @@ impl Interpreter<'_> {
         }
         match File::open(path) {
             // `quit` ends the file that it stands in, not the one that loads it.
-            Ok(file) => Ok(match self.read_file(path, file, depth, streams)? {
+            Ok(file) => Ok(match self.read_file(path, file, depth)? {
                 Next::Quit => Next::Line,
                 next => next,
             }),
             Err(_) => {
-                streams.complain(&format_args!(
+                self.streams.complain(&format_args!(
                     "Error: cannot read configuration file '{path_shown}'"
                 ))?;
                 Ok(Next::Line)

@@ -10,9 +10,11 @@ use std::path::Path;
 use document::sanitize;
 
 /// The streams that a session writes to.
-pub(super) struct Streams<'a> {
-    pub(super) output: &'a mut dyn Write,
-    pub(super) errors: &'a mut dyn Write,
+pub struct Streams<'a> {
+    /// What the original writes to standard output.
+    pub output: &'a mut dyn Write,
+    /// Complaints and warnings.
+    pub errors: &'a mut dyn Write,
 }
 
 impl Streams<'_> {

@@ -71,15 +71,14 @@ fn session(
         ..Fake::default()
     };
     let (mut output, mut errors) = (Vec::new(), Vec::new());
-    let mut interpreter = Interpreter::new(PromptSettings::new(edition), &mut fake, interactive);
-    let code = interpreter
-        .session(
-            file,
-            &mut Plain::new(input.as_bytes()),
-            &mut output,
-            &mut errors,
-        )
-        .unwrap();
+    let streams = Streams {
+        output: &mut output,
+        errors: &mut errors,
+    };
+    let settings = PromptSettings::new(edition);
+    let mut interpreter = Interpreter::new(settings, &mut fake, streams, interactive);
+    let code = interpreter.session(file, &mut Plain::new(input.as_bytes()));
+    let code = code.unwrap();
     Said {
         output: String::from_utf8(output).unwrap(),
         errors: String::from_utf8(errors).unwrap(),
@@ -494,14 +493,14 @@ fn lines_may_be_long_and_paths_not_text() {
     input.extend(b"\xff 3\nrun\nquit\n");
     let mut fake = Fake::default();
     let mut output = Vec::new();
-    let mut interpreter = Interpreter::new(PromptSettings::new(Edition::V1_5), &mut fake, false);
+    let streams = Streams {
+        output: &mut output,
+        errors: &mut io::sink(),
+    };
+    let settings = PromptSettings::new(Edition::V1_5);
+    let mut interpreter = Interpreter::new(settings, &mut fake, streams, false);
     let mut source = Plain::new(&input[..]);
-    assert_eq!(
-        interpreter
-            .session(None, &mut source, &mut output, &mut io::sink())
-            .unwrap(),
-        0
-    );
+    assert_eq!(interpreter.session(None, &mut source).unwrap(), 0);
     let (path, weight) = &fake.asked[0].paths()[0];
     assert_eq!((path.as_os_str().len(), *weight), (4_002, 3));
 }

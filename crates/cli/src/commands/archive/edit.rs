@@ -1,6 +1,5 @@
 //! `postmark tag`, `note` and `delete`.
 
-use archive::is_alive;
 use document::sanitize::sanitize;
 
 use super::opened::{number, open};
@@ -63,7 +62,7 @@ pub fn delete(arguments: &DeleteArguments) -> Result<u8, Problem> {
             numbers.push(number);
         }
     }
-    archive.delete(&numbers, &is_alive)?;
+    archive.delete(&numbers)?;
     let removed: String = numbers
         .iter()
         .map(|number| format!("Removed run {number}\n"))

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::path::Path;
 
-use archive::{Archive, NoteText, Remarks, is_alive};
+use archive::{Archive, NoteText, Remarks};
 use campaign::archive::place_of_one;
 use document::Format;
 use document::sanitize::path as shown;
@@ -31,7 +31,7 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
         return submit(&archive, arguments, by, system);
     }
     let entries = if arguments.runs.is_empty() {
-        archive.list(&arguments.filters.filter(), &is_alive)?
+        archive.list(&arguments.filters.filter())?
     } else {
         let found = arguments.runs.iter().map(|run| archive.called(run));
         found.collect::<Result<_, _>>()?

@@ -1,6 +1,6 @@
 //! `postmark list` and `postmark show`.
 
-use archive::{ArchiveErrorKind, is_alive};
+use archive::ArchiveErrorKind;
 use campaign::archive::place_of_one;
 use campaign::publications::beside_run;
 use document::{Document, Format, WIDTH};
@@ -22,7 +22,7 @@ use campaign::record_source;
 pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     let place = place_of_one(arguments.archive.archive.as_deref())?;
     let entries = match place.open(false, USER) {
-        Ok(archive) => archive.list(&arguments.filters.filter(), &is_alive)?,
+        Ok(archive) => archive.list(&arguments.filters.filter())?,
         // Before the first run there is none in the user's folder.
         Err(error)
             if error.kind == ArchiveErrorKind::Missing && arguments.archive.archive.is_none() =>
