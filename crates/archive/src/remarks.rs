@@ -188,16 +188,6 @@ pub(crate) fn add_tags(
     Ok(())
 }
 
-/// Takes a tag from a run. Whether it had it.
-pub(crate) fn remove_tag(
-    transaction: &Transaction<'_>,
-    number: u64,
-    tag: &Tag,
-) -> rusqlite::Result<bool> {
-    let delete = "DELETE FROM tag WHERE run = ? AND word = ?";
-    Ok(transaction.execute(delete, params![signed(number), tag.0])? > 0)
-}
-
 /// Puts a note in the place of the one before.
 pub(crate) fn set_note(
     transaction: &Transaction<'_>,

@@ -158,7 +158,8 @@ impl Archive {
         self.change("remove tags of a run in", |transaction| {
             let mut missing = Vec::new();
             for tag in tags {
-                if !remarks::remove_tag(transaction, number, tag)? {
+                let delete = "DELETE FROM tag WHERE run = ? AND word = ?";
+                if transaction.execute(delete, params![signed(number), tag.to_string()])? == 0 {
                     missing.push(tag.clone());
                 }
             }

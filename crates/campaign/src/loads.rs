@@ -26,16 +26,10 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
             shares.iter().map(|share| share * closed).collect()
         }
     };
-    let done = steps
-        .iter()
-        .filter(|step| step.load.rate().is_some())
-        .count();
-    let failures = steps
-        .iter()
-        .filter(|step| step.load.rate().is_some() && !step.holds)
-        .count();
+    let rated = || steps.iter().filter(|step| step.load.rate().is_some());
+    let failures = rated().filter(|step| !step.holds).count();
     if failures < FAILURES_MAX {
-        if let Some(rate) = rates.get(done) {
+        if let Some(rate) = rates.get(rated().count()) {
             return Some(Load::Rate(*rate));
         }
     }

@@ -122,12 +122,8 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
             }
         };
         match look(namespace, own.clone(), inner, &mut cleaned) {
-            Looked::Nothing => {
-                cleaned.extend(remove_unmarked(&**namespace, &*directory, &name, own))
-            }
             Looked::Unmarked(done) => {
-                cleaned
-                    .push(remove_unmarked(&**namespace, &*directory, &name, own).unwrap_or(done));
+                cleaned.extend(remove_unmarked(&**namespace, &*directory, &name, own).or(done));
             }
             Looked::Left(done) => cleaned.push(done),
             Looked::Abandoned(one) if one.manifest.kept.is_some() => cleaned.push(Cleaned::Kept {
@@ -137,8 +133,8 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
         }
     }
     match look(namespace, path.clone(), directory, &mut cleaned) {
-        Looked::Nothing => {}
-        Looked::Unmarked(done) | Looked::Left(done) => cleaned.push(done),
+        Looked::Unmarked(done) => cleaned.extend(done),
+        Looked::Left(done) => cleaned.push(done),
         Looked::Abandoned(one) => abandoned.push(*one),
     }
     cleaned.extend(remove_all(abandoned));
@@ -164,10 +160,9 @@ fn told(what: &str, errno: Errno) -> String {
 
 /// What a look into a directory has found.
 enum Looked {
-    /// No manifest.
-    Nothing,
-    /// One that was not whole: nothing can have been made after it. It was removed.
-    Unmarked(Cleaned),
+    /// No manifest; or one that was not whole, so that nothing can have been made after it. It was
+    /// removed.
+    Unmarked(Option<Cleaned>),
     /// Something that is left alone.
     Left(Cleaned),
     /// What a killed run has left.
@@ -204,7 +199,7 @@ fn look(
         cleaned.push(Cleaned::Drafts { directory, names });
     }
     match Manifest::find(&**namespace, &*directory) {
-        Ok(None) => Looked::Nothing,
+        Ok(None) => Looked::Unmarked(None),
         Ok(Some(FoundManifest::Active(manifest))) => Looked::Left(Cleaned::Active {
             directory: path,
             process: manifest.map(|manifest| manifest.process),
@@ -219,7 +214,7 @@ fn look(
         ),
         Ok(Some(FoundManifest::Unfinished(_lock))) => {
             match manifest::remove_by_name(&*directory, names::NAME) {
-                Ok(()) => Looked::Unmarked(removed(path, 0)),
+                Ok(()) => Looked::Unmarked(Some(removed(path, 0))),
                 Err(errno) => left(
                     path,
                     told("its manifest is incomplete and cannot be removed", errno),

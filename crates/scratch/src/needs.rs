@@ -156,14 +156,7 @@ fn has_file_system(kind: FileSystemKind) -> Result<(), MakeError> {
 
 fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
     const CONTROL: &str = "/dev/loop-control";
-    let may = || {
-        rustix::fs::accessat(
-            CWD,
-            CONTROL,
-            Access::READ_OK | Access::WRITE_OK,
-            AtFlags::EACCESS,
-        )
-    };
+    let may = || may(Path::new(CONTROL), Access::READ_OK | Access::WRITE_OK);
     if may().is_err() {
         // Where it helps, the device is there afterwards; where it does not, that is told.
         drop(tool::run("modprobe", ["--", "loop"], None, tool::SHORT));
@@ -174,6 +167,11 @@ fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
              let the container use /dev/loop*)"
         ))
     })
+}
+
+/// Whether this user may do that with a file or directory.
+fn may(path: &Path, access: Access) -> rustix::io::Result<()> {
+    rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS)
 }
 
 fn unusable(kind: FileSystemKind, directory: &Path, answer: &str) -> MakeError {
@@ -205,12 +203,6 @@ pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, 
             )));
         }
     }
-    rustix::fs::accessat(
-        CWD,
-        &real,
-        Access::WRITE_OK | Access::EXEC_OK,
-        AtFlags::EACCESS,
-    )
-    .map_err(|error| refused(error.to_string()))?;
+    may(&real, Access::WRITE_OK | Access::EXEC_OK).map_err(|error| refused(error.to_string()))?;
     Ok(real)
 }

@@ -92,25 +92,23 @@ impl Owned {
     ) -> Result<A, MakeError> {
         let at = self.directory.at(name);
         let error = |errno: Errno| MakeError::io("create", &at, errno);
-        self.manifest
-            .add(&self.directory, Entry::Intended(name.to_owned()))?;
+        self.enter(Entry::Intended(name.to_owned()))?;
         let made = match create(&self.directory) {
             Ok(made) => made,
             Err(errno) => {
                 // What is there is somebody's.
-                self.manifest
-                    .add(&self.directory, Entry::Removed(name.to_owned()))?;
+                self.enter(Entry::Removed(name.to_owned()))?;
                 return Err(error(errno));
             }
         };
-        let facts = self
-            .directory
-            .facts_in(name)
-            .and_then(|facts| facts.ok_or(Errno::NOENT));
-        let identity = facts.map_err(error)?.identity;
-        self.manifest
-            .add(&self.directory, Entry::Made(name.to_owned(), identity))?;
+        let facts = self.directory.facts_in(name).map_err(error)?;
+        let identity = facts.ok_or_else(|| error(Errno::NOENT))?.identity;
+        self.enter(Entry::Made(name.to_owned(), identity))?;
         Ok(made)
+    }
+
+    fn enter(&mut self, entry: Entry) -> Result<(), MakeError> {
+        self.manifest.add(&self.directory, entry)
     }
 
     /// Opens a file that was made.
@@ -185,9 +183,7 @@ impl Owned {
             return Ok(());
         }
         match self.remove(name) {
-            Ok(_) => self
-                .manifest
-                .add(&self.directory, Entry::Removed(name.to_owned())),
+            Ok(_) => self.enter(Entry::Removed(name.to_owned())),
             Err(left) => Err(MakeError::left(
                 &self.directory.present(),
                 &format!("{}: {}", left.path.display(), left.why),

@@ -236,14 +236,6 @@ fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baselin
     })
 }
 
-/// Log ratios by block with the sign that makes more of them better.
-fn with_sign(blocks: &[Vec<f64>], sign: f64) -> Vec<Vec<f64>> {
-    let blocks = blocks.iter();
-    blocks
-        .map(|block| block.iter().map(|log| sign * log).collect())
-        .collect()
-}
-
 /// The fewest blocks with which one of `all` requirements can fail.
 fn blocks_to_fail(blocks: &[Vec<f64>], all: usize) -> u32 {
     blocks.first().map_or(BLOCKS_MIN, |block| {
@@ -273,7 +265,9 @@ fn judge(
     } else {
         -1.0
     };
-    let signed = with_sign(&samples.blocks, sign);
+    // Log ratios with the sign that makes more of them better.
+    let with_sign = |block: &Vec<f64>| block.iter().map(|log| sign * log).collect();
+    let signed: Vec<Vec<f64>> = samples.blocks.iter().map(with_sign).collect();
     let blocks_to_fail = blocks_to_fail(&samples.blocks, all);
     let needed = samples
         .spread

@@ -214,16 +214,6 @@ impl ComparedSide {
         })
     }
 
-    #[must_use]
-    fn after_block(mut self, number: u32) -> Self {
-        self.runs.retain(|run| {
-            run.block
-                .as_ref()
-                .is_some_and(|block| block.number > number)
-        });
-        self
-    }
-
     fn conditions(&self, what: UnlikeWhat) -> BTreeSet<&str> {
         let conditions = self.counted().filter_map(|run| run.conditions.get(&what));
         conditions.map(String::as_str).collect()
@@ -246,18 +236,19 @@ impl SideGroup {
     /// The same with the runs of blocks behind this one alone: for a decision that nothing that was
     /// seen before has a part in.
     #[must_use]
-    pub fn after_block(self, number: u32) -> Self {
-        Self {
-            baseline: Baseline {
-                side: self.baseline.side.after_block(number),
-                twin: self.baseline.twin.map(|twin| twin.after_block(number)),
-            },
-            sides: self
-                .sides
-                .into_iter()
-                .map(|side| side.after_block(number))
-                .collect(),
+    pub fn after_block(mut self, number: u32) -> Self {
+        let is_behind = |run: &Observed| {
+            run.block
+                .as_ref()
+                .is_some_and(|block| block.number > number)
+        };
+        let baseline = [&mut self.baseline.side]
+            .into_iter()
+            .chain(&mut self.baseline.twin);
+        for side in baseline.chain(&mut self.sides) {
+            side.runs.retain(is_behind);
         }
+        self
     }
 }
 
