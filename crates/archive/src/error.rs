@@ -152,35 +152,29 @@ impl ArchiveError {
         let (Some(code), Some(kind)) = (code, cause.sqlite_error_code()) else {
             return Self::of_another(path, doing, &cause);
         };
+        let damaged = |what| Self::damaged(path, what);
+        let not_writable = |why| Self::not_writable(doing, path, why);
+        let database = |why| Self::database(doing, path, why);
         match kind {
-            ErrorCode::DatabaseCorrupt => Self::damaged(path, "its pages are inconsistent"),
-            ErrorCode::NotADatabase => {
-                Self::damaged(path, "it does not begin like an SQLite database")
+            ErrorCode::DatabaseCorrupt => damaged("its pages are inconsistent"),
+            ErrorCode::NotADatabase => damaged("it does not begin like an SQLite database"),
+            ErrorCode::Unknown => {
+                damaged("a table or a column differs from what the program created")
             }
-            ErrorCode::Unknown => Self::damaged(
-                path,
-                "a table or a column differs from what the program created",
-            ),
             ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked => Self::busy(path),
             ErrorCode::ConstraintViolation => Self::there(doing, path),
             ErrorCode::SystemIoFailure => match beside(code) {
-                Some(cause) => Self::not_writable(doing, path, cause),
+                Some(cause) => not_writable(cause),
                 None => Self::input_output(doing, path, &answer(path, call(code))),
             },
-            ErrorCode::ReadOnly => Self::not_writable(doing, path, "it is read-only"),
-            ErrorCode::CannotOpen => {
-                Self::not_writable(doing, path, "one of its files cannot be opened or created")
-            }
-            ErrorCode::DiskFull => Self::not_writable(doing, path, "its file system is full"),
-            ErrorCode::PermissionDenied => {
-                Self::not_writable(doing, path, "the system does not permit it")
-            }
-            ErrorCode::OutOfMemory => Self::database(doing, path, "the system is out of memory"),
-            ErrorCode::TooBig => {
-                Self::database(doing, path, "a record is longer than SQLite allows")
-            }
-            ErrorCode::OperationInterrupted => Self::database(doing, path, "it was interrupted"),
-            _ => Self::database(doing, path, &format!("SQLite returned error code {code}")),
+            ErrorCode::ReadOnly => not_writable("it is read-only"),
+            ErrorCode::CannotOpen => not_writable("one of its files cannot be opened or created"),
+            ErrorCode::DiskFull => not_writable("its file system is full"),
+            ErrorCode::PermissionDenied => not_writable("the system does not permit it"),
+            ErrorCode::OutOfMemory => database("the system is out of memory"),
+            ErrorCode::TooBig => database("a record is longer than SQLite allows"),
+            ErrorCode::OperationInterrupted => database("it was interrupted"),
+            _ => database(&format!("SQLite returned error code {code}")),
         }
     }
 

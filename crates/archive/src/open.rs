@@ -1,9 +1,9 @@
 //! Opening and making an archive.
 
-use std::fs::{DirBuilder, OpenOptions};
+use std::fs::DirBuilder;
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, lchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, lchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,6 +12,7 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, Transacti
 
 use crate::archive::Archive;
 use crate::error::{ArchiveError, ArchiveErrorKind};
+use crate::pending::new_file;
 use crate::probe::{Look, has_journal, look};
 use crate::schema;
 
@@ -289,12 +290,7 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
             Err(error) => return Err(error),
         }
     }
-    match OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o644)
-        .open(path)
-    {
+    match new_file(path) {
         // SQLite gives its journals the owner of the file.
         Ok(_) => give(path),
         // Another process was faster.

@@ -301,7 +301,7 @@ fn draft_of(path: &Path) -> PathBuf {
 }
 
 /// Makes a file where nothing is, nor a link.
-fn new_file(path: &Path) -> std::io::Result<File> {
+pub(crate) fn new_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new()
         .write(true)
         .create_new(true)

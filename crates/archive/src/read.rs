@@ -108,21 +108,13 @@ impl Archive {
     /// # Errors
     /// Where there is none or several, or the archive cannot be read.
     pub fn find(&self, name: &RunName) -> Result<ListedRun, ArchiveError> {
-        let value: Box<dyn ToSql>;
-        let condition = match name {
-            RunName::Last => {
-                value = Box::new(1);
-                "?1 ORDER BY begun_unix_ns DESC, number DESC LIMIT 1"
-            }
-            RunName::Number(number) => {
-                value = Box::new(signed(*number));
-                "number = ?1"
-            }
-            RunName::Identity(digits) => {
-                value = Box::new(digits.clone());
-                // 'g' follows all digits.
-                "id >= ?1 AND id < ?1 || 'g' LIMIT 2"
-            }
+        let last = "?1 ORDER BY begun_unix_ns DESC, number DESC LIMIT 1";
+        // 'g' follows all digits.
+        let begins = "id >= ?1 AND id < ?1 || 'g' LIMIT 2";
+        let (condition, value): (&str, Box<dyn ToSql>) = match name {
+            RunName::Last => (last, Box::new(1)),
+            RunName::Number(number) => ("number = ?1", Box::new(signed(*number))),
+            RunName::Identity(digits) => (begins, Box::new(digits.clone())),
         };
         let query = format!("SELECT {} FROM run WHERE {condition}", self.columns()?);
         let mut found = self.entries(&query, &[value])?;

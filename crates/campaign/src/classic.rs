@@ -17,4 +17,4 @@ mod warning;
 pub use input::{PROMPT, Plain, PromptInput};
 pub use interpreter::{ClassicRunner, Interpreter, RunEnd, Streams};
 pub use settings::PromptSettings;
-pub use show::COMMANDS;
+pub use show::commands;

@@ -56,10 +56,8 @@ pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
     refuse_long(&workload)?;
     let followed = Followed::of(&workload);
     let (mut plan, room, targets) = if spec.engine.makes_files() {
-        let namespace = match spec.engine.uses_urls() {
-            true => runner::dispatch::namespace(spec),
-            false => None,
-        };
+        let namespace = || runner::dispatch::namespace(spec);
+        let namespace = spec.engine.uses_urls().then(namespace).flatten();
         let directories = spec.targets.iter();
         let directories: Vec<PathBuf> = directories
             .map(|target| spec::directory(target).to_owned())

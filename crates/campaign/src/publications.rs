@@ -41,10 +41,9 @@ pub fn beside_on_page(record: &Record) -> Document {
 /// # Errors
 /// The first of them.
 pub fn check_layout(design: &Design) -> Result<(), Error> {
-    match design.layout {
-        Some(layout) => layouts::check(layout, design, &Library::read()).map_err(Error::refused),
-        None => Ok(()),
-    }
+    design.layout.map_or(Ok(()), |layout| {
+        layouts::check(layout, design, &Library::read()).map_err(Error::refused)
+    })
 }
 
 /// The results of a study, whose runs are in an archive, in the tables of a paper.

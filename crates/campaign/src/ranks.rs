@@ -7,8 +7,6 @@ mod launcher;
 
 use std::fmt::Display;
 use std::path::PathBuf;
-use std::sync::Arc;
-use std::sync::atomic::AtomicUsize;
 #[cfg(feature = "mpi")]
 use std::time::Duration;
 
@@ -149,15 +147,6 @@ impl Joined {
         begun.map(Some).map_err(Error::failed)
     }
 
-    /// Observes until the others have performed the run. A signal's number in `signal` ends it, as
-    /// one to any of them does.
-    ///
-    /// # Errors
-    /// Where a rank is lost.
-    pub fn watch(&self, observers: Observers, signal: Arc<AtomicUsize>) -> Result<(), Error> {
-        observers.observe(signal).map_err(Error::failed)
-    }
-
     /// The number of this one.
     pub fn rank(&self) -> u32 {
         self.ranks.rank()
@@ -235,11 +224,6 @@ impl Joined {
     /// The exit status of all ranks: that of rank 0, which all have the record of.
     pub fn agreed(&self, own: u8) -> u8 {
         self.ranks.broadcast(Some(own)).unwrap_or(FAILED)
-    }
-
-    /// Ends what this rank does with others: waits for all, but where one is lost.
-    pub fn leave(&self) {
-        self.ranks.leave();
     }
 
     /// Says something that ends this rank.

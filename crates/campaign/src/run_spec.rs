@@ -11,12 +11,12 @@ use std::path::PathBuf;
 
 use document::sanitize;
 
+use record::Record;
 use spec::{Asked, ConfigError, Invocation, Options, RunSpec, SizesOption, TargetOption};
 use system::{Host, Sources};
 use workload::presets::{self, Machine, Preset};
 
 pub use config::{no_text, parse_config, text_of, to_config};
-use like::Like;
 pub use specified::Specified;
 
 use crate::input::Input;
@@ -60,9 +60,12 @@ pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
             .extend(config.map(|path| Input::new("--config", path)));
         return Ok(specified);
     };
-    let (options, like) = like::read(run, request.like_in.as_deref(), user)?;
-    let mut specified = specify_over(request, options, Some(&like), &machine)?;
-    specified.notes.extend(like.differs(&specified.spec));
+    let earlier = record_source::find(run, request.like_in.as_deref(), user)?;
+    let options = record::options_again(&earlier.spec);
+    let mut specified = specify_over(request, options, Some(&earlier), &machine)?;
+    specified
+        .notes
+        .extend(like::differs(&earlier, &specified.spec));
     if record_source::name(run).is_none() {
         specified.inputs.push(Input::new("--like", run));
     }
@@ -85,7 +88,7 @@ pub fn specify_on(request: &RunRequest, host: &Host) -> Option<Result<RunSpec, E
 fn specify_over(
     request: &RunRequest,
     file: Options,
-    like: Option<&Like>,
+    earlier: Option<&Record>,
     machine: &Machine,
 ) -> Result<Specified, Error> {
     let preset = request.preset.as_deref();
@@ -101,10 +104,10 @@ fn specify_over(
         options: said,
         file,
         preset: preset.as_ref(),
-        weights: like
+        weights: earlier
             .filter(|_| !request.has_weights)
-            .map_or(&[], Like::weights),
-        earlier_preset: like.and_then(Like::preset),
+            .map_or(&[], |earlier| earlier.spec.workload.location_weights()),
+        earlier_preset: earlier.and_then(|earlier| earlier.spec.preset.clone()),
         invocation: request.invocation.clone(),
         read: &config::text_of,
     };

@@ -103,18 +103,12 @@ impl AckLog {
             return Ok(None);
         };
         check(request, directories)?;
-        let mut file = match OpenOptions::new()
-            .append(true)
-            .create_new(true)
-            .mode(0o644)
-            .open(path)
-        {
-            Ok(file) => file,
-            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                return Err(is_there(path));
-            }
-            Err(error) => return Err(cannot("make", path, &error)),
-        };
+        let mut options = OpenOptions::new();
+        let options = options.append(true).create_new(true).mode(0o644);
+        let mut file = options.open(path).map_err(|error| match error.kind() {
+            io::ErrorKind::AlreadyExists => is_there(path),
+            _ => cannot("make", path, &error),
+        })?;
         let begun = begin(&mut file, request, directories);
         let checksum = begun.map_err(|error| given_up(path, &error))?;
         let shared = Arc::new(Shared {

@@ -83,14 +83,11 @@ impl Manifest {
         if mark.facts()?.changed.is_some_and(is_young) {
             return Ok(FoundManifest::Active(None));
         }
-        let mut holds_more = false;
-        directory.list(&mut |entry| {
-            let of_directory = entry.name.strip_prefix(b"s");
-            let of_directory = of_directory.or(entry.name.strip_prefix(b"w"));
-            holds_more |= running_number(of_directory.unwrap_or(entry.name)).is_some();
-            Ok(())
-        })?;
-        Ok(match holds_more {
+        let is_of_run = |name: &[u8]| {
+            let of_directory = name.strip_prefix(b"s").or(name.strip_prefix(b"w"));
+            running_number(of_directory.unwrap_or(name)).is_some()
+        };
+        Ok(match names::has_any(directory, is_of_run)? {
             true => FoundManifest::Foreign(
                 "it is incomplete, and the directory has files that a run may have created"
                     .to_owned(),

@@ -17,7 +17,7 @@ use workload::layout::Layout;
 use workload::names::Names;
 
 use crate::dir_snapshot::Before;
-use crate::names::{DRAFT_PREFIX, NAME, is_of_classic_pool, worker};
+use crate::names::{DRAFT_PREFIX, NAME, has_any, is_of_classic_pool, worker};
 
 use crate::file_pattern::PERMISSIONS;
 pub use crate::file_pattern::{BEGINS_BYTES, Begins, Makes};
@@ -267,12 +267,7 @@ impl Manifest {
 
     /// Whether a directory has no name that the run gives.
     pub(crate) fn names_nothing_in(&self, directory: &dyn Directory) -> Result<bool, Errno> {
-        let mut is_nothing = true;
-        directory.list(&mut |entry| {
-            is_nothing &= !self.may_name(entry.name);
-            Ok(())
-        })?;
-        Ok(is_nothing)
+        Ok(!has_any(directory, |name| self.may_name(name))?)
     }
 
     /// Whose the directory is.
@@ -352,16 +347,8 @@ const TO_BE_GONE: Duration = Duration::from_secs(1);
 /// Waits until what was removed while it was open, and has been closed just now, is gone from the
 /// directory.
 pub(crate) fn wait_for_closed(directory: &dyn Directory) {
-    let is_there = || {
-        let mut is_there = false;
-        let listed = directory.list(&mut |entry| {
-            is_there |= REMOVED_OPEN
-                .iter()
-                .any(|begins| entry.name.starts_with(begins));
-            Ok(())
-        });
-        listed.is_ok() && is_there
-    };
+    let is_removed = |name: &[u8]| REMOVED_OPEN.iter().any(|begins| name.starts_with(begins));
+    let is_there = || has_any(directory, is_removed).unwrap_or(false);
     let began = Instant::now();
     while directory.keeps_removed() && began.elapsed() < TO_BE_GONE && is_there() {
         std::thread::sleep(Duration::from_millis(10));

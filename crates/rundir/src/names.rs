@@ -36,6 +36,19 @@ pub(crate) fn listed(
     Ok(names)
 }
 
+/// Whether a directory has such a name.
+pub(crate) fn has_any(
+    directory: &dyn Directory,
+    wanted: impl Fn(&[u8]) -> bool,
+) -> Result<bool, Errno> {
+    let mut has_any = false;
+    directory.list(&mut |entry| {
+        has_any |= wanted(entry.name);
+        Ok(())
+    })?;
+    Ok(has_any)
+}
+
 /// Whether a name is that of a directory that a run may have made for itself.
 pub(crate) fn is_own_directory(name: &[u8]) -> bool {
     name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes())

@@ -166,8 +166,8 @@ fn refuse_other_runs(
     directory: &Arc<dyn Directory>,
 ) -> Result<(), PrepareError> {
     let error = |errno| PrepareError::system("read the manifest in", location, errno);
-    match Manifest::find(&*wish.namespace, &**directory).map_err(error)? {
-        None => Ok(()),
+    let find = || Manifest::find(&*wish.namespace, &**directory).map_err(error);
+    let found = match find()? {
         Some(FoundManifest::Abandoned(manifest, lock))
             if manifest.names_nothing_in(&**directory).map_err(error)? =>
         {
@@ -180,13 +180,13 @@ fn refuse_other_runs(
                 lock,
             };
             abandoned.remove().map_err(error)?;
-            match Manifest::find(&*wish.namespace, &**directory).map_err(error)? {
-                None => Ok(()),
-                Some(found) => Err(PrepareError::of_manifest(location, &found)),
-            }
+            find()?
         }
-        Some(found) => Err(PrepareError::of_manifest(location, &found)),
-    }
+        found => found,
+    };
+    found.map_or(Ok(()), |found| {
+        Err(PrepareError::of_manifest(location, &found))
+    })
 }
 
 /// Says what is in the way: files by name, directories with a name in them.

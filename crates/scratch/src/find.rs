@@ -1,15 +1,17 @@
 //! Finding what killed programs left of made file systems.
 
 use std::ffi::OsStr;
+use std::fs::File;
+use std::io::Read;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-use rustix::fs::{Dir, Mode, OFlags};
+use rustix::fs::{Dir, FileType, FlockOperation, Mode, OFlags};
 use rustix::io::Errno;
 
-use crate::directory::{MadeDirectory, PREFIX};
+use crate::directory::{Facts, MANIFEST, MadeDirectory, PREFIX, facts_of, maker_of};
 use crate::error::MakeError;
-use crate::manifest::{self, Look, Part};
+use crate::manifest::{Account, FORMAT, Head, Manifest, Part, add};
 use crate::owned::Owned;
 use crate::removal::{self, MadeRemoved};
 
@@ -105,7 +107,7 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
         spec: None,
         held: None,
     };
-    match manifest::look(directory)? {
+    match look(directory)? {
         Look::Nothing => return Ok(None),
         Look::Active(process) => found.state = MadeState::Active { process },
         Look::Untrusted(why) => found.state = MadeState::Untrusted { why },
@@ -132,7 +134,136 @@ fn look_beside(owned: &Owned) -> Result<Option<Look>, MakeError> {
     let Some(path) = owned.manifest.head.other.as_ref().map(Path::new) else {
         return Ok(None);
     };
-    MadeDirectory::open(path)?.map(manifest::look).transpose()
+    MadeDirectory::open(path)?.map(look).transpose()
+}
+
+/// More than a manifest has.
+const BYTES_MAX: u64 = 4 << 20;
+
+/// What a look into a directory finds.
+#[derive(Debug)]
+enum Look {
+    /// It is not a directory of this form.
+    Nothing,
+    /// The maker lives, or a program that it started does.
+    Active(Option<u32>),
+    /// The maker was killed before the manifest was whole: nothing was made after it. The file is
+    /// locked, where there is one.
+    Unfinished(MadeDirectory, Option<File>),
+    /// The maker is gone.
+    Abandoned(Box<Owned>),
+    /// It is not believed: why not.
+    Untrusted(String),
+}
+
+/// Looks at a directory by its manifest. One with a manifest may have been renamed.
+fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
+    let error = |errno: Errno| MakeError::io("look at", directory.path(), errno);
+    let maker = directory.path().file_name().and_then(maker_of);
+    let facts = directory.facts().map_err(error)?;
+    let manifest = directory.facts_in(MANIFEST).map_err(error)?;
+    if maker.is_none() && manifest.is_none() {
+        return Ok(Look::Nothing);
+    }
+    let user = rustix::process::geteuid().as_raw();
+    if facts.owner != user {
+        // Mounting needs root, so those of others are only called so: anybody can make a directory
+        // of any name.
+        return Ok(match facts.owner {
+            0 => Look::Untrusted("it belongs to root (clean as root)".to_owned()),
+            _ => Look::Nothing,
+        });
+    }
+    if facts.mode & 0o022 != 0 {
+        let why = "other users can write to the directory";
+        return Ok(Look::Untrusted(why.to_owned()));
+    }
+    let process = maker.map(|(_, process)| process);
+    let flags =
+        OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC | OFlags::APPEND;
+    let untrusted = |why: String| Ok(Look::Untrusted(format!("the manifest {why}")));
+    let file = match rustix::fs::openat(directory.held(), MANIFEST, flags, Mode::empty()) {
+        Ok(file) => File::from(file),
+        Err(Errno::NOENT) if process.is_some_and(is_alive) => return Ok(Look::Active(process)),
+        Err(Errno::NOENT) => return Ok(Look::Unfinished(directory, None)),
+        Err(errno) => return untrusted(format!("cannot be opened: {errno}")),
+    };
+    let of_file = facts_of(&file).map_err(error)?;
+    let is_plain = of_file.kind == FileType::RegularFile && of_file.links == 1;
+    if !is_plain || of_file.owner != user || of_file.mode & 0o022 != 0 {
+        return untrusted("is not a regular file of this user's alone".to_owned());
+    }
+    read(directory, &facts, file, process)
+}
+
+/// What the manifest of a directory says, whose maker has the number `process`.
+fn read(
+    directory: MadeDirectory,
+    facts: &Facts,
+    file: File,
+    process: Option<u32>,
+) -> Result<Look, MakeError> {
+    let is_locked = rustix::fs::flock(&file, FlockOperation::NonBlockingLockExclusive).is_err();
+    let mut text = Vec::new();
+    (&file)
+        .take(BYTES_MAX)
+        .read_to_end(&mut text)
+        .map_err(|error| MakeError::io("read", &directory.at(MANIFEST), error))?;
+    let (first, rest) = match text.iter().position(|byte| *byte == b'\n') {
+        Some(at) => (&text[..at], Some(&text[at + 1..])),
+        None => (&text[..], None),
+    };
+    let head: Option<Head> = serde_json::from_slice(first).ok();
+    if is_locked {
+        return Ok(Look::Active(head.map(|head| head.process).or(process)));
+    }
+    let of_other = |why: &str| Ok(Look::Untrusted(format!("the manifest {why}")));
+    let Some((head, rest)) = head.zip(rest) else {
+        return match rest {
+            None if process.is_some_and(is_alive) => Ok(Look::Active(process)),
+            None if process.is_some() && is_cut_short(first) => {
+                Ok(Look::Unfinished(directory, Some(file)))
+            }
+            _ => of_other("is not one of this version of the program"),
+        };
+    };
+    if head.format != FORMAT {
+        return of_other("was written by another version of the program");
+    }
+    if head.directory != Some(facts.identity) {
+        return of_other("was written for another directory: this one is a copy");
+    }
+    let mut account = Account::new();
+    // The last line may have been cut short: what it was to say had not been done.
+    let lines = rest.split_inclusive(|byte| *byte == b'\n');
+    for line in lines.filter(|line| line.ends_with(b"\n")) {
+        match serde_json::from_slice(line) {
+            Ok(entry) => add(&mut account, entry),
+            Err(_) => return of_other("has a line that is not understood"),
+        }
+    }
+    let manifest = Manifest {
+        head,
+        account,
+        file,
+    };
+    Ok(Look::Abandoned(Box::new(Owned {
+        directory,
+        manifest,
+    })))
+}
+
+/// Whether a text can be the beginning of a first line that was not written to its end.
+fn is_cut_short(text: &[u8]) -> bool {
+    let error = serde_json::from_slice::<serde_json::Value>(text).err();
+    error.is_none_or(|error| error.is_eof())
+}
+
+fn is_alive(process: u32) -> bool {
+    let process = i32::try_from(process).ok();
+    process
+        .and_then(rustix::process::Pid::from_raw)
+        .is_some_and(|process| rustix::process::test_kill_process(process) != Err(Errno::SRCH))
 }
 
 impl FoundMade {

@@ -14,18 +14,15 @@ pub(crate) fn new_id(above: &Path, journal_above: Option<&Path>) -> String {
         .map_or(0, |time| time.as_secs());
     // Threads that make several at once do not take the same number.
     static NEXT: AtomicU32 = AtomicU32::new(0);
-    let numbers = std::iter::repeat_with(|| NEXT.fetch_add(1, Ordering::Relaxed));
-    let ids = numbers.map(|number| format!("{second}-{}-{number}", std::process::id()));
-    let is_taken = |above: &Path, id: &str| {
-        above
-            .join(format!("{PREFIX}{id}"))
-            .symlink_metadata()
-            .is_ok()
-    };
-    let mut free = ids.filter(|id| {
-        !is_taken(above, id) && !journal_above.is_some_and(|above| is_taken(above, id))
-    });
-    free.next().unwrap_or_default()
+    loop {
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        let id = format!("{second}-{}-{number}", std::process::id());
+        let path = |above: &Path| above.join(format!("{PREFIX}{id}"));
+        let mut directories = [above].into_iter().chain(journal_above);
+        if directories.all(|above| path(above).symlink_metadata().is_err()) {
+            return id;
+        }
+    }
 }
 
 pub(crate) fn new_uuid() -> Result<String, MakeError> {

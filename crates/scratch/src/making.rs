@@ -56,7 +56,6 @@ enum Images {
 #[derive(Debug)]
 pub struct Made {
     spec: MakeSpec,
-    name: String,
     main: Owned,
     /// The journal's directory, where it is not that of the image.
     journal: Option<Owned>,
@@ -125,7 +124,6 @@ impl Made {
         let main = Owned::create(&main_path, head(Part::FileSystem, journal_path.as_ref()))?;
         let mut made = Self {
             spec: spec.clone(),
-            name: name.to_owned(),
             main,
             journal: None,
             stop,
@@ -173,11 +171,6 @@ impl Made {
     /// What was asked.
     pub fn spec(&self) -> &MakeSpec {
         &self.spec
-    }
-
-    /// What its maker calls it.
-    pub fn name(&self) -> &str {
-        &self.name
     }
 
     /// What was made, with what, and how.

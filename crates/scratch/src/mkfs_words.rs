@@ -13,50 +13,37 @@ struct Options {
     /// Letters of options without a value, and with one.
     short: (&'static str, &'static str),
     /// Names of options without a value, and with one.
-    long: (&'static [&'static str], &'static [&'static str]),
+    long: (&'static str, &'static str),
 }
 
 /// mke2fs(8) of e2fsprogs 1.47.
 const EXT: Options = Options {
     short: ("DFKSVcjnqv", "CEGIJLMNORTUbegimorst"),
-    long: (&[], &[]),
+    long: ("", ""),
 };
 /// mkfs.xfs(8) of xfsprogs 6.1. Values that name a device or a file are refused as words are.
 const XFS: Options = Options {
     short: ("CKNVfq", "Lbdilmnrs"),
-    long: (&[], &[]),
+    long: ("", ""),
 };
 /// mkfs.btrfs(8) of btrfs-progs 6.2.
 const BTRFS: Options = Options {
     short: ("KMVfqv", "ALORUbdlmns"),
     long: (
-        &["force", "mixed", "nodiscard", "quiet", "verbose", "version"],
-        &[
-            "alloc-start",
-            "byte-count",
-            "checksum",
-            "csum",
-            "data",
-            "features",
-            "label",
-            "leafsize",
-            "metadata",
-            "nodesize",
-            "runtime-features",
-            "sectorsize",
-            "uuid",
-        ],
+        "force mixed nodiscard quiet verbose version",
+        "alloc-start byte-count checksum csum data features label leafsize metadata nodesize \
+         runtime-features sectorsize uuid",
     ),
 };
 /// mkfs.f2fs(8) of f2fs-tools 1.15.
 const F2FS: Options = Options {
     short: ("Vfhimqr", "CEORSTUadeglostwz"),
-    long: (&[], &[]),
+    long: ("", ""),
 };
 /// mkfs.nilfs2(8) of nilfs-tools 2.2.
 const NILFS2: Options = Options {
     short: ("KVcfhnqv", "BLOPbm"),
-    long: (&[], &[]),
+    long: ("", ""),
 };
 
 /// Refuses words that are not such options and their values.
@@ -94,9 +81,10 @@ impl Options {
                 .split_once('=')
                 .map_or((long, None), |(name, value)| (name, Some(value)));
             // Abbreviations could be of options that are not meant here.
+            let has = |names: &str| names.split_whitespace().any(|known| known == name);
             return match value {
-                None if self.long.0.contains(&name) => Some(false),
-                _ if self.long.1.contains(&name) => Some(value.is_none()),
+                None if has(self.long.0) => Some(false),
+                _ if has(self.long.1) => Some(value.is_none()),
                 _ => None,
             };
         }

@@ -79,11 +79,8 @@ pub enum MetricUnit {
 
 /// A word is not a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown metric '{word}' (use {})", choices())]
-pub struct UnknownMetric {
-    /// What was given.
-    pub word: String,
-}
+#[error("unknown metric '{}' (use {})", .0, choices())]
+pub struct UnknownMetric(String);
 
 impl Statistic {
     /// All of them, each with the word for it.
@@ -224,9 +221,7 @@ impl FromStr for Metric {
 
     fn from_str(text: &str) -> Result<Self, UnknownMetric> {
         let word = text.trim();
-        let unknown = || UnknownMetric {
-            word: word.to_owned(),
-        };
+        let unknown = || UnknownMetric(word.to_owned());
         let action = |name: &str| operations().find(|action| action.name() == name);
         // The first three come first: `read` is the throughput.
         Ok(match word {

@@ -21,11 +21,8 @@ pub enum PaperLayout {
 
 /// A word is not a layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("unknown layout '{word}' (use {})", PaperLayout::ROWS.map(|(_, name)| name).join(", "))]
-pub struct UnknownLayout {
-    /// What was given.
-    pub word: String,
-}
+#[error("unknown layout '{}' (use {})", .0, PaperLayout::ROWS.map(|(_, name)| name).join(", "))]
+pub struct UnknownLayout(String);
 
 impl PaperLayout {
     /// All of them, in the order in which they are listed, each with the word for it.
@@ -54,10 +51,7 @@ impl FromStr for PaperLayout {
 
     fn from_str(word: &str) -> Result<Self, UnknownLayout> {
         let found = Self::ROWS.into_iter().find(|(_, name)| *name == word);
-        found
-            .map(|(layout, _)| layout)
-            .ok_or_else(|| UnknownLayout {
-                word: word.to_owned(),
-            })
+        let found = found.map(|(layout, _)| layout);
+        found.ok_or_else(|| UnknownLayout(word.to_owned()))
     }
 }

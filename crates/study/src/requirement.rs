@@ -69,11 +69,6 @@ impl Requirement {
         self.bound
     }
 
-    /// The ratio to the baseline.
-    pub const fn threshold(&self) -> f64 {
-        self.threshold
-    }
-
     /// How far identical systems are inside, as a logarithm. It is positive.
     fn margin(&self) -> f64 {
         self.threshold.ln().abs()

@@ -174,20 +174,17 @@ impl Design {
         file.add_axes(&lines, &mut design)?;
         file.add_targets(&lines, &mut design)?;
         let anywhere = |flaw| DesignError { line: None, flaw };
-        for (is_missing, why) in [
-            (
-                design.workloads.is_empty(),
+        let missing = |why: &str| Err(anywhere(Flaw(why.to_owned())));
+        if design.workloads.is_empty() {
+            return missing(
                 "there is no workload (add a [[workload]] with a preset, or --preset NAME)",
-            ),
-            (
-                design.targets.is_empty(),
+            );
+        }
+        if design.targets.is_empty() {
+            return missing(
                 "there is no target (add targets = [\"make:ext4\", \"/mnt/disk\"], or --target \
                  DIRECTORY)",
-            ),
-        ] {
-            if is_missing {
-                return Err(anywhere(Flaw(why.to_owned())));
-            }
+            );
         }
         if design.name.is_empty() {
             let names: Vec<&str> = design

@@ -11,7 +11,6 @@ use std::ffi::OsStr;
 use std::fs::Metadata;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 use std::process::Command;
 
@@ -22,6 +21,7 @@ pub use self::streams::Streams;
 use super::input::PromptInput;
 use super::settings::PromptSettings;
 use super::show;
+use crate::same_file::{FileId, id_of};
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -75,7 +75,7 @@ pub struct Interpreter<'a> {
     interactive: bool,
     failed: bool,
     /// The files that commands are being read from, by device and inode.
-    reading: Vec<(u64, u64)>,
+    reading: Vec<FileId>,
     /// How many were loaded since the prompt had its last line.
     loads: u32,
 }
@@ -101,7 +101,7 @@ impl<'a> Interpreter<'a> {
 
     /// The prompt's lines come from this file: nothing is appended to it.
     pub fn reads(&mut self, facts: &Metadata) {
-        self.reading.push((facts.dev(), facts.ino()));
+        self.reading.push(id_of(facts));
     }
 
     /// The configuration as the lines so far have left it.
@@ -143,10 +143,8 @@ impl<'a> Interpreter<'a> {
             ([b'!', command @ ..], _) => return self.shell(command, depth).map(|()| Next::Line),
             _ => {}
         }
-        let found = show::COMMANDS
-            .iter()
-            .find(|command| line.starts_with(command.name.as_bytes()));
-        let Some(name) = found.map(|command| command.name) else {
+        let mut names = show::COMMANDS.into_iter().map(|(name, _)| name);
+        let Some(name) = names.find(|name| line.starts_with(name.as_bytes())) else {
             return self.unknown(line, depth).map(|()| Next::Line);
         };
         let rest = &line[name.len()..];

@@ -12,104 +12,66 @@ use report::classic::scaled_size;
 
 use super::settings::PromptSettings;
 
-/// A command of the prompt as `help` lists it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Listed {
-    /// The command's name: a line that begins with it is the command.
-    pub name: &'static str,
-    /// What it does. Our wording.
-    pub what: &'static str,
-    /// Whether edition 1.0 lists it.
-    pub in_1_0: bool,
-}
-
-const fn listed(name: &'static str, what: &'static str, in_1_0: bool) -> Listed {
-    Listed { name, what, in_1_0 }
-}
-
-/// The commands, in the order of the original's list.
-pub const COMMANDS: [Listed; 17] = [
-    listed(
+/// The commands, in the order of the original's list: a line that begins with a name is that
+/// command. What they do is in our wording.
+pub const COMMANDS: [(&str, &str); 17] = [
+    (
         "set size",
         "bytes of a new file: LOW, or LOW HIGH for a range",
-        true,
     ),
-    listed("set number", "files that the pool begins with", true),
-    listed("set seed", "where the random sequence starts", true),
-    listed("set transactions", "transactions of a run", true),
-    listed(
+    ("set number", "files that the pool begins with"),
+    ("set seed", "where the random sequence starts"),
+    ("set transactions", "transactions of a run"),
+    (
         "set location",
         "where the files lie: PATH [WEIGHT]; +PATH adds, -PATH removes",
-        true,
     ),
-    listed(
+    (
         "set subdirectories",
         "directories that each location's files are spread over",
-        false,
     ),
-    listed("set read", "bytes of one read call", true),
-    listed("set write", "bytes of one write call", true),
-    listed(
+    ("set read", "bytes of one read call"),
+    ("set write", "bytes of one write call"),
+    (
         "set buffering",
         "true: the C library's buffered files; false: system calls",
-        true,
     ),
-    listed(
+    (
         "set bias read",
         "tenths of reads among reads and appends; -1 for neither",
-        true,
     ),
-    listed(
+    (
         "set bias create",
         "tenths of creations among creations and deletions; -1 for neither",
-        true,
     ),
-    listed(
-        "set report",
-        "layout of the report: verbose or terse",
-        false,
-    ),
-    listed(
-        "run",
-        "do it, and report here or behind the end of FILE",
-        true,
-    ),
-    listed("load", "take commands from FILE", false),
-    listed(
-        "show",
-        "the configuration, here or behind the end of FILE",
-        true,
-    ),
-    listed(
-        "help",
-        "this list, or the commands that begin with PREFIX",
-        true,
-    ),
-    listed("quit", "leave", true),
+    ("set report", "layout of the report: verbose or terse"),
+    ("run", "do it, and report here or behind the end of FILE"),
+    ("load", "take commands from FILE"),
+    ("show", "the configuration, here or behind the end of FILE"),
+    ("help", "this list, or the commands that begin with PREFIX"),
+    ("quit", "leave"),
 ];
+
+/// The commands that edition 1.0 does not list.
+const SINCE_1_5: [&str; 3] = ["set subdirectories", "set report", "load"];
+
+/// The commands of an edition, each with what it does.
+pub fn commands(edition: Edition) -> impl Iterator<Item = (&'static str, &'static str)> {
+    let is_known = move |name: &str| edition != Edition::V1_0 || !SINCE_1_5.contains(&name);
+    COMMANDS.into_iter().filter(move |(name, _)| is_known(name))
+}
 
 /// The lines of `help`: the commands whose names begin with `prefix`, or all where there is none.
 pub fn help(edition: Edition, prefix: &[u8]) -> String {
-    let known = || {
-        COMMANDS
-            .iter()
-            .filter(|command| edition != Edition::V1_0 || command.in_1_0)
+    let line = |(name, what): (&str, &str)| match (edition, name) {
+        (Edition::V1_0, "set location") => format!("{name} - where the files lie: PATH\n"),
+        _ => format!("{name} - {what}\n"),
     };
-    let line = |command: &Listed| {
-        let what = match (edition, command.name) {
-            (Edition::V1_0, "set location") => "where the files lie: PATH",
-            _ => command.what,
-        };
-        format!("{} - {what}\n", command.name)
-    };
-    let found: String = known()
-        .filter(|command| command.name.as_bytes().starts_with(prefix))
-        .map(line)
-        .collect();
-    if found.is_empty() {
-        known().map(line).collect()
-    } else {
-        found
+    let found = commands(edition).filter(|(name, _)| name.as_bytes().starts_with(prefix));
+    let found: String = found.map(line).collect();
+    match found.is_empty() {
+        true => commands(edition).map(line).collect(),
+        false => found,
     }
 }
 

@@ -4,59 +4,29 @@
 //! over the other. Its place is not taken over: not its targets, not the pool that lay there, and
 //! not its acknowledgement log. Records may be anybody's.
 
-use std::path::Path;
-
-use record::{Record, options_again};
-use spec::{Climb, Note, Options, RunSpec};
+use record::Record;
+use spec::{Climb, Note, RunSpec};
 use workload::Workload;
 use workload::fingerprint::{self, GENERATORS_VERSION};
 
-use crate::record_source::find;
-use crate::{Error, User};
-
-/// An earlier run.
-pub(super) struct Like(Record);
-
-/// Reads the run that is called so, and says how it was done as a configuration file would.
-pub(super) fn read(
-    run: &Path,
-    archive: Option<&Path>,
-    user: User,
-) -> Result<(Options, Like), Error> {
-    let record = find(run, archive, user)?;
-    Ok((options_again(&record.spec), Like(record)))
-}
-
-impl Like {
-    /// The shares of its locations.
-    pub(super) fn weights(&self) -> &[u32] {
-        self.0.spec.workload.location_weights()
+/// What of an earlier run this one, with what is said beside, does not do.
+pub(super) fn differs(earlier: &Record, spec: &RunSpec) -> Vec<Note> {
+    let mut notes = Vec::new();
+    // What has no fingerprint is refused elsewhere.
+    let fingerprint = fingerprint::fingerprint(&first_work(spec)).ok();
+    if fingerprint.is_some_and(|fingerprint| fingerprint != earlier.fingerprint) {
+        let theirs = earlier.tool.generators;
+        notes.push(Note::OtherWork {
+            generators: (theirs != GENERATORS_VERSION).then_some(theirs),
+        });
     }
-
-    /// The preset that it began with.
-    pub(super) fn preset(&self) -> Option<String> {
-        self.0.spec.preset.clone()
+    if earlier.spec.ack_log.is_some() && spec.ack_log.is_none() {
+        notes.push(Note::NoAckLog);
     }
-
-    /// What of the earlier run this one, with what is said beside, does not do.
-    pub(super) fn differs(&self, spec: &RunSpec) -> Vec<Note> {
-        let mut notes = Vec::new();
-        // What has no fingerprint is refused elsewhere.
-        let fingerprint = fingerprint::fingerprint(&first_work(spec)).ok();
-        if fingerprint.is_some_and(|fingerprint| fingerprint != self.0.fingerprint) {
-            let theirs = self.0.tool.generators;
-            notes.push(Note::OtherWork {
-                generators: (theirs != GENERATORS_VERSION).then_some(theirs),
-            });
-        }
-        if self.0.spec.ack_log.is_some() && spec.ack_log.is_none() {
-            notes.push(Note::NoAckLog);
-        }
-        if self.0.spec.prepared {
-            notes.push(Note::NotPrepared);
-        }
-        notes
+    if earlier.spec.prepared {
+        notes.push(Note::NotPrepared);
     }
+    notes
 }
 
 /// The work whose fingerprint a record has: on a sweep of workers or ranks that of its first step.

@@ -31,6 +31,6 @@ pub fn together(
         true => FAILED,
         false => joined.agreed(code),
     };
-    joined.leave();
+    joined.ranks().leave();
     Ok(code)
 }

@@ -83,10 +83,7 @@ impl Home {
     fn entries(&self) -> Vec<ListedRun> {
         match opened(&self.archive()) {
             Err(error) if error.kind == ArchiveErrorKind::Missing => Vec::new(),
-            archive => archive
-                .unwrap()
-                .list(&Filter::default(), &|_| false)
-                .unwrap(),
+            archive => archive.unwrap().list(&Filter::default()).unwrap(),
         }
     }
 

@@ -122,10 +122,7 @@ impl Lab {
     fn listed(&self) -> Vec<ListedRun> {
         match self.opened() {
             Err(error) if error.kind == ArchiveErrorKind::Missing => Vec::new(),
-            archive => archive
-                .unwrap()
-                .list(&Filter::default(), &|_| false)
-                .unwrap(),
+            archive => archive.unwrap().list(&Filter::default()).unwrap(),
         }
     }
 
@@ -133,7 +130,7 @@ impl Lab {
     fn complete(&self) -> Vec<StudiedRun> {
         let archive = self.open();
         archive.check().unwrap();
-        let listed = archive.list(&Filter::default(), &|_| false).unwrap();
+        let listed = archive.list(&Filter::default()).unwrap();
         let records = listed
             .iter()
             .map(|run| archive.record(run.number.unwrap()).unwrap());

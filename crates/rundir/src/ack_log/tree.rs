@@ -48,10 +48,8 @@ pub(crate) struct Place {
 /// What lies under a name.
 enum Found {
     Nothing,
-    File(u64),
-    SymbolicLink,
-    Directory,
-    Other,
+    /// With its size.
+    Entry(EntryKind, u64),
     /// The system answered with an error.
     Damaged(Errno),
 }
@@ -81,7 +79,7 @@ impl<'a> Tree<'a> {
             (Found::Nothing, _) => self.missing(name)?,
             _ if name.may.contains(&May::Made) => None,
             (_, Acked::SymbolicLink(target)) => self.symbolic_link(key, name, target, &found)?,
-            (Found::Directory, Acked::Directory) => None,
+            (Found::Entry(EntryKind::Directory, _), Acked::Directory) => None,
             (_, Acked::Directory) => Some(torn(
                 name.by,
                 format!("it is {}, not a directory", found.describe()),
@@ -133,12 +131,7 @@ impl<'a> Tree<'a> {
             Err(errno) => Err(errno),
         };
         Ok(match looked {
-            Ok(facts) => match facts.kind {
-                EntryKind::File => Found::File(facts.size_bytes),
-                EntryKind::SymbolicLink => Found::SymbolicLink,
-                EntryKind::Directory => Found::Directory,
-                EntryKind::Other => Found::Other,
-            },
+            Ok(facts) => Found::Entry(facts.kind, facts.size_bytes),
             Err(Errno::NOENT | Errno::NOTDIR) => Found::Nothing,
             Err(errno @ (Errno::ACCESS | Errno::PERM)) => {
                 let path = self.path(key).unwrap_or_default();
@@ -169,7 +162,7 @@ impl<'a> Tree<'a> {
     }
 
     fn symbolic_link(&self, key: &Key, name: &NameState, target: &[u8], found: &Found) -> Judged {
-        if !matches!(found, Found::SymbolicLink) {
+        if !matches!(found, Found::Entry(EntryKind::SymbolicLink, _)) {
             let why = format!("it is {}, not a symbolic link", found.describe());
             return Ok(Some(torn(name.by, why)));
         }
@@ -219,7 +212,7 @@ impl<'a> Tree<'a> {
         let replay = self.replay;
         let object = &replay.objects[object];
         let size = match found {
-            Found::File(size) => *size,
+            Found::Entry(EntryKind::File, size) => *size,
             other => {
                 return Ok(Some(torn(
                     object.by,
@@ -303,10 +296,10 @@ impl Found {
     fn describe(&self) -> String {
         match self {
             Self::Nothing => "nothing".to_owned(),
-            Self::File(size) => format!("a file of {size} bytes"),
-            Self::SymbolicLink => "a symbolic link".to_owned(),
-            Self::Directory => "a directory".to_owned(),
-            Self::Other => "something special".to_owned(),
+            Self::Entry(EntryKind::File, size) => format!("a file of {size} bytes"),
+            Self::Entry(EntryKind::SymbolicLink, _) => "a symbolic link".to_owned(),
+            Self::Entry(EntryKind::Directory, _) => "a directory".to_owned(),
+            Self::Entry(EntryKind::Other, _) => "something special".to_owned(),
             Self::Damaged(error) => format!("an entry that cannot be examined ({error})"),
         }
     }

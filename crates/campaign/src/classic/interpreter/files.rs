@@ -4,11 +4,11 @@ use std::ffi::OsStr;
 use std::fs::{File, Metadata};
 use std::io::{self, BufReader};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use super::{Depth, Interpreter, Next};
 use crate::classic::input::{LINE_MAX_BYTES, read_line};
+use crate::same_file::id_of;
 
 /// How deep configuration files may load one another. The original stops when it has no descriptors
 /// left.
@@ -41,8 +41,7 @@ impl Interpreter<'_> {
         // A pipe or a terminal may be written to as well; what cannot be examined is not compared.
         let facts = file.metadata().ok().filter(Metadata::is_file);
         let above = self.reading.len();
-        self.reading
-            .extend(facts.map(|facts| (facts.dev(), facts.ino())));
+        self.reading.extend(facts.as_ref().map(id_of));
         let next = self.read_lines(path, file, depth);
         self.reading.truncate(above);
         next

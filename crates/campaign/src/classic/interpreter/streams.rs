@@ -1,13 +1,14 @@
 //! What a session writes to, and the complaints and files of one line.
 
 use std::ffi::OsStr;
-use std::fs::{File, OpenOptions};
+use std::fs::OpenOptions;
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
-use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
 
 use document::sanitize;
+
+use crate::same_file::{FileId, id_of};
 
 /// The streams that a session writes to.
 pub struct Streams<'a> {
@@ -33,15 +34,10 @@ impl Streams<'_> {
     pub(super) fn warn_of_form(&mut self, line: &[u8], name: &str, rest: &[u8]) -> io::Result<()> {
         let said = String::from_utf8_lossy(line);
         let said = said.trim_end();
-        let takes_text = [
-            "set location",
-            "set buffering",
-            "set report",
-            "run",
-            "load",
-            "show",
-        ]
-        .contains(&name);
+        let takes_text = matches!(
+            name,
+            "set location" | "set buffering" | "set report" | "run" | "load" | "show"
+        );
         if takes_text && line.ends_with(b"\r") {
             self.complain(&format_args!(
                 "Warning: '{said}' ends with a carriage return, which belongs to the value: give \
@@ -69,7 +65,7 @@ impl Streams<'_> {
     pub(super) fn append(
         &mut self,
         (command, argument): (&str, Option<&[u8]>),
-        reading: &[(u64, u64)],
+        reading: &[FileId],
         text: &[u8],
     ) -> io::Result<Result<bool, io::Error>> {
         let Some(name) = argument else {
@@ -83,11 +79,8 @@ impl Streams<'_> {
             ))?;
             return Ok(Ok(false));
         };
-        let is_read = |file: &File| {
-            let facts = file.metadata();
-            facts.is_ok_and(|facts| reading.contains(&(facts.dev(), facts.ino())))
-        };
-        if is_read(&file) {
+        let facts = file.metadata();
+        if facts.is_ok_and(|facts| reading.contains(&id_of(&facts))) {
             self.complain(&format_args!(
                 "Error: Cannot direct output to file '{shown}': commands are being read from it; \
                  give another file"

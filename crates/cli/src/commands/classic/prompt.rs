@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use campaign::classic::{COMMANDS, PROMPT, PromptInput};
+use campaign::classic::{PROMPT, PromptInput, commands};
 use record::Edition;
 use rustyline::completion::{Completer, FilenameCompleter, Pair};
 use rustyline::error::ReadlineError;
@@ -103,12 +103,8 @@ impl Completer for Words {
 
 /// The commands that begin like this, and the words behind `set buffering` and `set report`.
 fn completions(edition: Edition, begun: &str) -> Vec<Pair> {
-    let known = |in_1_0: bool| edition == Edition::V1_5 || in_1_0;
-    let names = COMMANDS
-        .iter()
-        .filter(|command| known(command.in_1_0))
-        .map(|command| command.name);
-    let reports: &[&str] = if known(false) {
+    let names = commands(edition).map(|(name, _)| name);
+    let reports: &[&str] = if edition == Edition::V1_5 {
         &["set report verbose", "set report terse"]
     } else {
         &[]

@@ -139,8 +139,8 @@ fn perform(
     if joined.is_observer() {
         let signals = InRun::begin().ok();
         let signal = signals.as_ref().map(InRun::caught).unwrap_or_default();
-        let observed = observers.map_or(Ok(()), |observers| joined.watch(observers, signal));
-        return observed.map(|()| None);
+        let observed = observers.map_or(Ok(()), |observers| observers.observe(signal));
+        return observed.map(|()| None).map_err(Problem::failed);
     }
     let mut signals = Signals::among(Some(joined.performing_ranks()));
     let mut performed = ready.perform(&mut signals);
