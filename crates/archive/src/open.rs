@@ -1,9 +1,9 @@
 //! Opening and making an archive.
 
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::ErrorKind;
 use std::os::unix::ffi::OsStrExt;
-use std::os::unix::fs::{DirBuilderExt, MetadataExt, lchown};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, lchown};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -12,7 +12,6 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, Transaction, Transacti
 
 use crate::archive::Archive;
 use crate::error::{ArchiveError, ArchiveErrorKind};
-use crate::pending::new_file;
 use crate::probe::{Look, has_journal, look};
 use crate::schema;
 
@@ -297,6 +296,15 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.exists() => Ok(()),
         Err(error) => Err(error),
     }
+}
+
+/// Makes a file where nothing is, nor a link.
+pub(crate) fn new_file(path: &Path) -> std::io::Result<File> {
+    OpenOptions::new()
+        .write(true)
+        .create_new(true)
+        .mode(0o644)
+        .open(path)
 }
 
 /// Makes a connection ready, and looks through a file that is not large. Gives its version.

@@ -25,7 +25,7 @@ use rustix::io::Errno;
 
 use crate::archive::Archive;
 use crate::error::ArchiveError;
-use crate::open::Owner;
+use crate::open::{Owner, new_file};
 use crate::remarks::Remarks;
 use crate::write::Imported;
 
@@ -298,15 +298,6 @@ fn draft_of(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(format!(".{}{DRAFT_END}", std::process::id()));
     name.into()
-}
-
-/// Makes a file where nothing is, nor a link.
-pub(crate) fn new_file(path: &Path) -> std::io::Result<File> {
-    OpenOptions::new()
-        .write(true)
-        .create_new(true)
-        .mode(0o644)
-        .open(path)
 }
 
 /// Gives a new file to the archive's owner, where this process is another one that may do so.

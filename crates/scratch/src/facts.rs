@@ -36,8 +36,8 @@ pub struct MadeFacts {
     pub mount: Fact<Mount>,
     /// The type of the file system on which the image lies; not applicable where there is none.
     pub image_file_system: Fact<String>,
-    /// The part of the space for files that was taken after filling, as df(1) counts it, in percent.
-    /// Not applicable where no fullness was asked.
+    /// The part of the space for files that was taken after filling, in percent, as df(1) counts
+    /// it. Not applicable where no fullness was asked.
     pub fullness_percent: Fact<f64>,
 }
 
