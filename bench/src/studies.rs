@@ -349,7 +349,7 @@ impl Bench<'_> {
 /// All runs of an archive.
 fn records(path: &Path) -> Result<Vec<Record>> {
     let archive = open(path, false)?;
-    let listed = archive.list(&Filter::default(), &|_| false)?;
+    let listed = archive.list(&Filter::default())?;
     let numbers = listed.iter().filter_map(|run| run.number);
     Ok(numbers
         .map(|number| archive.record(number))
