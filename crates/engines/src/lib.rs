@@ -5,7 +5,6 @@
 pub mod kernel_namespace;
 pub mod nfs;
 pub mod null;
-pub mod path;
 pub mod posix;
 pub mod raw;
 pub mod registry;
@@ -19,4 +18,3 @@ mod direct;
 mod system;
 
 pub use direct::probe_direct;
-pub use path::PathBuffer;

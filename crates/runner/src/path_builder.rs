@@ -2,10 +2,9 @@
 
 use std::ffi::CStr;
 
-use engine::{Name, Operation};
-use engines::PathBuffer;
+use engine::{Name, NameBytes, Operation, PathBuffer};
 use workload::layout::Layout;
-use workload::names::{NameKind, Names, push_decimal};
+use workload::names::{NameKind, Names};
 use workload::{Action, Intent, Work};
 
 /// The extended attribute that mixes set.
@@ -69,12 +68,14 @@ impl Naming {
 
     /// The directory that holds the files of a place, with its separator behind it; empty for the
     /// location itself.
-    fn write_directory(&self, place: u32, kind: NameKind, to: &mut Vec<u8>) {
+    // A branch for most; the compiler makes a call of it where it may.
+    #[inline(always)]
+    fn write_directory(&self, place: u32, kind: NameKind, to: &mut NameBytes) {
         match self {
             Self::Classic { subdirectories: 1 } => {}
             Self::Classic { .. } => {
                 to.push(b's');
-                push_decimal(place.into(), 1, to);
+                to.push_decimal(place.into(), 1);
                 to.push(b'/');
             }
             Self::Mix { layout, .. } if kind == NameKind::Temporary => {
@@ -100,9 +101,9 @@ impl Naming {
 
     /// A name without its directory.
     #[inline]
-    pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut Vec<u8>) {
+    pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut NameBytes) {
         match self {
-            Self::Classic { .. } => push_decimal(number, 1, to),
+            Self::Classic { .. } => to.push_decimal(number, 1),
             Self::Mix { names, .. } => names.write(kind, number, to),
         }
     }
@@ -117,8 +118,8 @@ pub(crate) struct Namer {
     /// have.
     first: Vec<PathBuffer>,
     second: Vec<PathBuffer>,
-    /// What a symbolic link says, with a NUL.
-    target: Vec<u8>,
+    /// For what a symbolic link says.
+    target: PathBuffer,
     value: [u8; 16],
 }
 
@@ -130,7 +131,7 @@ impl Namer {
             naming,
             second: paths.clone(),
             first: paths,
-            target: Vec::with_capacity(256),
+            target: PathBuffer::default(),
             value: *b"postmark 0000000",
         }
     }
@@ -167,7 +168,7 @@ impl Namer {
 
     /// A directory of a location.
     pub(crate) fn relative(&mut self, location: usize, directory: &[u8]) -> Name<'_> {
-        self.first[location].with(|bytes| bytes.extend_from_slice(directory))
+        self.first[location].with(|bytes| bytes.extend(directory))
     }
 
     /// The operation that an intent is.
@@ -240,15 +241,13 @@ fn extended<'a>(intent: &Intent, name: Name<'a>, value: &'a mut [u8; 16]) -> Ope
 fn symbolic_link<'a>(
     intent: &Intent,
     name: Name<'a>,
-    (second, target): (&'a mut [PathBuffer], &'a mut Vec<u8>),
+    (second, target): (&'a mut [PathBuffer], &'a mut PathBuffer),
     place: PlaceOfName<'_>,
 ) -> Operation<'a> {
     let is_new = intent.action == Action::SymbolicLink;
     let file = if is_new { intent.number } else { intent.other };
-    target.clear();
-    place.naming.write_name(NameKind::File, file, target);
-    target.push(0);
-    let target = CStr::from_bytes_with_nul(target).expect("a name has no NUL in it");
+    let write = |bytes: &mut NameBytes| place.naming.write_name(NameKind::File, file, bytes);
+    let target = target.with(write).path;
     if is_new {
         let name = place.write(second, NameKind::SymbolicLink, intent.other);
         Operation::SymbolicLink { name, target }

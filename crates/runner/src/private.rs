@@ -28,8 +28,8 @@ macro_rules! of_each {
 
 impl Stream for PrivateStream {
     #[inline]
-    fn next(&mut self, phase: Phase) -> Option<Intent> {
-        of_each!(self, stream => stream.next(phase))
+    fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool {
+        of_each!(self, stream => stream.draw(phase, intent))
     }
 
     fn remaining(&self, phase: Phase) -> u64 {
@@ -71,12 +71,12 @@ impl Private {
     }
 
     #[inline]
-    pub(crate) fn next(&mut self, phase: Phase, _: usize, _: bool) -> Option<Intent> {
-        let intent = self.stream.next(phase);
-        if let (Some(listings), Some(intent)) = (&self.listings, &intent) {
+    pub(crate) fn draw(&mut self, phase: Phase, intent: &mut Intent, _: usize, _: bool) -> bool {
+        let is_one = self.stream.draw(phase, intent);
+        if let (true, Some(listings)) = (is_one, &self.listings) {
             listings.begins(intent);
         }
-        intent
+        is_one
     }
 
     #[inline]

@@ -156,8 +156,17 @@ pub enum End {
 /// A phase's intents are taken with [`next`](Stream::next) until it gives `None`; phases come in
 /// the order of [`Phase::ALL`].
 pub trait Stream {
+    /// Puts the next intent of `phase` into `intent`, which is worth nothing before. `false` at the
+    /// end of the phase.
+    ///
+    /// Intents are large: one that is returned is moved at each step on its way to the loop.
+    fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool;
+
     /// The next intent of `phase`, or `None` at its end.
-    fn next(&mut self, phase: Phase) -> Option<Intent>;
+    fn next(&mut self, phase: Phase) -> Option<Intent> {
+        let mut intent = Intent::NOTHING;
+        self.draw(phase, &mut intent).then_some(intent)
+    }
 
     /// How many files (in `Prepare` and `Delete`) or transactions a phase still has, unless it ends
     /// early.

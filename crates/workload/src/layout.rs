@@ -3,11 +3,12 @@
 use std::fmt;
 use std::str::FromStr;
 
+use engine::NameBytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::WorkloadError;
-use crate::names::{parse_decimal, push_decimal};
+use crate::names::parse_decimal;
 use crate::quantity;
 
 /// The most places.
@@ -71,12 +72,12 @@ impl Shape {
 
     /// Writes directory `index` of a level, with a slash behind every part.
     #[inline]
-    fn write(self, level: u32, index: u32, to: &mut Vec<u8>) {
+    fn write(self, level: u32, index: u32, to: &mut NameBytes) {
         let (width, index) = (u64::from(self.width().max(1)), u64::from(index));
         let mut unit = self.on_level(level.saturating_sub(1));
         for _ in 0..level {
             to.push(b's');
-            push_decimal(index / unit % width, 1, to);
+            to.push_decimal(index / unit % width, 1);
             to.push(b'/');
             unit = (unit / width).max(1);
         }
@@ -122,25 +123,25 @@ impl Layout {
     /// Appends the path of a place, relative to the location, with a slash at its end; nothing
     /// where that is the location itself.
     #[inline]
-    pub fn write_place(&self, place: u32, to: &mut Vec<u8>) {
+    pub fn write_place(&self, place: u32, to: &mut NameBytes) {
         self.shape.write(self.shape.depth(), place, to);
     }
 
     /// Appends the path of the directory in which a place's files lie.
     #[inline]
-    pub fn write_files_directory(&self, place: u32, to: &mut Vec<u8>) {
+    pub fn write_files_directory(&self, place: u32, to: &mut NameBytes) {
         self.write_place(place, to);
         if self.maildir {
-            to.extend_from_slice(Self::NEW);
+            to.extend(Self::NEW);
         }
     }
 
     /// Appends the path of the directory in which a place's temporary files lie.
     #[inline]
-    pub fn write_temporary_directory(&self, place: u32, to: &mut Vec<u8>) {
+    pub fn write_temporary_directory(&self, place: u32, to: &mut NameBytes) {
         self.write_place(place, to);
         if self.maildir {
-            to.extend_from_slice(Self::TEMPORARY);
+            to.extend(Self::TEMPORARY);
         }
     }
 
@@ -151,21 +152,21 @@ impl Layout {
         let levels = (1..=shape.depth()).flat_map(move |level| {
             let count = u32::try_from(shape.on_level(level)).unwrap_or(u32::MAX);
             (0..count).map(move |index| {
-                let mut path = Vec::new();
+                let mut path = NameBytes::default();
                 shape.write(level, index, &mut path);
                 path
             })
         });
         let mail_places = if layout.maildir { layout.places() } else { 0 };
         let mail = (0..mail_places).flat_map(move |place| {
-            let mut paths = [Vec::new(), Vec::new()];
+            let mut paths = [NameBytes::default(), NameBytes::default()];
             layout.write_files_directory(place, &mut paths[0]);
             layout.write_temporary_directory(place, &mut paths[1]);
             paths
         });
         levels.chain(mail).map(|mut path| {
             path.pop();
-            path
+            path.to_vec()
         })
     }
 
@@ -269,11 +270,12 @@ mod tests {
         assert_eq!(place("tree:10x3", 0), "s0/s0/s0/");
         assert_eq!(place("tree:1x2", 0), "s0/s0/");
         assert_eq!(place("tree:256x3", (1 << 24) - 1), "s255/s255/s255/");
-        let mut path = b"/mnt/".to_vec();
+        let mut path = NameBytes::default();
+        path.extend(b"/mnt/");
         layout("subdirs:5", true).write_files_directory(4, &mut path);
         layout("flat", true).write_temporary_directory(0, &mut path);
         layout("flat", false).write_temporary_directory(0, &mut path);
-        assert_eq!(path, b"/mnt/s4/new/tmp/");
+        assert_eq!(*path, *b"/mnt/s4/new/tmp/");
     }
 
     #[test]
@@ -309,11 +311,11 @@ mod tests {
                         Layout::write_files_directory,
                         Layout::write_temporary_directory,
                     ] {
-                        let mut path = Vec::new();
+                        let mut path = NameBytes::default();
                         write(&layout, place, &mut path);
                         path.pop();
-                        assert!(made.contains(&path), "{shape}: no {path:?}");
-                        places.insert(path);
+                        assert!(made.contains(&*path), "{shape}: no {path:?}");
+                        places.insert(path.to_vec());
                     }
                 }
                 assert_eq!(

@@ -101,19 +101,16 @@ impl MixStream {
         creation(action, file, think_ns)
     }
 
-    fn next_in_transactions(&mut self) -> Option<Intent> {
+    fn draw_transaction(&mut self, intent: &mut Intent) -> bool {
         if self.begun == self.transactions || self.end != End::Complete {
-            return None;
+            return false;
         }
         let turn = (self.begun % self.mixers.len() as u64) as usize;
         let draft = self.mixers[turn].draft(self.begun / self.mixers.len() as u64);
-        let intent = self.meet(turn, draft);
-        if self.end == End::Complete {
-            self.begun += 1;
-            Some(intent)
-        } else {
-            None
-        }
+        *intent = self.meet(turn, draft);
+        let is_possible = self.end == End::Complete;
+        self.begun += u64::from(is_possible);
+        is_possible
     }
 
     fn meet(&mut self, turn: usize, mut draft: Draft) -> Intent {
@@ -260,15 +257,20 @@ pub fn read_link(thing: Thing, think_ns: u64) -> Intent {
 
 impl Stream for MixStream {
     #[inline]
-    fn next(&mut self, phase: Phase) -> Option<Intent> {
+    fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool {
         match phase {
-            Phase::Prepare => (self.number < self.initial).then(|| Intent {
-                ends_transaction: false,
-                ..self.create(Action::Create, 0)
-            }),
-            Phase::Transactions => self.next_in_transactions(),
-            Phase::Delete => self.next_in_delete(),
+            Phase::Prepare if self.number >= self.initial => return false,
+            Phase::Prepare => {
+                *intent = self.create(Action::Create, 0);
+                intent.ends_transaction = false;
+            }
+            Phase::Transactions => return self.draw_transaction(intent),
+            Phase::Delete => match self.next_in_delete() {
+                Some(next) => *intent = next,
+                None => return false,
+            },
         }
+        true
     }
 
     fn remaining(&self, phase: Phase) -> u64 {

@@ -4,6 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use engine::NameBytes;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -105,19 +106,19 @@ impl Names {
 
     /// Appends the name of this kind with this number.
     #[inline]
-    pub fn write(&self, kind: NameKind, number: u64, to: &mut Vec<u8>) {
+    pub fn write(&self, kind: NameKind, number: u64, to: &mut NameBytes) {
         match self.form {
-            NameForm::Decimal => push_decimal(number, 1, to),
-            NameForm::Padded => push_decimal(number, usize::from(self.length), to),
+            NameForm::Decimal => to.push_decimal(number, 1),
+            NameForm::Padded => to.push_decimal(number, usize::from(self.length)),
             NameForm::Hashed => push_hashed(number, usize::from(self.length), to),
             NameForm::Maildir => {
-                push_decimal(MAILDIR_SECONDS + number / MICROSECONDS, 1, to);
-                to.extend_from_slice(MAILDIR_MIDDLE);
-                push_decimal(number % MICROSECONDS, 6, to);
-                to.extend_from_slice(MAILDIR_END);
+                to.push_decimal(MAILDIR_SECONDS + number / MICROSECONDS, 1);
+                to.extend(MAILDIR_MIDDLE);
+                to.push_decimal(number % MICROSECONDS, 6);
+                to.extend(MAILDIR_END);
             }
         }
-        to.extend_from_slice(suffix(kind));
+        to.extend(suffix(kind));
     }
 
     /// What a name says, if it is one that [`Self::write`] writes.
@@ -144,28 +145,17 @@ impl Names {
             }
         };
         // Written again it must be the same: no other spelling of a number is ours.
-        let mut written = Vec::with_capacity(name.len());
+        let mut written = NameBytes::with_capacity(name.len());
         self.write(kind, number, &mut written);
-        (written == name).then_some((kind, number))
+        (*written == *name).then_some((kind, number))
     }
 
     /// The bytes of the longest name, of whatever kind, with a number up to `numbers_max`.
     pub fn length_max(&self, numbers_max: u64) -> usize {
-        let mut longest = Vec::new();
+        let mut longest = NameBytes::default();
         self.write(NameKind::Temporary, numbers_max, &mut longest);
         longest.len()
     }
-}
-
-/// Appends a number in decimal, with zeros before it up to `digits_min` digits.
-#[inline]
-pub fn push_decimal(number: u64, digits_min: usize, to: &mut Vec<u8>) {
-    let mut buffer = itoa::Buffer::new();
-    let digits = buffer.format(number).as_bytes();
-    if digits.len() < digits_min {
-        to.resize(to.len() + digits_min - digits.len(), b'0');
-    }
-    to.extend_from_slice(digits);
 }
 
 /// The number that digits say, zeros before it allowed.
@@ -179,15 +169,15 @@ pub(crate) fn parse_decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-fn push_hashed(number: u64, length: usize, to: &mut Vec<u8>) {
+fn push_hashed(number: u64, length: usize, to: &mut NameBytes) {
     let end = to.len() + length.max(HASH_DIGITS);
     let mut hash = number;
     while to.len() < end {
         hash = again(hash);
         let digits = (end - to.len()).min(HASH_DIGITS);
-        to.extend(
-            (0..digits).map(|digit| b"0123456789abcdef"[(hash >> (60 - 4 * digit)) as usize & 15]),
-        );
+        for digit in 0..digits {
+            to.push(b"0123456789abcdef"[(hash >> (60 - 4 * digit)) as usize & 15]);
+        }
     }
 }
 
@@ -257,9 +247,9 @@ mod tests {
     }
 
     fn written(text: &str, kind: NameKind, number: u64) -> String {
-        let mut bytes = Vec::new();
+        let mut bytes = NameBytes::default();
         names(text).write(kind, number, &mut bytes);
-        String::from_utf8(bytes).unwrap()
+        String::from_utf8(bytes.to_vec()).unwrap()
     }
 
     const FORMS: [&str; 8] = [
@@ -299,13 +289,13 @@ mod tests {
         fn what_is_written_is_read(number: u64, shift in 0_u32..64, form in 0_usize..8,
             kind in 0_usize..5) {
             let (names, kind, number) = (names(FORMS[form]), NameKind::ALL[kind], number >> shift);
-            let mut name = Vec::new();
+            let mut name = NameBytes::default();
             names.write(kind, number, &mut name);
             prop_assert_eq!(names.parse(&name), Some((kind, number)));
             prop_assert!(name.len() <= names.length_max(number) && name.len() < 256);
             // Nothing next to it says the same.
             for at in 0..name.len() {
-                let mut other = name.clone();
+                let mut other = name.to_vec();
                 other[at] ^= 1;
                 prop_assert!(names.parse(&other) != Some((kind, number)));
                 other.remove(at);
@@ -320,9 +310,9 @@ mod tests {
         ) {
             let names = names(FORMS[form]);
             if let Some((kind, number)) = names.parse(name.as_bytes()) {
-                let mut written = Vec::new();
+                let mut written = NameBytes::default();
                 names.write(kind, number, &mut written);
-                prop_assert_eq!(written, name.as_bytes());
+                prop_assert_eq!(&*written, name.as_bytes());
             }
         }
     }

@@ -41,10 +41,13 @@ impl Prepared {
 
 impl Stream for Prepared {
     #[inline]
-    fn next(&mut self, phase: Phase) -> Option<Intent> {
-        let intent = self.intents[phase as usize].pop_front()?;
+    fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool {
+        let Some(next) = self.intents[phase as usize].pop_front() else {
+            return false;
+        };
+        *intent = next;
         self.begun += u64::from(intent.ends_transaction);
-        Some(intent)
+        true
     }
 
     fn remaining(&self, phase: Phase) -> u64 {

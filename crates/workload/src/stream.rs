@@ -209,48 +209,53 @@ impl ClassicStream {
         }
     }
 
-    fn next_in_transactions(&mut self) -> Option<Intent> {
-        let mut intent = Intent::NOTHING;
+    fn draw_transaction(&mut self, intent: &mut Intent) -> bool {
         if !self.second_half {
             if self.end != End::Complete || self.transactions_begun == self.transactions {
-                return None;
+                return false;
             }
             if self.created == self.deleted {
                 self.end = End::OutOfFiles;
-                return None;
+                return false;
             }
             let deletes = self.bias_create.is_some_and(|chance| chance < 10);
             if self.in_reach == 0 && (self.bias_read.is_some() || deletes) {
                 self.end = End::OutOfReach;
-                return None;
+                return false;
             }
             self.transactions_begun += 1;
             if let Some(chance) = self.bias_read {
                 self.second_half = true;
-                return Some(self.read_or_append(chance));
+                *intent = self.read_or_append(chance);
+                return true;
             }
         }
         self.second_half = false;
-        if let Some(chance) = self.bias_create {
-            intent = self.create_or_delete(chance);
-        }
+        *intent = match self.bias_create {
+            Some(chance) => self.create_or_delete(chance),
+            None => Intent::NOTHING,
+        };
         intent.ends_transaction = true;
-        Some(intent)
+        true
     }
 }
 
 impl Stream for ClassicStream {
     #[inline]
-    fn next(&mut self, phase: Phase) -> Option<Intent> {
+    fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool {
         match phase {
-            Phase::Prepare => (self.created < self.files).then(|| self.create()),
-            Phase::Transactions => self.next_in_transactions(),
+            Phase::Prepare if self.created >= self.files => return false,
+            Phase::Prepare => *intent = self.create(),
+            Phase::Transactions => return self.draw_transaction(intent),
             Phase::Delete => {
-                let slot = self.table.next_in_use(self.deletion_at)?;
+                let Some(slot) = self.table.next_in_use(self.deletion_at) else {
+                    return false;
+                };
                 self.deletion_at = slot + 1;
-                Some(self.delete(slot))
+                *intent = self.delete(slot);
             }
         }
+        true
     }
 
     fn remaining(&self, phase: Phase) -> u64 {

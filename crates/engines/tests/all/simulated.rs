@@ -208,8 +208,8 @@ fn batches_end_with_a_sync_of_the_file_system() {
     let mut syncs = Vec::new();
     for number in 0..12 {
         let mut path =
-            engines::PathBuffer::new(number % 2, ["/one/", "/two/"][number % 2].into()).unwrap();
-        let name = path.with(|to| to.extend(number.to_string().bytes()));
+            engine::PathBuffer::new(number % 2, ["/one/", "/two/"][number % 2].into()).unwrap();
+        let name = path.with(|to| to.extend(number.to_string().as_bytes()));
         if done(&mut session, &make::create(name, b"1")).last() == Some(&Step::SyncFileSystem) {
             syncs.push(number);
         }
@@ -385,16 +385,17 @@ fn sessions_of_several_threads_share_files_and_clock() {
             let engine = &engine;
             scope.spawn(move || {
                 let mut session = open(engine);
-                let mut path = engines::PathBuffer::new(0, format!("{ROOT}/").into()).unwrap();
+                let mut path = engine::PathBuffer::new(0, format!("{ROOT}/").into()).unwrap();
                 let directory = thread as u32;
                 done(
                     &mut session,
                     &make::make_directory(
-                        path.with(|to| to.extend(format!("s{directory}").bytes())),
+                        path.with(|to| to.extend(format!("s{directory}").as_bytes())),
                     ),
                 );
                 for number in 0..FILES {
-                    let name = path.with(|to| to.extend(format!("s{directory}/{number}").bytes()));
+                    let name =
+                        path.with(|to| to.extend(format!("s{directory}/{number}").as_bytes()));
                     let content = &TEXT[..thread + 5];
                     done(&mut session, &make::create(name, content));
                     done(&mut session, &make::read(name, content.len() as u64));
@@ -402,7 +403,7 @@ fn sessions_of_several_threads_share_files_and_clock() {
                 }
                 done(
                     &mut session,
-                    &make::list(path.with(|to| to.extend(format!("s{directory}").bytes()))),
+                    &make::list(path.with(|to| to.extend(format!("s{directory}").as_bytes()))),
                 );
                 assert_eq!(session.listing(TICKET).unwrap().entries, FILES);
             });

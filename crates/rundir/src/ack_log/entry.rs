@@ -356,7 +356,7 @@ fn number<'a, T: std::str::FromStr>(words: &mut impl Iterator<Item = &'a str>) -
 
 #[cfg(test)]
 mod tests {
-    use engines::PathBuffer;
+    use engine::PathBuffer;
 
     use super::*;
 

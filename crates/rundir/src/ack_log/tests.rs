@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use engines::PathBuffer;
+use engine::PathBuffer;
 use workload::{Action, Mix, Workload};
 
 use super::entry::{Line, read};

@@ -49,7 +49,7 @@ impl LayoutRequest {
             None if directories > 1 => format!("/s{}/{}", directories - 1, self.numbers_max).len(),
             None => format!("/{}", self.numbers_max).len(),
             Some(mix) => {
-                let mut deepest = Vec::new();
+                let mut deepest = engine::NameBytes::default();
                 mix.layout
                     .write_temporary_directory(mix.layout.places() - 1, &mut deepest);
                 deepest.len() + mix.names.length_max(self.numbers_max) + 1

@@ -43,40 +43,55 @@ impl SharedSource {
         creation(action, file, 0)
     }
 
+    /// Puts what a draft comes to into `intent`; `false` where the file that it meets is not waited
+    /// for, or the run stops.
     pub(super) fn meet(
         &mut self,
         mut draft: Draft,
+        intent: &mut Intent,
         flight: usize,
         may_wait: bool,
-    ) -> Option<Intent> {
+    ) -> bool {
         match draft.action {
             Action::Create | Action::Deliver => {
                 let number = self.fresh();
-                return Some(self.create(flight, draft.action, number));
+                *intent = self.create(flight, draft.action, number);
+                return true;
             }
             Action::MakeDirectory | Action::RemoveDirectory => {
-                return Some(self.directory(flight, &draft));
+                *intent = self.directory(flight, &draft);
+                return true;
             }
             Action::ReadLink => match self.lend(flight, draft.pick) {
-                Some(thing) => return Some(read_link(thing, 0)),
+                Some(thing) => {
+                    *intent = read_link(thing, 0);
+                    return true;
+                }
                 // Making one is for writers; a reader finds none to read.
-                None if !self.mixer.creates() => return Some(skipped(SkipReason::PoolEmpty)),
+                None if !self.mixer.creates() => {
+                    *intent = skipped(SkipReason::PoolEmpty);
+                    return true;
+                }
                 None => draft.action = Action::SymbolicLink,
             },
             Action::Link | Action::SymbolicLink => {
-                if let Some(intent) = self.remove_link(flight, &draft) {
-                    return Some(intent);
+                if let Some(removal) = self.remove_link(flight, &draft) {
+                    *intent = removal;
+                    return true;
                 }
             }
             _ => {}
         }
         let files = self.pool.files.load(Ordering::Relaxed);
         if files == 0 {
-            if !self.mixer.creates() {
-                return Some(skipped(SkipReason::PoolEmpty));
-            }
-            let number = self.fresh();
-            return Some(self.create(flight, Action::Create, number));
+            *intent = match self.mixer.creates() {
+                true => {
+                    let number = self.fresh();
+                    self.create(flight, Action::Create, number)
+                }
+                false => skipped(SkipReason::PoolEmpty),
+            };
+            return true;
         }
         let rank = self.ranks.rank(draft.pick, files);
         let exclusive =
@@ -92,23 +107,24 @@ impl SharedSource {
             &mut self.waits,
         );
         match claimed {
-            Claimed::Claim(claim) => Some(self.claimed(flight, claim, &draft)),
+            Claimed::Claim(claim, file) => *intent = self.claimed(flight, claim, file, &draft),
             Claimed::Later => {
                 self.wants_one_landed = true;
-                None
+                return false;
             }
-            Claimed::Nothing if self.control.is_stopping() => None,
-            Claimed::Nothing => Some(skipped(SkipReason::PoolEmpty)),
+            Claimed::Nothing if self.control.is_stopping() => return false,
+            Claimed::Nothing => *intent = skipped(SkipReason::PoolEmpty),
         }
+        true
     }
 
-    fn claimed(&mut self, flight: usize, claim: Claim, draft: &Draft) -> Intent {
+    fn claimed(&mut self, flight: usize, claim: Claim, file: File, draft: &Draft) -> Intent {
         let kind = match draft.action {
             Action::Link => Some(NameKind::Link),
             Action::SymbolicLink => Some(NameKind::SymbolicLink),
             _ => None,
         };
-        if kind.is_some() && !self.pool.takes_one_more(claim.file.place) {
+        if kind.is_some() && !self.pool.takes_one_more(file.place) {
             self.pool.give_back(claim, Change::None);
             return skipped(SkipReason::DirectoryFull);
         }
@@ -116,7 +132,7 @@ impl SharedSource {
             Action::Link | Action::SymbolicLink | Action::Rename => self.fresh(),
             _ => 0,
         };
-        let (mut intent, change) = self.mixer.decide(draft, claim.file, fresh);
+        let (mut intent, change) = self.mixer.decide(draft, file, fresh);
         if intent.action == Action::SetExtended && draft.action == Action::GetExtended {
             // Setting it is for those who have the file for themselves.
             intent.action = Action::Nothing;
@@ -129,14 +145,14 @@ impl SharedSource {
         self.held[flight] = match kind {
             Some(kind) => {
                 let thing = Thing {
-                    place: claim.file.place,
+                    place: file.place,
                     number: fresh,
-                    of: claim.file.number,
+                    of: file.number,
                 };
                 Held::Linked(claim, kind, thing)
             }
             None => {
-                self.pool.places[claim.file.place as usize].begins(intent.action);
+                self.pool.places[file.place as usize].begins(intent.action);
                 Held::Claimed(claim, change)
             }
         };

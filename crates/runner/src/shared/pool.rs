@@ -67,15 +67,14 @@ pub(super) struct Slot {
 /// be elsewhere.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
-    shard: usize,
+    shard: u32,
     slot: u32,
-    pub(super) file: File,
 }
 
 /// What came of asking for a file.
 #[derive(Debug)]
 pub(super) enum Claimed {
-    Claim(Claim),
+    Claim(Claim, File),
     /// It is somebody's, and was not waited for.
     Later,
     /// There is no file, or the run stops.
@@ -147,15 +146,18 @@ impl SharedPool {
         now_ns: impl Fn() -> u64,
         waits: &mut Waits,
     ) -> Claimed {
-        let claimed = (0..SHARDS).find_map(|offset| {
+        let mut claimed = Claimed::Nothing;
+        for offset in 0..SHARDS {
             let number = (rank as usize + offset) % SHARDS;
             let refused = || {
                 waits.since_ns.get_or_insert_with(&now_ns);
                 may_wait
             };
-            self.claim_in(number, rank / SHARDS as u64, exclusive, control, refused)
-        });
-        let claimed = claimed.unwrap_or(Claimed::Nothing);
+            claimed = self.claim_in(number, rank / SHARDS as u64, exclusive, control, refused);
+            if !matches!(claimed, Claimed::Nothing) {
+                break;
+            }
+        }
         if !matches!(claimed, Claimed::Later) {
             if let Some(since_ns) = waits.since_ns.take() {
                 waits.histogram.record(now_ns().saturating_sub(since_ns));
@@ -164,7 +166,7 @@ impl SharedPool {
         claimed
     }
 
-    /// Gives `None` where the shard is empty. `refused` is told when the file is not free, and says
+    /// Gives nothing where the shard is empty. `refused` is told when the file is not free, and says
     /// whether it is waited for.
     fn claim_in(
         &self,
@@ -173,7 +175,7 @@ impl SharedPool {
         exclusive: bool,
         control: &Control,
         mut refused: impl FnMut() -> bool,
-    ) -> Option<Claimed> {
+    ) -> Claimed {
         let shard = &self.shards[number];
         let mut inner = lock(&shard.inner);
         // The slot for which others stand back.
@@ -200,7 +202,7 @@ impl SharedPool {
             if !refused() {
                 // Nobody waits for it, so nobody is to stand back.
                 Self::stand_down(shard, &mut inner, wanted, None);
-                return Some(Claimed::Later);
+                return Claimed::Later;
             }
             if exclusive && wanted.is_none() {
                 found.wanted += 1;
@@ -217,13 +219,14 @@ impl SharedPool {
             }
         };
         Self::stand_down(shard, &mut inner, wanted, claimed);
-        claimed.map(|slot| {
-            Claimed::Claim(Claim {
-                shard: number,
-                slot,
-                file: File::unpack(inner.slots[slot as usize].file),
-            })
-        })
+        match claimed {
+            Some(slot) => {
+                let shard = number as u32;
+                let file = File::unpack(inner.slots[slot as usize].file);
+                Claimed::Claim(Claim { shard, slot }, file)
+            }
+            None => Claimed::Nothing,
+        }
     }
 
     /// Nobody need stand back for a slot any more. They are told, but where it was claimed: then
@@ -241,7 +244,7 @@ impl SharedPool {
 
     /// Gives a claim back, with what has become of the file.
     pub(super) fn give_back(&self, claim: Claim, change: Change) {
-        let shard = &self.shards[claim.shard];
+        let shard = &self.shards[claim.shard as usize];
         let mut inner = lock(&shard.inner);
         let slot = &mut inner.slots[claim.slot as usize];
         if slot.claims < 0 {
@@ -318,7 +321,7 @@ mod tests {
                 true
             };
             match pool.claim_in(0, 0, exclusive, &control, looked) {
-                Some(Claimed::Claim(claim)) => claim,
+                Claimed::Claim(claim, _) => claim,
                 other => panic!("{other:?}"),
             }
         };

@@ -154,36 +154,44 @@ impl SharedSource {
         self.mixer.draft(self.begun).think_ns
     }
 
-    pub(crate) fn next(&mut self, phase: Phase, flight: usize, may_wait: bool) -> Option<Intent> {
+    pub(crate) fn draw(
+        &mut self,
+        phase: Phase,
+        intent: &mut Intent,
+        flight: usize,
+        may_wait: bool,
+    ) -> bool {
         match phase {
             Phase::Prepare => {
                 if self.prepared == self.share_of_files() {
-                    return None;
+                    return false;
                 }
                 let number = 1 + self.worker + self.prepared * self.workers;
                 self.prepared += 1;
-                let intent = self.create(flight, Action::Create, number);
-                Some(Intent {
-                    ends_transaction: false,
-                    ..intent
-                })
+                *intent = self.create(flight, Action::Create, number);
+                intent.ends_transaction = false;
             }
             Phase::Transactions => {
                 if self.begun == self.transactions {
-                    return None;
+                    return false;
                 }
                 let draft = Draft {
                     think_ns: 0,
                     ..self.mixer.draft(self.begun)
                 };
                 self.wants_one_landed = false;
-                let intent = self.meet(draft, flight, may_wait)?;
+                if !self.meet(draft, intent, flight, may_wait) {
+                    return false;
+                }
                 self.begun += 1;
                 self.has_thought = false;
-                Some(intent)
             }
-            Phase::Delete => self.next_in_delete(),
+            Phase::Delete => match self.next_in_delete() {
+                Some(next) => *intent = next,
+                None => return false,
+            },
         }
+        true
     }
 
     pub(crate) fn wants_one_landed(&self) -> bool {

@@ -15,21 +15,21 @@ impl Worker {
     /// The next intent where there was none: one that waits for the worker's own operations in
     /// flight comes when they complete.
     #[cold]
-    pub(super) fn next_after_completion(
+    pub(super) fn draw_after_completion(
         &mut self,
+        intent: &mut Intent,
         flight: usize,
         done: &mut Done,
-    ) -> Result<Option<Intent>, Left> {
+    ) -> Result<bool, Left> {
         loop {
             self.unless_stopping()?;
             if !self.tools.source.wants_one_landed() {
-                return Ok(None);
+                return Ok(false);
             }
             self.complete_next(None, done)?;
-            let may_wait = self.flights.is_empty();
-            let next = self.tools.source.next(done.phase, flight, may_wait);
-            if next.is_some() {
-                return Ok(next);
+            let (source, may_wait) = (&mut self.tools.source, self.flights.is_empty());
+            if source.draw(done.phase, intent, flight, may_wait) {
+                return Ok(true);
             }
         }
     }

@@ -126,12 +126,11 @@ impl Worker {
             return Ok(false);
         }
         let may_wait = self.is_synchronous || self.flights.is_empty();
-        match self.tools.source.next(done.phase, flight, may_wait) {
-            Some(next) => *intent = next,
-            None => match self.next_after_completion(flight, done)? {
-                Some(next) => *intent = next,
-                None => return Ok(false),
-            },
+        let source = &mut self.tools.source;
+        if !source.draw(done.phase, intent, flight, may_wait)
+            && !self.draw_after_completion(intent, flight, done)?
+        {
+            return Ok(false);
         }
         if self.tools.source.is_pure() {
             self.config.hasher.take(intent);

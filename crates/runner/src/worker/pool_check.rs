@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::Listing;
+use engine::{Listing, NameBytes};
 use record::Check;
 use workload::End;
 use workload::names::NameKind;
@@ -49,7 +49,7 @@ impl Worker {
         }
         let mut uncertain = self.config.failures.uncertain_names();
         let naming = self.config.namer.naming().clone();
-        let mut name = Vec::new();
+        let mut name = NameBytes::default();
         let mut places: BTreeMap<u32, Listing> = (0..self.config.namer.places())
             .map(|place| (place, Listing::default()))
             .collect();

@@ -28,10 +28,11 @@ impl Worker {
 
     /// Follows the stream of a phase for so many intents, without doing anything.
     pub(super) fn follow(&mut self, phase: Phase, mut left: u64, mut each: impl FnMut(&Intent)) {
+        let mut intent = Intent::NOTHING;
         while left > 0 && !self.tools.control.is_stopping() {
-            let Some(intent) = self.tools.source.next(phase, 0, true) else {
+            if !self.tools.source.draw(phase, &mut intent, 0, true) {
                 break;
-            };
+            }
             if self.tools.source.is_pure() {
                 self.config.hasher.take(&intent);
             }
