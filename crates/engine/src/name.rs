@@ -13,6 +13,50 @@ pub struct Name<'a> {
     pub relative: &'a CStr,
 }
 
+/// Appends the bytes of a name. None of them is a NUL: whoever makes a C string of them need not
+/// look for one.
+pub struct NameWriter<'a>(&'a mut Vec<u8>);
+
+impl<'a> NameWriter<'a> {
+    /// Appends to these.
+    #[inline]
+    pub fn new(to: &'a mut Vec<u8>) -> Self {
+        Self(to)
+    }
+
+    /// Appends a byte.
+    ///
+    /// # Panics
+    /// Where it is 0.
+    #[inline]
+    pub fn push(&mut self, byte: u8) {
+        assert!(byte != 0, "a name has no NUL in it");
+        self.0.push(byte);
+    }
+
+    /// Appends bytes.
+    ///
+    /// # Panics
+    /// Where one of them is 0.
+    #[inline]
+    pub fn extend(&mut self, bytes: &[u8]) {
+        assert!(!bytes.contains(&0), "a name has no NUL in it");
+        self.0.extend_from_slice(bytes);
+    }
+
+    /// Appends a number in decimal, with zeros before it up to `digits_min` digits.
+    #[inline]
+    pub fn push_decimal(&mut self, number: u64, digits_min: usize) {
+        let mut buffer = itoa::Buffer::new();
+        let digits = buffer.format(number).as_bytes();
+        if digits.len() < digits_min {
+            self.0
+                .resize(self.0.len() + digits_min - digits.len(), b'0');
+        }
+        self.0.extend_from_slice(digits);
+    }
+}
+
 /// What is given to an operation, and its copy.
 pub(crate) trait Owning<'a>: Copy {
     type Owned;

@@ -15,6 +15,8 @@ mod acting_user;
 mod buffers;
 mod calls;
 mod direct;
+mod path;
 mod system;
 
 pub use direct::probe_direct;
+pub use path::PathBuffer;

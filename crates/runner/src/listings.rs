@@ -1,6 +1,6 @@
 //! What listings of a pool's directories may show.
 
-use engine::{Listing, NameBytes};
+use engine::{Listing, NameWriter};
 use workload::names::NameKind;
 use workload::{Action, Intent};
 
@@ -23,7 +23,7 @@ pub(crate) enum Expected {
 pub(crate) struct Listings {
     naming: Naming,
     places: Vec<Option<Listing>>,
-    name: NameBytes,
+    name: Vec<u8>,
     /// By place, what is in flight, and by flight what was known when a listing began; empty where
     /// one operation is done after the other.
     entries: Vec<Entries>,
@@ -37,7 +37,7 @@ impl Listings {
         Self {
             naming,
             places: vec![Some(Listing::default()); places as usize],
-            name: NameBytes::with_capacity(256),
+            name: Vec::with_capacity(256),
             entries: (0..if may_meet { places } else { 0 })
                 .map(|_| Entries::default())
                 .collect(),
@@ -47,7 +47,8 @@ impl Listings {
 
     fn change(&mut self, place: u32, kind: NameKind, number: u64, change: fn(&mut Listing, &[u8])) {
         self.name.clear();
-        self.naming.write_name(kind, number, &mut self.name);
+        self.naming
+            .write_name(kind, number, &mut NameWriter::new(&mut self.name));
         if let Some(listing) = &mut self.places[place as usize] {
             change(listing, &self.name);
         }

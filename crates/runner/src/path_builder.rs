@@ -2,7 +2,8 @@
 
 use std::ffi::CStr;
 
-use engine::{Name, NameBytes, Operation, PathBuffer};
+use engine::{Name, NameWriter, Operation};
+use engines::PathBuffer;
 use workload::layout::Layout;
 use workload::names::{NameKind, Names};
 use workload::{Action, Intent, Work};
@@ -70,7 +71,7 @@ impl Naming {
     /// location itself.
     // A branch for most; the compiler makes a call of it where it may.
     #[inline(always)]
-    fn write_directory(&self, place: u32, kind: NameKind, to: &mut NameBytes) {
+    fn write_directory(&self, place: u32, kind: NameKind, to: &mut NameWriter<'_>) {
         match self {
             Self::Classic { subdirectories: 1 } => {}
             Self::Classic { .. } => {
@@ -101,7 +102,7 @@ impl Naming {
 
     /// A name without its directory.
     #[inline]
-    pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut NameBytes) {
+    pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut NameWriter<'_>) {
         match self {
             Self::Classic { .. } => to.push_decimal(number, 1),
             Self::Mix { names, .. } => names.write(kind, number, to),
@@ -118,8 +119,8 @@ pub(crate) struct Namer {
     /// have.
     first: Vec<PathBuffer>,
     second: Vec<PathBuffer>,
-    /// For what a symbolic link says.
-    target: PathBuffer,
+    /// For what is no path of a file: what a symbolic link says, and directories.
+    other: PathBuffer,
     value: [u8; 16],
 }
 
@@ -131,7 +132,7 @@ impl Namer {
             naming,
             second: paths.clone(),
             first: paths,
-            target: PathBuffer::default(),
+            other: PathBuffer::default(),
             value: *b"postmark 0000000",
         }
     }
@@ -155,15 +156,14 @@ impl Namer {
     /// The directory that holds the files of a place.
     pub(crate) fn directory(&mut self, place: u32) -> Name<'_> {
         let place = self.naming.at(place, self.places);
-        self.first[place.location].with(|bytes| {
-            let before = bytes.len();
+        let write = |to: &mut NameWriter<'_>| {
             place
                 .naming
-                .write_directory(place.inner, NameKind::File, bytes);
-            if bytes.len() > before {
-                bytes.pop();
-            }
-        })
+                .write_directory(place.inner, NameKind::File, to);
+        };
+        let relative = self.other.with(write).path.to_bytes();
+        let relative = relative.strip_suffix(b"/").unwrap_or(relative);
+        self.first[place.location].with(|to| to.extend(relative))
     }
 
     /// A directory of a location.
@@ -207,7 +207,7 @@ impl Namer {
             }
             Action::SetExtended | Action::GetExtended => extended(intent, name, &mut self.value),
             Action::SymbolicLink | Action::ReadLink => {
-                symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
+                symbolic_link(intent, name, (&mut self.second, &mut self.other), place)
             }
             _ => second_name(intent, name, content, &mut self.second, place),
         }
@@ -246,7 +246,7 @@ fn symbolic_link<'a>(
 ) -> Operation<'a> {
     let is_new = intent.action == Action::SymbolicLink;
     let file = if is_new { intent.number } else { intent.other };
-    let write = |bytes: &mut NameBytes| place.naming.write_name(NameKind::File, file, bytes);
+    let write = |to: &mut NameWriter<'_>| place.naming.write_name(NameKind::File, file, to);
     let target = target.with(write).path;
     if is_new {
         let name = place.write(second, NameKind::SymbolicLink, intent.other);

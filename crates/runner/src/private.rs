@@ -27,7 +27,7 @@ macro_rules! of_each {
 }
 
 impl Stream for PrivateStream {
-    #[inline]
+    #[inline(always)]
     fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool {
         of_each!(self, stream => stream.draw(phase, intent))
     }
@@ -70,7 +70,7 @@ impl Private {
         0
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn draw(&mut self, phase: Phase, intent: &mut Intent, _: usize, _: bool) -> bool {
         let is_one = self.stream.draw(phase, intent);
         if let (true, Some(listings)) = (is_one, &self.listings) {

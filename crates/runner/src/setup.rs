@@ -3,8 +3,8 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use engine::PathBuffer;
 use engine::namespace::DIRECTORY_MODE;
+use engines::PathBuffer;
 use engines::registry;
 use rundir::Life;
 use rundir::joined;

@@ -46,7 +46,8 @@ impl Source {
     /// the phase's end, where the run stops while a file is waited for, and where one [is not to
     /// be waited for](Self::wants_one_landed). Others' files are waited for only where none of
     /// the worker's own operations is in flight.
-    #[inline]
+    // What the loop does between two operations is one function: calls of it take 3 % more.
+    #[inline(always)]
     pub(crate) fn draw(
         &mut self,
         phase: Phase,

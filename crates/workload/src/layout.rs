@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use engine::NameBytes;
+use engine::NameWriter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -71,8 +71,7 @@ impl Shape {
     }
 
     /// Writes directory `index` of a level, with a slash behind every part.
-    #[inline]
-    fn write(self, level: u32, index: u32, to: &mut NameBytes) {
+    fn write(self, level: u32, index: u32, to: &mut NameWriter<'_>) {
         let (width, index) = (u64::from(self.width().max(1)), u64::from(index));
         let mut unit = self.on_level(level.saturating_sub(1));
         for _ in 0..level {
@@ -123,13 +122,16 @@ impl Layout {
     /// Appends the path of a place, relative to the location, with a slash at its end; nothing
     /// where that is the location itself.
     #[inline]
-    pub fn write_place(&self, place: u32, to: &mut NameBytes) {
-        self.shape.write(self.shape.depth(), place, to);
+    pub fn write_place(&self, place: u32, to: &mut NameWriter<'_>) {
+        // Most layouts are flat: their names are written without a call.
+        if self.shape != Shape::Flat {
+            self.shape.write(self.shape.depth(), place, to);
+        }
     }
 
     /// Appends the path of the directory in which a place's files lie.
     #[inline]
-    pub fn write_files_directory(&self, place: u32, to: &mut NameBytes) {
+    pub fn write_files_directory(&self, place: u32, to: &mut NameWriter<'_>) {
         self.write_place(place, to);
         if self.maildir {
             to.extend(Self::NEW);
@@ -138,7 +140,7 @@ impl Layout {
 
     /// Appends the path of the directory in which a place's temporary files lie.
     #[inline]
-    pub fn write_temporary_directory(&self, place: u32, to: &mut NameBytes) {
+    pub fn write_temporary_directory(&self, place: u32, to: &mut NameWriter<'_>) {
         self.write_place(place, to);
         if self.maildir {
             to.extend(Self::TEMPORARY);
@@ -152,21 +154,21 @@ impl Layout {
         let levels = (1..=shape.depth()).flat_map(move |level| {
             let count = u32::try_from(shape.on_level(level)).unwrap_or(u32::MAX);
             (0..count).map(move |index| {
-                let mut path = NameBytes::default();
-                shape.write(level, index, &mut path);
+                let mut path = Vec::new();
+                shape.write(level, index, &mut NameWriter::new(&mut path));
                 path
             })
         });
         let mail_places = if layout.maildir { layout.places() } else { 0 };
         let mail = (0..mail_places).flat_map(move |place| {
-            let mut paths = [NameBytes::default(), NameBytes::default()];
-            layout.write_files_directory(place, &mut paths[0]);
-            layout.write_temporary_directory(place, &mut paths[1]);
+            let mut paths = [Vec::new(), Vec::new()];
+            layout.write_files_directory(place, &mut NameWriter::new(&mut paths[0]));
+            layout.write_temporary_directory(place, &mut NameWriter::new(&mut paths[1]));
             paths
         });
         levels.chain(mail).map(|mut path| {
             path.pop();
-            path.to_vec()
+            path
         })
     }
 
@@ -258,7 +260,7 @@ mod tests {
 
     fn place(shape: &str, place: u32) -> String {
         let mut path = Vec::new();
-        layout(shape, false).write_place(place, &mut path);
+        layout(shape, false).write_place(place, &mut NameWriter::new(&mut path));
         String::from_utf8(path).unwrap()
     }
 
@@ -270,12 +272,12 @@ mod tests {
         assert_eq!(place("tree:10x3", 0), "s0/s0/s0/");
         assert_eq!(place("tree:1x2", 0), "s0/s0/");
         assert_eq!(place("tree:256x3", (1 << 24) - 1), "s255/s255/s255/");
-        let mut path = NameBytes::default();
-        path.extend(b"/mnt/");
-        layout("subdirs:5", true).write_files_directory(4, &mut path);
-        layout("flat", true).write_temporary_directory(0, &mut path);
-        layout("flat", false).write_temporary_directory(0, &mut path);
-        assert_eq!(*path, *b"/mnt/s4/new/tmp/");
+        let mut path = b"/mnt/".to_vec();
+        let to = &mut NameWriter::new(&mut path);
+        layout("subdirs:5", true).write_files_directory(4, to);
+        layout("flat", true).write_temporary_directory(0, to);
+        layout("flat", false).write_temporary_directory(0, to);
+        assert_eq!(path, b"/mnt/s4/new/tmp/");
     }
 
     #[test]
@@ -311,11 +313,11 @@ mod tests {
                         Layout::write_files_directory,
                         Layout::write_temporary_directory,
                     ] {
-                        let mut path = NameBytes::default();
-                        write(&layout, place, &mut path);
+                        let mut path = Vec::new();
+                        write(&layout, place, &mut NameWriter::new(&mut path));
                         path.pop();
-                        assert!(made.contains(&*path), "{shape}: no {path:?}");
-                        places.insert(path.to_vec());
+                        assert!(made.contains(&path), "{shape}: no {path:?}");
+                        places.insert(path);
                     }
                 }
                 assert_eq!(

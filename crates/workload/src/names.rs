@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use engine::NameBytes;
+use engine::NameWriter;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -106,7 +106,7 @@ impl Names {
 
     /// Appends the name of this kind with this number.
     #[inline]
-    pub fn write(&self, kind: NameKind, number: u64, to: &mut NameBytes) {
+    pub fn write(&self, kind: NameKind, number: u64, to: &mut NameWriter<'_>) {
         match self.form {
             NameForm::Decimal => to.push_decimal(number, 1),
             NameForm::Padded => to.push_decimal(number, usize::from(self.length)),
@@ -145,15 +145,19 @@ impl Names {
             }
         };
         // Written again it must be the same: no other spelling of a number is ours.
-        let mut written = NameBytes::with_capacity(name.len());
-        self.write(kind, number, &mut written);
-        (*written == *name).then_some((kind, number))
+        let mut written = Vec::with_capacity(name.len());
+        self.write(kind, number, &mut NameWriter::new(&mut written));
+        (written == name).then_some((kind, number))
     }
 
     /// The bytes of the longest name, of whatever kind, with a number up to `numbers_max`.
     pub fn length_max(&self, numbers_max: u64) -> usize {
-        let mut longest = NameBytes::default();
-        self.write(NameKind::Temporary, numbers_max, &mut longest);
+        let mut longest = Vec::new();
+        self.write(
+            NameKind::Temporary,
+            numbers_max,
+            &mut NameWriter::new(&mut longest),
+        );
         longest.len()
     }
 }
@@ -169,12 +173,13 @@ pub(crate) fn parse_decimal(digits: &[u8]) -> Option<u64> {
     })
 }
 
-fn push_hashed(number: u64, length: usize, to: &mut NameBytes) {
-    let end = to.len() + length.max(HASH_DIGITS);
+fn push_hashed(number: u64, length: usize, to: &mut NameWriter<'_>) {
+    let mut left = length.max(HASH_DIGITS);
     let mut hash = number;
-    while to.len() < end {
+    while left > 0 {
         hash = again(hash);
-        let digits = (end - to.len()).min(HASH_DIGITS);
+        let digits = left.min(HASH_DIGITS);
+        left -= digits;
         for digit in 0..digits {
             to.push(b"0123456789abcdef"[(hash >> (60 - 4 * digit)) as usize & 15]);
         }
@@ -247,9 +252,9 @@ mod tests {
     }
 
     fn written(text: &str, kind: NameKind, number: u64) -> String {
-        let mut bytes = NameBytes::default();
-        names(text).write(kind, number, &mut bytes);
-        String::from_utf8(bytes.to_vec()).unwrap()
+        let mut bytes = Vec::new();
+        names(text).write(kind, number, &mut NameWriter::new(&mut bytes));
+        String::from_utf8(bytes).unwrap()
     }
 
     const FORMS: [&str; 8] = [
@@ -289,13 +294,13 @@ mod tests {
         fn what_is_written_is_read(number: u64, shift in 0_u32..64, form in 0_usize..8,
             kind in 0_usize..5) {
             let (names, kind, number) = (names(FORMS[form]), NameKind::ALL[kind], number >> shift);
-            let mut name = NameBytes::default();
-            names.write(kind, number, &mut name);
+            let mut name = Vec::new();
+            names.write(kind, number, &mut NameWriter::new(&mut name));
             prop_assert_eq!(names.parse(&name), Some((kind, number)));
             prop_assert!(name.len() <= names.length_max(number) && name.len() < 256);
             // Nothing next to it says the same.
             for at in 0..name.len() {
-                let mut other = name.to_vec();
+                let mut other = name.clone();
                 other[at] ^= 1;
                 prop_assert!(names.parse(&other) != Some((kind, number)));
                 other.remove(at);
@@ -310,9 +315,9 @@ mod tests {
         ) {
             let names = names(FORMS[form]);
             if let Some((kind, number)) = names.parse(name.as_bytes()) {
-                let mut written = NameBytes::default();
-                names.write(kind, number, &mut written);
-                prop_assert_eq!(&*written, name.as_bytes());
+                let mut written = Vec::new();
+                names.write(kind, number, &mut NameWriter::new(&mut written));
+                prop_assert_eq!(written, name.as_bytes());
             }
         }
     }

@@ -208,7 +208,7 @@ fn batches_end_with_a_sync_of_the_file_system() {
     let mut syncs = Vec::new();
     for number in 0..12 {
         let mut path =
-            engine::PathBuffer::new(number % 2, ["/one/", "/two/"][number % 2].into()).unwrap();
+            engines::PathBuffer::new(number % 2, ["/one/", "/two/"][number % 2].into()).unwrap();
         let name = path.with(|to| to.extend(number.to_string().as_bytes()));
         if done(&mut session, &make::create(name, b"1")).last() == Some(&Step::SyncFileSystem) {
             syncs.push(number);
@@ -385,7 +385,7 @@ fn sessions_of_several_threads_share_files_and_clock() {
             let engine = &engine;
             scope.spawn(move || {
                 let mut session = open(engine);
-                let mut path = engine::PathBuffer::new(0, format!("{ROOT}/").into()).unwrap();
+                let mut path = engines::PathBuffer::new(0, format!("{ROOT}/").into()).unwrap();
                 let directory = thread as u32;
                 done(
                     &mut session,

@@ -356,7 +356,7 @@ fn number<'a, T: std::str::FromStr>(words: &mut impl Iterator<Item = &'a str>) -
 
 #[cfg(test)]
 mod tests {
-    use engine::PathBuffer;
+    use engines::PathBuffer;
 
     use super::*;
 

@@ -1,6 +1,6 @@
 use std::time::Duration;
 
-use engine::PathBuffer;
+use engines::PathBuffer;
 use workload::{Action, Mix, Workload};
 
 use super::entry::{Line, read};
@@ -28,7 +28,7 @@ fn works(mut log: Log, files: u64) {
             file: number,
             ..Intent::NOTHING
         };
-        let name = buffer.with(|to| to.extend(number.to_string().bytes()));
+        let name = buffer.with(|to| to.extend(number.to_string().as_bytes()));
         let operation = Operation::Create { name, content: &[] };
         let entered = log.begins(&intent, &operation).unwrap();
         let looks = Operation::Stat { name, bytes: None };
@@ -105,7 +105,7 @@ fn an_operation_is_on_disk_before_it_is_issued() {
     };
     let mut buffer = PathBuffer::new(0, Vec::new()).unwrap();
     for number in 1..20 {
-        let name = buffer.with(|to| to.extend(number.to_string().bytes()));
+        let name = buffer.with(|to| to.extend(number.to_string().as_bytes()));
         let entered = log.begins(&intent, &Operation::Delete { name }).unwrap();
         let lines = lines(&path);
         // The header, whole operations, the one that is about to be issued.

@@ -3,6 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use engine::NameWriter;
 use engine::namespace::Namespace;
 
 use super::error::PrepareError;
@@ -49,9 +50,11 @@ impl LayoutRequest {
             None if directories > 1 => format!("/s{}/{}", directories - 1, self.numbers_max).len(),
             None => format!("/{}", self.numbers_max).len(),
             Some(mix) => {
-                let mut deepest = engine::NameBytes::default();
-                mix.layout
-                    .write_temporary_directory(mix.layout.places() - 1, &mut deepest);
+                let mut deepest = Vec::new();
+                mix.layout.write_temporary_directory(
+                    mix.layout.places() - 1,
+                    &mut NameWriter::new(&mut deepest),
+                );
                 deepest.len() + mix.names.length_max(self.numbers_max) + 1
             }
         };

@@ -166,8 +166,8 @@ impl SharedPool {
         claimed
     }
 
-    /// Gives nothing where the shard is empty. `refused` is told when the file is not free, and says
-    /// whether it is waited for.
+    /// Gives nothing where the shard is empty. `refused` is told when the file is not free, and
+    /// says whether it is waited for.
     fn claim_in(
         &self,
         number: usize,

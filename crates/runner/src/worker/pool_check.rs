@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use engine::{Listing, NameBytes};
+use engine::{Listing, NameWriter};
 use record::Check;
 use workload::End;
 use workload::names::NameKind;
@@ -49,13 +49,13 @@ impl Worker {
         }
         let mut uncertain = self.config.failures.uncertain_names();
         let naming = self.config.namer.naming().clone();
-        let mut name = NameBytes::default();
+        let mut name = Vec::new();
         let mut places: BTreeMap<u32, Listing> = (0..self.config.namer.places())
             .map(|place| (place, Listing::default()))
             .collect();
         self.tools.source.pool(true, &mut |kept| {
             name.clear();
-            naming.write_name(kept.kind, kept.number, &mut name);
+            naming.write_name(kept.kind, kept.number, &mut NameWriter::new(&mut name));
             places.entry(kept.place).or_default().add(&name);
         });
         for (place, expected) in places {

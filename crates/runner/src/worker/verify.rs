@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
-use engine::{Failure, Listing, NameBytes, Operation, Ticket};
+use engine::{Failure, Listing, NameWriter, Operation, Ticket};
 use rundir::worker_status::Aside;
 use workload::Intent;
 use workload::names::NameKind;
@@ -106,9 +106,9 @@ impl Worker {
     ) -> Result<Option<String>, Failure> {
         let naming = self.config.namer.naming().clone();
         let written = |kind, number| {
-            let mut name = NameBytes::default();
-            naming.write_name(kind, number, &mut name);
-            name.to_vec()
+            let mut name = Vec::new();
+            naming.write_name(kind, number, &mut NameWriter::new(&mut name));
+            name
         };
         let mut wanted = HashSet::new();
         self.tools.source.pool(true, &mut |kept| {

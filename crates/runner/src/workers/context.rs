@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use engine::PathBuffer;
 use engine::namespace::ActingUser;
 use engine::{Engine, Settings, Stopping};
+use engines::PathBuffer;
 use record::Origin;
 use rundir::AckLog;
 use rundir::manifest::Position;

@@ -187,7 +187,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     let of_a_worker = |phase: &PhaseRecord| phase.workers.iter().map(|worker| worker.issued).max();
     let performed: u64 = record.actual.transactions().filter_map(of_a_worker).sum();
     let most = performed.saturating_mul(workers);
-    at.at_most(".transactions", transactions, most, "of so many workers");
+    at.at_most(".transactions", transactions, most, "of these workers");
     let most_of_one = if workload.mix().is_some() { 1 } else { 2 };
     let most = transactions.saturating_mul(most_of_one);
     at.at_most(".operations", operations, most, "of its transactions");

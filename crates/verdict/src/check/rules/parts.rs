@@ -40,12 +40,12 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
         );
         // Files that operations failed on are removed after a run that errors did not end.
         if actual.clean_up.is_some() && actual.errors.is_empty() {
-            of_run.broken(".clean_up", "it is there, although the run came to its end");
+            of_run.broken(".clean_up", "it is there, although the run was completed");
         }
         if actual.stalled.iter().any(|stalled| !stalled.came_back) {
             of_run.broken(
                 ".stalled",
-                "a call did not return, and the run came to its end",
+                "a call did not return, and the run was completed",
             );
         }
         phases_of(record, &mut of_run.below(".phases"));
