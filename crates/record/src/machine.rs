@@ -188,6 +188,15 @@ impl MachineOverTime {
             .map(|(began, ended)| *began..*ended)
     }
 
+    /// The columns whose numbers are states.
+    pub fn states(&self) -> Vec<States> {
+        let mut states = Vec::new();
+        self.clone().each(None, &mut |_, column, _| {
+            states.extend(column.states().cloned());
+        });
+        states
+    }
+
     /// How long these slices are together, in nanoseconds.
     pub fn ns_of(&self, slices: &Range<usize>) -> u64 {
         let spans = self.spans().skip(slices.start).take(slices.len());

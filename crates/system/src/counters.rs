@@ -90,14 +90,7 @@ impl Counters {
             process: or(self.process, &earlier.process),
             resident_bytes: self.resident_bytes,
             threads: or(self.threads, &earlier.threads),
-            system: SystemCounters {
-                times: or(self.system.times, &earlier.system.times),
-                context_switches: or(
-                    self.system.context_switches,
-                    &earlier.system.context_switches,
-                ),
-                ..self.system
-            },
+            system: self.system.or_earlier(&earlier.system),
             devices: match (self.devices, &earlier.devices) {
                 (Fact::Known(devices), Fact::Known(earlier)) => {
                     let known = devices.into_iter().map(|device| device.or_earlier(earlier));

@@ -62,6 +62,11 @@ pub(super) trait Column {
 
     /// Whether it has a number, or nothing, for each of so many slices.
     fn has(&self, slices: usize) -> bool;
+
+    /// Itself, if its numbers are states.
+    fn states(&self) -> Option<&States> {
+        None
+    }
 }
 
 impl Column for Counts {
@@ -91,6 +96,10 @@ impl Column for States {
 
     fn has(&self, slices: usize) -> bool {
         self.max.len() == slices && self.last.len() == slices
+    }
+
+    fn states(&self) -> Option<&States> {
+        Some(self)
     }
 }
 

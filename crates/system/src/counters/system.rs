@@ -1,7 +1,7 @@
 //! Counters of the machine: processors, tasks, and memory that waits to be
 //! written.
 
-use crate::fact::{Fact, both, grown};
+use crate::fact::{Fact, both, grown, or};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -41,6 +41,15 @@ impl SystemCounters {
             blocked_tasks: sources.line(STAT, &stat, "procs_blocked", " "),
             dirty_bytes: sources.kibibytes(MEMINFO, &memory, "Dirty"),
             write_back_bytes: sources.kibibytes(MEMINFO, &memory, "Writeback"),
+        }
+    }
+
+    /// This snapshot, and where a count could not be read in it that of an earlier one.
+    pub(super) fn or_earlier(self, earlier: &SystemCounters) -> SystemCounters {
+        SystemCounters {
+            times: or(self.times, &earlier.times),
+            context_switches: or(self.context_switches, &earlier.context_switches),
+            ..self
         }
     }
 

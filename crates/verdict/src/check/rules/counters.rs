@@ -99,21 +99,9 @@ fn kernel_units(scope: &Scope<'_>) -> [u64; 2] {
 /// The last state of a slice is one of those whose greatest it has; of a slice of one second both
 /// are one reading.
 fn states(machine: &MachineOverTime, at: &mut At<'_>) {
-    let system = &machine.system;
-    let devices = machine.devices.known().into_iter().flatten();
-    let all = [
-        &machine.process.resident_bytes,
-        &system.running_tasks,
-        &system.blocked_tasks,
-        &system.dirty_bytes,
-        &system.write_back_bytes,
-    ];
     let is_second = machine.width_ns == measure::SLICE_NS;
-    let differs = |(max, last)| last > max || (is_second && last != max);
-    for states in all
-        .into_iter()
-        .chain(devices.map(|device| &device.in_flight))
-    {
+    let differs = |(max, last): (&_, &_)| last > max || (is_second && last != max);
+    for states in machine.states() {
         if states.max.iter().zip(&states.last).any(differs) {
             let why = "the last state of a slice is not among those whose greatest it has";
             at.broken("", why);
