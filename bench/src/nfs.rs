@@ -83,16 +83,15 @@ impl Server {
             .stdout(Stdio::piped())
             .spawn()?;
         let (input, output) = (shell.stdin.take(), shell.stdout.take());
-        let mut orders = input.ok_or("the server's shell has no input")?;
         let mut server = Self {
             shell,
-            orders: None,
+            orders: input,
             answers: BufReader::new(output.ok_or("the server's shell has no output")?),
             directory,
         };
         server.expect("ready")?;
-        writeln!(orders, "start 1")?;
-        server.orders = Some(orders);
+        let orders = server.orders.as_mut();
+        writeln!(orders.ok_or("the server's shell has no input")?, "start 1")?;
         server.expect("started")?;
         Ok(server)
     }

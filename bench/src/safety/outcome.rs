@@ -146,7 +146,7 @@ impl Ended {
             let to = aside.join(format!("{number}"));
             match fs::rename(path, &to) {
                 Ok(()) => guests.rebase(path, &to),
-                // A guest that is gone was told of.
+                // Where the guest is gone, the look at all guests has reported that.
                 Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
             }
         }

@@ -2,7 +2,7 @@
 //! shown, tagged, exchanged.
 //!
 //! It is the only user of SQLite, and knows records only: where the file lies, and whether its file
-//! system is one of a network, is told by its caller. How it works:
+//! system is one of a network, its caller says. How it works:
 //! `run` has a row for every run, with what is searched and listed in columns
 //! ([`Headline`](verdict::Headline)); the record itself is JSON, compressed, in a table of its own,
 //! so that a list reads none of it. While a run goes on its phases lie beside that
@@ -38,7 +38,7 @@ mod write;
 pub use archive::Archive;
 pub use error::{ArchiveError, ArchiveErrorKind};
 pub use filter::Filter;
-pub use mark::{is_alive, own_mark};
+pub use mark::own_mark;
 pub use open::{JournalMode, Opening, Owner};
 pub use pending::{Pending, Waiting, leave_beside, may_leave_beside, waiting};
 pub use read::RunName;

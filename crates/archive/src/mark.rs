@@ -10,7 +10,7 @@ pub fn own_mark() -> Option<String> {
 
 /// Whether the process with this mark is alive, as far as this machine can tell: one of another
 /// machine, or of another boot, is not.
-pub fn is_alive(mark: &str) -> bool {
+pub(crate) fn is_alive(mark: &str) -> bool {
     is_alive_in(Path::new("/proc"), mark)
 }
 

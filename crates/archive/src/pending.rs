@@ -63,8 +63,8 @@ pub struct Waiting {
     id: RunId,
 }
 
-/// Leaves a record and its remarks in a file beside an archive, durably. `owner` is to own it where
-/// there is no archive yet; else the archive's owner is. Gives the file.
+/// Writes a record and its remarks durably to a file beside an archive, and returns its path. The
+/// file belongs to the archive's owner, or to `owner` if there is no archive yet.
 ///
 /// # Errors
 /// Where the file cannot be made or written, or there is one of its name.

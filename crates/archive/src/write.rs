@@ -259,7 +259,7 @@ impl Archive {
     }
 }
 
-/// What lists have of a run that goes on.
+/// The row of lists for a run that goes on.
 fn going(so_far: &Record) -> Headline {
     Headline {
         state: State::Going,

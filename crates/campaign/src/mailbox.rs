@@ -4,8 +4,8 @@ use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-/// The way to the thread. It ends when the orders have no sender any more, or the answers nobody
-/// who takes them.
+/// Both ends of a thread: orders go to it, answers come from it. The thread ends when either end is
+/// dropped.
 #[derive(Debug)]
 pub(crate) struct Mailbox<Order, Answer> {
     pub orders: Sender<Order>,

@@ -16,7 +16,7 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A count with the name of what is counted.
+/// A count with the name of what is counted. Names that end with `y` have a consonant before it.
 pub fn counted(number: u64, name: &str) -> String {
     match (number, name.strip_suffix('y')) {
         (1, _) => format!("1 {name}"),

@@ -30,15 +30,28 @@ impl PathBuffer {
         })
     }
 
-    /// The name that `write` appends to the location's path; a directory's ends with its separator
-    /// or without.
-    ///
-    /// # Panics
-    /// Where `write` appends a NUL.
+    /// The name that `write` appends to the location's path.
     #[inline]
     pub fn with(&mut self, write: impl FnOnce(&mut NameWriter<'_>)) -> Name<'_> {
         self.bytes.truncate(self.relative_at);
         write(&mut NameWriter::new(&mut self.bytes));
+        self.name()
+    }
+
+    /// The name of the directory that `write` appends, which may end it with a slash.
+    #[inline]
+    pub fn with_directory(&mut self, write: impl FnOnce(&mut NameWriter<'_>)) -> Name<'_> {
+        self.bytes.truncate(self.relative_at);
+        write(&mut NameWriter::new(&mut self.bytes));
+        if self.bytes[self.relative_at..].ends_with(b"/") {
+            self.bytes.pop();
+        }
+        self.name()
+    }
+
+    /// The name that has been written.
+    #[inline]
+    fn name(&mut self) -> Name<'_> {
         self.bytes.push(0);
         let path = &*self.bytes;
         let relative = &path[self.relative_at..];

@@ -10,7 +10,7 @@ use verdict::{ListedRun, State};
 /// Longer words are cut in tables of text, in characters.
 const WORD_MAX: usize = 9;
 
-/// Columns of numbers; all others are words.
+/// Columns of numbers in tables to read; all others are words.
 const NUMBERS: [&str; 5] = ["workers", "trans/s", "transactions/s", "p99", "p99 (µs)"];
 
 fn table(runs: &[ListedRun], columns: &str, cell: fn(&ListedRun, &str) -> Cell) -> Table {

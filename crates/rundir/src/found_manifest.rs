@@ -76,11 +76,13 @@ impl Manifest {
     /// run's that is about to begin; and a run that was killed at this point has made nothing
     /// yet.
     fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<FoundManifest, Errno> {
+        let changed = mark.facts()?.changed;
+        // Read after that: a mark that changes meanwhile is not younger than now.
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now_s = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         let lives = 0..CLAIM_LIVES.as_secs() as i64;
         let is_young = |(second, _): Stamp| lives.contains(&now_s.saturating_sub(second));
-        if mark.facts()?.changed.is_some_and(is_young) {
+        if changed.is_some_and(is_young) {
             return Ok(FoundManifest::Active(None));
         }
         let is_of_run = |name: &[u8]| {

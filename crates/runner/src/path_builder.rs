@@ -119,8 +119,8 @@ pub(crate) struct Namer {
     /// have.
     first: Vec<PathBuffer>,
     second: Vec<PathBuffer>,
-    /// For what is no path of a file: what a symbolic link says, and directories.
-    other: PathBuffer,
+    /// For what a symbolic link says.
+    target: PathBuffer,
     value: [u8; 16],
 }
 
@@ -132,7 +132,7 @@ impl Namer {
             naming,
             second: paths.clone(),
             first: paths,
-            other: PathBuffer::default(),
+            target: PathBuffer::default(),
             value: *b"postmark 0000000",
         }
     }
@@ -156,14 +156,11 @@ impl Namer {
     /// The directory that holds the files of a place.
     pub(crate) fn directory(&mut self, place: u32) -> Name<'_> {
         let place = self.naming.at(place, self.places);
-        let write = |to: &mut NameWriter<'_>| {
+        self.first[place.location].with_directory(|to| {
             place
                 .naming
                 .write_directory(place.inner, NameKind::File, to);
-        };
-        let relative = self.other.with(write).path.to_bytes();
-        let relative = relative.strip_suffix(b"/").unwrap_or(relative);
-        self.first[place.location].with(|to| to.extend(relative))
+        })
     }
 
     /// A directory of a location.
@@ -207,7 +204,7 @@ impl Namer {
             }
             Action::SetExtended | Action::GetExtended => extended(intent, name, &mut self.value),
             Action::SymbolicLink | Action::ReadLink => {
-                symbolic_link(intent, name, (&mut self.second, &mut self.other), place)
+                symbolic_link(intent, name, (&mut self.second, &mut self.target), place)
             }
             _ => second_name(intent, name, content, &mut self.second, place),
         }

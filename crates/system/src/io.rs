@@ -28,15 +28,7 @@ impl OwnIo {
     /// Up to now.
     pub fn read(sources: &Sources) -> OwnIo {
         let text = sources.feature(IO, "/proc/self/stat");
-        let count = |name: &str| {
-            text.as_ref().and_then(|text| {
-                let line = text
-                    .lines()
-                    .find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
-                let count = line.and_then(|count| count.trim().parse().ok());
-                Fact::found(count, || format!("{IO} has no line {name}"))
-            })
-        };
+        let count = |name| sources.line(IO, &text, name, ":");
         OwnIo {
             read_bytes: count("read_bytes"),
             written_bytes: count("write_bytes"),

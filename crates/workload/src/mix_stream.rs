@@ -215,7 +215,8 @@ impl MixStream {
         let at = match kind {
             NameKind::Link => 0,
             NameKind::SymbolicLink => 1,
-            _ => 2,
+            NameKind::Directory => 2,
+            NameKind::File | NameKind::Temporary => unreachable!("files are in no ring"),
         };
         &mut self.rings[at]
     }

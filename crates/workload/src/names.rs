@@ -178,11 +178,13 @@ fn push_hashed(number: u64, length: usize, to: &mut NameWriter<'_>) {
     let mut hash = number;
     while left > 0 {
         hash = again(hash);
-        let digits = left.min(HASH_DIGITS);
-        left -= digits;
-        for digit in 0..digits {
-            to.push(b"0123456789abcdef"[(hash >> (60 - 4 * digit)) as usize & 15]);
+        let mut digits = [0; HASH_DIGITS];
+        for (place, digit) in (1..).zip(&mut digits) {
+            *digit = b"0123456789abcdef"[hash.rotate_left(4 * place) as usize & 15];
         }
+        let wanted = left.min(HASH_DIGITS);
+        to.extend(&digits[..wanted]);
+        left -= wanted;
     }
 }
 

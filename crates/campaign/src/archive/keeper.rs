@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use archive::{Archive, ArchiveError, Imported, Owner, Remarks, own_mark};
 use document::sanitize;
 use record::{Completed, Record};
-use runner::{Event, Events, NoAnswer};
+use runner::{Event, Events};
 
 use super::place::ArchivePlace;
 use crate::error::Error;
@@ -217,13 +217,7 @@ fn leave_beside(
     let leave = move || archive::leave_beside(&archive, owner, &record, &remarks);
     match runner::within(PATIENCE_BESIDE, leave) {
         Ok(left) => left.map_err(|error| error.to_string()),
-        Err(NoAnswer::NoThread(cause)) => Err(format!(
-            "cannot start a thread for a file beside {shown}: {cause}"
-        )),
-        Err(_) => Err(format!(
-            "a file beside {shown} was not written within {} s",
-            PATIENCE_BESIDE.as_secs()
-        )),
+        Err(why) => Err(format!("cannot write a file beside {shown}: {why}")),
     }
 }
 

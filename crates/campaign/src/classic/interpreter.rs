@@ -112,7 +112,7 @@ impl<'a> Interpreter<'a> {
     /// A whole session: banner, configuration file, prompt. Gives the exit status.
     ///
     /// # Errors
-    /// Where the output does not take what is said, or `source` cannot be read.
+    /// Where writing the output or reading `source` fails.
     pub fn session(&mut self, file: Option<&Path>, source: &mut dyn PromptInput) -> io::Result<u8> {
         self.say(classic::banner(self.settings.edition))?;
         let mut next = self.start_up(file)?;

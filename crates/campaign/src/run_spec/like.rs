@@ -9,7 +9,7 @@ use spec::{Climb, Note, RunSpec};
 use workload::Workload;
 use workload::fingerprint::{self, GENERATORS_VERSION};
 
-/// What of an earlier run this one, with what is said beside, does not do.
+/// How this run differs from the earlier one that it is to be like, a note for each difference.
 pub(super) fn differs(earlier: &Record, spec: &RunSpec) -> Vec<Note> {
     let mut notes = Vec::new();
     // What has no fingerprint is refused elsewhere.

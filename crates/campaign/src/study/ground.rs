@@ -25,9 +25,9 @@ pub trait Ground {
     /// What ends it, with a reason that stands for itself.
     type Error;
 
-    /// A target in the state that each run of the cell begins with; nothing where a signal has
-    /// ended that. `churn` fills and churns a pool
-    /// there, where the cell has an age; it is not called where that state was saved.
+    /// Brings the target of a cell into the state that each of its runs begins with; `None` if a
+    /// signal came. If the cell has an age, `churn` fills and churns a pool there, unless that
+    /// state was saved before.
     ///
     /// # Errors
     /// Where it cannot be had.

@@ -13,7 +13,6 @@ use crate::pictures::scale::Scale;
 use crate::steps::by_load;
 use crate::text;
 
-/// A percentile of a step.
 pub(super) use crate::text::sweep::load;
 
 /// The step with the highest load that was sustained, with its place in the order of measurement;

@@ -1,4 +1,4 @@
-//! What is asked, as a word and as a table.
+//! What is asked, as a word.
 
 use std::path::Path;
 

@@ -100,7 +100,6 @@ fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
     }
 }
 
-/// The targets of the study. Nothing is made yet.
 /// The file of the page, where one is asked for.
 fn page(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Option<OutputFile>, Problem> {
     let inputs = arguments.file.iter().map(|file| Input::new("FILE", file));

@@ -124,8 +124,11 @@ fn slow_one(scope: &Scope<'_>, phase: &PhaseRecord, slow: &SlowOperation, at: &m
     let phase_ns = began_ns.saturating_sub(slack_ns)..=ended_ns.saturating_add(slack_ns);
     let lasted_ns = if scope.is_open(phase) { 0 } else { slow.ns };
     let completed_ns = slow.issued_ns.saturating_add(lasted_ns);
-    for ns in [slow.issued_ns, completed_ns] {
-        at.within(".issued_ns", ns, phase_ns.clone(), "in the phase");
+    for (field, ns) in [
+        (".issued_ns", slow.issued_ns),
+        (".issued_ns + ns", completed_ns),
+    ] {
+        at.within(field, ns, phase_ns.clone(), "in the phase");
     }
     if slow.worker >= scope.workers {
         at.broken(".worker", format!("there is no worker {}", slow.worker));

@@ -121,6 +121,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     // A run that was stopped may have had one synced.
     let is_told = is_synced || !spec.sync_phases || !phase.complete;
     at.due(".sync", phase.sync.is_some(), is_told.then_some(is_synced));
+    // Each phase of a run is watched for pauses, or none.
     let is_watched = scope.phases.iter().any(|phase| phase.pauses.is_some());
     let is_told = phase.complete && scope.record.actual.outcome != Outcome::Unfinished;
     let is_due = (is_watched && is_told).then_some(true);

@@ -215,13 +215,14 @@ impl At<'_> {
         }
     }
 
-    /// A part is there, or is not, as the spec asks for; where nothing follows from that, either.
+    /// A part is there, or is not, as the rest of the record requires; `None` where nothing follows
+    /// from that.
     pub(super) fn due(&mut self, part: &str, is_there: bool, is_due: impl Into<Option<bool>>) {
         let is_wrong = |is_due: &bool| *is_due != is_there;
         if let Some(is_due) = is_due.into().filter(is_wrong) {
             let why = match is_due {
-                true => "it is missing, although the spec asks for it",
-                false => "it is there, although the spec does not ask for it",
+                true => "it is missing, although the rest of the record requires it",
+                false => "it is there, although the rest of the record rules it out",
             };
             self.broken(part, why);
         }

@@ -120,8 +120,7 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     at.at_most(".ended_ns", sync.ended_ns, most, "before the next phase");
 }
 
-/// A thread watches for pauses from before the workers begin until after they have ended, in each
-/// phase of a run or in none.
+/// A thread watches for pauses from before the workers begin until after they have ended.
 fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
     let phase = &scope.phases[index];
     let Some(pauses) = phase.pauses else {

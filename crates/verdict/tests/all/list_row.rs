@@ -1,0 +1,32 @@
+//! Words of lists: an archive writes them by their names and reads them as JSON has them.
+
+use system::Class;
+use verdict::State;
+use verdict::list_row::{WorkKind, by_word, class_name};
+
+#[test]
+fn words_are_read_as_they_are_written() {
+    for state in [
+        State::Going,
+        State::Complete,
+        State::Interrupted,
+        State::PlaceGone,
+        State::Failed,
+        State::Unfinished,
+    ] {
+        assert_eq!(by_word(state.name()), Some(state));
+    }
+    for kind in [WorkKind::Classic, WorkKind::Mix] {
+        assert_eq!(by_word(kind.name()), Some(kind));
+    }
+    for class in [
+        Class::Memory,
+        Class::Overlay,
+        Class::Network,
+        Class::Block,
+        Class::Other,
+    ] {
+        assert_eq!(by_word(class_name(class)), Some(class));
+    }
+    assert_eq!(by_word::<State>("none"), None);
+}
