@@ -15,11 +15,11 @@
 //! when things happen within it does not.
 
 mod choice;
-mod guests;
 mod outcome;
 mod perform;
 mod study;
 mod tree;
+mod user_files;
 
 use crate::result::Result;
 use std::fs;
@@ -99,18 +99,18 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
             None => volume.insert(MountedVolume::in_memory(kind)?),
         };
         let mut dice = Draws::new(seed, "safety", round as u32);
-        let scene = mounted.path().join(format!("round-{round}"));
+        let round_dir = mounted.path().join(format!("round-{round}"));
         let is_fuse = *kind == "fuse";
         // A loop device over a file that this process serves could keep it from ending.
         let is_study = dice.once_in(STUDIES_ONCE_IN);
-        fs::create_dir(&scene)?;
+        fs::create_dir(&round_dir)?;
         let ended = match is_study {
-            true => study::round(&ours, &scene, !is_fuse, &mut dice),
-            false => perform::round(&ours, &scene, is_fuse, &mut dice),
+            true => study::round(&ours, &round_dir, !is_fuse, &mut dice),
+            false => perform::round(&ours, &round_dir, is_fuse, &mut dice),
         };
         let ended =
             ended.map_err(|error| format!("seed {seed}, round {round} on {kind}: {error}"))?;
-        remove(&scene)?;
+        remove(&round_dir)?;
         if let Some(signal) = caught() {
             return Err(format!("ended by signal {signal}").into());
         }
@@ -132,18 +132,18 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
 }
 
 /// Removes a scene, and unmounts what a failed round has left there in the way of the next one.
-fn remove(scene: &Path) -> Result<()> {
+fn remove(round_dir: &Path) -> Result<()> {
     let mounts = fs::read("/proc/self/mounts")?;
     let mounts = String::from_utf8_lossy(&mounts);
     let points = mounts.lines().filter_map(|line| line.split(' ').nth(1));
-    for point in points.filter(|point| Path::new(point).starts_with(scene)) {
+    for point in points.filter(|point| Path::new(point).starts_with(round_dir)) {
         let _ = Command::new("umount")
             .args(["--lazy", point])
             .stderr(Stdio::null())
             .status();
     }
-    fs::remove_dir_all(scene)
-        .map_err(|error| format!("cannot remove {}: {error}", scene.display()).into())
+    fs::remove_dir_all(round_dir)
+        .map_err(|error| format!("cannot remove {}: {error}", round_dir.display()).into())
 }
 
 fn seed_of_now() -> u64 {
@@ -169,7 +169,7 @@ struct Sum {
     killed: u64,
     with_left: u64,
     left: u64,
-    guests: u64,
+    user_files: u64,
 }
 
 impl Sum {
@@ -184,7 +184,7 @@ impl Sum {
             self.killed,
             self.with_left,
             self.left,
-            self.guests,
+            self.user_files,
         );
     }
 
@@ -194,6 +194,6 @@ impl Sum {
         self.killed += u64::from(ended.was_killed);
         self.with_left += u64::from(ended.left > 0);
         self.left += ended.left;
-        self.guests += ended.guests;
+        self.user_files += ended.user_files;
     }
 }

@@ -71,9 +71,9 @@ pub struct Round {
     /// What is mounted over is a file system of its own.
     pub over_tmpfs: bool,
     /// A user makes files while the run goes on.
-    pub guests_during: bool,
+    pub user_files_during: bool,
     /// And when nothing goes on.
-    pub guests_after: bool,
+    pub user_files_after: bool,
 }
 
 impl Incident {
@@ -127,8 +127,8 @@ impl Round {
                 Cleaning::BesideARun,
             ]),
             over_tmpfs: dice.once_in(2),
-            guests_during: dice.once_in(3),
-            guests_after: !dice.once_in(4),
+            user_files_during: dice.once_in(3),
+            user_files_after: !dice.once_in(4),
         }
     }
 }

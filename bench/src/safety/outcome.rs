@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-use super::guests::Guests;
+use super::user_files::UserFiles;
 use crate::process::Started;
 
 /// A run that goes on for so long after its event does not end.
@@ -31,7 +31,7 @@ pub struct Ended {
     pub was_killed: bool,
     /// Files of the run that `clean` has left, each named.
     pub left: u64,
-    pub guests: u64,
+    pub user_files: u64,
 }
 
 impl Ended {
@@ -58,15 +58,15 @@ impl Ended {
     }
 
     /// Logs a guest that was made.
-    pub fn log_guest(&mut self, when: &str, made: Option<String>) {
+    pub fn log_user_file(&mut self, when: &str, made: Option<String>) {
         if let Some(made) = made {
             self.log(format!("guest, {when}: {made}"));
         }
     }
 
     /// Takes the difference of each guest that is not as it was.
-    pub fn judge_guests(&mut self, guests: &Guests, when: &str) {
-        for difference in guests.differences() {
+    pub fn judge_user_files(&mut self, user_files: &UserFiles, when: &str) {
+        for difference in user_files.differences() {
             self.problem(format!("a guest is not as it was{when}: {difference}"));
         }
     }
@@ -114,10 +114,10 @@ impl Ended {
     }
 
     /// The end of a round: counts the guests, and lists the scene of a failure.
-    pub fn of_round(mut self, scene: &Path, guests: &Guests) -> Self {
-        self.guests = guests.all().len() as u64;
+    pub fn of_round(mut self, round_dir: &Path, user_files: &UserFiles) -> Self {
+        self.user_files = user_files.all().len() as u64;
         if !self.problems.is_empty() {
-            self.log(format!("what is there:\n{}", listed(scene)));
+            self.log(format!("what is there:\n{}", listed(round_dir)));
         }
         self
     }
@@ -125,19 +125,19 @@ impl Ended {
     /// Moves guests that are in the way aside, and with a directory what is in it.
     pub fn put_away(
         &mut self,
-        guests: &mut Guests,
+        user_files: &mut UserFiles,
         aside: &Path,
         is_in_the_way: impl Fn(&Path) -> bool,
     ) {
-        let all: Vec<PathBuf> = guests
+        let all: Vec<PathBuf> = user_files
             .all()
             .iter()
-            .map(|guest| guest.path.clone())
+            .map(|user_file| user_file.path.clone())
             .collect();
         let is_inside = |path: &Path| {
             path.ancestors()
                 .skip(1)
-                .any(|above| all.iter().any(|guest| guest == above))
+                .any(|above| all.iter().any(|user_file| user_file == above))
         };
         let paths = all
             .iter()
@@ -145,7 +145,7 @@ impl Ended {
         for (number, path) in (1..).zip(paths) {
             let to = aside.join(format!("{number}"));
             match fs::rename(path, &to) {
-                Ok(()) => guests.rebase(path, &to),
+                Ok(()) => user_files.rebase(path, &to),
                 // Where the guest is gone, the look at all guests has reported that.
                 Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
             }

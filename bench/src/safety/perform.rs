@@ -2,7 +2,7 @@
 
 mod incident;
 mod judgement;
-mod scene;
+mod setup;
 
 use crate::mounts::Mount;
 use crate::process::{Started, command};
@@ -17,9 +17,9 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::choice::{Cleaning, Incident, Round};
-use super::guests::Guests;
 use super::outcome::{Ended, PATIENCE, clean};
 use super::tree::{below, entries, is_file};
+use super::user_files::UserFiles;
 use crate::draws::Draws;
 
 /// The name of the mark that a run leaves.
@@ -28,32 +28,32 @@ const MANIFEST: &str = ".postmark-manifest.json";
 const PREFIX: &str = "postmark-";
 
 /// Performs a round in an empty directory.
-pub fn round(ours: &Path, scene: &Path, is_slow: bool, dice: &mut Draws) -> Result<Ended> {
+pub fn round(ours: &Path, round_dir: &Path, is_slow: bool, dice: &mut Draws) -> Result<Ended> {
     let mut performance = Performance {
         ours,
-        scene: scene.to_owned(),
-        mail: scene.join("mail"),
-        elsewhere: scene.join("elsewhere"),
+        round_dir: round_dir.to_owned(),
+        mail: round_dir.join("mail"),
+        elsewhere: round_dir.join("elsewhere"),
         round: Round::choose(dice, is_slow),
-        guests: Guests::default(),
+        user_files: UserFiles::default(),
         ended: Ended::default(),
         mounts: Vec::new(),
         structure: BTreeSet::new(),
         to_clean: Vec::new(),
     };
     performance.perform(dice)?;
-    Ok(std::mem::take(&mut performance.ended).of_round(scene, &performance.guests))
+    Ok(std::mem::take(&mut performance.ended).of_round(round_dir, &performance.user_files))
 }
 
 struct Performance<'a> {
     ours: &'a Path,
-    scene: PathBuf,
+    round_dir: PathBuf,
     /// The location of the run.
     mail: PathBuf,
     /// Outside of it: what links lead to.
     elsewhere: PathBuf,
     round: Round,
-    guests: Guests,
+    user_files: UserFiles,
     ended: Ended,
     mounts: Vec<Mount>,
     /// What the round itself has made, and is neither a guest nor a run's.
@@ -65,22 +65,22 @@ struct Performance<'a> {
 impl Performance<'_> {
     fn perform(&mut self, dice: &mut Draws) -> Result<()> {
         self.ended.log(format!("{:?}", self.round));
-        self.set_the_scene(dice)?;
+        self.set_up(dice)?;
         let mut run = self.start()?;
         self.until_the_moment(&mut run)?;
-        if self.round.guests_during {
-            self.guests.told_by_contents = !self.round.face.is_prompt();
+        if self.round.user_files_during {
+            self.user_files.told_by_contents = !self.round.face.is_prompt();
             for _ in 0..dice.between(1, 3) {
                 let directory = self.a_directory_of_the_run(dice);
-                self.guest_called_as_the_runs(&directory, dice)?;
+                self.user_file_named_like_the_runs(&directory, dice)?;
             }
-            self.guests.told_by_contents = false;
+            self.user_files.told_by_contents = false;
             std::thread::sleep(dice.up_to(Duration::from_millis(30)));
         }
         self.event(&run, dice)?;
         self.end_of_run(&mut run)?;
-        if self.round.guests_after {
-            self.guests_after(dice)?;
+        if self.round.user_files_after {
+            self.user_files_after(dice)?;
         }
         let code = self.clean_as_chosen(dice)?;
         self.judge(code)
@@ -90,7 +90,7 @@ impl Performance<'_> {
         let mut command = Command::new(self.ours);
         command
             .args(&self.round.face.words)
-            .current_dir(&self.scene);
+            .current_dir(&self.round_dir);
         match self.round.face.commands.clone() {
             Some(commands) => {
                 let commands = format!("set location {}\n{commands}", self.mail.display());
@@ -150,26 +150,29 @@ impl Performance<'_> {
     }
 
     fn directories_below(&self, directory: &Path) -> Vec<PathBuf> {
-        let all = below(directory, &|path| self.is_guest(path)).into_iter();
-        let own = all.filter(|(path, is_directory)| *is_directory && !self.is_guest(path));
+        let all = below(directory, &|path| self.is_user_file(path)).into_iter();
+        let own = all.filter(|(path, is_directory)| *is_directory && !self.is_user_file(path));
         own.map(|(path, _)| path).collect()
     }
 
-    fn is_guest(&self, path: &Path) -> bool {
-        self.guests.all().iter().any(|guest| guest.path == path)
+    fn is_user_file(&self, path: &Path) -> bool {
+        self.user_files
+            .all()
+            .iter()
+            .any(|user_file| user_file.path == path)
     }
 
     fn end_of_run(&mut self, run: &mut Started) -> Result<()> {
         let Round {
             event,
-            guests_during,
+            user_files_during,
             ..
         } = self.round;
         let is_allowed = |status: ExitStatus| match (event.signal(), status.code()) {
             // Before it has taken its signals for itself.
             (Some(sent), None) => status.signal() == Some(sent.as_raw()),
             (Some(Signal::INT), Some(130)) | (Some(Signal::TERM), Some(143)) => true,
-            (_, code) if event == Incident::Nothing && !guests_during => code == Some(0),
+            (_, code) if event == Incident::Nothing && !user_files_during => code == Some(0),
             (_, code) => matches!(code, Some(0..=2)),
         };
         self.ended.end("the run", run, is_allowed).map(drop)

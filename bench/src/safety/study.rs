@@ -16,9 +16,9 @@ use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
 use self::choice::{Change, End, StudyRound};
-use super::guests::Guests;
 use super::outcome::{Ended, PATIENCE, clean};
 use super::tree::{entries, name_of};
+use super::user_files::UserFiles;
 use crate::draws::Draws;
 use crate::process::Started;
 
@@ -40,31 +40,33 @@ const NAMES: [&str; 9] = [
 ];
 
 /// Performs a round in an empty directory.
-pub fn round(ours: &Path, scene: &Path, has_loops: bool, dice: &mut Draws) -> Result<Ended> {
+pub fn round(ours: &Path, round_dir: &Path, has_loops: bool, dice: &mut Draws) -> Result<Ended> {
     let [images, elsewhere, other, aside] =
-        ["images", "elsewhere", "other", "aside"].map(|name| scene.join(name));
+        ["images", "elsewhere", "other", "aside"].map(|name| round_dir.join(name));
     for path in [&images, &elsewhere, &other, &aside] {
         fs::create_dir(path)?;
     }
     let mut performance = StudyPerformance {
         ours,
         round: StudyRound::choose(&images, &other, has_loops, dice),
-        scene: scene.to_owned(),
+        round_dir: round_dir.to_owned(),
         images,
         elsewhere,
         other,
         aside,
-        guests: Guests::default(),
+        user_files: UserFiles::default(),
         ended: Ended::default(),
         users: Vec::new(),
     };
     performance.perform(dice)?;
-    Ok(performance.ended.of_round(scene, &performance.guests))
+    Ok(performance
+        .ended
+        .of_round(round_dir, &performance.user_files))
 }
 
 struct StudyPerformance<'a> {
     ours: &'a Path,
-    scene: PathBuf,
+    round_dir: PathBuf,
     images: PathBuf,
     elsewhere: PathBuf,
     /// A target that the study does not make.
@@ -72,7 +74,7 @@ struct StudyPerformance<'a> {
     /// Where the user puts own files away.
     aside: PathBuf,
     round: StudyRound,
-    guests: Guests,
+    user_files: UserFiles,
     ended: Ended,
     /// Directories that the user has made or moved, and an image that was moved.
     users: Vec<PathBuf>,
@@ -83,20 +85,20 @@ impl StudyPerformance<'_> {
         self.ended.log(format!("{:?}", self.round));
         // A killed study may have been about to write to what it had just made: files of a user's
         // are not empty.
-        self.guests.told_by_contents = true;
+        self.user_files.told_by_contents = true;
         for name in [
             "letter",
             "postmark-made-of-somebody",
             "postmark-made-1-2-3.bak",
             "image",
         ] {
-            self.guest(&self.images.join(name), "before the study", dice)?;
+            self.user_file(&self.images.join(name), "before the study", dice)?;
         }
         let mut command = Command::new(self.ours);
         command
             .args(&self.round.words)
             .arg("--archive")
-            .arg(self.scene.join("archive.db"));
+            .arg(self.round_dir.join("archive.db"));
         let mut study = Started::new(command.stdin(Stdio::null()))?;
         self.change(&mut study, dice)?;
         let end = self.round.end;
@@ -112,10 +114,10 @@ impl StudyPerformance<'_> {
         if !self.end_of_study(&mut study)? {
             return Ok(());
         }
-        if self.round.guests_after {
+        if self.round.user_files_after {
             for directory in self.made_directories() {
                 let name = dice.one(&NAMES);
-                self.guest(&directory.join(name), "after the study", dice)?;
+                self.user_file(&directory.join(name), "after the study", dice)?;
             }
         }
         if self.round.cleans_twice {
@@ -147,9 +149,9 @@ impl StudyPerformance<'_> {
         Ok(true)
     }
 
-    fn guest(&mut self, path: &Path, when: &str, dice: &mut Draws) -> Result<()> {
-        let made = self.guests.make(path, &self.elsewhere, dice)?;
-        self.ended.log_guest(when, made);
+    fn user_file(&mut self, path: &Path, when: &str, dice: &mut Draws) -> Result<()> {
+        let made = self.user_files.make(path, &self.elsewhere, dice)?;
+        self.ended.log_user_file(when, made);
         Ok(())
     }
 
@@ -199,14 +201,14 @@ impl StudyPerformance<'_> {
                     self.users.push(directory.clone());
                     let when = "in another directory of the name";
                     for _ in 0..dice.between(1, 5) {
-                        self.guest(&directory.join(dice.one(&NAMES)), when, dice)?;
+                        self.user_file(&directory.join(dice.one(&NAMES)), when, dice)?;
                     }
                 }
             }
-            Change::Guests => {
+            Change::UserFiles => {
                 for _ in 0..dice.between(1, 4) {
                     let when = "among what is made";
-                    self.guest(&directory.join(dice.one(&NAMES)), when, dice)?;
+                    self.user_file(&directory.join(dice.one(&NAMES)), when, dice)?;
                 }
             }
             Change::ExchangeImage => {
@@ -214,7 +216,7 @@ impl StudyPerformance<'_> {
                 let moved = self.images.join("moved");
                 if fs::rename(directory.join(name), &moved).is_ok() {
                     self.users.push(moved);
-                    self.guest(&directory.join(name), "in the place of what was made", dice)?;
+                    self.user_file(&directory.join(name), "in the place of what was made", dice)?;
                 }
             }
         }

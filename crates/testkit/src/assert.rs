@@ -17,43 +17,43 @@ impl<T: Debug + ?Sized> Assert for T {
 }
 
 /// Asserts what a text says; a failure shows the text.
-pub trait Says {
+pub trait Shows {
     /// # Panics
     /// Where the text does not have these words.
-    fn says(&self, words: &str) -> &Self;
+    fn shows(&self, words: &str) -> &Self;
 
     /// The same of several words, between bars.
     ///
     /// # Panics
     /// Where one of them is missing.
-    fn says_all(&self, words: &str) -> &Self;
+    fn shows_all(&self, words: &str) -> &Self;
 
     /// # Panics
     /// Where the text has these words.
-    fn does_not_say(&self, words: &str) -> &Self;
+    fn does_not_show(&self, words: &str) -> &Self;
 
     /// # Panics
     /// Where the text begins otherwise.
     fn begins_with(&self, words: &str) -> &Self;
 }
 
-impl Says for str {
+impl Shows for str {
     #[track_caller]
-    fn says(&self, words: &str) -> &Self {
+    fn shows(&self, words: &str) -> &Self {
         assert!(self.contains(words), "'{words}' is not in\n{self}");
         self
     }
 
     #[track_caller]
-    fn says_all(&self, words: &str) -> &Self {
+    fn shows_all(&self, words: &str) -> &Self {
         words.split('|').for_each(|words| {
-            self.says(words.trim());
+            self.shows(words.trim());
         });
         self
     }
 
     #[track_caller]
-    fn does_not_say(&self, words: &str) -> &Self {
+    fn does_not_show(&self, words: &str) -> &Self {
         assert!(!self.contains(words), "'{words}' is in\n{self}");
         self
     }

@@ -11,7 +11,7 @@ pub mod runs;
 mod table;
 mod timed;
 
-pub use assert::{Assert, Says};
+pub use assert::{Assert, Shows};
 pub use random::{Random, number_of};
 pub use records::{kept, transactions};
 pub use runs::{run, simulate};

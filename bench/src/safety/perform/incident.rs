@@ -29,9 +29,11 @@ impl Performance<'_> {
                 self.mounts.clear();
                 // What was the location is at its own path from now on, and what was beneath it is
                 // there.
-                self.guests.rebase(&self.mail, &self.scene.join("real"));
-                self.guests.rebase(&self.scene.join("beneath"), &self.mail);
-                self.to_clean.push(self.scene.join("real"));
+                self.user_files
+                    .rebase(&self.mail, &self.round_dir.join("real"));
+                self.user_files
+                    .rebase(&self.round_dir.join("beneath"), &self.mail);
+                self.to_clean.push(self.round_dir.join("real"));
             }
         }
         Ok(())
@@ -50,11 +52,11 @@ impl Performance<'_> {
         let mut away = there.clone().into_os_string();
         away.push(".old");
         let away = PathBuf::from(away);
-        let prepared = self.scene.join("prepared");
+        let prepared = self.round_dir.join("prepared");
         fs::create_dir(&prepared)?;
         let is_prepared = dice.once_in(2);
         if is_prepared {
-            self.several_guests(&prepared, dice)?;
+            self.several_user_files(&prepared, dice)?;
         }
         match fs::rename(&there, &away) {
             Ok(()) => {}
@@ -65,13 +67,13 @@ impl Performance<'_> {
             }
             Err(error) => return Err(error.into()),
         }
-        self.guests.rebase(&there, &away);
+        self.user_files.rebase(&there, &away);
         fs::rename(&prepared, &there)?;
-        self.guests.rebase(&prepared, &there);
+        self.user_files.rebase(&prepared, &there);
         self.ended
             .log(format!("{} is now {}", there.display(), away.display()));
         if !is_prepared {
-            self.several_guests(&there, dice)?;
+            self.several_user_files(&there, dice)?;
         }
         // The user has renamed the one and made the other: they may stay, even where the run had
         // made it.
@@ -83,15 +85,15 @@ impl Performance<'_> {
     }
 
     /// So many that some have the numbers of files of the run.
-    pub(super) fn several_guests(&mut self, directory: &Path, dice: &mut Draws) -> Result<()> {
+    pub(super) fn several_user_files(&mut self, directory: &Path, dice: &mut Draws) -> Result<()> {
         for _ in 0..dice.between(1, 12) {
-            self.guest_called_as_the_runs(directory, dice)?;
+            self.user_file_named_like_the_runs(directory, dice)?;
         }
         Ok(())
     }
 
     pub(super) fn mount_over(&mut self, dice: &mut Draws) -> Result<()> {
-        let over = self.scene.join("over");
+        let over = self.round_dir.join("over");
         self.make_structure(&over)?;
         if self.round.over_tmpfs {
             let mount = Mount::new(
@@ -101,7 +103,7 @@ impl Performance<'_> {
             )?;
             self.mounts.push(mount);
         }
-        self.several_guests(&over, dice)?;
+        self.several_user_files(&over, dice)?;
         let mount = Mount::new(&["--bind", &over.to_string_lossy()], &self.mail, true)?;
         self.mounts.push(mount);
         Ok(())

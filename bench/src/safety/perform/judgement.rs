@@ -32,7 +32,7 @@ fn is_manifest(path: &Path) -> bool {
 impl Performance<'_> {
     /// All is over: what is there is what should be.
     pub(super) fn judge(&mut self, code: u8) -> Result<()> {
-        self.ended.judge_guests(&self.guests, "");
+        self.ended.judge_user_files(&self.user_files, "");
         let rest = self.rest();
         let files = rest.files.iter().filter(|path| !is_manifest(path));
         let files: Vec<&PathBuf> = files.collect();
@@ -79,8 +79,8 @@ impl Performance<'_> {
         // A directory of the run's in which a guest lies cannot be removed; its name is told, and
         // the user does so.
         for path in directories {
-            let mut guests = self.guests.all().iter();
-            if !guests.any(|guest| guest.path.starts_with(path)) && !has_files {
+            let mut user_files = self.user_files.all().iter();
+            if !user_files.any(|user_file| user_file.path.starts_with(path)) && !has_files {
                 self.ended
                     .problem_of(path, "is left, and holds nothing of a user's");
             } else if !self.has_named(path) {
@@ -93,7 +93,7 @@ impl Performance<'_> {
     /// Whether the run or `clean` has said that this stays. Where the directory was renamed since,
     /// by the name that it had.
     fn has_named(&self, path: &Path) -> bool {
-        let path = path.strip_prefix(&self.scene).unwrap_or(path);
+        let path = path.strip_prefix(&self.round_dir).unwrap_or(path);
         let path = path.to_string_lossy();
         let (first, rest) = path.split_once('/').unwrap_or((&path, ""));
         let is_location = matches!(first, "mail.old" | "real" | "over");
@@ -110,27 +110,27 @@ impl Performance<'_> {
 
     /// Puts away what is left and named, and every guest; then `clean` is to finish.
     fn finish_by_hand(&mut self, rest: &Rest) -> Result<()> {
-        let aside = self.scene.join("aside");
+        let aside = self.round_dir.join("aside");
         self.make_structure(&aside)?;
         for path in rest.files.iter().filter(|path| !is_manifest(path)) {
             fs::remove_file(path)?;
         }
         let is_meant = |path: &Path| !path.starts_with(&self.elsewhere);
-        self.ended.put_away(&mut self.guests, &aside, is_meant);
+        self.ended.put_away(&mut self.user_files, &aside, is_meant);
         let code = self.clean_all()?;
         let rest = self.rest();
         let left = (!rest.is_empty()).then_some(&rest as &dyn Debug);
         self.ended.judge_last_clean(code, left);
         self.ended
-            .judge_guests(&self.guests, ", after the second clean");
+            .judge_user_files(&self.user_files, ", after the second clean");
         Ok(())
     }
 
     /// What is in the scene and is neither a guest nor the round's own.
     fn rest(&self) -> Rest {
         let mut rest = Rest::default();
-        for (path, is_directory) in below(&self.scene, &|_| false) {
-            if self.is_guest(&path) || self.structure.contains(&path) {
+        for (path, is_directory) in below(&self.round_dir, &|_| false) {
+            if self.is_user_file(&path) || self.structure.contains(&path) {
                 continue;
             }
             if is_directory {

@@ -16,7 +16,7 @@ pub(super) enum Change {
     /// Moves it away, and that is all.
     Move,
     /// Puts own files into it.
-    Guests,
+    UserFiles,
     /// Moves an image away, and puts an own file in its place.
     ExchangeImage,
 }
@@ -36,7 +36,7 @@ pub(super) struct StudyRound {
     pub(super) end: End,
     pub(super) end_after: Duration,
     pub(super) cleans_twice: bool,
-    pub(super) guests_after: bool,
+    pub(super) user_files_after: bool,
 }
 
 impl StudyRound {
@@ -73,15 +73,15 @@ impl StudyRound {
                 Change::Exchange,
                 Change::Exchange,
                 Change::Move,
-                Change::Guests,
-                Change::Guests,
+                Change::UserFiles,
+                Change::UserFiles,
                 Change::ExchangeImage,
             ]),
             change_after: dice.up_to(Duration::from_millis(800)),
             end,
             end_after: dice.up_to(Duration::from_millis(800)),
             cleans_twice: dice.once_in(3),
-            guests_after: dice.once_in(2),
+            user_files_after: dice.once_in(2),
         }
     }
 }

@@ -12,10 +12,14 @@ use crate::safety::tree::{below, entries, name_of};
 impl StudyPerformance<'_> {
     /// What is in the directory for images and is no guest: paths in it, mounts, and loop devices.
     pub(super) fn left(&self) -> Vec<String> {
-        let guests = self.guests.all();
-        let is_guest = |path: &Path| guests.iter().any(|guest| path.starts_with(&guest.path));
-        let all = below(&self.images, &is_guest).into_iter();
-        let own = all.filter(|(path, _)| !is_guest(path) && !self.users.contains(path));
+        let user_files = self.user_files.all();
+        let is_user_file = |path: &Path| {
+            user_files
+                .iter()
+                .any(|user_file| path.starts_with(&user_file.path))
+        };
+        let all = below(&self.images, &is_user_file).into_iter();
+        let own = all.filter(|(path, _)| !is_user_file(path) && !self.users.contains(path));
         let mut left: Vec<String> = own.map(|(path, _)| path.display().to_string()).collect();
         let images = self.images.display().to_string();
         let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
@@ -31,7 +35,7 @@ impl StudyPerformance<'_> {
     }
 
     pub(super) fn judge(&mut self, code: u8) {
-        self.ended.judge_guests(&self.guests, "");
+        self.ended.judge_user_files(&self.user_files, "");
         let left = self.left();
         // Those directories are named in which something is left; the manifest is there with it.
         self.ended.left = left.len() as u64;
@@ -62,7 +66,8 @@ impl StudyPerformance<'_> {
     /// rest.
     pub(super) fn finish_by_hand(&mut self) -> Result<()> {
         let is_ours = |path: &Path| path.starts_with(&self.images);
-        self.ended.put_away(&mut self.guests, &self.aside, is_ours);
+        self.ended
+            .put_away(&mut self.user_files, &self.aside, is_ours);
         for path in self.users.clone() {
             match fs::symlink_metadata(&path) {
                 Ok(facts) if facts.is_dir() && !path.ends_with("old") => fs::remove_dir_all(&path)?,
@@ -77,7 +82,7 @@ impl StudyPerformance<'_> {
         let left = (!left.is_empty()).then_some(&left as &dyn Debug);
         self.ended.judge_last_clean(code, left);
         self.ended
-            .judge_guests(&self.guests, ", after the last clean");
+            .judge_user_files(&self.user_files, ", after the last clean");
         // Signs of life of runs on a file system that is gone: nobody needs them.
         for path in states() {
             fs::remove_file(path)?;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use archive::{
     Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Opening, Owner, Remarks, RunName,
 };
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use verdict::State;
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal, of_program};
@@ -31,8 +31,8 @@ fn is_refused(path: &Path, expected: &str) -> ArchiveError {
     let names_before = names(path);
     let error = open_with(path, JournalMode::WriteAhead, true).unwrap_err();
     let told = error.to_string();
-    told.says(expected);
-    told.says(path.to_str().unwrap()).says("--archive");
+    told.shows(expected);
+    told.shows(path.to_str().unwrap()).shows("--archive");
     assert!(
         fs::read(path).unwrap() == before,
         "the file was changed: {told}"
@@ -79,7 +79,7 @@ fn a_link_that_leads_nowhere_is_told() {
                 "the symbolic link {} points to {to}, which does not exist",
                 link.display()
             );
-            error.says(&expected).says("--archive FILE");
+            error.shows(&expected).shows("--archive FILE");
         }
     }
     assert!(!at("unmounted").exists());
@@ -591,7 +591,7 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
     let told = String::from_utf8_lossy(&ended.stderr);
     assert!(ended.status.success(), "{with}, mode {mode:o}: {told}");
     let tests = String::from_utf8_lossy(&ended.stdout);
-    tests.says("1 passed");
+    tests.shows("1 passed");
 }
 
 /// An archive of the first version, in a directory or a file that cannot be written, is read

@@ -11,7 +11,7 @@ use archive::{
     may_leave_beside, waiting,
 };
 use record::RunId;
-use testkit::Says;
+use testkit::Shows;
 use verdict::State;
 
 use crate::support::{ImportOne, directory, file, head, open, open_within, parts, run};
@@ -270,7 +270,7 @@ fn a_record_never_takes_the_place_of_a_file() {
     let error = leave_beside(&path, None, &run(1), &Remarks::default())
         .unwrap_err()
         .to_string();
-    error.says("cannot write").says("File exists");
+    error.shows("cannot write").shows("File exists");
     assert_eq!(fs::read_to_string(&left).unwrap(), "somebody's");
     assert_eq!(others(&directory).len(), 1);
 }
@@ -292,7 +292,7 @@ fn it_is_known_before_whether_a_record_could_be_left() {
     assert_eq!(others(&directory), [left]);
     let nowhere = directory.path().join("no/directory/archive.db");
     let error = may_leave_beside(&nowhere).unwrap_err().to_string();
-    error.says("cannot write a file in").says("No such file");
+    error.shows("cannot write a file in").shows("No such file");
     assert!(leave_beside(&nowhere, None, &run(1), &Remarks::default()).is_err());
     assert_eq!(waiting(&nowhere), []);
 }

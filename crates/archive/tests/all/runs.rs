@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use archive::{Archive, Filter, Imported, JournalMode, Remarks, RunName, Tag, own_mark};
 use record::{Fact, Outcome, Record};
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use verdict::{Headline, Level, ListedRun, State};
 
 use crate::support::processes::{ARCHIVE, WITH, another, journal};
@@ -504,9 +504,9 @@ fn a_word_that_is_not_known_is_told_with_its_run() {
         let archive = open(&path);
         let error = archive.list(&Filter::default()).unwrap_err().to_string();
         error
-            .says("run 2 of ")
-            .says(&format!("has the unknown {column} 'splendid"));
-        error.says("newer postmark");
+            .shows("run 2 of ")
+            .shows(&format!("has the unknown {column} 'splendid"));
+        error.shows("newer postmark");
         assert!(!error.contains('\u{1b}'), "{error}");
         assert_eq!(archive.find(&RunName::Number(1)).unwrap().number, Some(1));
     }

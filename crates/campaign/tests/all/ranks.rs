@@ -14,7 +14,7 @@ use runner::{
 };
 use spec::EngineName;
 use tempfile::TempDir;
-use testkit::Says;
+use testkit::Shows;
 use testkit::runs::{by, private};
 use verdict::Summary;
 use workload::arrivals::ArrivalProcess;
@@ -343,13 +343,13 @@ fn a_refusal_in_a_step_is_told_on_all() {
     let nowhere = |_| request(&missing, 3, Climb::Ranks(vec![1, 3]), true);
     for came in perform(3, nowhere, |_, _, _| None) {
         let refused = came.outcome.unwrap_err().to_string();
-        refused.says("missing");
+        refused.shows("missing");
     }
     // As is what asks for more ranks than there are.
     let more = |_| request(at.path(), 3, Climb::Ranks(vec![3]), true);
     for came in perform(2, more, |_, _, _| None) {
         let refused = came.outcome.unwrap_err().to_string();
-        refused.says("--ranks 3 requires");
+        refused.shows("--ranks 3 requires");
     }
 }
 

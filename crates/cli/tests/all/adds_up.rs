@@ -14,7 +14,7 @@ use runner::{
 use serde_json::Value;
 use spec::Durability;
 use testkit::runs::{shared, uniform};
-use testkit::{Random, Says, number_of};
+use testkit::{Random, Shows, number_of};
 use verdict::check::check;
 use verdict::{PhaseSummary, Rate, Summary};
 use workload::arrivals::ArrivalProcess;
@@ -323,7 +323,7 @@ fn adds_up(record: &Record) {
             .map(|transactions| transactions.rate.count)
     );
     let text = report::text::render(record);
-    text.says(summary.verdict.level.name());
+    text.shows(summary.verdict.level.name());
     let checked = check(&json, &|_| None).unwrap();
     assert!(checked.differences.is_empty(), "{:?}", checked.differences);
     assert!(checked.broken.is_empty(), "{:?}", checked.broken);

@@ -19,12 +19,12 @@ use archive::{Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Open
 use record::Record;
 use verdict::ListedRun;
 
-use crate::support::faces::postmark;
-use crate::support::{Ended, Running, Scene};
+use crate::support::interface::postmark;
+use crate::support::{Ended, Running, TestDir};
 
 /// Somebody who has a data folder of their own, and a directory to run in.
 struct Home {
-    scene: Scene,
+    test_dir: TestDir,
     target: PathBuf,
 }
 
@@ -34,14 +34,14 @@ const LITTLE: &str =
 
 impl Home {
     fn new() -> Self {
-        let scene = Scene::in_memory();
-        let target = scene.directory("target");
-        Self { scene, target }
+        let test_dir = TestDir::in_memory();
+        let target = test_dir.directory("target");
+        Self { test_dir, target }
     }
 
     /// Where the archive is unless another is said.
     fn archive(&self) -> PathBuf {
-        self.scene.path().join("data/postmark/archive.db")
+        self.test_dir.path().join("data/postmark/archive.db")
     }
 
     /// The program with words that have no blanks in them; runs are in the target.
@@ -52,29 +52,29 @@ impl Home {
         }
         command
             .env_remove("POSTMARK_ARCHIVE")
-            .env("XDG_DATA_HOME", self.scene.path().join("data"))
-            .current_dir(self.scene.path());
+            .env("XDG_DATA_HOME", self.test_dir.path().join("data"))
+            .current_dir(self.test_dir.path());
         command
     }
 
     fn end(&self, command: Command) -> Ended {
-        Running::to_its_end(command, self.scene.path())
+        Running::run_to_end(command, self.test_dir.path())
     }
 
     /// The program's end after words.
-    fn says(&self, words: &str) -> Ended {
+    fn shows(&self, words: &str) -> Ended {
         self.end(self.command(words))
     }
 
     /// Asserts a row: words, the exit status, and what is said.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
-        self.says(words).ends(expected);
+        self.shows(words).ends(expected);
     }
 
     /// Its standard output, where all was well.
     fn answer(&self, words: &str) -> String {
-        let ended = self.says(words);
+        let ended = self.shows(words);
         ended.code(0);
         ended.output
     }

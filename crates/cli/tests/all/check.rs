@@ -9,27 +9,27 @@ use serde_json::{Value, json};
 use testkit::Assert;
 use verdict::check::DIFFERENCES_MAX;
 
-use crate::support::faces::postmark;
-use crate::support::{Ended, Running, Scene};
+use crate::support::interface::postmark;
+use crate::support::{Ended, Running, TestDir};
 
 /// Long enough for nothing that makes a verdict INVALID.
 const LITTLE: &str = "--files 40 --transactions 200 --seed 7";
 
 /// The program with words that have no blanks in them.
-fn says(scene: &Scene, words: &str) -> Ended {
+fn shows(test_dir: &TestDir, words: &str) -> Ended {
     let mut command = postmark(words);
-    command.current_dir(scene.path());
-    Running::to_its_end(command, scene.path())
+    command.current_dir(test_dir.path());
+    Running::run_to_end(command, test_dir.path())
 }
 
 /// A record of a run with more options, in a file of the scene.
-fn run(scene: &Scene, name: &str, options: &str) -> PathBuf {
-    scene.directory("target");
+fn run(test_dir: &TestDir, name: &str, options: &str) -> PathBuf {
+    test_dir.directory("target");
     let words = format!(
         "run --quiet --no-overhead --target target --format json --output {name} {options}"
     );
-    says(scene, &words).code(0);
-    scene.path().join(name)
+    shows(test_dir, &words).code(0);
+    test_dir.path().join(name)
 }
 
 /// The same record with something altered.
@@ -58,7 +58,7 @@ fn code_of(record: &Path) -> i32 {
 
 #[test]
 fn records_of_runs_of_every_kind_agree() {
-    let scene = Scene::in_memory();
+    let test_dir = TestDir::in_memory();
     for (number, options) in [
         "",
         "--edition 1.0 --workers 3",
@@ -78,13 +78,13 @@ fn records_of_runs_of_every_kind_agree() {
             format!("{LITTLE} {options}")
         };
         let name = format!("run-{number}.json");
-        let record = run(&scene, &name, &options);
-        let ended = says(&scene, &format!("check {name}"));
+        let record = run(&test_dir, &name, &options);
+        let ended = shows(&test_dir, &format!("check {name}"));
         let code = code_of(&record);
         ended
             .code(code)
             .assert(ended.output.lines().count() == 1, &options);
-        ended.says(if code == 0 {
+        ended.shows(if code == 0 {
             ": agrees; "
         } else {
             "breaks a rule; INVALID ("
@@ -96,15 +96,15 @@ fn records_of_runs_of_every_kind_agree() {
 #[test]
 fn kept_records_of_runs_break_no_rule_of_consistency() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../verdict/tests/versions");
-    let scene = Scene::in_memory();
+    let test_dir = TestDir::in_memory();
     let names = crate::support::names(&kept).unwrap();
     assert!(names.iter().any(|name| name == "1-sweep.json"), "{names:?}");
     for name in names
         .iter()
         .filter(|name| Path::new(name).extension().is_some_and(|end| end == "json"))
     {
-        let ended = says(
-            &scene,
+        let ended = shows(
+            &test_dir,
             &format!("check --format json {}", kept.join(name).display()),
         );
         let found = &answer(&ended)[0];
@@ -115,8 +115,8 @@ fn kept_records_of_runs_break_no_rule_of_consistency() {
 
 #[test]
 fn what_was_altered_is_told_with_its_path_and_both_values() {
-    let scene = Scene::in_memory();
-    let record = run(&scene, "run.json", LITTLE);
+    let test_dir = TestDir::in_memory();
+    let record = run(&test_dir, "run.json", LITTLE);
     let rate: Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
     let rate = rate["summary"]["transactions"]["per_second"].clone();
     altered(
@@ -125,8 +125,8 @@ fn what_was_altered_is_told_with_its_path_and_both_values() {
         "/summary/transactions/per_second",
         |value| *value = json!(1e6),
     );
-    let ended = says(&scene, "check rate.json");
-    ended.code(1).says("rate.json: differs").says(&format!(
+    let ended = shows(&test_dir, "check rate.json");
+    ended.code(1).shows("rate.json: differs").shows(&format!(
         "  summary.transactions.per_second: 1000000.0 in the file, {rate} derived"
     ));
 
@@ -137,22 +137,22 @@ fn what_was_altered_is_told_with_its_path_and_both_values() {
             json!("valid")
         };
     });
-    says(&scene, "check verdict.json")
+    shows(&test_dir, "check verdict.json")
         .code(1)
-        .says("summary.verdict.level: \"");
+        .shows("summary.verdict.level: \"");
 
     altered(&record, "lacking.json", "", |value| {
         drop(value.as_object_mut().unwrap().remove("summary"));
     });
-    says(&scene, "check lacking.json")
+    shows(&test_dir, "check lacking.json")
         .code(1)
-        .says("summary: not in the file, {");
+        .shows("summary: not in the file, {");
 
     altered(&record, "many.json", "/summary", |value| {
         let fields = (0..50).map(|number| (format!("field{number}"), json!([number])));
         value.as_object_mut().unwrap().extend(fields);
     });
-    let ended = says(&scene, "check many.json --format json");
+    let ended = shows(&test_dir, "check many.json --format json");
     let found = &answer(ended.code(1))[0];
     assert_eq!(
         found["differences"]["first"].as_array().unwrap().len(),
@@ -165,15 +165,15 @@ fn what_was_altered_is_told_with_its_path_and_both_values() {
         "{found}"
     );
     assert_eq!(found["is_right"], false);
-    says(&scene, "check many.json")
+    shows(&test_dir, "check many.json")
         .code(1)
-        .says("  and 30 more differences");
+        .shows("  and 30 more differences");
 }
 
 #[test]
 fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
-    let scene = Scene::in_memory();
-    let record = run(&scene, "run.json", LITTLE);
+    let test_dir = TestDir::in_memory();
+    let record = run(&test_dir, "run.json", LITTLE);
     type Alter = fn(&mut Value);
     let more: Alter = |value| *value = json!(value.as_u64().unwrap() + 1);
     let other_hash: Alter = |value| *value = json!("xxh3-128:00000000000000000000000000000000");
@@ -205,9 +205,9 @@ fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
     ];
     for (rule, pointer, alter) in cases {
         altered(&record, "altered.json", pointer, alter);
-        let ended = says(&scene, "check altered.json");
+        let ended = shows(&test_dir, "check altered.json");
         ended.ends("1 | breaks a rule");
-        ended.says(&format!("  {rule}: record."));
+        ended.shows(&format!("  {rule}: record."));
     }
     altered(
         &record,
@@ -215,7 +215,7 @@ fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
         "/record/actual/phases/1/segments/0/ended_ns",
         |value| *value = json!(0),
     );
-    says(&scene, "check altered.json").code(1).says(
+    shows(&test_dir, "check altered.json").code(1).shows(
         "altered.json: breaks a rule\n  consistency: \
          record.actual.phases[1].segments[0].ended_ns: ",
     );
@@ -223,19 +223,19 @@ fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
 
 #[test]
 fn an_invalid_run_breaks_a_rule_with_the_reasons_names() {
-    let scene = Scene::in_memory();
-    let record = run(&scene, "short.json", "--files 5 --transactions 10");
+    let test_dir = TestDir::in_memory();
+    let record = run(&test_dir, "short.json", "--files 5 --transactions 10");
     assert_eq!(code_of(&record), 1);
-    let ended = says(&scene, "check short.json");
+    let ended = shows(&test_dir, "check short.json");
     ended.ends("1 | short.json: breaks a rule; INVALID ( | too-short");
 }
 
 #[test]
 fn what_is_no_record_is_told_with_exit_status_2() {
-    let scene = Scene::in_memory();
-    let record = run(&scene, "run.json", LITTLE);
+    let test_dir = TestDir::in_memory();
+    let record = run(&test_dir, "run.json", LITTLE);
     let text = fs::read_to_string(&record).unwrap();
-    let write = |name: &str, text: &str| fs::write(scene.path().join(name), text).unwrap();
+    let write = |name: &str, text: &str| fs::write(test_dir.path().join(name), text).unwrap();
     write("text.json", "no JSON\n");
     write("empty.json", "");
     write("cut.json", &text[..text.len() / 2]);
@@ -253,10 +253,10 @@ fn what_is_no_record_is_told_with_exit_status_2() {
         ("missing.json", "cannot read it: "),
         ("target", "cannot read it: "),
     ] {
-        let ended = says(&scene, &format!("check {name}"));
-        ended.code(2).says(&format!("{name}: ")).says(told);
+        let ended = shows(&test_dir, &format!("check {name}"));
+        ended.code(2).shows(&format!("{name}: ")).shows(told);
         ended.assert(ended.output.lines().count() == 1, "one line");
-        let answered = answer(says(&scene, &format!("check --format json {name}")).code(2));
+        let answered = answer(shows(&test_dir, &format!("check --format json {name}")).code(2));
         assert_eq!(answered.len(), 1);
         assert_eq!(
             (&answered[0]["file"], &answered[0]["is_right"]),
@@ -270,34 +270,34 @@ fn what_is_no_record_is_told_with_exit_status_2() {
         );
     }
     // The other file is checked all the same.
-    let ended = says(&scene, "check text.json run.json");
+    let ended = shows(&test_dir, "check text.json run.json");
     ended
         .code(2)
-        .says("text.json: not a record: ")
-        .says("run.json: ");
+        .shows("text.json: not a record: ")
+        .shows("run.json: ");
     assert_eq!(ended.output.lines().count(), 2);
-    says(&scene, "check").code(2);
+    shows(&test_dir, "check").code(2);
 }
 
 #[test]
 fn several_records_in_a_file_and_standard_input_are_checked_one_by_one() {
-    let scene = Scene::in_memory();
-    let record = run(&scene, "run.json", LITTLE);
+    let test_dir = TestDir::in_memory();
+    let record = run(&test_dir, "run.json", LITTLE);
     altered(&record, "bad.json", "/summary/elapsed_ns", |value| {
         *value = json!(1)
     });
-    let both =
-        ["run.json", "bad.json"].map(|name| fs::read_to_string(scene.path().join(name)).unwrap());
-    fs::write(scene.path().join("both.json"), both.join("\n")).unwrap();
-    let ended = says(&scene, "check both.json");
+    let both = ["run.json", "bad.json"]
+        .map(|name| fs::read_to_string(test_dir.path().join(name)).unwrap());
+    fs::write(test_dir.path().join("both.json"), both.join("\n")).unwrap();
+    let ended = shows(&test_dir, "check both.json");
     ended
         .code(1)
-        .says("both.json, document 1: ")
-        .says("both.json, document 2: differs");
+        .shows("both.json, document 1: ")
+        .shows("both.json, document 2: differs");
 
     let mut command = postmark("check -");
-    command.current_dir(scene.path());
+    command.current_dir(test_dir.path());
     command.stdin(Stdio::from(fs::File::open(&record).unwrap()));
-    let ended = Running::to_its_end(command, scene.path());
-    ended.code(code_of(&record)).says("standard input: ");
+    let ended = Running::run_to_end(command, test_dir.path());
+    ended.code(code_of(&record)).shows("standard input: ");
 }

@@ -7,11 +7,11 @@ use std::process::Command;
 use archive::{Archive, JournalMode, Opening, Remarks};
 use record::{Outcome, Phase, Record, RunId, StudyPart};
 use serde_json::Value;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use crate::runs::Run;
-use crate::support::faces::program;
-use crate::support::{Ended, Running, Scene};
+use crate::support::interface::program;
+use crate::support::{Ended, Running, TestDir};
 
 const DESIGN: &str = r#"name = "pair"
 targets = [{ name = "old", at = "/mnt/old" }, { name = "new", at = "/mnt/new" }]
@@ -23,27 +23,27 @@ preset = "mail"
 const NOISE: [f64; 5] = [1.0, 1.004, 0.997, 1.002, 0.996];
 
 struct Archived {
-    scene: Scene,
+    test_dir: TestDir,
     run: Record,
     runs: u64,
 }
 
 impl Archived {
     fn new() -> Self {
-        let scene = Scene::in_memory();
-        let target = scene.directory("target");
+        let test_dir = TestDir::in_memory();
+        let target = test_dir.directory("target");
         let options = "--quiet --no-overhead --storage posix --files 40 --transactions 500 --seed \
                        7 --archive none";
         let run = Run::new(&target, options).perform().record;
         Self {
-            scene,
+            test_dir,
             run,
             runs: 0,
         }
     }
 
     fn path(&self) -> PathBuf {
-        self.scene.path().join("archive.db")
+        self.test_dir.path().join("archive.db")
     }
 
     fn open(&self) -> Archive {
@@ -130,15 +130,15 @@ impl Archived {
     }
 
     /// The program with words, in which `_` stands for a blank.
-    fn says(&self, words: &str) -> Ended {
+    fn shows(&self, words: &str) -> Ended {
         let mut command: Command = Running::command(program());
         let words = words.split(' ').map(|word| word.replace('_', " "));
         command.args(words).arg("--archive").arg(self.path());
-        Running::to_its_end(command, self.scene.path())
+        Running::run_to_end(command, self.test_dir.path())
     }
 
     fn answer(&self, words: &str) -> String {
-        let ended = self.says(words);
+        let ended = self.shows(words);
         ended.code(0);
         ended.output
     }
@@ -175,17 +175,17 @@ fn a_study_is_compared_by_its_blocks() {
     ] {
         let told = one_line(&archived.answer(words));
         assert!(told.contains("new makes 0.70"), "{words:?}: {told}");
-        told.says("of old's transactions/s (95 % interval 0.");
-        told.says(", 10 blocks)")
-            .says("A/A noise of transactions/s: 0.")
-            .says("Verdicts of the runs: 30 ");
+        told.shows("of old's transactions/s (95 % interval 0.");
+        told.shows(", 10 blocks)")
+            .shows("A/A noise of transactions/s: 0.")
+            .shows("Verdicts of the runs: 30 ");
     }
     let csv = archived.answer("compare pair --format csv --metric transactions --metric cpu");
     assert_eq!(csv.lines().count(), 3, "{csv}");
     let json: Value = serde_json::from_str(&archived.answer("compare pair --format json")).unwrap();
     assert_eq!(json[0]["rows"][0]["count"], 10);
     let markdown = archived.answer("compare pair --format markdown");
-    markdown.says("| new | transactions | 0.7");
+    markdown.shows("| new | transactions | 0.7");
 }
 
 #[test]
@@ -198,18 +198,18 @@ fn a_gate_passes_fails_or_does_not_know() {
     ] {
         let mut archived = Archived::new();
         archived.study(factor, 10);
-        let ended = archived.says(GATE);
+        let ended = archived.shows(GATE);
         ended.code(code);
         ended
             .output
             .begins_with(&format!("Gate {word}: new against old"));
-        ended.output.says("these requirements need");
-        let ended = archived.says("gate old new --require transactions_>=_0.97 --format json");
+        ended.output.shows("these requirements need");
+        let ended = archived.shows("gate old new --require transactions_>=_0.97 --format json");
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
         assert_eq!(json["decision"], word);
         // Five new blocks are enough to decide what is clear, and two decide nothing.
-        let confirm = |after| archived.says(&format!("{GATE} --confirm {after}"));
+        let confirm = |after| archived.shows(&format!("{GATE} --confirm {after}"));
         confirm(5).code(code);
         confirm(8).code(5);
         confirm(10).code(2);
@@ -222,7 +222,7 @@ fn a_gate_without_a_baseline_is_an_error() {
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 1.0, 6);
     let gate = |archived: &Archived, sides: &str| {
-        let ended = archived.says(&format!("gate {sides} --require transactions_>=_0.9"));
+        let ended = archived.shows(&format!("gate {sides} --require transactions_>=_0.9"));
         (ended.status.code(), ended.errors)
     };
     assert_eq!(gate(&archived, "base next").0, Some(0));
@@ -235,7 +235,7 @@ fn a_gate_without_a_baseline_is_an_error() {
     }
     let (code, told) = gate(&archived, "broken next");
     told.assert(code == Some(2) && told.contains("all 6 runs of 'broken' are INVALID"));
-    archived.says("gate base next").code(2);
+    archived.shows("gate base next").code(2);
     for wrong in [
         "transactions_>=_1.0",
         "transactions_<=_1.1",
@@ -243,7 +243,7 @@ fn a_gate_without_a_baseline_is_an_error() {
         "transactions",
     ] {
         archived
-            .says(&format!("gate base next --require {wrong}"))
+            .shows(&format!("gate base next --require {wrong}"))
             .code(2);
     }
 }
@@ -254,27 +254,27 @@ fn archived_runs_are_compared_where_they_are_alike() {
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 2.0, 6);
     let told = one_line(&archived.answer("compare base next"));
-    told.says("next makes 2.0")
-        .says("6 and 6 runs, not interleaved");
+    told.shows("next makes 2.0")
+        .shows("6 and 6 runs, not interleaved");
     let told = one_line(&archived.answer("compare 1..6 7,8,9"));
-    told.says("no interval: that needs 5 runs of each");
+    told.shows("no interval: that needs 5 runs of each");
     let told = one_line(&archived.answer("compare 1 last"));
-    told.says("one run each; no interval");
+    told.shows("one run each; no interval");
     let mut cold = archived.copy(1.0);
     cold.spec.cache = record::Cache::Warm;
     archived.add(&cold, "warm");
-    let ended = archived.says("compare base warm");
+    let ended = archived.shows("compare base warm");
     ended.code(2);
-    ended.errors.says("differ in cache state (warm, as-is)");
+    ended.errors.shows("differ in cache state (warm, as-is)");
     let told = one_line(&archived.answer("compare base warm --unlike"));
-    told.says("the sides differ in cache state (warm, as-is)");
+    told.shows("the sides differ in cache state (warm, as-is)");
     for wrong in [
         "compare base",
         "compare 1..3 2",
         "compare 90..99 1",
         "compare base 99",
     ] {
-        archived.says(wrong).code(2);
+        archived.shows(wrong).code(2);
     }
 }
 
@@ -290,11 +290,11 @@ fn a_side_that_fails_its_operations_is_not_called_faster() {
         "compare base failing",
         "gate base failing --require transactions_>=_0.9",
     ] {
-        let ended = archived.says(words);
+        let ended = archived.shows(words);
         ended.code(2);
         let told = one_line(&ended.errors);
-        told.says("failing failed 59.9 % of its operations and base 0.0 %")
-            .says("add --unlike");
+        told.shows("failing failed 59.9 % of its operations and base 0.0 %")
+            .shows("add --unlike");
     }
     for format in ["text", "markdown", "csv"] {
         let told = archived.answer(&format!("compare base failing --unlike --format {format}"));

@@ -112,9 +112,9 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
 
 /// Runs commands in their order, in a directory of their own.
 pub fn perform(document: &str, commands: &[String]) {
-    let scene = original::directory();
+    let test_dir = original::directory();
     let elsewhere = tempfile::tempdir().unwrap();
-    let [target, programs] = ["target", "programs"].map(|name| scene.path().join(name));
+    let [target, programs] = ["target", "programs"].map(|name| test_dir.path().join(name));
     fs::create_dir(&target).unwrap();
     fs::create_dir(&programs).unwrap();
     std::os::unix::fs::symlink(original::ours(), programs.join("postmark")).unwrap();
@@ -122,12 +122,12 @@ pub fn perform(document: &str, commands: &[String]) {
         let scaled = scaled(command, &target, &elsewhere.path().join("ack.log"));
         let output = Command::new("sh")
             .args(["-c", &scaled])
-            .current_dir(scene.path())
+            .current_dir(test_dir.path())
             .env(
                 "PATH",
                 format!("{}:{}", programs.display(), std::env::var("PATH").unwrap()),
             )
-            .env("POSTMARK_ARCHIVE", scene.path().join("archive.db"))
+            .env("POSTMARK_ARCHIVE", test_dir.path().join("archive.db"))
             .output()
             .unwrap();
         // Runs as short as these are INVALID, and `check` and `gate` say so.

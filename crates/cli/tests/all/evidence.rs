@@ -11,8 +11,8 @@ use verdict::summary::{Behind, DurabilityTier, EvidenceSummary};
 
 use crate::mounted;
 use crate::runs::{Ran, Run};
-use crate::support::faces::program_for_all;
-use crate::support::{FileSystem, Running, Scene, Volume, is_met, is_root, names, tool};
+use crate::support::interface::program_for_all;
+use crate::support::{FileSystem, Running, TestDir, Volume, is_met, is_root, names, tool};
 
 use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
 
@@ -115,13 +115,13 @@ fn situation(name: &str, at: &Path, options: &str, expected: &Expected) -> Ran {
 struct Disk {
     at: PathBuf,
     volume: Volume,
-    scene: Scene,
+    test_dir: TestDir,
 }
 
 impl Disk {
     fn new(kind: FileSystem) -> Self {
-        let scene = Scene::new();
-        let disk = Self::sparse_in(kind, scene);
+        let test_dir = TestDir::new();
+        let disk = Self::sparse_in(kind, test_dir);
         let image = disk.image();
         let file = rustix::fs::open(&image, OFlags::RDWR, Mode::empty()).unwrap();
         let bytes = std::fs::metadata(&image).unwrap().len();
@@ -129,14 +129,18 @@ impl Disk {
         disk
     }
 
-    fn sparse_in(kind: FileSystem, scene: Scene) -> Self {
-        let at = scene.directory("mount");
-        let volume = Volume::with_image(kind, &scene, &at, 512, &[]).past_the_cache();
-        Self { at, volume, scene }
+    fn sparse_in(kind: FileSystem, test_dir: TestDir) -> Self {
+        let at = test_dir.directory("mount");
+        let volume = Volume::with_image(kind, &test_dir, &at, 512, &[]).past_the_cache();
+        Self {
+            at,
+            volume,
+            test_dir,
+        }
     }
 
     fn image(&self) -> PathBuf {
-        let entries = std::fs::read_dir(self.scene.path()).unwrap();
+        let entries = std::fs::read_dir(self.test_dir.path()).unwrap();
         let mut paths = entries.map(|entry| entry.unwrap().path());
         paths
             .find(|path| {
@@ -162,8 +166,8 @@ impl Disk {
 
 /// The scene must be on a disk: below a file in memory everything is memory.
 pub fn is_on_a_disk() -> bool {
-    let scene = Scene::new();
-    let target = system::Target::read(&system::Sources::default(), scene.path());
+    let test_dir = TestDir::new();
+    let target = system::Target::read(&system::Sources::default(), test_dir.path());
     is_met(
         target.class == Fact::Known(system::Class::Block),
         "temporary files on a disk (TMPDIR)",
@@ -172,7 +176,7 @@ pub fn is_on_a_disk() -> bool {
 
 #[test]
 fn states_of_the_cache_on_ext4_are_told_apart() {
-    if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_at_hand() {
+    if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
     let disk = Disk::new(FileSystem::Ext4);
@@ -259,7 +263,7 @@ fn states_of_the_cache_on_ext4_are_told_apart() {
 
 #[test]
 fn durability_is_told_by_what_the_device_was_asked() {
-    if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_at_hand() {
+    if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
     let _alone = mounted::alone_with_the_cache();
@@ -312,7 +316,7 @@ fn durability_is_told_by_what_the_device_was_asked() {
     );
     // On a disk that loses its place in the cache by going through another file system.
     for kind in [FileSystem::Xfs, FileSystem::Btrfs] {
-        if kind.is_at_hand() {
+        if kind.is_available() {
             let disk = Disk::new(kind);
             let name = format!("{}, fsync", kind.name());
             let expected = expect(FlushAcknowledged, Some((0.3, 3.5)));
@@ -323,11 +327,11 @@ fn durability_is_told_by_what_the_device_was_asked() {
 
 #[test]
 fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
-    if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_at_hand() {
+    if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
     let _alone = mounted::alone_with_the_cache();
-    let memory = Scene::in_memory();
+    let memory = TestDir::in_memory();
     let in_memory = |rules| Expected {
         tier: Some(Memory),
         cached: Some((1.0, 1.0)),
@@ -411,7 +415,7 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     overlay.unwrap_or_else(|why| std::panic::resume_unwind(why));
 
     // A disk in a file on a disk in a file.
-    let inner_at = disk.scene.directory("inner");
+    let inner_at = disk.test_dir.directory("inner");
     let image = disk.at.join("image");
     let file = std::fs::File::create(&image).unwrap();
     rustix::fs::fallocate(&file, rustix::fs::FallocateFlags::empty(), 0, 128 << 20).unwrap();
@@ -453,8 +457,8 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     let possible = faultfs::is_possible();
     if is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         let (backing, at) = (
-            disk.scene.directory("backing"),
-            disk.scene.directory("fuse"),
+            disk.test_dir.directory("backing"),
+            disk.test_dir.directory("fuse"),
         );
         let served =
             faultfs::Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap();
@@ -475,7 +479,7 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     }
     drop(disk.volume);
 
-    let mib = Disk::sparse_in(FileSystem::Ext4, Scene::in_memory());
+    let mib = Disk::sparse_in(FileSystem::Ext4, TestDir::in_memory());
     let ran = situation(
         "ext4 on a file in memory, fsync",
         &mib.at,
@@ -492,11 +496,11 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
 
 #[test]
 fn room_that_runs_out_or_is_allocated_meanwhile_is_told() {
-    if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_at_hand() {
+    if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
     let _alone = mounted::alone_with_the_cache();
-    let sparse = Disk::sparse_in(FileSystem::Ext4, Scene::new());
+    let sparse = Disk::sparse_in(FileSystem::Ext4, TestDir::new());
     let expect = |rules| Expected {
         tier: Some(PageCache),
         cached: IN_CACHE,
@@ -530,10 +534,10 @@ fn masked_kernel_files_are_not_available_and_no_crash() {
     if !is_root() || !is_on_a_disk() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
         return;
     }
-    let scene = Scene::new();
-    let at = scene.directory("location");
+    let test_dir = TestDir::new();
+    let at = test_dir.directory("location");
     std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o777)).unwrap();
-    let program = program_for_all(&scene);
+    let program = program_for_all(&test_dir);
     // Files that are there and empty, files that are not there, and a directory without any.
     let mask = "mount --make-rprivate / && mount -t tmpfs none /sys && for file in stat meminfo \
                 diskstats self/io; do mount --bind /dev/null /proc/$file || exit 9; done";
@@ -550,9 +554,9 @@ fn masked_kernel_files_are_not_available_and_no_crash() {
         );
         let mut command = Running::command(Path::new("/usr/bin/unshare"));
         command.args(["--mount", "sh", "-c", &run]);
-        let ended = Running::to_its_end(command, &at);
-        ended.code(0).says("not available");
-        ended.does_not_say("panicked");
+        let ended = Running::run_to_end(command, &at);
+        ended.code(0).shows("not available");
+        ended.does_not_show("panicked");
         assert!(names(&at).unwrap().is_empty(), "{who}: something is left");
     }
 }

@@ -11,8 +11,8 @@ use record::Record;
 use serde_json::{Value, json};
 use testkit::{Random, number_of, rows};
 
-use crate::support::faces::{postmark, program};
-use crate::support::{Running, Scene};
+use crate::support::interface::{postmark, program};
+use crate::support::{Running, TestDir};
 
 /// Drawn from records of each kind.
 const DRAWN: usize = 300;
@@ -81,16 +81,16 @@ const FREE: &str = "
 ";
 
 /// The record of a run with these options.
-fn record_of(scene: &Scene, name: &str, options: &str) -> Value {
+fn record_of(test_dir: &TestDir, name: &str, options: &str) -> Value {
     let mut command = Running::command(program());
     let words = format!(
         "run --quiet --archive none --format json --output {name} --target target {options}"
     );
     command
         .args(words.split_whitespace())
-        .current_dir(scene.path());
-    Running::to_its_end(command, scene.path()).code(0);
-    let text = fs::read_to_string(scene.path().join(name)).unwrap();
+        .current_dir(test_dir.path());
+    Running::run_to_end(command, test_dir.path()).code(0);
+    let text = fs::read_to_string(test_dir.path().join(name)).unwrap();
     serde_json::from_str::<Value>(&text).unwrap()["record"].take()
 }
 
@@ -101,20 +101,20 @@ fn with_summary(record: &Value) -> Option<String> {
 }
 
 /// Whether each is found, with the first rule that it breaks.
-fn found(scene: &Scene, forged: &[Value]) -> Vec<Option<String>> {
+fn found(test_dir: &TestDir, forged: &[Value]) -> Vec<Option<String>> {
     let mut answers: Vec<Option<String>> = vec![Some("not read".to_owned()); forged.len()];
     let mut command = postmark("check --format json");
-    command.current_dir(scene.path());
+    command.current_dir(test_dir.path());
     let mut checked = Vec::new();
     for (number, record) in forged.iter().enumerate() {
         if let Some(text) = with_summary(record) {
             let name = format!("forged-{number}.json");
-            fs::write(scene.path().join(&name), text).unwrap();
+            fs::write(test_dir.path().join(&name), text).unwrap();
             command.arg(name);
             checked.push(number);
         }
     }
-    let ended = Running::to_its_end(command, scene.path());
+    let ended = Running::run_to_end(command, test_dir.path());
     let lines: Vec<Value> = ended
         .output
         .lines()
@@ -210,12 +210,12 @@ fn faster(record: &mut Value, with_sums: bool) {
 
 /// Every moment of what was performed halved.
 fn halved(value: &mut Value) {
-    const MOMENTS: [&str; 4] = ["began_ns", "ended_ns", "at_ns", "latest_ns"];
+    const PHASES: [&str; 4] = ["began_ns", "ended_ns", "at_ns", "latest_ns"];
     match value {
         Value::Object(fields) => {
             for (name, field) in fields {
                 match field.as_u64() {
-                    Some(ns) if MOMENTS.contains(&name.as_str()) => *field = json!(ns / 2),
+                    Some(ns) if PHASES.contains(&name.as_str()) => *field = json!(ns / 2),
                     _ => halved(field),
                 }
             }
@@ -370,11 +370,11 @@ const LONG: &str = "--mix read=6,create=2,delete=2 --files 300 --transactions 50
 
 #[test]
 fn what_an_audit_forged_is_found() {
-    let scene = Scene::in_memory();
-    scene.directory("target");
-    let base = record_of(&scene, "base.json", LONG);
+    let test_dir = TestDir::in_memory();
+    test_dir.directory("target");
+    let base = record_of(&test_dir, "base.json", LONG);
     assert_eq!(
-        found(&scene, std::slice::from_ref(&base)),
+        found(&test_dir, std::slice::from_ref(&base)),
         [None],
         "the record itself breaks no rule"
     );
@@ -387,7 +387,7 @@ fn what_an_audit_forged_is_found() {
             record
         })
         .collect();
-    let found = found(&scene, &forged);
+    let found = found(&test_dir, &forged);
     let names = FORGERIES.iter().map(|(name, _)| *name);
     let passed: Vec<&str> = names
         .zip(&found)
@@ -494,8 +494,8 @@ fn forge(
 
 #[test]
 fn what_is_changed_at_random_is_found() {
-    let scene = Scene::in_memory();
-    scene.directory("target");
+    let test_dir = TestDir::in_memory();
+    test_dir.directory("target");
     let options = [
         LONG,
         "--files 200 --transactions 2000",
@@ -505,10 +505,10 @@ fn what_is_changed_at_random_is_found() {
     ];
     let numbered = options.iter().enumerate();
     let records: Vec<Value> = numbered
-        .map(|(number, options)| record_of(&scene, &format!("record-{number}.json"), options))
+        .map(|(number, options)| record_of(&test_dir, &format!("record-{number}.json"), options))
         .collect();
     assert!(
-        found(&scene, &records).iter().all(Option::is_none),
+        found(&test_dir, &records).iter().all(Option::is_none),
         "the records themselves break no rule"
     );
     let mut others: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
@@ -533,7 +533,7 @@ fn what_is_changed_at_random_is_found() {
         forged.extend(forge(&mut draws, record, &others));
     }
     let (fields, forged): (Vec<String>, Vec<Value>) = forged.into_iter().unzip();
-    let found = found(&scene, &forged);
+    let found = found(&test_dir, &forged);
     let passed: Vec<&String> = fields
         .iter()
         .zip(&found)

@@ -9,15 +9,15 @@ use std::process::{Command, Stdio};
 use document::sanitize;
 use proptest::prelude::*;
 use record::Record;
-use testkit::Says;
+use testkit::Shows;
 
 use crate::commanded::command;
 use crate::configured::configure;
 use crate::handed::hand_over;
 use crate::original::{self, ours};
-use crate::support::faces::{postmark, program};
+use crate::support::interface::{postmark, program};
 use crate::support::running::in_shell;
-use crate::support::{Running, Scene};
+use crate::support::{Running, TestDir};
 
 /// Clears the screen, sets the title, turns the writing round, ends the line, and is no text.
 const HOSTILE: &[u8] = b"\x1b[2J\x1b]0;x\x07\xe2\x80\xae\xc2\x9b31m\r\npostmark: all is well\xff";
@@ -203,7 +203,7 @@ fn the_seeds_of_files_that_are_handed_over_are_taken() {
 }
 
 /// A directory of the test's with a hostile one in it.
-fn scene() -> (tempfile::TempDir, OsString) {
+fn test_dir() -> (tempfile::TempDir, OsString) {
     let directory = original::directory();
     let name = OsString::from_vec(HOSTILE.to_vec());
     std::fs::create_dir(directory.path().join(&name)).unwrap();
@@ -226,7 +226,7 @@ fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
             |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);
         assert!(!stream.contains(harmful), "{stream:?}");
         // Nothing in a name begins a line.
-        stream.does_not_say("\npostmark: all is well");
+        stream.does_not_show("\npostmark: all is well");
     }
     (output, errors, ended.status.code())
 }
@@ -254,7 +254,7 @@ const LITTLE: [&str; 6] = [
 
 #[test]
 fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
-    let (directory, name) = scene();
+    let (directory, name) = test_dir();
     for format in ["text", "json", "classic", "terse"] {
         let run = [
             &["run", "--full", "--format", format][..],
@@ -285,17 +285,17 @@ fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
     .concat();
     let (output, errors, code) = said(&words(&plan, &name), directory.path());
     assert_eq!(code, Some(0), "{errors}");
-    output.says(SHOWN);
+    output.shows(SHOWN);
 }
 
 #[test]
 fn progress_and_reports_in_hostile_files_are_told_without_harm() {
-    let (directory, name) = scene();
+    let (directory, name) = test_dir();
     let file = OsString::from_vec([HOSTILE, b".txt"].concat());
     let run = [&["run", "--output", "NAME"][..], &LITTLE, &["."]].concat();
     let (output, errors, code) = said(&words(&run, &file), directory.path());
     assert_eq!((code, &output[..]), (Some(0), ""), "{errors}");
-    errors.says(&format!("report: {SHOWN}\\xff.txt"));
+    errors.shows(&format!("report: {SHOWN}\\xff.txt"));
     // A directory takes no report.
     let (_, errors, code) = said(&words(&run, &name), directory.path());
     assert_eq!(code, Some(2), "{errors}");
@@ -304,7 +304,7 @@ fn progress_and_reports_in_hostile_files_are_told_without_harm() {
 
 #[test]
 fn refusals_name_hostile_files_without_harm() {
-    let (directory, name) = scene();
+    let (directory, name) = test_dir();
     let gone = OsString::from_vec([HOSTILE, b"gone"].concat());
     let at_gone = [&["run"][..], &LITTLE, &["NAME"]].concat();
     for (given, name, code) in [
@@ -336,7 +336,7 @@ fn refusals_name_hostile_files_without_harm() {
 
 #[test]
 fn hostile_words_are_refused_without_harm() {
-    let (directory, _) = scene();
+    let (directory, _) = test_dir();
     let word = OsString::from_vec(HOSTILE[..HOSTILE.len() - 1].to_vec());
     for given in [
         &["run", "--preset", "NAME"][..],
@@ -372,7 +372,7 @@ fn hostile_words_are_refused_without_harm() {
 
 #[test]
 fn hostile_configuration_files_are_refused_without_harm() {
-    let (directory, name) = scene();
+    let (directory, name) = test_dir();
     let file = directory.path().join("hostile.toml");
     for text in [
         "files = \"\u{1b}[2J\u{202e}\"\n",
@@ -400,13 +400,13 @@ fn hostile_configuration_files_are_refused_without_harm() {
     assert_eq!(code, Some(0), "{errors}");
     std::fs::write(&file, &output).unwrap();
     assert_eq!(said(&words(&plan, &name), directory.path()).0, output);
-    output.says("\\U0000001b[2J\\U0000000a\\U0000202e");
+    output.shows("\\U0000001b[2J\\U0000000a\\U0000202e");
 }
 
 /// The parser would take gigabytes for these.
 #[test]
 fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
-    let scene = Scene::in_memory();
+    let test_dir = TestDir::in_memory();
     let study = "targets = [\"/a\"]\n[[workload]]\npreset = \"mail\"\n[axes]\nfiles = [";
     for (begin, part, end, words) in [
         ("", "x.a.b.c=1\n", "", "more than 262144 keys"),
@@ -415,7 +415,7 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
         (study, "1,", "]\n", "more than 262144 keys"),
     ] {
         let text = [begin, &part.repeat((8 << 20) / part.len()), end].concat();
-        let file = scene.path().join("file.toml");
+        let file = test_dir.path().join("file.toml");
         std::fs::write(&file, text).unwrap();
         for words_of in [
             &["plan", "--target", "/", "--config"][..],
@@ -424,30 +424,30 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
             let mut command = Running::command(program());
             command.args(words_of).arg(&file);
             let mut limited = in_shell("ulimit -v 524288; exec \"$0\" \"$@\"", &command);
-            limited.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
-            Running::to_its_end(limited, scene.path())
+            limited.env("POSTMARK_ARCHIVE", test_dir.path().join("archive.db"));
+            Running::run_to_end(limited, test_dir.path())
                 .code(2)
-                .says(words);
+                .shows(words);
         }
     }
     // Values that are read are not compared with one another where there are too many.
     let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
-    let file = scene.path().join("study.toml");
+    let file = test_dir.path().join("study.toml");
     std::fs::write(&file, format!("{study}{}]\n", many.join(","))).unwrap();
     let mut command = postmark("study --dry-run");
     command.arg(&file);
-    command.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
-    Running::to_its_end(command, scene.path())
+    command.env("POSTMARK_ARCHIVE", test_dir.path().join("archive.db"));
+    Running::run_to_end(command, test_dir.path())
         .code(2)
-        .says("100000 cells");
+        .shows("100000 cells");
 }
 
 /// Limits of this process: a refusal, or a run to its end. Nothing ends in an abort that leaves
 /// files.
 #[test]
 fn limits_that_are_too_low_refuse_a_run() {
-    let scene = Scene::in_memory();
-    let target = scene.directory("target");
+    let test_dir = TestDir::in_memory();
+    let target = test_dir.directory("target");
     let program_kib = std::fs::metadata(program()).unwrap().len() >> 10;
     let run = |limit: &str| {
         let mut command = postmark(
@@ -456,8 +456,8 @@ fn limits_that_are_too_low_refuse_a_run() {
         );
         command.arg(&target);
         let mut limited = in_shell(&format!("ulimit {limit}; exec \"$0\" \"$@\""), &command);
-        limited.env("POSTMARK_ARCHIVE", scene.path().join("archive.db"));
-        Running::to_its_end(limited, &target)
+        limited.env("POSTMARK_ARCHIVE", test_dir.path().join("archive.db"));
+        Running::run_to_end(limited, &target)
     };
     let (mut refused, mut done) = (0, 0);
     // Below the program's own size the kernel ends it before it begins.
@@ -468,8 +468,8 @@ fn limits_that_are_too_low_refuse_a_run() {
             Some(0) => done += 1,
             Some(2) => {
                 ended
-                    .says("address space")
-                    .says(&format!("{limit_kib} KiB"));
+                    .shows("address space")
+                    .shows(&format!("{limit_kib} KiB"));
                 refused += 1;
             }
             _ => drop(ended.code(2)),
@@ -483,6 +483,6 @@ fn limits_that_are_too_low_refuse_a_run() {
     for stack_kib in [64, 512] {
         run(&format!("-s {stack_kib}"))
             .code(2)
-            .says(&format!("limit of the stack is {stack_kib} KiB"));
+            .shows(&format!("limit of the stack is {stack_kib} KiB"));
     }
 }

@@ -17,8 +17,8 @@ use faultfs::{Mounted, Options, Passthrough, RequestKind};
 use record::{Outcome, Record};
 use rustix::process::Signal;
 
-use crate::support::faces::{has_ended, postmark, program};
-use crate::support::{Ended, Running, Scene, is_met, names, signs};
+use crate::support::interface::{has_ended, postmark, program};
+use crate::support::{Ended, Running, TestDir, heartbeats, is_met, names};
 
 /// What is to be there when a signal came, is there after this.
 const PROMISED: Duration = Duration::from_secs(10);
@@ -89,7 +89,7 @@ struct Hung {
     backing: PathBuf,
     at: PathBuf,
     report: PathBuf,
-    scene: Scene,
+    test_dir: TestDir,
 }
 
 impl Hung {
@@ -98,16 +98,16 @@ impl Hung {
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
             return None;
         }
-        let scene = Scene::new();
-        let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+        let test_dir = TestDir::new();
+        let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
         Some(Self {
             mounted: Arc::new(Mutex::new(Some(
                 Passthrough::mount(&backing, &at, Options::default()).unwrap(),
             ))),
             backing,
             at,
-            report: scene.path().join("report.json"),
-            scene,
+            report: test_dir.path().join("report.json"),
+            test_dir,
         })
     }
 
@@ -152,7 +152,7 @@ impl Hung {
         };
         assert!(waits, "nobody asks the server\n{}", running.errors());
         // That process ends with the server only.
-        signs::go_with_the_test(&running.worker().to_string());
+        heartbeats::remove_after_test(&running.worker().to_string());
     }
 
     /// The record of a run that has ended.
@@ -323,7 +323,7 @@ fn without_a_signal_the_run_is_given_up() {
                 running
                     .ends_within(PROMISED)
                     .code(1)
-                    .says(" is stalled in '");
+                    .shows(" is stalled in '");
                 tells_of_a_hung_target(&hung.record(), named);
             });
         }
@@ -342,7 +342,7 @@ fn a_report_on_the_hung_target_goes_to_standard_output() {
     std::thread::sleep(Duration::from_millis(500));
     running.send(Signal::TERM);
     let ended = running.ends_within(PROMISED);
-    ended.code(1).says("cannot write the report");
+    ended.code(1).shows("cannot write the report");
     tells_of_a_hung_target(&Record::from_json(&ended.output).unwrap(), "");
 }
 
@@ -377,7 +377,7 @@ fn the_prompt_ends_too() {
             "set location {}\nset number 50\nset transactions 100000000\nrun\n",
             hung.at.display()
         );
-        let file = hung.scene.path().join("script");
+        let file = hung.test_dir.path().join("script");
         std::fs::File::create(&file)
             .unwrap()
             .write_all(script.as_bytes())
@@ -392,7 +392,7 @@ fn the_prompt_ends_too() {
     std::thread::sleep(Duration::from_millis(500));
     running.send(Signal::TERM);
     let ended = running.ends_within(PROMISED);
-    ended.code(1).says("not removed").says("postmark clean");
+    ended.code(1).shows("not removed").shows("postmark clean");
 }
 
 /// Whether all threads of a process stand still.
@@ -435,7 +435,7 @@ fn the_process_that_does_the_work_shares_the_fate_of_the_one_that_was_started() 
                 .signal(Signal::KILL.as_raw());
             let mut clean = Running::command(program());
             clean.arg("clean").arg(&hung.at);
-            Running::to_its_end(clean, &hung.backing).code(0);
+            Running::run_to_end(clean, &hung.backing).code(0);
         } else {
             running.send(last);
             running
@@ -503,8 +503,8 @@ impl Drop for Bound {
 
 #[test]
 fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
-    let scene = Scene::new();
-    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let test_dir = TestDir::new();
+    let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let Some(_bound) = Bound::mount(&backing, &at, &[]) else {
         return;
     };
@@ -521,7 +521,7 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
             .arg(&at);
         command
     };
-    Running::to_its_end(run("1000"), &backing).code(0);
+    Running::run_to_end(run("1000"), &backing).code(0);
     assert!(names(&backing).unwrap().is_empty(), "after a run");
 
     let mut killed = Running::start(run("100000000"), &backing);
@@ -541,7 +541,7 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
     assert!(changed.success());
     let mut clean = Running::command(program());
     clean.arg("clean").arg(&at);
-    Running::to_its_end(clean, &backing).code(0);
+    Running::run_to_end(clean, &backing).code(0);
     assert!(
         names(&backing).unwrap().is_empty(),
         "after a kill and clean"
@@ -549,7 +549,7 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
 
     let times = |path: &Path| std::fs::metadata(path).unwrap().modified().unwrap();
     let before = times(&backing);
-    let script = scene.path().join("script");
+    let script = test_dir.path().join("script");
     std::fs::write(
         &script,
         format!("set location {}\nset number 50\nrun\n", at.display()),
@@ -557,7 +557,7 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
     .unwrap();
     let mut prompt = Running::command(program());
     prompt.stdin(std::fs::File::open(&script).unwrap());
-    Running::to_its_end(prompt, &backing).code(0);
+    Running::run_to_end(prompt, &backing).code(0);
     assert!(names(&backing).unwrap().is_empty(), "after the prompt");
     assert_eq!(
         times(&backing),
@@ -570,8 +570,8 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
 /// distinguishes the run's is the rest.
 #[test]
 fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
-    let scene = Scene::new();
-    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let test_dir = TestDir::new();
+    let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let options = [
         "--force-user=65534",
         "--force-group=65534",
@@ -594,7 +594,7 @@ fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
             .arg(&at);
         command
     };
-    Running::to_its_end(run("1000"), &backing).code(0);
+    Running::run_to_end(run("1000"), &backing).code(0);
     assert!(names(&backing).unwrap().is_empty(), "after a run");
 
     let mut killed = Running::start(run("100000000"), &backing);
@@ -608,9 +608,9 @@ fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
     let clean = || {
         let mut clean = Running::command(program());
         clean.arg("clean").arg(&at);
-        Running::to_its_end(clean, &backing)
+        Running::run_to_end(clean, &backing)
     };
-    clean().code(1).says("123456: ");
+    clean().code(1).shows("123456: ");
     assert_eq!(std::fs::read_to_string(&letter).unwrap(), "a letter\n");
     std::fs::remove_file(&letter).unwrap();
     clean().code(0);

@@ -9,7 +9,7 @@ use crate::original;
 use testkit::Random;
 
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, session};
-use crate::support::signs;
+use crate::support::heartbeats;
 
 const SESSIONS: u64 = 12;
 const KILLS_PER_SESSION: u64 = 3;
@@ -82,7 +82,7 @@ fn killed(strace: &Path, program: &Path, lines: &str, when: u64) -> Vec<(PathBuf
     );
     let mut tree = original::tree(&work);
     let manifests = tree.iter().filter(|(path, _)| path.ends_with(MANIFEST));
-    manifests.for_each(|(path, _)| signs::of_manifest_go_with_the_test(&work.join(path)));
+    manifests.for_each(|(path, _)| heartbeats::remove_manifests_after_test(&work.join(path)));
     tree.retain(|(path, _)| path.file_name().is_none_or(|name| name != MANIFEST));
     tree
 }

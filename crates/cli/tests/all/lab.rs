@@ -13,8 +13,8 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::support::faces::program;
-use crate::support::{Scene, everything, names};
+use crate::support::interface::program;
+use crate::support::{TestDir, everything, names};
 
 mod flakey;
 mod nfs;
@@ -25,7 +25,7 @@ mod two_clients;
 
 /// What a boot has left.
 struct Booted {
-    scene: Scene,
+    test_dir: TestDir,
     /// What the script and the lab have written, for failures.
     said: String,
 }
@@ -45,14 +45,14 @@ impl Booted {
         }
         // Disks in memory: nothing is lost with them, and a guest's flushes cost this machine
         // nothing.
-        let scene = Scene::in_memory();
-        let shared = scene.directory("shared");
+        let test_dir = TestDir::in_memory();
+        let shared = test_dir.directory("shared");
         // Other tests are watched by the clock: they go first.
         let mut command = Command::new("nice");
         command
             .args(["-n", "10"])
             .arg(lab)
-            .env("TMPDIR", scene.path())
+            .env("TMPDIR", test_dir.path())
             .arg("run")
             .arg("--shared")
             .arg(&shared);
@@ -79,10 +79,10 @@ impl Booted {
         let streams =
             [&output.stdout, &output.stderr].map(|stream| String::from_utf8_lossy(stream));
         let booted = Self {
-            scene,
+            test_dir,
             said: streams.concat(),
         };
-        let left = names(booted.scene.path()).unwrap();
+        let left = names(booted.test_dir.path()).unwrap();
         booted.assert(
             left == ["shared"],
             &format!("the lab has left something: {left:?}"),
@@ -95,7 +95,7 @@ impl Booted {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.scene.path().join("shared").join(name)
+        self.test_dir.path().join("shared").join(name)
     }
 
     fn text(&self, name: &str) -> String {

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
-use testkit::{Says, rows};
+use testkit::{Shows, rows};
 
 use crate::original::{directory, ours};
 use crate::support::is_root;
@@ -58,7 +58,7 @@ fn small_studies_show_the_tables_of_their_papers() {
     for shown in rows(SHOWN) {
         let text = studied(place.path(), shown[0]);
         for words in &shown[1..] {
-            text.says(words);
+            text.shows(words);
         }
     }
     // The archive has all that a layout needs: what was shown is shown again, in every format.
@@ -70,10 +70,10 @@ fn small_studies_show_the_tables_of_their_papers() {
     };
     let again = shown("--layout tr3022 --with-published --format csv");
     again.begins_with("layout,work,files,transactions,");
-    again.says("transactions-rate,,/s,36,,,,,,36");
+    again.shows("transactions-rate,,/s,36,,,,,,36");
     let markdown = shown("--layout submissions --format markdown");
-    markdown.says("| 1000/50000 | ext4 | tmpfs |");
-    markdown.does_not_say("UFS");
+    markdown.shows("| 1000/50000 | ext4 | tmpfs |");
+    markdown.does_not_show("UFS");
 }
 
 #[test]
@@ -98,21 +98,21 @@ fn unknown_layouts_and_counterparts_are_refused_before_anything_is_made() {
     let told = refused(&study("layout = \"tr3023\"", ""), "");
     let list = "line 1: layout: unknown layout 'tr3023' (use tr3022, veritas, sessions, \
                 submissions, completion)";
-    told.says(list);
+    told.shows(list);
     let told = refused(
         &study("layout = \"tr3022\"", "counterparts = { b = \"UFS\" }"),
         "",
     );
-    told.says("line 3: counterparts.b: no target has this name");
+    told.shows("line 3: counterparts.b: no target has this name");
     let told = refused(
         &study("layout = \"tr3022\"", "counterparts = { a = \"VxFS\" }"),
         "",
     );
-    told.says("paper has no such system (use one of UFS, TMPFS");
+    told.shows("paper has no such system (use one of UFS, TMPFS");
     let told = refused(&study("", ""), "--layout tr3023");
-    told.says("unknown layout 'tr3023'");
+    told.shows("unknown layout 'tr3023'");
     let told = refused(&study("", ""), "--with-published");
-    told.says("--with-published requires a layout");
+    told.shows("--with-published requires a layout");
 }
 
 #[test]
@@ -126,5 +126,6 @@ fn a_layout_of_directories_needs_no_root() {
         target.display()
     );
     let shown = text(&perform(place.path(), &words));
-    shown.says_all("medians of 2 blocks | least to greatest | paper: 500/500 Session | Not judged");
+    shown
+        .shows_all("medians of 2 blocks | least to greatest | paper: 500/500 Session | Not judged");
 }

@@ -16,7 +16,7 @@ use engines::stdio::Stdio;
 use record::{Climb, Note, Outcome, Record, Workers};
 use runner::{Control, NoEvents, SystemClock};
 use serde_json::{Value, json};
-use testkit::Says;
+use testkit::Shows;
 
 use crate::original::{self, answer, directory, ended, split, tree};
 
@@ -269,10 +269,10 @@ fn what_is_said_beside_holds_over_the_record() {
     for said in [&other.errors, &other.output] {
         let said = String::from_utf8_lossy(said);
         let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
-        said.says("differs from that of the repeated run");
+        said.shows("differs from that of the repeated run");
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
-    planned.says("differs from that of the repeated run");
+    planned.shows("differs from that of the repeated run");
     // An acknowledgement log is a place, too, and other generators are named.
     let mut document: Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
@@ -305,11 +305,11 @@ fn a_record_may_come_from_standard_input() {
     let words = ["plan", "--like", "-", "--format", "toml"].map(std::ffi::OsStr::new);
     let said = original::say(original::ours(), &words, at.path(), &text, &[]);
     let toml = String::from_utf8(said.output).unwrap();
-    toml.says("files = 60\n").says("transactions = 70\n");
+    toml.shows("files = 60\n").shows("transactions = 70\n");
     let said = original::say(original::ours(), &words, at.path(), b"{}", &[]);
     let errors = String::from_utf8(said.errors).unwrap();
     assert_eq!(said.code, Some(2));
-    errors.says("cannot use the run standard input: ");
+    errors.shows("cannot use the run standard input: ");
 }
 
 /// What is wrong, at which place of a record, and what is told of it.
@@ -403,7 +403,7 @@ fn records_from_others_are_not_trusted() {
         let said = ended(&["run", "--like", path], at.path());
         let errors = String::from_utf8_lossy(&said.errors).into_owned();
         assert_eq!(said.code, Some(2), "{told}: {errors}");
-        errors.says(told).says(path);
+        errors.shows(told).shows(path);
         assert!(!errors.contains('\u{1b}'), "{errors:?}");
         assert_eq!(tree(at.path()), [], "{told}");
     };

@@ -60,8 +60,8 @@ fn options(help: &str) -> Vec<&str> {
 
 #[test]
 fn each_command_has_a_page_with_all_its_options() {
-    let scene = original::directory();
-    let pages = pages(scene.path());
+    let test_dir = original::directory();
+    let pages = pages(test_dir.path());
     assert!(pages.len() > 18, "{:?}", pages.keys());
     for (name, page) in &pages {
         let mut words: Vec<&str> = name.splitn(2, '-').skip(1).collect();
@@ -72,7 +72,7 @@ fn each_command_has_a_page_with_all_its_options() {
             words = vec!["published", command];
         }
         words.push("--help");
-        let help = output(&words, scene.path());
+        let help = output(&words, test_dir.path());
         let options = options(&help);
         assert!(options.contains(&"--help"), "{name}: {options:?}");
         for option in options {
@@ -107,13 +107,13 @@ fn each_command_has_a_page_with_all_its_options() {
             "{name}: an option without a text"
         );
     }
-    assert_eq!(output(&["man"], scene.path()), pages["postmark"]);
+    assert_eq!(output(&["man"], test_dir.path()), pages["postmark"]);
 }
 
 #[test]
 fn the_examples_of_the_pages_are_understood() {
-    let scene = original::directory();
-    let pages = pages(scene.path());
+    let test_dir = original::directory();
+    let pages = pages(test_dir.path());
     // In an order in which each finds what it needs.
     let order = [
         "postmark",
@@ -158,8 +158,8 @@ fn plain(text: &str) -> String {
 
 #[test]
 fn pages_are_well_formed() {
-    let scene = original::directory();
-    let pages = pages(scene.path());
+    let test_dir = original::directory();
+    let pages = pages(test_dir.path());
     let groff = original::tool("/usr/bin/groff", "apt-get install groff");
     let mandoc = original::tool("/usr/bin/mandoc", "apt-get install mandoc");
     for name in pages.keys() {
@@ -167,7 +167,7 @@ fn pages_are_well_formed() {
         if let Some(groff) = groff {
             let checked = Command::new(groff)
                 .args(["-man", "-ww", "-Kutf8", "-Tutf8", "-z", &page])
-                .current_dir(scene.path())
+                .current_dir(test_dir.path())
                 .output()
                 .unwrap();
             assert!(checked.status.success(), "{name}");
@@ -176,7 +176,7 @@ fn pages_are_well_formed() {
         if let Some(mandoc) = mandoc {
             let checked = Command::new(mandoc)
                 .args(["-Tlint", "-Wunsupp", &page])
-                .current_dir(scene.path())
+                .current_dir(test_dir.path())
                 .output()
                 .unwrap();
             assert_eq!(String::from_utf8_lossy(&checked.stdout), "", "{name}");
@@ -186,24 +186,24 @@ fn pages_are_well_formed() {
 
 #[test]
 fn pages_are_written_over_by_force_only() {
-    let scene = original::directory();
-    output(&["man", "a/b"], scene.path());
-    let page = scene.path().join("a/b/postmark-run.1");
+    let test_dir = original::directory();
+    output(&["man", "a/b"], test_dir.path());
+    let page = test_dir.path().join("a/b/postmark-run.1");
     fs::write(&page, "mine").unwrap();
-    fs::remove_file(scene.path().join("a/b/postmark.1")).unwrap();
+    fs::remove_file(test_dir.path().join("a/b/postmark.1")).unwrap();
     let refused = Command::new(original::ours())
         .args(["man", "a/b"])
-        .current_dir(scene.path())
+        .current_dir(test_dir.path())
         .output()
         .unwrap();
     assert_eq!(refused.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&refused.stderr).contains("--force"));
     assert_eq!(fs::read_to_string(&page).unwrap(), "mine");
     assert!(
-        !scene.path().join("a/b/postmark.1").exists(),
+        !test_dir.path().join("a/b/postmark.1").exists(),
         "nothing is written"
     );
-    output(&["man", "a/b", "--force"], scene.path());
+    output(&["man", "a/b", "--force"], test_dir.path());
     assert!(fs::read_to_string(&page).unwrap().contains("POSTMARK-RUN"));
 }
 
@@ -227,10 +227,10 @@ fn shell(program: &str, arguments: &[&str], script: &str, directory: &Path) -> S
 
 #[test]
 fn bash_completes() {
-    let scene = original::directory();
+    let test_dir = original::directory();
     fs::write(
-        scene.path().join("postmark.bash"),
-        output(&["completions", "bash"], scene.path()),
+        test_dir.path().join("postmark.bash"),
+        output(&["completions", "bash"], test_dir.path()),
     )
     .unwrap();
     let complete = |words: &str| {
@@ -239,7 +239,7 @@ fn bash_completes() {
              1)); _postmark postmark \"${{COMP_WORDS[COMP_CWORD]}}\" \
              \"${{COMP_WORDS[COMP_CWORD-1]}}\"; printf '%s\\n' \"${{COMPREPLY[@]}}\""
         );
-        shell("bash", &["--norc"], &script, scene.path())
+        shell("bash", &["--norc"], &script, test_dir.path())
     };
     assert_eq!(complete("postmark run --targ"), "--target\n");
     assert_eq!(complete("postmark verify-"), "verify-log\n");
@@ -256,17 +256,17 @@ fn fish_completes() {
     if original::tool("/usr/bin/fish", "apt-get install fish").is_none() {
         return;
     }
-    let scene = original::directory();
+    let test_dir = original::directory();
     fs::write(
-        scene.path().join("postmark.fish"),
-        output(&["completions", "fish"], scene.path()),
+        test_dir.path().join("postmark.fish"),
+        output(&["completions", "fish"], test_dir.path()),
     )
     .unwrap();
     let complete = |words: &str| {
         let script = format!(
             "source postmark.fish; complete -C '{words}' | string replace -r '\\t.*' ''; true"
         );
-        shell("fish", &["--no-config"], &script, scene.path())
+        shell("fish", &["--no-config"], &script, test_dir.path())
     };
     assert_eq!(complete("postmark run --targ"), "--target\n");
     assert_eq!(complete("postmark run --preset var"), "varmail\n");
@@ -277,14 +277,17 @@ fn zsh_reads_the_completions() {
     if original::tool("/usr/bin/zsh", "apt-get install zsh").is_none() {
         return;
     }
-    let scene = original::directory();
+    let test_dir = original::directory();
     fs::write(
-        scene.path().join("_postmark"),
-        output(&["completions", "zsh"], scene.path()),
+        test_dir.path().join("_postmark"),
+        output(&["completions", "zsh"], test_dir.path()),
     )
     .unwrap();
-    shell("zsh", &["-f"], "zsh -n _postmark", scene.path());
+    shell("zsh", &["-f"], "zsh -n _postmark", test_dir.path());
     let script = "autoload -Uz compinit; fpath=($PWD $fpath); compinit -u -D; autoload +X \
                   _postmark; print $_comps[postmark]";
-    assert_eq!(shell("zsh", &["-f"], script, scene.path()), "_postmark\n");
+    assert_eq!(
+        shell("zsh", &["-f"], script, test_dir.path()),
+        "_postmark\n"
+    );
 }

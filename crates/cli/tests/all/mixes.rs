@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use serde_json::Value;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use crate::original::{answer, directory, ended, json, ours, say, split, tree};
 
@@ -26,7 +26,7 @@ fn presets_are_listed_with_what_they_stand_for_and_their_sources() {
     let listed = answer(&["presets"], at.path());
     for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
         for word in [preset.name, preset.what, preset.source] {
-            listed.says(word);
+            listed.shows(word);
         }
     }
 }
@@ -171,9 +171,9 @@ fn a_shared_pool_makes_a_mix_of_the_classic_pairs_and_says_so() {
         "3",
     ];
     let text = answer(&words, at.path());
-    text.says("The pool is shared, so the workload is the mix");
+    text.shows("The pool is shared, so the workload is the mix");
     let toml = answer(&[&words[..], &["--format", "toml"]].concat(), at.path());
-    toml.says_all(
+    toml.shows_all(
         "# The pool is shared | mix = \"create=5,read=7,append=3,delete=5\" | \
          size = \"500..10000\" | append-size = \"1..10000\" | size-max = 10000 | \
          dirs = \"subdirs:3\" | read-block = 512 | writers = 2 | storage = \"posix\"",
@@ -185,12 +185,12 @@ fn direct_input_and_output_aligns_what_is_not_said() {
     let at = directory();
     let words = split("plan --mix read=1 --direct --size 500..9000 --format toml");
     let toml = answer(&words, at.path());
-    toml.says_all("align = 4096 | read-block = 65536 | direct = true");
+    toml.shows_all("align = 4096 | read-block = 65536 | direct = true");
     let toml = answer(
         &split("plan --preset paper-1000-50000 --mix read=1 --direct --format toml"),
         at.path(),
     );
-    toml.says("read-block = 4096");
+    toml.shows("read-block = 4096");
 }
 
 /// The record of a run that is to be complete, and to leave nothing.
@@ -351,7 +351,7 @@ fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     answer(&split(&words), at.path());
     let path = at.path().to_str().unwrap();
     let text = answer(&["verify-log", path, "--ack-log", ack_log], at.path());
-    text.says("No loss");
+    text.shows("No loss");
     // A file goes behind our back.
     let files = tree(at.path());
     let is_ours = |(path, size): &&(std::path::PathBuf, Option<u64>)| {
@@ -363,7 +363,7 @@ fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     let said = ended(&["verify-log", path, "--ack-log", ack_log], at.path());
     let text = String::from_utf8_lossy(&said.output).into_owned();
     assert_eq!(said.code, Some(1), "{text}");
-    text.says("LOST: 1 of").says(&victim.0.to_string_lossy());
+    text.shows("LOST: 1 of").shows(&victim.0.to_string_lossy());
     let said = ended(
         &["verify-log", path, "--ack-log", ack_log, "--format", "json"],
         at.path(),
@@ -429,7 +429,7 @@ fn a_share_of_errors_is_judged_at_the_end_however_few_operations_there_are() {
         .as_str()
         .unwrap()
         .to_owned();
-    why.says("70 errors in 70 operations");
+    why.shows("70 errors in 70 operations");
     assert_eq!(always(100).0, Some(0));
 }
 
@@ -520,7 +520,7 @@ fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
         &split("run --quiet --full --files 50 --mix read=1 --for 200ms --rate 100"),
         at.path(),
     );
-    text.says_all(
+    text.shows_all(
         "transactions for 0.2 s | requested rate 100/s (poisson arrivals) | service | \
          response times from due to completion | Slowest",
     );
@@ -573,7 +573,7 @@ fn what_goes_with_time_and_rates() {
         &split("run --quiet --files 20 --transactions 50 --warm-up 1m"),
         at.path(),
     );
-    text.says("ended during the warm-up, so nothing was measured");
+    text.shows("ended during the warm-up, so nothing was measured");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use crate::support::{FileSystem, Scene, Volume, tool};
+use crate::support::{FileSystem, TestDir, Volume, tool};
 
 /// Declares a test for a function of a file system, on each of those named; on all four where none
 /// is.
@@ -58,12 +58,12 @@ const IMAGE_MIB: u64 = 2_048;
 /// use makes tests slow, and what they look at is the same.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
-fn scene() -> Scene {
+fn test_dir() -> TestDir {
     let facts = rustix::fs::statvfs("/dev/shm");
     if facts.is_ok_and(|facts| facts.f_bavail * facts.f_frsize >= MEMORY_MIN_BYTES) {
-        Scene::in_memory()
+        TestDir::in_memory()
     } else {
-        Scene::new()
+        TestDir::new()
     }
 }
 
@@ -74,7 +74,7 @@ pub struct Mounted {
     pub at: PathBuf,
     /// Goes before the directory that it lies in.
     pub volume: Volume,
-    scene: Scene,
+    test_dir: TestDir,
 }
 
 impl Mounted {
@@ -89,26 +89,26 @@ impl Mounted {
 
     /// The same with a size and options for mkfs.
     pub fn with_image(kind: FileSystem, mib: u64, options: &[&str]) -> Option<Self> {
-        if !kind.is_at_hand() {
+        if !kind.is_available() {
             return None;
         }
-        let scene = scene();
-        let at = scene.directory("mount");
+        let test_dir = test_dir();
+        let at = test_dir.directory("mount");
         let volume = match kind {
             FileSystem::Tmpfs => Volume::in_memory(&at, &format!("size={mib}m")),
-            _ => Volume::with_image(kind, &scene, &at, mib, options).past_the_cache(),
+            _ => Volume::with_image(kind, &test_dir, &at, mib, options).past_the_cache(),
         };
         Some(Self {
             kind,
             at,
             volume,
-            scene,
+            test_dir,
         })
     }
 
     /// A path on another file system that goes with this one.
     pub fn elsewhere(&self, name: &str) -> PathBuf {
-        self.scene.path().join(name)
+        self.test_dir.path().join(name)
     }
 
     /// Lets nobody change anything for a while.

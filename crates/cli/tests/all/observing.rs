@@ -7,23 +7,29 @@ use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use testkit::Assert;
 
-use crate::support::faces::program;
-use crate::support::{Ended, FileSystem, Running, Scene, Volume};
+use crate::support::interface::program;
+use crate::support::{Ended, FileSystem, Running, TestDir, Volume};
 
 /// The program, about a target, with a command.
-fn command(scene: &Scene, target: &Path, options: &[&str], observed: &[&str]) -> Command {
+fn command(test_dir: &TestDir, target: &Path, options: &[&str], observed: &[&str]) -> Command {
     let mut command = Running::command(program());
     command
         .arg("observe")
         .arg("--target")
         .arg(target)
         .args(options);
-    command.arg("--").args(observed).current_dir(scene.path());
+    command
+        .arg("--")
+        .args(observed)
+        .current_dir(test_dir.path());
     command
 }
 
-fn observe(scene: &Scene, target: &Path, options: &[&str], observed: &[&str]) -> Ended {
-    Running::to_its_end(command(scene, target, options, observed), scene.path())
+fn observe(test_dir: &TestDir, target: &Path, options: &[&str], observed: &[&str]) -> Ended {
+    Running::run_to_end(
+        command(test_dir, target, options, observed),
+        test_dir.path(),
+    )
 }
 
 /// The account as JSON, from standard error.
@@ -41,10 +47,10 @@ fn known(value: &Value) -> u64 {
 
 #[test]
 fn a_command_in_memory_has_its_streams_and_an_account_without_devices() {
-    let scene = Scene::in_memory();
+    let test_dir = TestDir::in_memory();
     let ended = observe(
-        &scene,
-        scene.path(),
+        &test_dir,
+        test_dir.path(),
         &[],
         &[
             "sh",
@@ -55,14 +61,14 @@ fn a_command_in_memory_has_its_streams_and_an_account_without_devices() {
     ended.code(0);
     assert_eq!(ended.output, "out\n");
     ended
-        .says("Observed: sh -c")
-        .says("tmpfs (memory)")
-        .says("exit status 0");
+        .shows("Observed: sh -c")
+        .shows("tmpfs (memory)")
+        .shows("exit status 0");
     ended
-        .says("served by: not available")
-        .does_not_say("Devices");
+        .shows("served by: not available")
+        .does_not_show("Devices");
 
-    let ended = observe(&scene, scene.path(), &["--format", "json"], &["true"]);
+    let ended = observe(&test_dir, test_dir.path(), &["--format", "json"], &["true"]);
     let account = account(ended.code(0));
     assert_eq!(account["schema"], 1);
     assert_eq!(account["command"], serde_json::json!(["true"]));
@@ -73,21 +79,21 @@ fn a_command_in_memory_has_its_streams_and_an_account_without_devices() {
 
 #[test]
 fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
-    let scene = Scene::new();
-    let point = scene.directory("point");
-    let _volume = Volume::new(FileSystem::Ext4, &scene, &point);
+    let test_dir = TestDir::new();
+    let point = test_dir.directory("point");
+    let _volume = Volume::new(FileSystem::Ext4, &test_dir, &point);
     let big = point.join("big");
     let output = format!("of={}", big.display());
     let dd = ["dd", "if=/dev/zero", &output, "bs=1M", "count=32"];
     let json = ["--format", "json", "--output", "account.json"];
-    observe(&scene, &point, &json, &dd)
+    observe(&test_dir, &point, &json, &dd)
         .code(0)
-        .does_not_say("Observed");
+        .does_not_show("Observed");
     let read = |name: &str| -> Value {
-        let text = std::fs::read_to_string(scene.path().join(name)).unwrap();
+        let text = std::fs::read_to_string(test_dir.path().join(name)).unwrap();
         serde_json::from_str::<Value>(&text).unwrap()["observation"].clone()
     };
     let written = |stretch: &Value| {
@@ -106,9 +112,14 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
     assert!(allocated >= 16 << 20, "{allocated}");
 
     // An output that exists is kept, and the command is not run.
-    observe(&scene, &point, &json, &["rm", &big.display().to_string()])
-        .code(2)
-        .says("the file exists");
+    observe(
+        &test_dir,
+        &point,
+        &json,
+        &["rm", &big.display().to_string()],
+    )
+    .code(2)
+    .shows("the file exists");
     assert!(big.exists());
 
     // Cached contents are not fetched; past the cache they are, byte by byte.
@@ -117,7 +128,7 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
     let direct = [&copy[..], &["iflag=direct"]].concat();
     let fetched = |observed: &[&str]| {
         let ended = observe(
-            &scene,
+            &test_dir,
             &point,
             &["--format", "json", "--no-sync", "--output", "-"],
             observed,
@@ -132,7 +143,7 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
     assert!((32 << 20..33 << 20).contains(&bytes), "{bytes}");
 
     let ended = observe(
-        &scene,
+        &test_dir,
         &point,
         &[],
         &[
@@ -146,8 +157,8 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
 
 #[test]
 fn the_exit_status_is_that_of_the_command() {
-    let scene = Scene::in_memory();
-    let file = scene.path().join("file");
+    let test_dir = TestDir::in_memory();
+    let file = test_dir.path().join("file");
     std::fs::write(&file, "no program").unwrap();
     let file = file.display().to_string();
     for (observed, code, told) in [
@@ -157,71 +168,71 @@ fn the_exit_status_is_that_of_the_command() {
         (&[&file], 126, "cannot run "),
         (&["/"], 126, "cannot run /: "),
     ] {
-        let ended = observe(&scene, scene.path(), &["--no-sync"], observed);
-        ended.code(code).says(told);
+        let ended = observe(&test_dir, test_dir.path(), &["--no-sync"], observed);
+        ended.code(code).shows(told);
         ended.assert(
             (126..=127).contains(&code) != ended.errors.contains("Observed"),
             "an account",
         );
     }
     for target in ["nowhere", "file"] {
-        let target = scene.path().join(target);
-        observe(&scene, &target, &[], &["touch", "touched"])
+        let target = test_dir.path().join(target);
+        observe(&test_dir, &target, &[], &["touch", "touched"])
             .code(2)
-            .says("cannot observe the target");
+            .shows("cannot observe the target");
     }
-    assert!(!scene.path().join("touched").exists());
+    assert!(!test_dir.path().join("touched").exists());
     // Nothing is left of an output without an account.
     observe(
-        &scene,
-        scene.path(),
+        &test_dir,
+        test_dir.path(),
         &["--output", "account"],
         &["./is-not-there"],
     )
     .code(127);
-    assert!(!scene.path().join("account").exists());
+    assert!(!test_dir.path().join("account").exists());
 }
 
 #[test]
 fn a_signal_goes_to_the_command_and_the_account_is_told() {
-    let scene = Scene::in_memory();
+    let test_dir = TestDir::in_memory();
     let script =
         "trap 'echo caught; exit 5' INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done";
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
-        let observed = command(&scene, scene.path(), &[], &["sh", "-c", script]);
+        let observed = command(&test_dir, test_dir.path(), &[], &["sh", "-c", script]);
         // What is started in the background of a script ignores two of them.
         let mut started = Running::command(Path::new("env"));
         started
             .arg("--default-signal=INT,QUIT,HUP")
             .arg(program())
             .args(observed.get_args());
-        let mut running = Running::start(started, scene.path());
+        let mut running = Running::start(started, test_dir.path());
         running.until("that the command goes on", |running| {
             running.output().contains("ready")
         });
         running.send(signal);
         let ended = running.finish();
-        ended.code(5).says("caught").says("exit status 5");
+        ended.code(5).shows("caught").shows("exit status 5");
         assert_eq!(ended.output.matches("caught").count(), 1, "{ended}");
     }
     // One that ends by it.
     let mut running = Running::start(
-        command(&scene, scene.path(), &[], &["sleep", "60"]),
-        scene.path(),
+        command(&test_dir, test_dir.path(), &[], &["sleep", "60"]),
+        test_dir.path(),
     );
     running.until("that the command goes on", |running| {
         !running.children().is_empty()
     });
     let child: i32 = running.children()[0].parse().unwrap();
     kill_process(Pid::from_raw(child).unwrap(), Signal::TERM).unwrap();
-    running.finish().code(128 + 15).says("killed by signal 15");
+    running.finish().code(128 + 15).shows("killed by signal 15");
 }
 
 /// Opening a pipe waits for its writer.
 #[test]
 fn what_is_no_directory_is_refused_at_once() {
-    let scene = Scene::in_memory();
-    let pipe = scene.path().join("pipe");
+    let test_dir = TestDir::in_memory();
+    let pipe = test_dir.path().join("pipe");
     rustix::fs::mknodat(
         rustix::fs::CWD,
         &pipe,
@@ -230,9 +241,9 @@ fn what_is_no_directory_is_refused_at_once() {
         0,
     )
     .unwrap();
-    std::fs::write(scene.path().join("file"), "").unwrap();
+    std::fs::write(test_dir.path().join("file"), "").unwrap();
     for name in ["pipe", "file"] {
-        let ended = observe(&scene, &scene.path().join(name), &[], &["true"]);
-        ended.code(2).says("it is not a directory");
+        let ended = observe(&test_dir, &test_dir.path().join(name), &[], &["true"]);
+        ended.code(2).shows("it is not a directory");
     }
 }

@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use tempfile::TempDir;
-use testkit::Says;
+use testkit::Shows;
 use testkit::records::KEPT;
 
 use crate::original::{self, Said, directory, ours};
@@ -51,7 +51,7 @@ fn a_page_is_read_as_its_record_is() {
     let json = |file: &str| place.answer(&format!("show {file} --format json"));
     assert_eq!(json("page.html"), json("run.json"));
     let imported = place.answer("import page.html --archive a.db");
-    imported.says("Run 1: new");
+    imported.shows("Run 1: new");
     let exported = place.answer("export 1 --archive a.db");
     assert_eq!(exported, json("run.json"));
     // From the archive the same page comes out, with what was noted there.
@@ -59,10 +59,10 @@ fn a_page_is_read_as_its_record_is() {
     assert_eq!(place.page("again.html"), place.page("page.html"));
     place.answer("note 1 <b>slow --archive a.db");
     place.answer("report 1 --archive a.db -o noted.html");
-    place.page("noted.html").says("Note: &lt;b&gt;slow");
+    place.page("noted.html").shows("Note: &lt;b&gt;slow");
     place.answer("import noted.html --archive b.db");
     let listed = place.answer("export 1 --archive b.db");
-    listed.says("<b>slow");
+    listed.shows("<b>slow");
 }
 
 #[test]
@@ -167,7 +167,7 @@ fn the_runs_of_a_page_are_shown_one_after_another_and_one_of_them_is_repeated() 
         let refused = place.ended(&format!("run --like {file}"));
         let errors = String::from_utf8(refused.errors).unwrap();
         assert_eq!(refused.code, Some(2), "{errors}");
-        errors.says("it holds 2 runs");
+        errors.shows("it holds 2 runs");
     }
 }
 
@@ -201,7 +201,7 @@ fn a_study_has_a_page_with_all_of_its_runs() {
     match ratio {
         Some(ratio) => {
             let ratio = format!("{ratio:.2}");
-            text.says(&ratio);
+            text.shows(&ratio);
             assert!(shown(&place.page("study.html")).contains(&ratio), "{text}");
         }
         None => assert!(
@@ -224,12 +224,12 @@ fn a_study_has_a_page_with_all_of_its_runs() {
     place.answer("report one two --archive a.db -o sides.html");
     place
         .page("sides.html")
-        .says("<h1>PostMark: two compared with one</h1>");
+        .shows("<h1>PostMark: two compared with one</h1>");
     place.answer("report 1..1 2..2 --archive a.db -o ranges.html");
     place.answer("report 1 2 --compare --archive a.db -o single.html");
     place
         .page("single.html")
-        .says("<h1>PostMark: run 2 compared with run 1</h1>");
+        .shows("<h1>PostMark: run 2 compared with run 1</h1>");
     place.refuses("report 1 2 --unlike --archive a.db -o no.html");
     let figures = "report 1 --archive a.db -o f.html --figures figures";
     place.answer(figures);

@@ -5,7 +5,7 @@ use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
-use testkit::Says;
+use testkit::Shows;
 
 use crate::original;
 
@@ -169,7 +169,7 @@ fn an_interrupted_run_shows_what_it_did_and_the_prompt_stays() {
     terminal.wait_for("Performing transactions.");
     terminal.press(CTRL_C);
     let answer = terminal.prompt();
-    answer.says("PARTIAL");
+    answer.shows("PARTIAL");
     terminal.press("quit\r");
     assert_eq!(terminal.end(), Some(1));
 }

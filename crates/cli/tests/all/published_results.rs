@@ -3,7 +3,7 @@
 use published::Submission;
 use record::Record;
 use std::ffi::OsStr;
-use testkit::Says;
+use testkit::Shows;
 
 use crate::original::{answer, directory, ended, json, ours, say, split};
 
@@ -21,10 +21,10 @@ fn the_list_names_what_show_takes() {
         "lfs-sessions",
         "nfs-iscsi-5",
     ] {
-        list.says(&format!("\n  {name} "));
+        list.shows(&format!("\n  {name} "));
     }
     let shown = answer(&["published", "show", "veritas-multi-32"], place.path());
-    shown.says_all(
+    shown.shows_all(
         "Percent | Parameters # | Massive 1 | 11.33 | \
          unavailable: the row, shifted by one cell in the copy | improvements",
     );
@@ -38,8 +38,8 @@ fn the_list_names_what_show_takes() {
 fn ranges_are_compared_with_the_rates_of_other_tables() {
     let place = directory();
     let shown = answer(&["published", "show", "veritas-logging"], place.path());
-    shown.says("3 of 4 printed improvements agree");
-    shown.says("differs by -4.08");
+    shown.shows("3 of 4 printed improvements agree");
+    shown.shows("differs by -4.08");
 }
 
 #[test]
@@ -72,14 +72,14 @@ fn every_format_has_the_same_cells() {
         &split("published show veritas-logging --format csv"),
         place.path(),
     );
-    ranges.says(",-88-(-77)%,-88,-77,");
+    ranges.shows(",-88-(-77)%,-88,-77,");
     let markdown = answer(
         &split("published show paper-1 --format markdown"),
         place.path(),
     );
     markdown
-        .says("| 1000/50000 | UFS | TMPFS |")
-        .says("| --- | --: |");
+        .shows("| 1000/50000 | UFS | TMPFS |")
+        .shows("| --- | --: |");
     let text = answer(&split("published show paper-1"), place.path());
     assert!(text.contains("neither") && text.contains("4880"), "{text}");
 }
@@ -90,7 +90,7 @@ fn an_unknown_name_is_answered_with_those_there_are() {
     let said = ended(&["published", "show", "paper-9"], place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
-    errors.says("'paper-9' (use one of paper, paper-1");
+    errors.shows("'paper-9' (use one of paper, paper-1");
     assert_eq!(
         ended(&split("published show paper --format html"), place.path()).code,
         Some(2)
@@ -112,7 +112,8 @@ fn submissions_of_files_make_a_table() {
         &split("published submissions jo.json jo.json"),
         place.path(),
     );
-    text.says("S1 [Jo Doe]: A box with ext4").does_not_say("S2");
+    text.shows("S1 [Jo Doe]: A box with ext4")
+        .does_not_show("S2");
     // Several in one file, as an export of several runs has them; the last is a correction of the
     // first.
     let of = |by: &str, system: &str| {
@@ -128,8 +129,8 @@ fn submissions_of_files_make_a_table() {
     .concat();
     std::fs::write(place.path().join("several.json"), &several).unwrap();
     let of_file = answer(&split("published submissions several.json"), place.path());
-    of_file.says_all("S1 [Jo Doe]: A larger box | S2 [Al]: Another");
-    of_file.does_not_say("S3");
+    of_file.shows_all("S1 [Jo Doe]: A larger box | S2 [Al]: Another");
+    of_file.does_not_show("S3");
     let words = ["published", "submissions", "-"].map(OsStr::new);
     let piped = say(ours(), &words, place.path(), several.as_bytes(), &[]);
     assert_eq!(String::from_utf8(piped.output).unwrap(), of_file);
@@ -138,7 +139,7 @@ fn submissions_of_files_make_a_table() {
     let said = ended(&split("published submissions cut.json"), place.path());
     assert_eq!(said.code, Some(2));
     let errors = String::from_utf8(said.errors).unwrap();
-    errors.says("cut.json: JSON document 3: it is truncated");
+    errors.shows("cut.json: JSON document 3: it is truncated");
     for words in [
         "published submissions no.json",
         "published submissions missing.json",
@@ -147,7 +148,7 @@ fn submissions_of_files_make_a_table() {
         let said = ended(&split(words), place.path());
         let errors = String::from_utf8(said.errors).unwrap();
         assert_eq!(said.code, Some(2), "{words}: {errors}");
-        errors.says(words.rsplit(' ').next().unwrap());
+        errors.shows(words.rsplit(' ').next().unwrap());
     }
 }
 
@@ -158,7 +159,7 @@ fn a_run_is_set_beside_what_was_published() {
         "run --preset default --edition 1.0 --storage null --format json --output run.json --quiet";
     answer(&split(run), place.path());
     let text = answer(&split("published beside run.json"), place.path());
-    text.says("this run").says("paper-session");
+    text.shows("this run").shows("paper-session");
     let other = run
         .replace("--preset default", "--files 77 --transactions 500")
         .replace("run.json", "other.json");
@@ -172,7 +173,7 @@ fn a_run_is_set_beside_what_was_published() {
         (said.code, said.output.split(|byte| *byte == b'\n').count()),
         (Some(0), 2)
     );
-    errors.says("there are no published results for 77/500");
+    errors.shows("there are no published results for 77/500");
 }
 
 #[test]

@@ -15,7 +15,7 @@ use faultfs::Passthrough;
 use rustix::process::{Pid, Signal, kill_process};
 
 use crate::nfs::ganesha::is_program;
-use crate::support::{Ended, Running, Scene, is_met};
+use crate::support::{Ended, Running, TestDir, is_met};
 
 mod delay;
 mod faults;
@@ -48,7 +48,7 @@ pub fn program() -> Option<PathBuf> {
 
 /// A job of a launcher on this machine, with a directory to work in.
 struct Job {
-    scene: Scene,
+    test_dir: TestDir,
     program: PathBuf,
 }
 
@@ -56,13 +56,13 @@ impl Job {
     fn new() -> Option<Self> {
         Some(Self {
             program: program()?,
-            scene: Scene::in_memory(),
+            test_dir: TestDir::in_memory(),
         })
     }
 
     /// Where the run works.
     fn target(&self) -> PathBuf {
-        self.scene.directory("target")
+        self.test_dir.directory("target")
     }
 
     /// A file system with a server, in which nothing is done, for as long as it is kept.
@@ -71,13 +71,13 @@ impl Job {
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
             return None;
         }
-        let [backing, at] = ["backing", "served"].map(|name| self.scene.directory(name));
+        let [backing, at] = ["backing", "served"].map(|name| self.test_dir.directory(name));
         Some(Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap())
     }
 
     /// Where the ranks leave their parts.
     fn parts(&self) -> PathBuf {
-        self.scene.path().join("parts")
+        self.test_dir.path().join("parts")
     }
 
     /// `postmark run` on so many ranks.
@@ -102,10 +102,10 @@ impl Job {
             ]);
             // What the launcher leaves of a killed job goes with the test.
             for directory in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
-                command.args(["--mca", directory]).arg(self.scene.path());
+                command.args(["--mca", directory]).arg(self.test_dir.path());
             }
         }
-        command.arg(&self.program).env(MARK, self.scene.path());
+        command.arg(&self.program).env(MARK, self.test_dir.path());
         command
     }
 
@@ -116,12 +116,12 @@ impl Job {
             .arg(target);
         command.args(options.split_whitespace());
         command
-            .env(MARK, self.scene.path())
-            .env("XDG_DATA_HOME", self.scene.path().join("data"));
+            .env(MARK, self.test_dir.path())
+            .env("XDG_DATA_HOME", self.test_dir.path().join("data"));
     }
 
     fn perform(&self, ranks: u32, options: &str) -> Ended {
-        Running::to_its_end(self.run(ranks, options), &self.target())
+        Running::run_to_end(self.run(ranks, options), &self.target())
     }
 
     fn start(&self, ranks: u32, options: &str) -> Running {
@@ -132,12 +132,12 @@ impl Job {
     fn postmark(&self, words: &[&str]) -> Ended {
         let mut command = Running::command(&self.program);
         command.args(words);
-        Running::to_its_end(command, self.scene.path())
+        Running::run_to_end(command, self.test_dir.path())
     }
 
     /// The processes of a rank: two where a file system of this machine has a server.
     fn processes(&self, rank: u32) -> Vec<Pid> {
-        let mark = format!("{MARK}={}", self.scene.path().display());
+        let mark = format!("{MARK}={}", self.test_dir.path().display());
         let ranks = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={rank}"));
         let is_of_rank = |environment: &[u8]| {
             let variables: Vec<&[u8]> = environment.split(|byte| *byte == 0).collect();

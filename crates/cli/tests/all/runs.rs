@@ -8,7 +8,7 @@ use std::process::Command;
 use record::{Action, Fact, Outcome, Phase, Record, Role};
 use verdict::{OperationSummary, PhaseSummary, Summary};
 
-use crate::support::faces::program;
+use crate::support::interface::program;
 use crate::support::{Ended, Running, names};
 
 /// A run that is asked for.
@@ -82,7 +82,7 @@ impl Run {
 pub fn postmark(place: &Path, words: &[&OsStr]) -> Ended {
     let mut command = Running::command(program());
     command.args(words);
-    Running::to_its_end(command, place)
+    Running::run_to_end(command, place)
 }
 
 /// A run that has ended and left a record.

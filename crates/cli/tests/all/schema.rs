@@ -5,7 +5,7 @@ use std::path::Path;
 
 use jsonschema::Validator;
 use serde_json::Value;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use crate::original::{answer, directory, ended, json, ours, say, split};
 
@@ -162,6 +162,6 @@ fn a_run_that_failed_is_as_the_schema_says() {
     assert!(actual["outcome"]["failed"]["why"].is_string(), "{actual}");
     // What is not known has its reason.
     let end = actual["end"]["unavailable"].as_str().unwrap();
-    end.says("did not reach the end");
+    end.shows("did not reach the end");
     assert_eq!(actual["errors"][0]["errno"]["known"], 27, "EFBIG: {actual}");
 }

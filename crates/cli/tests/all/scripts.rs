@@ -5,7 +5,7 @@
 use std::ffi::OsStr;
 use std::path::Path;
 use std::process::Command;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use crate::original::{self, Said, say};
 
@@ -132,7 +132,7 @@ fn a_configuration_file_is_an_argument() {
         output.contains("\nReading configuration from file 'config'\n")
             && output.contains(" seconds total\n")
     );
-    output.does_not_say("pm>");
+    output.does_not_show("pm>");
 }
 
 /// LKP: no `quit`, and the first line of numbers, dots and blanks alone is the terse report.
@@ -221,7 +221,7 @@ fn ten_dots_and_one_line_of_bytes_read() {
 #[test]
 fn fewer_than_ten_transactions_work() {
     let output = session("set transactions 3\nset number 5\nrun\nquit\n");
-    output.says("Performing transactions...Done\n");
+    output.shows("Performing transactions...Done\n");
 }
 
 /// The session that the paper prints for version 1.00, all of it but the times and what depends on

@@ -19,8 +19,8 @@ use archive::{Archive, ArchiveError, ArchiveErrorKind, Filter, JournalMode, Open
 use record::{Outcome, Record, StudyPart};
 use verdict::{Level, ListedRun, Summary};
 
-use crate::support::faces::program;
-use crate::support::{Ended, Running, Scene, Volume, is_root, names};
+use crate::support::interface::program;
+use crate::support::{Ended, Running, TestDir, Volume, is_root, names};
 
 /// Runs that are over soon.
 const LITTLE: &str = "--set files=50 --set for=50ms --set no-overhead=true --quiet-time 0s";
@@ -30,18 +30,18 @@ type StudiedRun = (StudyPart, Record);
 
 /// A place with an archive, two directories and room for images.
 struct Lab {
-    scene: Scene,
+    test_dir: TestDir,
     archive: PathBuf,
 }
 
 impl Lab {
     fn new() -> Self {
-        let scene = Scene::in_memory();
+        let test_dir = TestDir::in_memory();
         for name in ["a", "b", "images"] {
-            scene.directory(name);
+            test_dir.directory(name);
         }
-        let archive = scene.path().join("archive.db");
-        Self { scene, archive }
+        let archive = test_dir.path().join("archive.db");
+        Self { test_dir, archive }
     }
 
     /// The same where the tests are root's, which may mount.
@@ -50,7 +50,7 @@ impl Lab {
     }
 
     fn path(&self, name: &str) -> PathBuf {
-        self.scene.path().join(name)
+        self.test_dir.path().join(name)
     }
 
     /// A file system that a study makes, with its image in the directory of images.
@@ -72,33 +72,33 @@ impl Lab {
         if !words.starts_with("clean ") {
             command.arg("--archive").arg(&self.archive);
         }
-        command.current_dir(self.scene.path());
+        command.current_dir(self.test_dir.path());
         command
     }
 
     fn start(&self, words: &str) -> Running {
-        Running::start(self.command(words), self.scene.path())
+        Running::start(self.command(words), self.test_dir.path())
     }
 
-    fn says(&self, words: &str) -> Ended {
+    fn shows(&self, words: &str) -> Ended {
         self.start(words).finish()
     }
 
     /// Asserts a row: words, the exit status, and what is said.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
-        self.says(words).ends(expected);
+        self.shows(words).ends(expected);
     }
 
     /// A gate's end on the last study.
     fn gates(&self, requirement: &str) -> Ended {
         let mut command = self.command("gate last");
         command.args(["--require", requirement]);
-        Running::to_its_end(command, self.scene.path())
+        Running::run_to_end(command, self.test_dir.path())
     }
 
     fn answer(&self, words: &str) -> String {
-        let ended = self.says(words);
+        let ended = self.shows(words);
         ended.code(0);
         ended.output
     }
@@ -189,7 +189,7 @@ impl Lab {
     fn is_clean(&self, volumes: &[&Volume], told: &impl std::fmt::Display) {
         let mounts = std::fs::read("/proc/self/mounts").unwrap();
         let mounts = String::from_utf8_lossy(&mounts);
-        let place = self.scene.path().to_str().unwrap();
+        let place = self.test_dir.path().to_str().unwrap();
         let ours: Vec<&str> = mounts.lines().filter(|line| line.contains(place)).collect();
         assert_eq!(ours.len(), volumes.len(), "{ours:#?}\n{told}");
         for device in names(Path::new("/sys/block")).unwrap() {
@@ -208,7 +208,7 @@ impl Lab {
     /// Removes what a killed study has left.
     fn cleans(&self) -> Ended {
         let places = ["images", "a", "b"].map(|name| self.path(name).display().to_string());
-        let ended = self.says(&format!("clean {}", places.join(" ")));
+        let ended = self.shows(&format!("clean {}", places.join(" ")));
         ended.code(0);
         ended
     }

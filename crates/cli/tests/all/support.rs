@@ -7,20 +7,20 @@ use std::path::Path;
 use rustix::fs::{CWD, Dir, Mode, OFlags, openat};
 
 pub mod ended;
-pub mod faces;
+pub mod heartbeats;
+pub mod interface;
 pub mod needs;
 pub mod running;
-pub mod scene;
-pub mod signs;
 pub mod snapshot;
+pub mod test_dir;
 pub mod volume;
 
 pub use ended::Ended;
-pub use faces::{Engine, FACES, Face, Moment, Work};
+pub use interface::{Engine, INTERFACES, Interface, Phase, Work};
 pub use needs::{everything, is_met, is_root};
 pub use running::Running;
-pub use scene::Scene;
 pub use snapshot::Snapshot;
+pub use test_dir::TestDir;
 pub use volume::{FileSystem, Volume};
 
 /// The names in a directory, in order. Its time of access stays as it is: looking is not to change

@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 use std::path::Path;
 
 use serde_json::Value;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use crate::original::{answer, directory, json, ours, say, split, strace};
 
@@ -71,10 +71,10 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
         ),
         at.path(),
     );
-    text.says_all(
+    text.shows_all(
         "sweep of workers with a pool for each step | 1 worker | 2 workers | each step for 10 s",
     );
-    text.does_not_say("\nSaturation ");
+    text.does_not_show("\nSaturation ");
     // What the phases of all steps took together: 10 s each, and a little for their pools.
     let elapsed = text
         .lines()
@@ -82,8 +82,8 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
         .unwrap();
     let elapsed: f64 = elapsed.split(' ').next().unwrap().parse().unwrap();
     assert!((19.5..40.0).contains(&elapsed), "{elapsed}");
-    text.says("p99, µs");
-    text.does_not_say("Latency, µs");
+    text.shows("p99, µs");
+    text.does_not_show("Latency, µs");
     assert_eq!(
         std::fs::read_dir(at.path()).unwrap().count(),
         0,
@@ -110,7 +110,7 @@ fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
         "five rounds of 2,000: {measured}"
     );
     let text = answer(&split(&format!("{words} --full")), at.path());
-    text.says_all(
+    text.shows_all(
         "Steady      STEADY by the rule snia after | rounds, transactions/s | until steady | \
          Requested 2,000/s (constant arrivals); achieved",
     );

@@ -2,32 +2,32 @@
 
 use std::path::Path;
 use std::process::{Command, Stdio};
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
-use crate::support::Scene;
-use crate::support::faces::program;
+use crate::support::TestDir;
+use crate::support::interface::program;
 
 const COLUMNS: usize = 60;
 
 /// What the program writes to a terminal of 60 columns, with something in the environment.
-fn on_terminal(scene: &Scene, words: &str, environment: &[(&str, &str)]) -> String {
+fn on_terminal(test_dir: &TestDir, words: &str, environment: &[(&str, &str)]) -> String {
     let command = format!(
         "stty cols {COLUMNS}; exec '{}' {words}",
         program().display()
     );
     let mut script = Command::new("/usr/bin/script");
     script.args(["-q", "-e", "-c", &command, "/dev/null"]);
-    written(scene, script, environment)
+    written(test_dir, script, environment)
 }
 
 /// What it writes to a pipe.
-fn on_pipe(scene: &Scene, words: &str, environment: &[(&str, &str)]) -> String {
+fn on_pipe(test_dir: &TestDir, words: &str, environment: &[(&str, &str)]) -> String {
     let mut command = Command::new(program());
     command.args(words.split_whitespace());
-    written(scene, command, environment)
+    written(test_dir, command, environment)
 }
 
-fn written(scene: &Scene, mut command: Command, environment: &[(&str, &str)]) -> String {
+fn written(test_dir: &TestDir, mut command: Command, environment: &[(&str, &str)]) -> String {
     for name in [
         "NO_COLOR",
         "CLICOLOR",
@@ -40,7 +40,7 @@ fn written(scene: &Scene, mut command: Command, environment: &[(&str, &str)]) ->
     }
     let output = command
         .env("TERM", "xterm")
-        .env("XDG_DATA_HOME", scene.path().join("data"))
+        .env("XDG_DATA_HOME", test_dir.path().join("data"))
         .envs(environment.iter().copied())
         .stdin(Stdio::null())
         .output()
@@ -84,8 +84,8 @@ fn run(target: &Path) -> String {
 
 #[test]
 fn reports_fit_a_terminal_of_sixty_columns() {
-    let scene = Scene::in_memory();
-    let run = run(&scene.directory("target"));
+    let test_dir = TestDir::in_memory();
+    let run = run(&test_dir.directory("target"));
     let sweep =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../verdict/tests/versions/1-sweep.json");
     for words in [
@@ -98,13 +98,13 @@ fn reports_fit_a_terminal_of_sixty_columns() {
         "published list",
         "run -h",
     ] {
-        is_narrow(&on_terminal(&scene, words, &[]));
+        is_narrow(&on_terminal(&test_dir, words, &[]));
     }
-    let sweep = on_pipe(&scene, &format!("import {}", sweep.display()), &[]);
-    sweep.says("new");
+    let sweep = on_pipe(&test_dir, &format!("import {}", sweep.display()), &[]);
+    sweep.shows("new");
     for words in ["show 2", "show 2 --full"] {
-        let text = on_terminal(&scene, words, &[]);
-        text.says("Saturation");
+        let text = on_terminal(&test_dir, words, &[]);
+        text.shows("Saturation");
         is_narrow(&text);
     }
 }
@@ -113,14 +113,14 @@ fn reports_fit_a_terminal_of_sixty_columns() {
 /// words.
 #[test]
 fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
-    let scene = Scene::in_memory();
-    let target = scene.directory("target");
+    let test_dir = TestDir::in_memory();
+    let target = test_dir.directory("target");
     let words = format!(
         "run --no-overhead --output /dev/null --storage posix --durability fsync --files 40 --for \
          1s --target {}",
         target.display()
     );
-    let text = on_terminal(&scene, &words, &[]);
+    let text = on_terminal(&test_dir, &words, &[]);
     let (progress, notes): (Vec<&str>, Vec<&str>) = text
         .split(['\r', '\n'])
         .partition(|line| line.contains('\u{1b}'));
@@ -149,9 +149,9 @@ fn uncontrolled(part: &str) -> &str {
 
 #[test]
 fn the_answer_is_painted_on_terminals_only_and_where_nobody_minds() {
-    let scene = Scene::in_memory();
-    let run = run(&scene.directory("target"));
-    let painted = on_terminal(&scene, &run, &[]);
+    let test_dir = TestDir::in_memory();
+    let run = run(&test_dir.directory("target"));
+    let painted = on_terminal(&test_dir, &run, &[]);
     painted.assert(painted.contains("\u{1b}[33mDOUBTFUL\u{1b}[0m"));
     assert_eq!(
         painted.matches("\u{1b}[0m").count(),
@@ -159,23 +159,23 @@ fn the_answer_is_painted_on_terminals_only_and_where_nobody_minds() {
         "the rate and the verdict: {painted:?}"
     );
     for environment in [[("NO_COLOR", "1")], [("TERM", "dumb")]] {
-        let text = on_terminal(&scene, &run, &environment);
+        let text = on_terminal(&test_dir, &run, &environment);
         assert!(!text.contains('\u{1b}'), "{environment:?}: {text:?}");
     }
-    assert!(on_terminal(&scene, &run, &[("NO_COLOR", "")]).contains('\u{1b}'));
-    assert!(!on_pipe(&scene, &run, &[]).contains('\u{1b}'));
-    assert!(on_pipe(&scene, &run, &[("CLICOLOR_FORCE", "1")]).contains('\u{1b}'));
+    assert!(on_terminal(&test_dir, &run, &[("NO_COLOR", "")]).contains('\u{1b}'));
+    assert!(!on_pipe(&test_dir, &run, &[]).contains('\u{1b}'));
+    assert!(on_pipe(&test_dir, &run, &[("CLICOLOR_FORCE", "1")]).contains('\u{1b}'));
     for format in ["json", "markdown", "classic"] {
         let text = on_pipe(
-            &scene,
+            &test_dir,
             &format!("{run} --format {format}"),
             &[("CLICOLOR_FORCE", "1")],
         );
         assert!(!text.contains('\u{1b}'), "{format}: {text:?}");
     }
-    let file = scene.path().join("report");
+    let file = test_dir.path().join("report");
     on_pipe(
-        &scene,
+        &test_dir,
         &format!("{run} --output {}", file.display()),
         &[("CLICOLOR_FORCE", "1")],
     );

@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use verdict::{Level, Reason};
 
 use crate::runs::Ran;
-use crate::support::{Scene, is_met};
+use crate::support::{TestDir, is_met};
 
 /// Whether a verdict has a reason of a kind.
 macro_rules! has {
@@ -57,11 +57,11 @@ impl Ran {
 }
 
 /// A directory in memory; nothing where there is no file system for that.
-fn in_memory(scene: &Scene) -> Option<PathBuf> {
+fn in_memory(test_dir: &TestDir) -> Option<PathBuf> {
     /// `TMPFS_MAGIC` of statfs(2).
     const TMPFS: rustix::fs::FsWord = 0x0102_1994;
-    let is_memory = rustix::fs::statfs(scene.path()).unwrap().f_type == TMPFS;
-    is_met(is_memory, "a tmpfs on /dev/shm").then(|| scene.directory("location"))
+    let is_memory = rustix::fs::statfs(test_dir.path()).unwrap().f_type == TMPFS;
+    is_met(is_memory, "a tmpfs on /dev/shm").then(|| test_dir.directory("location"))
 }
 
 fn text(path: &Path) -> &str {

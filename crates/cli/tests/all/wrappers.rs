@@ -9,14 +9,14 @@ use std::time::{Duration, Instant};
 
 use faultfs::{Delay, Options, Passthrough, RequestKind};
 use rustix::process::Signal;
-use testkit::Says;
+use testkit::Shows;
 
 use crate::original::{self, say};
 use crate::support::Engine::{Posix, Raw, Stdio as Streams};
-use crate::support::Face::{Prompt, Run};
-use crate::support::faces::program;
-use crate::support::scene::furnish;
-use crate::support::{FACES, Moment, Running, Scene, Work, is_met, names};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::interface::program;
+use crate::support::test_dir::create_user_files;
+use crate::support::{INTERFACES, Phase, Running, TestDir, Work, is_met, names};
 
 const COMMANDS: &[u8] = b"set number 20\nset transactions 40\nshow\nquit\n";
 
@@ -46,7 +46,7 @@ fn a_file_that_is_not_there_opens_the_prompt() {
         let directory = original::directory();
         let (output, errors, code) = session(&[name], directory.path(), COMMANDS);
         assert_eq!(code, 0, "{name}: {errors}");
-        errors.begins_with("Warning: ").says(name);
+        errors.begins_with("Warning: ").shows(name);
         assert!(errors.lines().count() == 1, "{errors}");
         if let Some(oracle) = original::oracle() {
             let said = say(oracle, &[OsStr::new(name)], directory.path(), COMMANDS, &[]);
@@ -62,7 +62,7 @@ fn a_file_that_is_not_there_opens_the_prompt() {
     for word in ["stduy", "colect", "."] {
         let (output, errors, code) = session(&[word], directory.path(), COMMANDS);
         assert_eq!((output.as_str(), code), ("", 2), "{word}: {errors}");
-        errors.says("is neither a command nor a classic configuration file");
+        errors.shows("is neither a command nor a classic configuration file");
     }
 }
 
@@ -83,12 +83,12 @@ fn a_weight_that_is_a_word_is_ignored() {
         let (output, errors, code) = session(&[], directory.path(), commands.as_bytes());
         assert_eq!(code, 0);
         if !is_originals {
-            output.says("\twith blanks (weight=1)\n");
+            output.shows("\twith blanks (weight=1)\n");
             continue;
         }
         let word = argument.rsplit(' ').next().unwrap();
         assert_eq!(errors, format!("Error: ignoring invalid weight '{word}'\n"));
-        output.says("\tplace (weight=1)\n");
+        output.shows("\tplace (weight=1)\n");
         if let Some(oracle) = original::oracle() {
             let said = say(oracle, &[], directory.path(), commands.as_bytes(), &[]);
             let ours = (output.as_bytes(), errors.as_bytes());
@@ -108,9 +108,9 @@ fn a_weight_that_is_a_word_is_ignored() {
 fn a_message_quotes_what_was_typed() {
     let directory = original::directory();
     let (_, errors, _) = session(&[], directory.path(), b"set size  10 20\nset number  5k\n");
-    errors.says("'set size  10 20' is understood");
-    errors.says("give plain numbers of bytes: 'set size 10 20'");
-    errors.says("'set number  5k' is understood");
+    errors.shows("'set size  10 20' is understood");
+    errors.shows("give plain numbers of bytes: 'set size 10 20'");
+    errors.shows("'set number  5k' is understood");
 }
 
 /// Files that load one another end, and the exit status says so.
@@ -125,7 +125,7 @@ fn files_that_load_one_another_fail() {
         (&["twice"], b""),
     ] {
         let (_, errors, code) = session(arguments, directory.path(), commands);
-        errors.says("which is the limit");
+        errors.shows("which is the limit");
         assert_eq!(code, 1, "{arguments:?}: {errors}");
     }
 }
@@ -133,16 +133,16 @@ fn files_that_load_one_another_fail() {
 /// The location is removed while a run goes on: that is what is told.
 #[test]
 fn a_location_that_is_removed_was_removed() {
-    for face in FACES {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        let mut running = face.begin(&Work::long(&location), &scene, Moment::Prepare);
+    for interface in INTERFACES {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        let mut running = interface.begin(&Work::long(&location), &test_dir, Phase::Prepare);
         running.stop();
         std::fs::remove_dir_all(&location).unwrap();
         running.send(Signal::CONT);
         let ended = running.finish();
         ended.ends("1 | was removed during the run");
-        ended.does_not_say("moved or").does_not_say("was moved");
+        ended.does_not_show("moved or").does_not_show("was moved");
     }
 }
 
@@ -151,12 +151,12 @@ fn a_location_that_is_removed_was_removed() {
 #[test]
 fn files_of_a_killed_run_that_were_removed_by_hand() {
     for (engine, subdirectories) in [(Streams, 1), (Raw, 3)] {
-        let face = Prompt(engine);
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+        let interface = Prompt(engine);
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let work = Work::long(&location).in_subdirectories(subdirectories);
-        let mut running = face.begin(&work, &scene, Moment::Prepare);
+        let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
         // As a shell's `*` has them.
         let remove = |but: Option<&str>| {
@@ -174,25 +174,28 @@ fn files_of_a_killed_run_that_were_removed_by_hand() {
         };
         remove(None);
         // The run goes on as far as anybody knows.
-        face.perform(&Work::little(&location), &scene)
+        interface
+            .perform(&Work::small(&location), &test_dir)
             .code(1)
-            .says("is in use by another run");
+            .shows("is in use by another run");
         running.kill();
         // One name of the run's keeps the manifest.
         let name = if subdirectories > 1 { "s0" } else { "17" };
         std::fs::create_dir(location.join(name)).unwrap();
-        let refused = face.perform(
-            &Work::little(&location).in_subdirectories(subdirectories),
-            &scene,
+        let refused = interface.perform(
+            &Work::small(&location).in_subdirectories(subdirectories),
+            &test_dir,
         );
-        refused.code(1).says("still contains files of a killed run");
+        refused
+            .code(1)
+            .shows("still contains files of a killed run");
         remove(None);
         for _ in 0..2 {
-            let ended = face.perform(
-                &Work::little(&location).in_subdirectories(subdirectories),
-                &scene,
+            let ended = interface.perform(
+                &Work::small(&location).in_subdirectories(subdirectories),
+                &test_dir,
             );
-            ended.code(0).does_not_say("killed run");
+            ended.code(0).does_not_show("killed run");
             let left = names(&location).unwrap();
             ended.assert(left == [".pmrc-not"], "something is left behind");
         }
@@ -206,9 +209,9 @@ fn a_signal_ends_a_run_in_the_middle_of_a_file() {
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }
-    for face in [Prompt(Streams), Prompt(Raw), Run(Posix)] {
-        let scene = Scene::new();
-        let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    for interface in [Prompt(Streams), Prompt(Raw), Run(Posix)] {
+        let test_dir = TestDir::new();
+        let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
         let options = Options {
             delay: Some(Delay {
                 at: RequestKind::Write,
@@ -222,9 +225,9 @@ fn a_signal_ends_a_run_in_the_middle_of_a_file() {
             files: 1,
             transactions: 1,
             sizes: (32 << 20, 32 << 20),
-            ..Work::little(&at)
+            ..Work::small(&at)
         };
-        let mut running = Running::start(face.command(&work, &scene), &backing);
+        let mut running = Running::start(interface.command(&work, &test_dir), &backing);
         let is_written = |directory: &Path| {
             let mut found = names(directory).unwrap_or_default();
             found.retain(|name| name != ".postmark-manifest.json");
@@ -240,7 +243,7 @@ fn a_signal_ends_a_run_in_the_middle_of_a_file() {
         let since = Instant::now();
         running.send(Signal::TERM);
         let ended = running.finish();
-        ended.code(143).says("signal 15");
+        ended.code(143).shows("signal 15");
         ended.assert(since.elapsed() < Duration::from_secs(60), "it went on");
         ended.assert(
             names(&backing).unwrap().is_empty(),

@@ -10,7 +10,7 @@ use engines::posix::Posix;
 use engines::raw::Raw;
 use engines::simulated::{Code, Simulated};
 use engines::stdio::Stdio;
-use testkit::Says;
+use testkit::Shows;
 
 /// What streams have.
 const HAS: [OperationKind; 10] = [
@@ -56,7 +56,7 @@ fn stdio_does_what_it_has() {
         };
         if let Durability::ODsync | Durability::OSync = durability {
             let said = Stdio.supports(&need).unwrap_err().to_string();
-            said.says(&format!("cannot provide --durability {durability} (use"));
+            said.shows(&format!("cannot provide --durability {durability} (use"));
             assert_eq!(
                 Stdio.open(&settings).map(drop).unwrap_err().to_string(),
                 said

@@ -9,7 +9,7 @@ use published::{ConfigurationShape, Figure, Library};
 use record::{Record, StudyPart};
 use study::statistics::ALPHA;
 use study::{Design, PaperLayout, StudyComparisons};
-use testkit::Says;
+use testkit::Shows;
 use verdict::Summary;
 use workload::Edition;
 use workload::presets::{self, Machine};
@@ -189,8 +189,8 @@ fn completion_by_the_size_of_the_pool() {
     let results = results(PaperLayout::Completion, &design, &runs);
     compare("completion", &results, WITH);
     let shown = text(&results);
-    shown.says("NFS v4.2");
-    shown.does_not_say("no target with NFS v3");
+    shown.shows("NFS v4.2");
+    shown.does_not_show("no target with NFS v3");
 }
 
 #[test]
@@ -220,9 +220,9 @@ fn completion_in_user_space_stands_beside_the_printed_protocol() {
         .split_whitespace()
         .collect::<Vec<_>>()
         .join(" ");
-    shown.does_not_say("no target with NFS v3 in user space");
-    shown.says("no target with NFS v3");
-    shown.says("Why: in user space keeps no names");
+    shown.does_not_show("no target with NFS v3 in user space");
+    shown.shows("no target with NFS v3");
+    shown.shows("Why: in user space keeps no names");
 }
 
 #[test]
@@ -240,8 +240,8 @@ fn what_holds_follows_from_the_numbers() {
             .join(" ")
     };
     let row = |shown: &str, result: &str| {
-        shown.says("TMPFS/UFS 1000/50000 55.6 ");
-        shown.says(result);
+        shown.shows("TMPFS/UFS 1000/50000 55.6 ");
+        shown.shows(result);
     };
     let holds = judged(6, 1_000.0, 2_000.0);
     row(&holds, "1000/50000 55.6 1.99");
@@ -253,7 +253,7 @@ fn what_holds_follows_from_the_numbers() {
     row(&alike, "3 not shown by these blocks");
     let few = judged(2, 1_000.0, 2_000.0);
     row(&few, "the same direction, by less");
-    few.does_not_say("holds, ");
+    few.does_not_show("holds, ");
     let same_factor = judged(6, 1_000.0, 55_600.0);
     row(&same_factor, "holds, with the same factor");
 }
@@ -273,10 +273,10 @@ fn smaller_work_is_not_set_beside_the_paper() {
     }
     let shown = text(&results(PaperLayout::Tr3022, &design, &runs));
     let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
-    shown.says("Not the published work: 200/500 in place of 20000/50000.");
+    shown.shows("Not the published work: 200/500 in place of 20000/50000.");
     // The numbers at 200/500 and 200/1000 would make this a range.
-    shown.says("30.0 times as fast: tmpfs as TMPFS.");
-    shown.does_not_say("200/500 over 1000/50000");
+    shown.shows("30.0 times as fast: tmpfs as TMPFS.");
+    shown.does_not_show("200/500 over 1000/50000");
 }
 
 #[test]
@@ -292,9 +292,9 @@ fn invalid_runs_and_missing_ones_are_told_apart() {
     runs.retain(|run| run.part.cell != "200/500 tmpfs");
     let results = results(PaperLayout::Tr3022, &design, &runs);
     let shown = document::text(&layouts::document(&results, LayoutView::default()), WIDTH);
-    shown.says("tmpfs, 1000/50000: not measured: all of its runs are INVALID.");
-    shown.says("tmpfs, 200/500: not measured.");
-    shown.does_not_say("UFS");
+    shown.shows("tmpfs, 1000/50000: not measured: all of its runs are INVALID.");
+    shown.shows("tmpfs, 200/500: not measured.");
+    shown.does_not_show("UFS");
 }
 
 #[test]
@@ -309,11 +309,11 @@ fn with_too_many_invalid_blocks_nothing_is_judged() {
         shown.split_whitespace().collect::<Vec<_>>().join(" ")
     };
     let few = judged(2);
-    few.says("tmpfs, 1000/50000: 2 of 10 blocks are INVALID and in no number.");
-    few.says("TMPFS/UFS 1000/50000 55.6");
+    few.shows("tmpfs, 1000/50000: 2 of 10 blocks are INVALID and in no number.");
+    few.shows("TMPFS/UFS 1000/50000 55.6");
     let many = judged(3);
-    many.says("tmpfs, 1000/50000: 3 of 10 blocks");
-    many.does_not_say("TMPFS/UFS 1000/50000");
+    many.shows("tmpfs, 1000/50000: 3 of 10 blocks");
+    many.does_not_show("TMPFS/UFS 1000/50000");
 }
 
 #[test]

@@ -6,7 +6,7 @@ use document::{Format, units};
 use published::submissions::{Group, Numbered};
 use published::{Beside, Library, Submission, submission_tables, submissions};
 use record::{ArrivalProcess, Outcome, Record, SteadyAsked, SteadyRule, Stop, Workload};
-use testkit::{Assert, Says, kept, runs::at_rate, table};
+use testkit::{Assert, Shows, kept, runs::at_rate, table};
 use verdict::{Level, Summary};
 use workload::presets::{self, Machine};
 use workload::{Action, Classic, Edition, Mix, Weights, Workers, fingerprint};
@@ -70,7 +70,7 @@ fn a_submission_comes_back_from_its_json() {
     assert_eq!(submission.verdict, Summary::of(&kept()).verdict.level);
     let text = submission.to_json();
     assert_eq!(Submission::from_json(&text).unwrap(), submission);
-    text.does_not_say("/mnt");
+    text.does_not_show("/mnt");
 }
 
 #[test]
@@ -159,7 +159,7 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
         let mut run = plain.clone();
         change(&mut run);
         let why = published::why_not_plain(&run).unwrap();
-        why.says(told);
+        why.shows(told);
         assert_eq!(
             Submission::of(&run, "Jo", "x").unwrap_err().to_string(),
             format!("{why} (submit a run without these options)")
@@ -198,7 +198,7 @@ fn hostile_submissions_are_refused_without_repeating_what_they_say() {
     for [from, to, told] in table(HOSTILE) {
         let plain = |text: &str| text.replace("LONG", &long).replace('~', " ");
         let (from, to) = (plain(from), plain(to));
-        good.says(&from);
+        good.shows(&from);
         let error = Submission::from_json(&good.replacen(&from, &to, 1))
             .unwrap_err()
             .to_string();
@@ -207,7 +207,7 @@ fn hostile_submissions_are_refused_without_repeating_what_they_say() {
     }
     let much = format!("{good}{}", " ".repeat(70_000));
     let error = Submission::from_json(&much).unwrap_err().to_string();
-    error.says("bytes (at most 65536)");
+    error.shows("bytes (at most 65536)");
     assert!(
         Submission::from_json("").is_err() && Submission::from_json(&"[".repeat(60_000)).is_err()
     );
@@ -273,7 +273,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         ("UFS", "1.0", "paper-1 mail-page-1".to_owned())
     );
     let text = submission_tables::show(&groups, Format::Text);
-    text.says_all(
+    text.shows_all(
         "S1 [A. One] | S3 [B. Other] | S2 [C. Third] | Transactions per second | INVALID | \
          Compaq+Soft",
     );
@@ -285,13 +285,13 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
     let (ours, behind) = text
         .split_once("made by another edition or by none")
         .unwrap();
-    ours.says("PBG3/HFS+").does_not_say("P3+DPT");
-    behind.says("P3+DPT").says("2.4 % too high");
+    ours.shows("PBG3/HFS+").does_not_show("P3+DPT");
+    behind.shows("P3+DPT").shows("2.4 % too high");
     // Groups are parted by an empty line.
-    text.says("\n\n1000/50000, edition 1.0\n");
+    text.shows("\n\n1000/50000, edition 1.0\n");
     let csv = submission_tables::show(&groups, Format::Csv);
     assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
-    csv.says(",1851,5950,6090,,");
+    csv.shows(",1851,5950,6090,,");
     let json: serde_json::Value =
         serde_json::from_str(&submission_tables::show(&groups, Format::Json)).unwrap();
     let configuration = &json["configurations"][0];
@@ -316,7 +316,7 @@ fn completion_times_stand_where_others_have_printed_them() {
     assert_eq!(cells[3..5], ["146", "12"], "{text}");
     assert_eq!(cells[5], format!("{:.2}", all[0].rates.elapsed_s), "{text}");
     // Nothing is known of the edition of these rows, so they stay beside ours.
-    text.does_not_say("another edition");
+    text.does_not_show("another edition");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
     let groups = grouped(&Library::read(), &bare);
     assert!(!submission_tables::show(&groups, Format::Text).contains("Completion time"));
@@ -331,13 +331,13 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
     ];
     let text = submission_tables::show(&grouped(&Library::read(), &all), Format::Text);
     assert_eq!(text.matches(&long).count(), 1, "{text}");
-    text.says(&format!("- S1 [{long}]:"));
+    text.shows(&format!("- S1 [{long}]:"));
     let table = text.split_once("500/500 ").unwrap().1;
     assert!(
         table.lines().all(|line| line.chars().count() <= 100),
         "{text}"
     );
-    text.says("Somewhere]");
+    text.shows("Somewhere]");
 }
 
 #[test]
@@ -410,7 +410,7 @@ fn other_fingerprints_stand_apart() {
         .collect();
     why.assert(why.len() == 5 && why.iter().all(|(_, is_told)| *is_told));
     let text = submission_tables::show(&groups, Format::Text);
-    text.says("with other fingerprints: not comparable");
+    text.shows("with other fingerprints: not comparable");
 }
 
 #[test]
@@ -468,13 +468,13 @@ fn markup_of_contributors_is_text() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
     let groups = grouped(&Library::read(), &[submission]);
     let markdown = submission_tables::show(&groups, Format::Markdown);
-    markdown.does_not_say("<b>").does_not_say("|x|");
+    markdown.does_not_show("<b>").does_not_show("|x|");
     let csv = submission_tables::show(&groups, Format::Csv);
-    csv.says("\"'=HYPERLINK(");
+    csv.shows("\"'=HYPERLINK(");
     for name in ["-inf", "+1", "-5"] {
         let submission = Submission::of(&plain(), name, "A machine").unwrap();
         let csv = submission_tables::show(&grouped(&Library::read(), &[submission]), Format::Csv);
-        csv.says(&format!(",'{name},"));
+        csv.shows(&format!(",'{name},"));
     }
 }
 
@@ -521,7 +521,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
         let flowed = text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(flowed.contains(words), "{words} in\n{text}");
     }
-    text.does_not_say("'?'");
+    text.does_not_show("'?'");
     assert!(
         beside.comparable[0].starts_with("Comparable: rows of edition 1.5 have"),
         "{:?}",

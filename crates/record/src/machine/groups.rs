@@ -19,14 +19,14 @@ macro_rules! over_time {
     (
         $(#[$about:meta])*
         $group:ident of $counted:ty { $($(#[$fixed_about:meta])* $fixed:ident: $fixed_type:ty,)* }
-        $($(#[$says:meta])* $column:ident: $kind:ident = $number:expr $(, live $live:literal)?;)*
+        $($(#[$doc:meta])* $column:ident: $kind:ident = $number:expr $(, live $live:literal)?;)*
     ) => {
         $(#[$about])*
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $group {
             $($(#[$fixed_about])* pub $fixed: $fixed_type,)*
-            $($(#[$says])* pub $column: $kind,)*
+            $($(#[$doc])* pub $column: $kind,)*
         }
 
         impl $group {

@@ -1,6 +1,6 @@
 //! Pages in a real browser: what a reader sees and does, by pointer, keyboard and screen reader.
 
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 mod driven;
 
@@ -119,7 +119,7 @@ fn values_series_and_tables_answer_the_pointer() {
     let readout = format!("{chart} .readout");
     browser.point(&format!("{chart} svg"), (0.6, 0.5), false);
     let read = browser.text(&readout);
-    read.says("all operations: 40\n");
+    read.shows("all operations: 40\n");
     assert!(read.ends_with("read: 20"), "{read}");
     // A heat map says the percentiles of its table.
     browser.point(
@@ -128,7 +128,7 @@ fn values_series_and_tables_answer_the_pointer() {
         false,
     );
     let read = browser.text(".picture[aria-label='Latency of read over time'] .readout");
-    read.says("max: ");
+    read.shows("max: ");
     assert_eq!(
         browser.value(&format!("document.querySelector({readout:?}).hidden")),
         true
@@ -280,7 +280,7 @@ fn a_page_is_used_by_keyboard_alone() {
             browser.press("ArrowRight");
             browser.press("ArrowRight");
             let told = browser.text("[role=status]");
-            told.says("all operations: 40");
+            told.shows("all operations: 40");
             browser.press("End");
             assert_ne!(browser.text("[role=status]"), told);
         }

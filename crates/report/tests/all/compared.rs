@@ -8,7 +8,7 @@ use study::{
     Baseline, BlockAttempt, ComparedSide, Comparisons, Gate, GateRules, Metric, Observed,
     Requirement, SideGroup, UnlikeWhat,
 };
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use verdict::Level;
 
 fn metric(word: &str) -> Metric {
@@ -167,7 +167,7 @@ fn a_twin_that_differs_is_a_warning() {
         ALPHA,
     );
     let text = document::text(&report::comparison::document(&found), document::WIDTH);
-    text.says("DOUBTFUL: ext4 and its twin are the same system");
+    text.shows("DOUBTFUL: ext4 and its twin are the same system");
 }
 
 #[test]

@@ -4,7 +4,7 @@ use record::{
     Action, ArrivalProcess, Calibration, Check, CleanUp, End, ErrorRecord, Fact, Left, Outcome,
     Overhead, Phase, ReadError, Record, Role, Sizing, SliceMeter, Slices, Workers,
 };
-use testkit::{Assert, Says, runs::at_rate};
+use testkit::{Assert, Shows, runs::at_rate};
 
 use crate::built;
 
@@ -62,9 +62,9 @@ fn the_screen_says_what_the_device_served() {
         document::text(&report::text::short(&record), document::SCREEN_WIDTH)
     };
     let known = screen(Fact::Known(8));
-    known.says("reads: 87.5 % from cache  acknowledged: not available (none)\n");
+    known.shows("reads: 87.5 % from cache  acknowledged: not available (none)\n");
     let unknown = screen(Fact::Unavailable("the kernel does not tell".to_owned()));
-    unknown.says("reads from cache: not available (the kernel does not tell)");
+    unknown.shows("reads from cache: not available (the kernel does not tell)");
 }
 
 #[test]
@@ -123,8 +123,8 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     record.spec.latencies = false;
     record.hints.push(record::Note::NotPrepared);
     let text = report::text::render(&record);
-    text.says("PARTIAL: interrupted by signal 2");
-    text.says("Latencies were not recorded");
+    text.shows("PARTIAL: interrupted by signal 2");
+    text.shows("Latencies were not recorded");
     let words: Vec<&str> = text.split_whitespace().collect();
     assert!(
         words.join(" ").ends_with(
@@ -312,9 +312,9 @@ fn what_is_not_known_or_not_there_is_said() {
         "Missed: 2 creates in transactions: another worker had removed the file\n",
         "Latencies were not recorded (--no-latencies).\n",
     ] {
-        text.says(words);
+        text.shows(words);
     }
-    text.does_not_say("Step, µs");
+    text.does_not_show("Step, µs");
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn what_was_chosen_is_said_in_a_sentence() {
         ..sizing.clone()
     });
     let unmeasured = report::plan::render(&plan);
-    unmeasured.says("Creating the pool may take from about");
+    unmeasured.shows("Creating the pool may take from about");
     plan.sizing = Some(sizing);
     for (text, more) in [
         (report::text::render(&record), ""),
@@ -386,7 +386,7 @@ fn the_programs_overhead_is_one_line() {
     );
     record.actual.overhead = Fact::Unavailable("signal 2 ended it".to_owned());
     let text = report::text::render(&record);
-    text.says("Overhead: not available (signal 2 ended it)\n");
+    text.shows("Overhead: not available (signal 2 ended it)\n");
     let transactions = record
         .actual
         .phases
@@ -404,10 +404,10 @@ fn the_programs_overhead_is_one_line() {
     let text = report::text::render(&record);
     let line = "Overhead: 0.21 µs per operation on the null storage, 2.1 % of the workers' time \
                 in transactions\n";
-    text.says(line);
+    text.shows(line);
     record.actual.phases.clear();
     let text = report::text::render(&record);
-    text.says("Overhead: 0.21 µs per operation on the null storage\n");
+    text.shows("Overhead: 0.21 µs per operation on the null storage\n");
 }
 
 #[test]
@@ -426,7 +426,7 @@ fn nothing_is_said_of_several_where_there_is_one() {
         }
     }
     let text = report::text::render(&record);
-    text.says("the worker ended");
+    text.shows("the worker ended");
     for words in [
         "Workers",
         "the first worker",
@@ -436,7 +436,7 @@ fn nothing_is_said_of_several_where_there_is_one() {
         "reader",
         "wait",
     ] {
-        text.does_not_say(words);
+        text.does_not_show(words);
     }
 }
 

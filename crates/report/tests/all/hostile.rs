@@ -11,7 +11,7 @@ use record::{
     SteadyRule, Stop, Sweep, SweepStep, SweepStepRun,
 };
 use serde_json::Value;
-use testkit::{Assert, Says, runs::at_rate};
+use testkit::{Assert, Shows, runs::at_rate};
 
 use crate::imported::{everything, import};
 use crate::{built, paged};
@@ -236,7 +236,7 @@ fn a_record_of_hostile_strings_is_shown_without_harm() {
         let record = Record::from_json(&text).unwrap();
         let mut shown = everything(&record);
         shown.push(paged::shown(&record));
-        shown[0].says("\\x1b[2J\\x1b]0;x\\x07\\u{9b}31m\\u{202e}");
+        shown[0].shows("\\x1b[2J\\x1b]0;x\\x07\\u{9b}31m\\u{202e}");
         // No line is one of a name's, and the names are read again as they were.
         shown[0].assert(!shown[0].lines().any(|line| line.starts_with("Forged")));
         assert_eq!(record.host.hostname, HOSTILE);
@@ -341,8 +341,8 @@ fn sums_that_no_view_could_make_are_refused() {
         let told = Record::from_json(&document.to_string())
             .unwrap_err()
             .to_string();
-        told.says("record.actual.phases[1].segments[0]")
-            .says("2^64");
+        told.shows("record.actual.phases[1].segments[0]")
+            .shows("2^64");
     }
 }
 
@@ -366,8 +366,8 @@ fn a_run_in_as_many_locations_as_there_may_be_is_read() {
     let told = Record::from_json(&verdict::to_json(&record))
         .unwrap_err()
         .to_string();
-    told.says("record.locations")
-        .says("there are at most 16384");
+    told.shows("record.locations")
+        .shows("there are at most 16384");
 }
 
 #[test]

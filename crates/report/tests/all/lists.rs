@@ -2,7 +2,7 @@
 
 use record::{ArrivalProcess, Climb, Load, Outcome, Phase, Record, Sweep, SweepStep};
 use report::{export, list};
-use testkit::{Assert, Says, kept};
+use testkit::{Assert, Shows, kept};
 use verdict::{Headline, Level, ListedRun, State};
 
 fn entry(record: &Record) -> ListedRun {
@@ -143,7 +143,7 @@ fn every_row_has_the_columns_of_its_header() {
         .lines()
         .find(|line| line.contains(",transactions,worker,read,"))
         .unwrap();
-    row.says(",232,");
+    row.shows(",232,");
     let markdown = list::markdown(&[entry(&record)]);
     assert!(
         markdown.lines().all(|line| line.matches('|').count() == 13),
@@ -168,10 +168,10 @@ fn strings_of_others_are_text() {
     }
     assert_eq!(listed(&evil).lines().count(), 2);
     let markdown = list::markdown(&evil);
-    markdown.does_not_say("<script>");
+    markdown.does_not_show("<script>");
     assert_eq!(markdown.lines().count(), 3);
     let csv = list::csv(&evil);
-    csv.says("'=HYPERLINK").says("'@tag");
+    csv.shows("'=HYPERLINK").shows("'@tag");
 }
 
 #[test]
@@ -180,8 +180,8 @@ fn an_unfinished_run_is_reported_as_far_as_it_came() {
     record.actual.outcome = Outcome::Unfinished;
     loop {
         let text = report::text::render(&record);
-        text.says("UNFINISHED: the program was killed");
-        text.says("INVALID");
+        text.shows("UNFINISHED: the program was killed");
+        text.shows("INVALID");
         // Down to a run that had completed nothing.
         if record.actual.phases.pop().is_none() {
             break;

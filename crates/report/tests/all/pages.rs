@@ -13,7 +13,7 @@ use record::{
 };
 use report::page::{PAGE_BYTES_MAX, PageError, PageRun, fits, page, records};
 use sha2::{Digest, Sha256};
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use verdict::Summary;
 
 use crate::built;
@@ -130,8 +130,8 @@ fn the_numbers_of_the_page_are_those_of_json() {
         .unwrap();
     let verdict = json["summary"]["verdict"]["level"].as_str().unwrap();
     let page = page_of(&record);
-    page.says(&document::units::rate(Some(per_second)));
-    page.says(&verdict.to_uppercase());
+    page.shows(&document::units::rate(Some(per_second)));
+    page.shows(&verdict.to_uppercase());
     let document = report::page::document(&record);
     let all = figures(&document);
     let table = all
@@ -166,7 +166,7 @@ fn rates_over_time_are_what_was_counted() {
         10,
         "{rows}"
     );
-    rate.caption.says("(1 failed)");
+    rate.caption.shows("(1 failed)");
 }
 
 #[test]
@@ -236,7 +236,7 @@ fn the_policy_allows_the_script_of_the_page_alone() {
     let (_, script) = page.split_once("<script>").unwrap();
     let (script, _) = script.split_once("</script>").unwrap();
     let hash = BASE64_STANDARD.encode(Sha256::digest(script));
-    page.says(&format!("script-src 'sha256-{hash}';"));
+    page.shows(&format!("script-src 'sha256-{hash}';"));
 }
 
 #[test]
@@ -344,7 +344,7 @@ fn a_sweep_shows_latency_over_the_achieved_rate() {
         .achieved_per_second
         .unwrap();
     let rows = document::csv(&offered.data, "\n");
-    rows.says(&format!("2000,{achieved},2000"));
+    rows.shows(&format!("2000,{achieved},2000"));
     shown(&record);
 }
 
@@ -377,7 +377,7 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
     let (strip, _) = page.split_once("</section>").unwrap();
     let rate = document::units::rate(steps[1].achieved_per_second);
     let said = format!(">{rate}</strong> transactions/s (the last sustained step, 1,000/s)");
-    strip.says(&said);
+    strip.shows(&said);
     assert!(strip.contains("p99 service time") && !page.contains("in the JSON"));
     let document = report::page::document(&record);
     let all = figures(&document);
@@ -387,14 +387,14 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
         .unwrap();
     percentiles
         .caption
-        .says("Of the last sustained step, 1,000/s.");
+        .shows("Of the last sustained step, 1,000/s.");
     let header = document::csv(&percentiles.data, "\n");
     header.assert(header.lines().next().unwrap().contains("p99 service time"));
     // Each step has its row.
     let (_, served) = page.split_once("<h2>Served by</h2>").unwrap();
     let (served, _) = served.split_once("<h2>").unwrap();
     for load in ["500/s", "1,000/s", "2,000/s"] {
-        served.says(&format!("<th scope=\"row\">{load}</th>"));
+        served.shows(&format!("<th scope=\"row\">{load}</th>"));
     }
 }
 
@@ -447,7 +447,7 @@ fn the_same_work_is_a_command() {
     let (command, _) = command.split_once("</pre>").unwrap();
     command.begins_with("postmark run --");
     assert!(command.ends_with(" --target ."), "{command}");
-    command.says_all("--files= | --transactions=500 | --edition=1.5");
+    command.shows_all("--files= | --transactions=500 | --edition=1.5");
 }
 
 proptest! {

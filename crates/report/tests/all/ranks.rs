@@ -5,7 +5,7 @@ use record::{
     RankClockOffset, RankRecord, Record, ServerCounts, ServerTotals, Tool, WorkerPhase,
 };
 use serde_json::json;
-use testkit::{Says, kept};
+use testkit::{Shows, kept};
 
 /// The kept run as so many ranks with a worker each, two on each host; each is a tenth faster than
 /// the one before.
@@ -80,24 +80,24 @@ fn section(record: &Record) -> String {
 #[test]
 fn hosts_and_ranks_have_their_shares_and_rates() {
     let text = section(&of_ranks(4));
-    text.says_all(
+    text.shows_all(
         "client0      2        2  45.7 %         210            105        0.0    2.5 | \
          client1      2        2  54.3 %         250            125       -3.0    2.5 | \
          Rates of 4 ranks: least 100/s, median 115/s, greatest 130/s (23.1 % apart). | \
          The slowest: rank 0 on client0, 100/s. | Clocks: moments of two ranks are within 5.0 µs.",
     );
-    text.says("1   130  28.3 %         130");
+    text.shows("1   130  28.3 %         130");
     assert!(!text.contains("differ"), "{text}");
 }
 
 #[test]
 fn of_many_ranks_the_hosts_are_shown_and_of_many_hosts_the_slowest() {
     let text = section(&of_ranks(18));
-    text.says("client8");
-    text.does_not_say("rank  host");
+    text.shows("client8");
+    text.does_not_show("rank  host");
     let text = section(&of_ranks(80));
-    text.says("client31").does_not_say("client32");
-    text.says("The 32 slowest hosts of 40; all are in the record.");
+    text.shows("client31").does_not_show("client32");
+    text.shows("The 32 slowest hosts of 40; all are in the record.");
 }
 
 #[test]
@@ -106,8 +106,8 @@ fn what_hosts_do_not_have_in_common_is_a_warning() {
     let cluster = record.cluster.as_mut().unwrap();
     cluster.hosts[2].host.kernel.release = "5.10\u{1b}[31m".to_owned();
     let text = section(&record);
-    text.says("Hosts differ in the kernel: ");
-    text.says("(2 hosts, the first is client0)");
+    text.shows("Hosts differ in the kernel: ");
+    text.shows("(2 hosts, the first is client0)");
     assert!(!text.contains('\u{1b}'), "{text:?}");
 }
 
@@ -192,7 +192,7 @@ fn what_observers_counted_stands_beside_what_the_ranks_sent() {
         // 250 ns for 1,020 calls.
         "0.25 ns",
     ] {
-        text.says(told);
+        text.shows(told);
     }
     let row = |name: &str| {
         text.lines()
@@ -226,6 +226,6 @@ fn calls_that_nobody_counted_are_not_available() {
     let found = observer(&record, None);
     record.cluster.as_mut().unwrap().observers = vec![found];
     let text = observed(&record);
-    text.says("NFS calls are not available (no nfsd)");
-    text.does_not_say("Calls in");
+    text.shows("NFS calls are not available (no nfsd)");
+    text.does_not_show("Calls in");
 }

@@ -5,7 +5,7 @@ use record::{
     Durability, EngineName, Fact, MessageCounter, MessageKind, MessagesReading, Phase,
     PhaseEvidence, Record, ServerCounts, ServerRecord,
 };
-use testkit::Says;
+use testkit::Shows;
 
 use crate::built;
 
@@ -95,14 +95,14 @@ fn a_report_says_what_went_to_the_server_to_the_last_procedure() {
         "acknowledged: contents on what the server says is stable storage (fsync: UNSTABLE, then \
          COMMIT), names on stable storage by the protocol's rule",
     ] {
-        text.says(expected);
+        text.shows(expected);
     }
     // More kinds than the kernel's counters are shown with.
     for number in 1..=12 {
         let line = format!("PROCEDURE{number} {} ", 10 * number);
-        text.says(&line);
+        text.shows(&line);
     }
-    text.does_not_say("lost and opened again");
+    text.does_not_show("lost and opened again");
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn what_happened_on_the_way_is_told() {
         "The server may have performed 2 operations or not",
         "Connections to the server were lost and opened again: 1 time.",
     ] {
-        text.says(expected);
+        text.shows(expected);
     }
 }
 
@@ -127,5 +127,5 @@ fn what_happened_on_the_way_is_told() {
 fn markdown_says_the_same() {
     let record = on_server(ServerCounts::default());
     let markdown = document::markdown(&report::text::report(&record));
-    markdown.says("PROCEDURE12");
+    markdown.shows("PROCEDURE12");
 }

@@ -12,7 +12,7 @@ use study::statistics::ALPHA;
 use study::{
     Comparisons, Design, Metric, Observed, StudyComparisons, StudyRun, UnlikeWhat, groups,
 };
-use testkit::Says;
+use testkit::Shows;
 use verdict::Level;
 
 use crate::built;
@@ -187,10 +187,10 @@ fn the_numbers_of_a_study_are_those_of_its_tables() {
         for row in &table.rows {
             let ratio = row.estimate().unwrap().ratio;
             let begin = format!("{},{},{},{ratio},", row.side, row.baseline, row.metric);
-            drawn.says(&begin);
+            drawn.shows(&begin);
             let sentence =
                 report::comparison::sentence(row, table.confidence).replace('\u{a0}', " ");
-            text.says(&document::sanitize::html(&sentence));
+            text.shows(&document::sanitize::html(&sentence));
             intervals += usize::from(row.estimate().unwrap().interval.is_some());
         }
     }
@@ -381,7 +381,7 @@ fn figures_are_whole_files_with_their_conditions() {
     );
     assert_eq!(ratios.name, "01-ratios-to-the-baseline");
     for (svg, width) in [(&ratios.one_column, "85mm"), (&ratios.two_columns, "178mm")] {
-        svg.says(&format!("<svg width=\"{width}\" height=\""));
+        svg.shows(&format!("<svg width=\"{width}\" height=\""));
         // Programs for paper know no variables of CSS, and have no page around it.
         assert!(svg.contains("<style>") && !svg.contains("var("));
         // Nor has it a script.

@@ -3,7 +3,7 @@
 use document::text;
 use record::Action;
 use report::terminal::{charts, line};
-use testkit::Says;
+use testkit::Shows;
 
 use crate::pages::{kept, over_time};
 
@@ -26,7 +26,7 @@ fn charts_have_as_many_columns_as_there_are_characters() {
             .find(|line| line.contains("40.00 "))
             .unwrap_or_else(|| panic!("{shown}"));
         assert!(top.ends_with(&"█".repeat(width - 12)), "{shown}");
-        shown.says("0 s").says("40 s").says("90 %");
+        shown.shows("0 s").shows("40 s").shows("90 %");
     }
     assert!(charts(&record, 31).is_empty());
 }
@@ -35,8 +35,8 @@ fn charts_have_as_many_columns_as_there_are_characters() {
 fn a_curve_rises_and_what_is_not_there_is_not_drawn() {
     let shown = text(&charts(&kept(), 80), 80);
     shown
-        .does_not_say("Rate over time")
-        .says("Percentiles of latency");
+        .does_not_show("Rate over time")
+        .shows("Percentiles of latency");
     let columns: Vec<usize> = (12..80)
         .map(|column| {
             shown

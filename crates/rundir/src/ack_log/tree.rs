@@ -166,16 +166,16 @@ impl<'a> Tree<'a> {
             let why = format!("it is {}, not a symbolic link", found.describe());
             return Ok(Some(torn(name.by, why)));
         }
-        let says = self.directory_of(key).and_then(|place| {
+        let found = self.directory_of(key).and_then(|place| {
             place.map_or(Err(Errno::NOENT), |(directory, name)| {
                 directory.target(name)
             })
         });
-        let why = match says {
-            Ok(says) if says == target => return Ok(None),
-            Ok(says) => format!(
+        let why = match found {
+            Ok(found) if found == target => return Ok(None),
+            Ok(found) => format!(
                 "it points to '{}' instead of '{}'",
-                String::from_utf8_lossy(&says),
+                String::from_utf8_lossy(&found),
                 String::from_utf8_lossy(target)
             ),
             Err(error) => format!("it cannot be read: {error}"),

@@ -19,7 +19,7 @@ use record::{Outcome, Record};
 use rundir::{Loss, LossKind, Verified, VerifyError};
 use runner::{Control, NoEvents, Place, Refused, RunSpec, SystemClock};
 use testkit::runs::{layout, private, shared, uniform, verifiable};
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use workload::layout::Shape;
 use workload::{Action, Classic, Mix, Weights, Workers, Workload};
 
@@ -166,7 +166,7 @@ fn kill_a_run(places: &Places, name: &str) {
     }
     child.kill().unwrap();
     child.wait().unwrap();
-    crate::signs::go_with_the_test(&child.id().to_string());
+    crate::heartbeats::remove_after_test(&child.id().to_string());
 }
 
 /// Acknowledged operations as the acknowledgement log has them: action, path and second path, in

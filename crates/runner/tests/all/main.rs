@@ -8,14 +8,14 @@ mod corruptions;
 mod depth;
 mod driving;
 mod faults;
+#[path = "../../../cli/tests/all/support/heartbeats.rs"]
+mod heartbeats;
 mod keeping;
 mod machine;
 mod mixes;
 mod namespace;
 mod overhead;
 mod ranks;
-#[path = "../../../cli/tests/all/support/signs.rs"]
-mod signs;
 mod skips;
 mod sleepy;
 mod stalled;

@@ -17,7 +17,7 @@ use runner::{
 };
 use spec::{EngineName, Place, Stop};
 use testkit::{
-    Assert, Says,
+    Assert, Shows,
     records::phases,
     runs::{keeping, private},
 };
@@ -26,7 +26,7 @@ use workload::contents::{ContentKind, ContentSpec};
 use workload::mix::Mix;
 use workload::{Classic, Role, Work, Workers, Workload};
 
-use crate::{directory, signs};
+use crate::{directory, heartbeats};
 
 /// The limit of the ranks here: whoever is silent for longer is lost.
 const LIMIT: Duration = Duration::from_secs(2);
@@ -320,7 +320,7 @@ fn what_one_rank_refuses_all_refuse_and_nothing_is_touched() {
     }
     let alone = perform(1, |_| request(at.path(), 2, 2, 10), |_, _| ());
     let refused = alone[0].as_ref().unwrap_err().to_string();
-    refused.says("--ranks 2 requires");
+    refused.shows("--ranks 2 requires");
 }
 
 #[test]
@@ -483,7 +483,7 @@ fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use
         .next()
         .unwrap()
         .unwrap();
-    signs::of_manifest_go_with_the_test(&run.path().join(".postmark-manifest.json"));
+    heartbeats::remove_manifests_after_test(&run.path().join(".postmark-manifest.json"));
 }
 
 #[test]

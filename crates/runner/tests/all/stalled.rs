@@ -13,7 +13,7 @@ use engine::{
 use record::{Outcome, Stalled};
 use runner::{Cache, Event, Events, Place, RunSpec, SystemClock};
 use testkit::runs::{by, private};
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use workload::Classic;
 
 /// When the storage hangs.
@@ -219,7 +219,7 @@ fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
         why.contains(&format!("worker {worker} has been stalled for")),
         "{why}"
     );
-    why.says(&stalled.path);
+    why.shows(&stalled.path);
     assert_eq!(told.0.len(), 1);
     // What the others did is in it.
     assert_eq!(record.actual.phases[0].workers.len(), 3);

@@ -4,7 +4,7 @@ use std::fs;
 
 use scratch::{FileSystemKind, Made, MakeSpec};
 use system::Space;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use crate::support::{Scene, can_make, images, is_root};
 
@@ -198,7 +198,7 @@ fn ext4_is_made_alike_each_time() {
     };
     let first = commands(&made);
     for part in ["lazy_itable_init=0,lazy_journal_init=0,hash_seed=", "-U "] {
-        first.says(part);
+        first.shows(part);
     }
     made.remake().unwrap();
     assert_eq!(commands(&made), first, "the same identity and seed");

@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use scratch::{Made, MadeState, MakeSpec, MakeStage, MakeStop};
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use crate::killed::started;
 use crate::support::{Scene, can_make, free_in, is_root};
@@ -170,7 +170,7 @@ fn files_of_a_user_in_the_place_of_ours_stay() {
     fs::remove_file(directory.join("saved-state-image")).unwrap();
     fs::write(directory.join("saved-state-image"), "precious").unwrap();
     let error = made.remake().unwrap_err().to_string();
-    error.says("has moved or exchanged ");
+    error.shows("has moved or exchanged ");
     assert!(error.ends_with("/image"), "{error}");
     let error = made.restore("state").unwrap_err().to_string();
     assert!(error.ends_with("/saved-state-image"), "{error}");
@@ -181,7 +181,7 @@ fn files_of_a_user_in_the_place_of_ours_stay() {
             "{}: was not made by this program",
             directory.join(name).display()
         );
-        error.says(&named);
+        error.shows(&named);
         assert_eq!(
             fs::read_to_string(directory.join(name)).unwrap(),
             "precious"
@@ -205,7 +205,7 @@ fn an_image_that_was_moved_away_is_named_where_it_is() {
         "{}: was moved here by another program (remove it)",
         moved.display()
     );
-    error.says(&named);
+    error.shows(&named);
     fs::remove_file(&moved).unwrap();
     assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
 }
@@ -230,7 +230,7 @@ fn what_another_program_mounts_of_it_is_named_at_once() {
         "{}: another program has mounted the file system here",
         elsewhere.display()
     );
-    error.says(&named);
+    error.shows(&named);
     crate::support::unmount(&elsewhere);
     fs::remove_dir(&elsewhere).unwrap();
     assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
@@ -316,7 +316,7 @@ fn a_signal_ends_the_writing_of_an_image() {
     assert_eq!(stages, [MakeStage::Manifest]);
     assert!(error.is_interrupted(), "{error}");
     let told = error.to_string();
-    told.begins_with("writing /").says("because of a signal");
+    told.begins_with("writing /").shows("because of a signal");
 }
 
 #[test]
@@ -334,7 +334,7 @@ fn a_directory_that_cannot_be_removed_is_named() {
         .status();
     assert!(bound.unwrap().success());
     let error = made.remove().unwrap_err().to_string();
-    error.says("cannot unmount ").says("/mount: ");
+    error.shows("cannot unmount ").shows("/mount: ");
     crate::support::unmount(&other);
     assert_eq!(free_in(scene.path()).remove(0).remove().left, []);
 }

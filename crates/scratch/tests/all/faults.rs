@@ -7,7 +7,7 @@ use std::process::Command;
 
 use rustix::mount::MountFlags;
 use scratch::{Made, MakeSpec};
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use crate::support::{Scene, can_make, free_in, is_met, is_root, unmount};
 
@@ -241,7 +241,9 @@ fn mkfs_or_mount_fails() {
         let error = Made::make(&scene.spec(word), "fails")
             .unwrap_err()
             .to_string();
-        error.begins_with(expected).says("failed with exit status ");
+        error
+            .begins_with(expected)
+            .shows("failed with exit status ");
         assert_eq!(scene.left(), [] as [&str; 0], "{word}");
     }
 }
@@ -279,7 +281,7 @@ fn what_is_in_use_or_covered_stays() {
     let mount = made.directory().parent().unwrap().to_owned();
     let open = File::create(made.directory().join("open")).unwrap();
     let error = made.remake().unwrap_err().to_string();
-    error.begins_with("cannot unmount ").says("busy");
+    error.begins_with("cannot unmount ").shows("busy");
     made.check().unwrap();
     drop(open);
     made.remake().unwrap();
@@ -288,7 +290,7 @@ fn what_is_in_use_or_covered_stays() {
     rustix::mount::mount("of-somebody", &mount, "tmpfs", MountFlags::empty(), None).unwrap();
     fs::write(mount.join("file"), "of somebody").unwrap();
     let error = made.check().unwrap_err().to_string();
-    error.says("has a mount that was not made here: tmpfs from of-somebody");
+    error.shows("has a mount that was not made here: tmpfs from of-somebody");
     let error = made.remove().unwrap_err();
     error.assert(error.to_string().starts_with("cannot remove all of"));
     assert_eq!(

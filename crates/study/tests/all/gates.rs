@@ -4,7 +4,7 @@ use study::statistics::power;
 use study::{
     Baseline, ComparedSide, Decision, Gate, GateError, GateRules, Metric, Requirement, SideGroup,
 };
-use testkit::{Assert, Says, table};
+use testkit::{Assert, Shows, table};
 use verdict::Level;
 
 use crate::made::{apart, in_blocks, run};
@@ -276,7 +276,7 @@ fn a_confirmation_has_new_blocks_alone() {
     );
     assert_eq!(confirmed.confirmed_after, Some(10));
     let told = gate(Some(20)).unwrap_err().to_string();
-    told.says("after block 20");
+    told.shows("after block 20");
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use study::{Better, Metric, MetricUnit};
-use testkit::Says;
+use testkit::Shows;
 
 #[test]
 fn words_are_metrics_and_come_back() {
@@ -43,7 +43,7 @@ fn what_is_no_metric_is_refused_with_those_that_are() {
     ] {
         let told = word.parse::<Metric>().unwrap_err().to_string();
         told.begins_with(&format!("unknown metric '{word}' (use transactions,"));
-        told.says("create").says("p99.9");
+        told.shows("create").shows("p99.9");
     }
 }
 

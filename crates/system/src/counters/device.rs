@@ -23,7 +23,7 @@ enum Kind {
 
 /// Each counter with its column of `stat`, its kind, and what it is called where it went backwards.
 macro_rules! counters {
-    ($($(#[$says:meta])* $counter:ident: $column:literal, $kind:expr, $what:literal;)*) => {
+    ($($(#[$doc:meta])* $counter:ident: $column:literal, $kind:expr, $what:literal;)*) => {
         /// Counters of one device, since it appeared or between two snapshots.
         ///
         /// Operations are those that the device was given, after merging, and are
@@ -31,7 +31,7 @@ macro_rules! counters {
         /// them, with 32 bits: a difference is right across one wrap.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub struct DeviceCounters {
-            $($(#[$says])* pub $counter: Fact<u64>,)*
+            $($(#[$doc])* pub $counter: Fact<u64>,)*
         }
 
         impl DeviceCounters {

@@ -4,7 +4,7 @@
 use jsonschema::Validator;
 use record::Record;
 use serde_json::{Value, json};
-use testkit::Says;
+use testkit::Shows;
 
 const PUBLISHED: &str = include_str!("../../../../docs/schema/run-1.json");
 const GOLDEN: &str = include_str!("../../../report/tests/golden/run.json");
@@ -120,7 +120,7 @@ fn the_document_has_every_field() {
             Value::String(name) => name,
             _ => variant["required"][0].as_str().unwrap(),
         };
-        actual.says(&format!("`{name}`"));
+        actual.shows(&format!("`{name}`"));
     }
 }
 

@@ -7,7 +7,7 @@ use record::{
     Action, Cache, Climb, Durability, Edition, End, EngineName, Fact, Load, Outcome, Phase, Record,
     Role,
 };
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use verdict::{Level, Summary};
 
 /// What the program wrote, letter for letter: version, name, text, and the hash of the text. Nobody
@@ -201,7 +201,7 @@ fn a_failed_run_of_the_first_version_is_read() {
     let Outcome::Failed { why } = &record.actual.outcome else {
         panic!("{:?}", record.actual.outcome);
     };
-    why.says("File too large");
+    why.shows("File too large");
     let error = &record.actual.errors[0];
     assert_eq!(
         (error.operation.as_str(), error.step.as_str()),

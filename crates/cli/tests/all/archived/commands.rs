@@ -5,7 +5,7 @@ use std::io::Write;
 
 use record::Record;
 use serde_json::Value;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use verdict::{Level, State};
 
 use super::{Home, LITTLE, open, text};
@@ -34,14 +34,14 @@ fn ends_lines_as_csv(csv: &str) {
 fn a_run_is_listed_shown_exported_and_imported() {
     let home = Home::new();
     let report = home
-        .says(&format!("{LITTLE} --no-series"))
+        .shows(&format!("{LITTLE} --no-series"))
         .code(0)
         .output
         .clone();
     home.row("run --quiet --no-overhead --preset mail --files 50 --transactions 50 | 0");
 
     let list = home.answer("list");
-    list.says("begun (UTC)").says("mail");
+    list.shows("begun (UTC)").shows("mail");
     list.assert(list.lines().all(|line| line.chars().count() <= 80));
     let listed = json(&home.answer("list --format json"));
     assert_eq!(listed.as_array().unwrap().len(), 2);
@@ -101,11 +101,11 @@ fn a_run_is_listed_shown_exported_and_imported() {
     assert_eq!(home.answer("show 1 --format terse").lines().count(), 1);
     home.row("show last --format classic | 2 | use --format text or json");
 
-    let file = home.scene.path().join("all.json");
-    home.says(&format!("export --output {}", text(&file)))
+    let file = home.test_dir.path().join("all.json");
+    home.shows(&format!("export --output {}", text(&file)))
         .code(0);
     assert_eq!(fs::read_to_string(&file).unwrap().lines().count(), 2);
-    let one = home.scene.path().join("one.json");
+    let one = home.test_dir.path().join("one.json");
     fs::write(&one, home.answer("export 2")).unwrap();
     assert_eq!(
         home.answer(&format!("show {}", text(&one))),
@@ -122,7 +122,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
     home.row("export 1 --preset mail | 2 | cannot be combined");
 
     // Another machine's archive.
-    let other = home.scene.path().join("other/archive.db");
+    let other = home.test_dir.path().join("other/archive.db");
     let import = format!(
         "import {} {} --archive {}",
         text(&file),
@@ -149,11 +149,11 @@ fn a_run_is_tagged_and_noted_when_it_begins() {
     assert_eq!(entry.tags, ["baseline", "ssd"]);
     assert_eq!(entry.note.as_deref(), Some("before the update"));
     // They are no part of what the run is.
-    home.says(&LITTLE.replace("run ", "run --like 1 ")).code(0);
+    home.shows(&LITTLE.replace("run ", "run --like 1 ")).code(0);
     let second = &home.entries()[1];
     assert_eq!((second.tags.len(), &second.note), (0, &None));
     assert_eq!(second.headline.fingerprint, entry.headline.fingerprint);
-    home.says(&format!("{LITTLE} --tag ssd --dry-run")).code(0);
+    home.shows(&format!("{LITTLE} --tag ssd --dry-run")).code(0);
     assert_eq!(home.entries().len(), 2);
 }
 
@@ -168,11 +168,11 @@ fn tags_and_notes_of_a_run_that_is_not_archived_are_refused() {
         ("--tag two,words", "expected 1 to"),
         (&*long, "expected at most 65536 bytes"),
     ] {
-        home.says(&format!("{LITTLE} {words}")).code(2).says(why);
+        home.shows(&format!("{LITTLE} {words}")).code(2).shows(why);
     }
     let mut variable = home.command(&format!("{LITTLE} --tag ssd"));
     variable.env("POSTMARK_ARCHIVE", "none");
-    home.end(variable).code(2).says("is not archived");
+    home.end(variable).code(2).shows("is not archived");
     assert_eq!(std::fs::read_dir(&home.target).unwrap().count(), 0);
 }
 
@@ -180,17 +180,17 @@ fn tags_and_notes_of_a_run_that_is_not_archived_are_refused() {
 fn tags_and_notes_are_given_and_taken() {
     let home = Home::new();
     for _ in 0..3 {
-        home.says(LITTLE).code(0);
+        home.shows(LITTLE).code(0);
     }
     home.row("tag 1 baseline ssd | 0 | Run 1: baseline ssd");
-    home.says("tag 2 ssd").code(0);
+    home.shows("tag 2 ssd").code(0);
     home.row("tag 1 ssd none --remove | 0 | Run 1: baseline | does not have the tag 'none'");
     let listed = home.answer("list --tag ssd --format csv");
     assert_eq!(listed.lines().count(), 2);
     assert!(home.answer("list").contains("baseline"));
     let mut note = home.command("note 2");
     note.arg("after the firmware; =1+1");
-    home.end(note).code(0).says("Run 2: after the firmware");
+    home.end(note).code(0).shows("Run 2: after the firmware");
     let shown = home.answer("show 2");
     shown.begins_with("Tags: ssd\nNote: after the firmware; =1+1\n");
     assert!(
@@ -203,8 +203,8 @@ fn tags_and_notes_are_given_and_taken() {
         Record::from_json(&exported).unwrap(),
         home.record(&home.entries()[1])
     );
-    fs::write(home.scene.path().join("two.json"), &exported).unwrap();
-    home.says("import two.json --archive other.db").code(0);
+    fs::write(home.test_dir.path().join("two.json"), &exported).unwrap();
+    home.shows("import two.json --archive other.db").code(0);
     home.row("tag last ssd --remove --archive other.db | 0");
     home.row("import two.json --archive other.db | 0 | there already");
     let theirs = &json(&home.answer("list --format json --archive other.db"))[0];
@@ -213,20 +213,20 @@ fn tags_and_notes_are_given_and_taken() {
         (Some(0), &Value::from("after the firmware; =1+1"))
     );
     fs::write(
-        home.scene.path().join("two.json"),
+        home.test_dir.path().join("two.json"),
         exported.replace("[\"ssd\"]", "[\"s s\"]"),
     )
     .unwrap();
     home.row("import two.json --archive new.db | 1 | expected 1 to");
     let mut note = home.command("note 2");
     note.arg("");
-    home.end(note).code(0).says("no note");
-    home.says("tag 1 two,words").code(2).says("expected 1 to");
+    home.end(note).code(0).shows("no note");
+    home.shows("tag 1 two,words").code(2).shows("expected 1 to");
     for command in ["tag 9 x", "note 9 x", "delete 1 9", "show 9", "export 9"] {
-        home.says(command).code(2).says("there is no run '9'");
+        home.shows(command).code(2).shows("there is no run '9'");
     }
     for command in ["tag x x", "delete fine", "export ./none.json"] {
-        home.says(command).code(2).says("invalid run");
+        home.shows(command).code(2).shows("invalid run");
     }
     assert_eq!(
         home.entries().len(),
@@ -241,9 +241,9 @@ fn tags_and_notes_are_given_and_taken() {
 #[test]
 fn what_cannot_be_imported_is_told_and_the_rest_is() {
     let home = Home::new();
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     let exported = home.answer("export last");
-    let path = |name: &str| home.scene.path().join(name);
+    let path = |name: &str| home.test_dir.path().join(name);
     let id = home.entries()[0].headline.id.to_string();
     let note = r#"{"note":"no-ack-log"}"#;
     let forged = exported
@@ -259,23 +259,23 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
     fs::write(path("other.json"), "{\"a\": 1}\n").unwrap();
     fs::write(path("empty.json"), "").unwrap();
     let ended =
-        home.says("import text.json forged.json other.json empty.json missing.json good.json");
+        home.shows("import text.json forged.json other.json empty.json missing.json good.json");
     ended.ends("1 | CONFLICT: run 1 | text.json | other.json | empty.json | missing.json");
-    ended.says(": new, ").does_not_say("\u{1b}");
+    ended.shows(": new, ").does_not_show("\u{1b}");
     assert_eq!(home.entries().len(), 2);
     assert_eq!(home.answer("export 1"), exported);
     let mut piped = home.command("import -");
     piped.stdin(fs::File::open(path("good.json")).unwrap());
-    home.end(piped).code(0).says("there already");
+    home.end(piped).code(0).shows("there already");
 }
 
 /// What has no end is not read to it.
 #[test]
 fn no_more_is_read_than_a_record_has() {
     let home = Home::new();
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     home.row("import /dev/zero | 1 | expected a JSON object");
-    let long = home.scene.path().join("long.json");
+    let long = home.test_dir.path().join("long.json");
     let mut file = fs::File::create(&long).unwrap();
     file.write_all(b"{\"a\":\"").unwrap();
     file.set_len(300 << 20).unwrap();
@@ -287,7 +287,7 @@ fn no_more_is_read_than_a_record_has() {
 fn one_damaged_record_does_not_keep_the_others() {
     let home = Home::new();
     for _ in 0..3 {
-        home.says(LITTLE).code(0);
+        home.shows(LITTLE).code(0);
     }
     let all = home.answer("export");
     let archive = rusqlite::Connection::open(home.archive()).unwrap();
@@ -295,7 +295,7 @@ fn one_damaged_record_does_not_keep_the_others() {
         .execute("UPDATE content SET json = x'00' WHERE run = 2", [])
         .unwrap();
     drop(archive);
-    let file = home.scene.path().join("all.json");
+    let file = home.test_dir.path().join("all.json");
     home.row("export --output all.json | 1 | not exported | run 2");
     let kept: Vec<&str> = all
         .lines()
@@ -313,8 +313,8 @@ fn one_damaged_record_does_not_keep_the_others() {
     let before = fs::read_to_string(&file).unwrap();
     home.row("export 2 --force --output all.json | 2 | run 2");
     assert_eq!(fs::read_to_string(&file).unwrap(), before);
-    home.says("export 2 --output new.json").code(2);
-    assert!(!home.scene.path().join("new.json").exists());
+    home.shows("export 2 --output new.json").code(2);
+    assert!(!home.test_dir.path().join("new.json").exists());
 }
 
 /// An archive of before notes had a limit: what an import would not take is told, and the record is
@@ -322,15 +322,15 @@ fn one_damaged_record_does_not_keep_the_others() {
 #[test]
 fn remarks_that_no_run_can_have_any_more_are_told() {
     let home = Home::new();
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     let mut archive = open(&home.archive());
     archive.set_note(1, Some(&"n".repeat(65_537))).unwrap();
     drop(archive);
-    home.says("export --output one.json")
+    home.shows("export --output one.json")
         .code(0)
-        .says("the note of run 1, which has 65537 bytes")
-        .says("'postmark note 1 TEXT'");
-    let exported = json(&fs::read_to_string(home.scene.path().join("one.json")).unwrap());
+        .shows("the note of run 1, which has 65537 bytes")
+        .shows("'postmark note 1 TEXT'");
+    let exported = json(&fs::read_to_string(home.test_dir.path().join("one.json")).unwrap());
     exported.assert(exported["record"].is_object() && exported["archive"].is_null());
 }
 
@@ -349,16 +349,18 @@ fn without_an_archive_there_are_no_runs() {
 #[test]
 fn what_others_wrote_is_harmless() {
     let home = Home::new();
-    home.says(&format!(
+    home.shows(&format!(
         "{LITTLE} --format json --archive none --output made.json"
     ))
     .code(0);
-    let made = fs::read_to_string(home.scene.path().join("made.json")).unwrap();
+    let made = fs::read_to_string(home.test_dir.path().join("made.json")).unwrap();
     let mut document = json(&made);
     document["record"]["host"]["hostname"] = Value::from("\u{1b}]0;x\u{7}=cmd|\u{202e}");
     document["record"]["spec"]["preset"] = Value::from("<b>|\r\nx");
-    fs::write(home.scene.path().join("evil.json"), document.to_string()).unwrap();
-    home.says("import evil.json").code(0).does_not_say("\u{1b}");
+    fs::write(home.test_dir.path().join("evil.json"), document.to_string()).unwrap();
+    home.shows("import evil.json")
+        .code(0)
+        .does_not_show("\u{1b}");
     for words in [
         "list",
         "list --format json",

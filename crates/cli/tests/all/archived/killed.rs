@@ -35,14 +35,14 @@ fn whatever_was_completed_is_there_after_a_kill() {
     let home = Home::new();
     let mut seen = Seen::default();
     let began = Instant::now();
-    home.says(RUN).code(0);
+    home.shows(RUN).code(0);
     let whole = began.elapsed();
     for case in 0..kills() {
         let after = whole.mul_f64(spread(case) * 1.05);
         let before = home.entries().len();
         // Every other one at some time after its row was opened: on a busy machine beginning takes
         // most of the time.
-        let running = Running::start(home.command(RUN), home.scene.path());
+        let running = Running::start(home.command(RUN), home.test_dir.path());
         let ended = kill_after(running, after, |_| {
             case % 2 == 0 || home.entries().len() > before
         });
@@ -56,7 +56,7 @@ fn whatever_was_completed_is_there_after_a_kill() {
             Some(entry) => seen.take(entry, &home.record(entry), &ended),
             None => seen.nothing += 1,
         }
-        home.says(&format!("clean {}", home.target.display()))
+        home.shows(&format!("clean {}", home.target.display()))
             .code(0);
     }
     println!("{seen:?}");
@@ -64,7 +64,7 @@ fn whatever_was_completed_is_there_after_a_kill() {
     let with_phases: usize = seen.parts[1..].iter().sum();
     assert!(with_phases > 0, "{seen:?}");
     // Earlier ones are as they were, and later ones have their place.
-    home.says(RUN).code(0);
+    home.shows(RUN).code(0);
     assert_eq!(
         home.entries().last().unwrap().headline.state,
         State::Complete
@@ -92,8 +92,10 @@ fn sweep_steps_that_were_climbed_are_there_after_a_kill() {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {
                 let home = Home::new();
-                let mut running =
-                    Running::start(home.command(&format!("{SWEEP}{fresh}")), home.scene.path());
+                let mut running = Running::start(
+                    home.command(&format!("{SWEEP}{fresh}")),
+                    home.test_dir.path(),
+                );
                 running.until("the second step", |running| {
                     running.errors().contains("step 2: ")
                 });
@@ -105,7 +107,7 @@ fn sweep_steps_that_were_climbed_are_there_after_a_kill() {
                 assert_eq!(record.actual.sweep_steps.len(), 1, "{ended}");
                 entries.assert(entries[0].headline.transactions_per_second.is_some());
                 assert!(home.answer("show last").contains("UNFINISHED"));
-                home.says(&format!("clean {}", home.target.display()))
+                home.shows(&format!("clean {}", home.target.display()))
                     .code(0);
             });
         }

@@ -21,44 +21,44 @@ fn waiting(archive: &Path) -> Vec<PathBuf> {
 #[test]
 fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
     let home = Home::new();
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     let other = home.held();
-    let ended = home.says(&format!("{LITTLE} --format json --tag ssd --note locked"));
+    let ended = home.shows(&format!("{LITTLE} --format json --tag ssd --note locked"));
     ended.ends("0 | warning: the archive | is locked by another process | its record is in");
     let record = Record::from_json(&ended.output).unwrap();
     let waits = waiting(&home.archive());
     assert_eq!(waits.len(), 1, "{ended}");
-    ended.says(text(&waits[0]));
+    ended.shows(text(&waits[0]));
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
     // Who only reads is not kept from it, and takes in nothing yet.
-    let listed = home.says("list");
-    listed.code(0).says("1 record of earlier runs still waits");
+    let listed = home.shows("list");
+    listed.code(0).shows("1 record of earlier runs still waits");
     assert_eq!(waiting(&home.archive()).len(), 1);
     drop(other);
-    home.says("list").code(0).says("added to the archive");
+    home.shows("list").code(0).shows("added to the archive");
     let entries = home.entries();
     assert_eq!((entries.len(), waiting(&home.archive()).len()), (2, 0));
     assert_eq!(home.record(&entries[1]), record, "every field of it");
     assert_eq!(entries[1].tags, ["ssd"]);
     assert_eq!(entries[1].note.as_deref(), Some("locked"));
-    home.says("list")
+    home.shows("list")
         .code(0)
-        .does_not_say("added to the archive");
+        .does_not_show("added to the archive");
 }
 
 #[test]
 fn a_locked_archive_that_was_asked_for_refuses_the_run() {
     let home = Home::new();
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     let other = home.held();
-    home.says(&format!("{LITTLE} --archive {}", text(&home.archive())))
+    home.shows(&format!("{LITTLE} --archive {}", text(&home.archive())))
         .code(2)
-        .says("is locked by another process");
+        .shows("is locked by another process");
     let mut command = home.command(LITTLE);
     command.env("POSTMARK_ARCHIVE", home.archive());
     home.end(command)
         .code(2)
-        .says("is locked by another process");
+        .shows("is locked by another process");
     drop(other);
     assert_eq!(
         (home.entries().len(), waiting(&home.archive()).len()),
@@ -76,7 +76,7 @@ fn an_archive_that_is_locked_later_has_the_record_beside_it() {
          --for 3s --format json --archive {}",
         text(&home.archive())
     );
-    let mut running = Running::start(home.command(&words), home.scene.path());
+    let mut running = Running::start(home.command(&words), home.test_dir.path());
     home.until_its_row_is_there(&mut running);
     let other = home.held();
     running.until("its report", |running| !running.output().is_empty());
@@ -86,7 +86,7 @@ fn an_archive_that_is_locked_later_has_the_record_beside_it() {
     ended.ends("1 | not in the archive yet | its record is in");
     assert_eq!(waiting(&home.archive()).len(), 1);
     drop(other);
-    home.says(&format!("list --archive {}", text(&home.archive())))
+    home.shows(&format!("list --archive {}", text(&home.archive())))
         .code(0);
     let entries = home.entries();
     assert_eq!(
@@ -110,19 +110,19 @@ fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
         let home = Home::new();
         fs::create_dir_all(home.archive().parent().unwrap()).unwrap();
         fs::write(home.archive(), bytes).unwrap();
-        let ended = home.says(&format!("{LITTLE} --format json"));
+        let ended = home.shows(&format!("{LITTLE} --format json"));
         ended
             .code(0)
-            .says("warning: ")
-            .says(what)
-            .says("its record is in");
+            .shows("warning: ")
+            .shows(what)
+            .shows("its record is in");
         assert_eq!(fs::read(home.archive()).unwrap(), bytes);
         let waits = waiting(&home.archive());
         assert_eq!(waits.len(), 1, "{ended}");
-        home.says(&format!("show {}", text(&waits[0]))).code(0);
+        home.shows(&format!("show {}", text(&waits[0]))).code(0);
         // Once it is away, the next command that opens the archive makes one of what waits.
-        fs::rename(home.archive(), home.scene.path().join("away")).unwrap();
-        home.says("list").code(0).says("added to the archive");
+        fs::rename(home.archive(), home.test_dir.path().join("away")).unwrap();
+        home.shows("list").code(0).shows("added to the archive");
         assert_eq!(
             home.record(&home.entries()[0]),
             Record::from_json(&ended.output).unwrap()
@@ -133,21 +133,21 @@ fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
 #[test]
 fn an_archive_of_a_newer_program_refuses_no_run_where_nobody_asked_for_one() {
     let home = Home::new();
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     let newer = rusqlite::Connection::open(home.archive()).unwrap();
     newer
         .pragma_update(None, "user_version", archive::VERSION + 1)
         .unwrap();
     drop(newer);
-    home.says(LITTLE)
+    home.shows(LITTLE)
         .code(0)
-        .says("warning: ")
-        .says("newer")
-        .says("its record is in");
+        .shows("warning: ")
+        .shows("newer")
+        .shows("its record is in");
     assert_eq!(waiting(&home.archive()).len(), 1);
-    home.says(&format!("{LITTLE} --archive {}", text(&home.archive())))
+    home.shows(&format!("{LITTLE} --archive {}", text(&home.archive())))
         .code(2)
-        .says("newer");
+        .shows("newer");
     assert_eq!(waiting(&home.archive()).len(), 1);
 }
 
@@ -162,7 +162,7 @@ fn a_place_that_takes_nothing_refuses_no_run() {
         ("size=4k", "No space left on device"),
     ] {
         let home = Home::new();
-        let data = home.scene.directory("data");
+        let data = home.test_dir.directory("data");
         let volume = Volume::in_memory(&data, options);
         if options != "ro" {
             fs::create_dir(data.join("postmark")).unwrap();
@@ -171,13 +171,13 @@ fn a_place_that_takes_nothing_refuses_no_run() {
             fs::remove_file(home.archive()).unwrap();
             fs::create_dir(home.archive()).unwrap();
         }
-        let ended = home.says(LITTLE);
+        let ended = home.shows(LITTLE);
         ended
             .code(0)
-            .says("warning: ")
-            .says(answer)
-            .says("this run is not archived")
-            .says("--output FILE");
+            .shows("warning: ")
+            .shows(answer)
+            .shows("this run is not archived")
+            .shows("--output FILE");
         assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
         drop(volume);
     }
@@ -193,22 +193,22 @@ fn a_data_folder_that_hangs_refuses_no_run() {
     }
     let home = Home::new();
     let (backing, data) = (
-        home.scene.directory("backing"),
-        home.scene.directory("data"),
+        home.test_dir.directory("backing"),
+        home.test_dir.directory("data"),
     );
     let mounted = Passthrough::mount(&backing, &data, Options::default()).unwrap();
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     mounted.stall();
-    home.says(LITTLE)
+    home.shows(LITTLE)
         .code(0)
-        .says("warning: cannot look at the archive")
-        .says("the file system did not answer for 5 s")
-        .says("this run is not archived")
-        .says("--output FILE");
-    home.says(&format!("{LITTLE} --archive {}", text(&home.archive())))
+        .shows("warning: cannot look at the archive")
+        .shows("the file system did not answer for 5 s")
+        .shows("this run is not archived")
+        .shows("--output FILE");
+    home.shows(&format!("{LITTLE} --archive {}", text(&home.archive())))
         .code(2)
-        .says("the file system did not answer for 5 s")
-        .says("--archive none");
+        .shows("the file system did not answer for 5 s")
+        .shows("--archive none");
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
     mounted.resume();
     assert_eq!(home.entries().len(), 1);
@@ -221,15 +221,15 @@ fn what_waits_beside_an_archive_that_can_only_be_read_is_counted() {
         return;
     }
     let home = Home::new();
-    let data = home.scene.directory("data");
+    let data = home.test_dir.directory("data");
     let volume = Volume::in_memory(&data, "size=16m");
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     let other = home.held();
-    home.says(LITTLE).code(0);
+    home.shows(LITTLE).code(0);
     drop(other);
     volume.make_read_only();
-    let listed = home.says("list --format csv");
-    listed.code(0).says("1 record of earlier runs still waits");
+    let listed = home.shows("list --format csv");
+    listed.code(0).shows("1 record of earlier runs still waits");
     assert_eq!(listed.output.lines().count(), 2, "{listed}");
     volume.make_writable();
     assert_eq!(home.answer("list --format csv").lines().count(), 3);

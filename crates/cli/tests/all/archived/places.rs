@@ -3,35 +3,35 @@
 use std::os::unix::fs::MetadataExt;
 
 use super::{Home, LITTLE, text};
-use crate::support::{FileSystem, Scene, Volume, is_root};
+use crate::support::{FileSystem, TestDir, Volume, is_root};
 
 /// An archive on the target's own file system is told of in the report.
 #[test]
 fn a_shared_device_is_told() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
-    let scene = Scene::new();
-    let point = scene.directory("mounted");
+    let test_dir = TestDir::new();
+    let point = test_dir.directory("mounted");
     let home = Home {
-        target: scene.path().join("mounted/target"),
-        scene,
+        target: test_dir.path().join("mounted/target"),
+        test_dir,
     };
     // Gone before the scene, which cannot be removed with it.
-    let _volume = Volume::new(FileSystem::Ext4, &home.scene, &point);
+    let _volume = Volume::new(FileSystem::Ext4, &home.test_dir, &point);
     std::fs::create_dir(&home.target).unwrap();
-    let shared = home.scene.path().join("mounted/archive.db");
-    home.says(&format!("{LITTLE} --archive {}", text(&shared)))
+    let shared = home.test_dir.path().join("mounted/archive.db");
+    home.shows(&format!("{LITTLE} --archive {}", text(&shared)))
         .code(0)
-        .says("is on the target's device");
+        .shows("is on the target's device");
     // Nothing is touched there.
     let null = LITTLE.replace("posix", "null");
-    home.says(&format!("{null} --archive {}", text(&shared)))
+    home.shows(&format!("{null} --archive {}", text(&shared)))
         .code(0)
-        .does_not_say("is on the target's");
-    home.says(&format!("{LITTLE} --archive none"))
+        .does_not_show("is on the target's");
+    home.shows(&format!("{LITTLE} --archive none"))
         .code(0)
-        .does_not_say("is on the target's");
+        .does_not_show("is on the target's");
 }
 
 /// What root's program makes in the data folder of who has called it is theirs.
@@ -42,7 +42,7 @@ fn under_sudo_it_is_the_invoking_users() {
     }
     let home = Home::new();
     let (user, group) = (12_345, 54_321);
-    let data = home.scene.directory("data");
+    let data = home.test_dir.directory("data");
     std::os::unix::fs::chown(&data, Some(user), Some(group)).unwrap();
     let mut command = home.command(LITTLE);
     command
@@ -69,8 +69,8 @@ fn under_sudo_it_is_the_invoking_users() {
         // The run goes on, as nobody has asked for an archive.
         home.end(command)
             .code(0)
-            .says("warning: cannot find the archive")
-            .says("--archive FILE")
-            .says("--output FILE keeps");
+            .shows("warning: cannot find the archive")
+            .shows("--archive FILE")
+            .shows("--output FILE keeps");
     }
 }

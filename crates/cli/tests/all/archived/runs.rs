@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use record::{Outcome, Record};
 use rustix::process::Signal;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use verdict::State;
 
 use super::{Home, LITTLE, text};
@@ -14,7 +14,7 @@ use crate::support::Running;
 #[test]
 fn a_run_is_in_the_archive_as_it_is_in_its_report() {
     let home = Home::new();
-    let ended = home.says(&format!("{LITTLE} --format json"));
+    let ended = home.shows(&format!("{LITTLE} --format json"));
     ended.code(0);
     let record = Record::from_json(&ended.output).unwrap();
     let entries = home.entries();
@@ -36,7 +36,7 @@ fn where_it_is_archived_is_said_once() {
     let home = Home::new();
     let words = LITTLE.replace("--quiet ", "");
     for format in ["text", "json", "classic", "terse"] {
-        let ended = home.says(&format!("{words} --format {format}"));
+        let ended = home.shows(&format!("{words} --format {format}"));
         ended.code(0);
         let told = ended.errors.matches("archived as run").count();
         assert_eq!(
@@ -44,22 +44,22 @@ fn where_it_is_archived_is_said_once() {
             (1, 0),
             "{ended}"
         );
-        ended.says(text(&home.archive()));
+        ended.shows(text(&home.archive()));
     }
     assert_eq!(home.entries().len(), 4);
-    home.says(LITTLE).code(0).does_not_say("archived as");
+    home.shows(LITTLE).code(0).does_not_show("archived as");
     assert_eq!(home.entries().len(), 5);
 }
 
 #[test]
 fn what_is_no_run_is_not_archived() {
     let home = Home::new();
-    home.says(&format!("{LITTLE} --archive none")).code(0);
-    home.says(&format!("{LITTLE} --dry-run")).code(0);
+    home.shows(&format!("{LITTLE} --archive none")).code(0);
+    home.shows(&format!("{LITTLE} --dry-run")).code(0);
     home.row("plan --storage null --files 10 --transactions 10 | 0");
-    home.says("presets").code(0);
+    home.shows("presets").code(0);
     let mut prompt = home.command("");
-    let commands = home.scene.path().join("commands");
+    let commands = home.test_dir.path().join("commands");
     fs::write(
         &commands,
         format!(
@@ -75,10 +75,10 @@ fn what_is_no_run_is_not_archived() {
     home.end(variable).code(0);
     assert!(!home.archive().exists());
     // A refused run leaves no row.
-    home.says("run --quiet --storage posix --files 1000 --transactions 1 --size 1GiB..1GiB")
+    home.shows("run --quiet --storage posix --files 1000 --transactions 1 --size 1GiB..1GiB")
         .code(2)
-        .says("--no-room-check");
-    home.says(&format!(
+        .shows("--no-room-check");
+    home.shows(&format!(
         "{LITTLE} --archive {} --reuse",
         text(&home.archive())
     ))
@@ -91,15 +91,15 @@ fn what_is_no_run_is_not_archived() {
 #[test]
 fn an_archive_that_cannot_be_opened_refuses_the_run() {
     let home = Home::new();
-    let foreign = home.scene.path().join("letter.txt");
+    let foreign = home.test_dir.path().join("letter.txt");
     fs::write(&foreign, "Dear Sir or Madam,\n").unwrap();
-    let report = home.scene.path().join("report.json");
+    let report = home.test_dir.path().join("report.json");
     let words = format!(
         "{LITTLE} --output {} --archive {}",
         text(&report),
         text(&foreign)
     );
-    let ended = home.says(&words);
+    let ended = home.shows(&words);
     ended.ends("2 | is not an archive of postmark | --archive none");
     assert_eq!(
         fs::read_to_string(&foreign).unwrap(),
@@ -107,7 +107,7 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
     );
     assert!(!report.exists());
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
-    let ended = home.says(&format!("{LITTLE} --archive /proc/nowhere/archive.db"));
+    let ended = home.shows(&format!("{LITTLE} --archive /proc/nowhere/archive.db"));
     ended.ends("2 | cannot make the archive /proc/nowhere/archive.db | --archive none");
     for command in [
         "list",
@@ -118,9 +118,9 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
         "delete 1",
         "import x.json",
     ] {
-        home.says(&format!("{command} --archive {}", text(&foreign)))
+        home.shows(&format!("{command} --archive {}", text(&foreign)))
             .code(2)
-            .says("is not an archive");
+            .shows("is not an archive");
         home.row(&format!(
             "{command} --archive none | 2 | use --archive FILE"
         ));
@@ -138,13 +138,15 @@ fn an_interrupted_run_is_there_as_what_it_is() {
         home.command(
             "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 30s",
         ),
-        home.scene.path(),
+        home.test_dir.path(),
     );
     home.until_a_phase_is_there(&mut running);
     // While it goes on it is listed as that.
     let listed = home.answer("list");
-    listed.says("going");
-    home.says("delete 1").code(2).says("run 1 is still running");
+    listed.shows("going");
+    home.shows("delete 1")
+        .code(2)
+        .shows("run 1 is still running");
     running.send(Signal::INT);
     let ended = running.finish();
     ended.code(130);
@@ -171,11 +173,11 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
         if is_asked {
             command.arg("--archive").arg(home.archive());
         }
-        let mut running = Running::start(command, home.scene.path());
+        let mut running = Running::start(command, home.test_dir.path());
         home.until_its_row_is_there(&mut running);
         fs::remove_dir_all(home.archive().parent().unwrap()).unwrap();
         let ended = running.finish();
-        ended.code(code).says("the run was not archived");
+        ended.code(code).shows("the run was not archived");
         let record = Record::from_json(&ended.output).unwrap();
         assert_eq!(record.actual.outcome, Outcome::Complete);
         assert_eq!(record.actual.phases.len(), 3);
@@ -187,12 +189,12 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
 #[test]
 fn a_report_does_not_wait_for_the_archive() {
     let home = Home::new();
-    let report = home.scene.path().join("report.json");
+    let report = home.test_dir.path().join("report.json");
     let run = "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 \
                --think 1ms --for 3s --format json --output";
     let mut running = Running::start(
         home.command(&format!("{run} {}", text(&report))),
-        home.scene.path(),
+        home.test_dir.path(),
     );
     home.until_its_row_is_there(&mut running);
     let other = home.held();
@@ -211,7 +213,7 @@ fn a_report_does_not_wait_for_the_archive() {
     drop(other);
     let record = Record::from_json(&fs::read_to_string(&report).unwrap()).unwrap();
     assert_eq!(record.actual.outcome, Outcome::Complete);
-    home.says("list").code(0).says("added to the archive");
+    home.shows("list").code(0).shows("added to the archive");
     assert_eq!(home.record(&home.entries()[0]), record);
 }
 
@@ -225,7 +227,7 @@ fn a_signal_does_not_wait_for_the_archive() {
             "run --no-overhead --storage posix --files 100 --mix read=1 --think 1ms --for 1s \
              --format json",
         ),
-        home.scene.path(),
+        home.test_dir.path(),
     );
     home.until_a_phase_is_there(&mut running);
     let other = home.held();
@@ -253,7 +255,7 @@ fn the_originals_seconds_have_no_archive_in_them() {
     let home = Home::new();
     let mut running = Running::start(
         home.command("run --storage posix --files 20000 --transactions 100 --format terse"),
-        home.scene.path(),
+        home.test_dir.path(),
     );
     home.until_its_row_is_there(&mut running);
     let other = home.held();
@@ -273,8 +275,8 @@ fn the_originals_seconds_have_no_archive_in_them() {
 #[test]
 fn a_report_is_not_written_over_the_archive() {
     let home = Home::new();
-    home.says(LITTLE).code(0);
-    let link = home.scene.path().join("link");
+    home.shows(LITTLE).code(0);
+    let link = home.test_dir.path().join("link");
     std::os::unix::fs::symlink(home.archive(), &link).unwrap();
     for words in [
         format!("{LITTLE} --output {}", text(&link)),
@@ -283,10 +285,10 @@ fn a_report_is_not_written_over_the_archive() {
         format!("export --output {}", text(&link)),
         format!("show last --output {}", text(&home.archive())),
     ] {
-        home.says(&words)
+        home.shows(&words)
             .code(2)
-            .says("this file is the archive")
-            .says("use another file");
+            .shows("this file is the archive")
+            .shows("use another file");
     }
     assert_eq!(home.entries().len(), 1);
     home.row(&format!(
@@ -298,8 +300,8 @@ fn a_report_is_not_written_over_the_archive() {
 #[test]
 fn like_means_a_run_of_the_archive_that_is_said() {
     let home = Home::new();
-    home.says(&format!("{LITTLE} --preset mail")).code(0);
-    home.says(
+    home.shows(&format!("{LITTLE} --preset mail")).code(0);
+    home.shows(
         "run --quiet --no-overhead --storage posix --files 21 --transactions 30 --archive other.db",
     )
     .code(0);
@@ -316,11 +318,11 @@ fn like_means_a_run_of_the_archive_that_is_said() {
     // Nothing new is archived, and the run is the user's.
     assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);
     let plan = home.answer("plan --storage null --like 1 --archive other.db --format toml");
-    plan.says("files = 21");
-    home.says("plan --like 7 --archive other.db")
+    plan.shows("files = 21");
+    home.shows("plan --like 7 --archive other.db")
         .code(2)
-        .says("there is no run '7'")
-        .does_not_say("--format json");
+        .shows("there is no run '7'")
+        .does_not_show("--format json");
 }
 
 #[test]
@@ -331,7 +333,7 @@ fn sweeps_are_one_run_each() {
                 let home = Home::new();
                 let sweep = "run --quiet --no-overhead --storage posix --files 50 --mix read=1 \
                              --sweep 300 --warm-up 100ms";
-                let ended = home.says(&format!("{sweep} --format json{fresh}"));
+                let ended = home.shows(&format!("{sweep} --format json{fresh}"));
                 ended.code(0);
                 let record = Record::from_json(&ended.output).unwrap();
                 let entries = home.entries();

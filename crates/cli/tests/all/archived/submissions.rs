@@ -2,7 +2,7 @@
 //! was published.
 
 use std::fs;
-use testkit::Says;
+use testkit::Shows;
 
 use super::{Home, text};
 
@@ -14,9 +14,9 @@ const SMALL: &str = "run --quiet --no-overhead --storage posix --files 1000 --tr
 #[test]
 fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     let ours = Home::new();
-    ours.says(SMALL).code(0);
+    ours.shows(SMALL).code(0);
     let submission = ours.answer("export 1 --submission --by Somebody --system my-machine");
-    let file = ours.scene.path().join("submission.json");
+    let file = ours.test_dir.path().join("submission.json");
     fs::write(&file, &submission).unwrap();
 
     let theirs = Home::new();
@@ -32,7 +32,7 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     );
     assert_eq!(theirs.answer("list"), "No runs\n", "it is no run");
     let table = theirs.answer("published submissions");
-    table.says_all("my-machine | [Somebody] | Transactions per second | Data read | Data written");
+    table.shows_all("my-machine | [Somebody] | Transactions per second | Data read | Data written");
     assert_eq!(
         theirs.answer(&format!("published submissions {}", text(&file))),
         table
@@ -40,15 +40,18 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
 
     // A correction of the same run stands in its place, and what nobody wants any more goes.
     fs::write(&file, submission.replace("my-machine", "my-old-machine")).unwrap();
-    theirs.says(&import).code(0).says("replaces an earlier one");
+    theirs
+        .shows(&import)
+        .code(0)
+        .shows("replaces an earlier one");
     let table = theirs.answer("published submissions");
     table
-        .says("S1 [Somebody]: my-old-machine")
-        .does_not_say("S2");
+        .shows("S1 [Somebody]: my-old-machine")
+        .does_not_show("S2");
     theirs
-        .says("published submissions --delete 2")
+        .shows("published submissions --delete 2")
         .code(2)
-        .says("no submission 2");
+        .shows("no submission 2");
     assert_eq!(
         theirs.answer("published submissions --delete 1"),
         "Removed submission 1 of Somebody\n"
@@ -59,9 +62,9 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
     );
 
     fs::write(&file, submission.replace("Somebody", "\\u001b[2J")).unwrap();
-    theirs.says(&import).code(1).says("contributor");
-    ours.says("export 1 --submission").code(2).says("--by");
-    ours.says("export 1 --submission --by A --system B --format csv")
+    theirs.shows(&import).code(1).shows("contributor");
+    ours.shows("export 1 --submission").code(2).shows("--by");
+    ours.shows("export 1 --submission --by A --system B --format csv")
         .code(2);
 }
 
@@ -73,7 +76,7 @@ fn a_run_stands_beside_what_was_published_of_its_configuration() {
     let beside = home.answer("show 1 --with-published");
     beside.begins_with(&report);
     let told = &beside[report.len()..];
-    told.says("NFS/F630").says("253");
+    told.shows("NFS/F630").shows("253");
     assert_eq!(told.trim(), home.answer("published beside 1").trim());
     let archive = home.archive();
     let elsewhere = Home::new();

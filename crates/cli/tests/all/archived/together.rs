@@ -12,7 +12,7 @@ const EACH: usize = 12;
 fn two_processes_write_at_once() {
     let home = Home::new();
     // Neither has made the archive yet.
-    let targets = ["one", "other"].map(|name| home.scene.directory(name));
+    let targets = ["one", "other"].map(|name| home.test_dir.directory(name));
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
         let writers: Vec<_> = targets

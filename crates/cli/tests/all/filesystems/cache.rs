@@ -5,8 +5,8 @@ use std::path::Path;
 
 use crate::mounted::{self, Mounted, on};
 use crate::runs::{Ran, Run, postmark};
-use crate::support::faces::program_for_all;
-use crate::support::{Running, Scene, is_met, is_root, names};
+use crate::support::interface::program_for_all;
+use crate::support::{Running, TestDir, is_met, is_root, names};
 
 /// Files are read with replacement: of a tenth as many reads as there are files 95 % are first
 /// ones. They are whole blocks, so that nothing is fetched beside them but what the file system
@@ -59,23 +59,23 @@ fn cold_is_refused_without_root() {
     if !is_root() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
         return;
     }
-    let scene = Scene::new();
-    let location = scene.directory("location");
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
     std::fs::set_permissions(&location, std::fs::Permissions::from_mode(0o777)).unwrap();
     let nobody = |words: &[&str]| {
         let mut command = Running::command(Path::new("/usr/bin/setpriv"));
         command
             .args(["--reuid=65534", "--regid=65534", "--clear-groups"])
-            .arg(program_for_all(&scene))
+            .arg(program_for_all(&test_dir))
             .args(["run", "--mix", "read=1", "--files", "10", "--target"])
             .arg(&location)
             .args(words);
-        Running::to_its_end(command, &location)
+        Running::run_to_end(command, &location)
     };
     nobody(&["--cache", "cold"])
         .code(2)
-        .says("root")
-        .says("--cache cold-data");
+        .shows("root")
+        .shows("--cache cold-data");
     assert!(
         names(&location).unwrap().is_empty(),
         "a refused run has left something"
@@ -91,8 +91,8 @@ fn what_reached_the_device_is_not_available_on_fuse() {
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }
-    let scene = Scene::new();
-    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let test_dir = TestDir::new();
+    let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let mounted = faultfs::Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap();
     let ran = Run::new(&at, "--mix read=1 --files 100 --transactions 500").perform();
     drop(mounted);

@@ -6,7 +6,7 @@ use system::counters::DeviceRole;
 use verdict::summary::{DeviceSummary, MachineSummary};
 
 use crate::runs::{Ran, Run};
-use crate::support::{FileSystem, Scene, Volume};
+use crate::support::{FileSystem, TestDir, Volume};
 
 const TRANSACTIONS: u64 = 400;
 const WORK: &str = "--mix create=1 --files 40 --transactions 400 --size 4096..8192";
@@ -25,13 +25,13 @@ fn device(ran: &Ran, role: DeviceRole) -> Option<&DeviceSummary> {
 
 #[test]
 fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
     // Not in memory: there is to be a disk below.
-    let scene = Scene::new();
-    let at = scene.directory("mount");
-    let _volume = Volume::with_image(FileSystem::Ext4, &scene, &at, 256, &[]);
+    let test_dir = TestDir::new();
+    let at = test_dir.directory("mount");
+    let _volume = Volume::with_image(FileSystem::Ext4, &test_dir, &at, 256, &[]);
     let [synced, unsynced] =
         ["fsync", "none"].map(|policy| Run::new(&at, WORK).with("--durability", policy).perform());
     synced.is_complete().has_all_phases();

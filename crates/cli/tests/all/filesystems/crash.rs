@@ -20,7 +20,7 @@ use testkit::number_of;
 
 use crate::mounted::{Mounted, on};
 use crate::runs::{Run, postmark};
-use crate::support::faces::{clean, own_directories};
+use crate::support::interface::{clean, own_directories};
 use crate::support::{Ended, Running, names};
 
 /// What is journaled most plainly: names that come, change and go.
@@ -180,7 +180,7 @@ fn crash(
     .start();
     let length = || std::fs::metadata(ack_log).map_or(0, |facts| facts.len());
     running.until("that the pool is there", |running| {
-        crate::support::faces::has_ended(&running.errors(), "prepare")
+        crate::support::interface::has_ended(&running.errors(), "prepare")
     });
     let prepared = length();
     running.until("that the acknowledgement log has grown", |_| {

@@ -2,7 +2,7 @@
 
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;
-use crate::support::{Scene, Volume, is_root, names};
+use crate::support::{TestDir, Volume, is_root, names};
 
 const WORK: &str = "--mix read=6,read-range=2,create=2,append=2,overwrite=1,truncate=1,replace=1,\
                     delete=2 --files 200 --transactions 500 --size 1..20000 --workers 2 --verify \
@@ -32,8 +32,8 @@ fn everything_comes_from_the_device(mounted: Mounted) {
     let cached = Run::new(&mounted.at, &WORK.replace("--direct", "--align 4096")).perform();
     cached.is_complete().has_all_phases();
     let (fetched_bytes, read_bytes) = cached.served_by();
-    let little = fetched_bytes * 10 < read_bytes;
-    cached.assert(little, "through the cache nearly nothing should be fetched");
+    let small = fetched_bytes * 10 < read_bytes;
+    cached.assert(small, "through the cache nearly nothing should be fetched");
 }
 on!(everything_comes_from_the_device: ext4, xfs);
 
@@ -42,11 +42,14 @@ fn a_file_system_without_it_is_refused() {
     if !is_root() {
         return;
     }
-    let scene = Scene::new();
-    let at = scene.directory("mount");
+    let test_dir = TestDir::new();
+    let at = test_dir.directory("mount");
     let _volume = Volume::without_direct(&at);
     let ended = Run::new(&at, WORK).end();
-    ended.code(2).says("--direct").says("use another --target");
+    ended
+        .code(2)
+        .shows("--direct")
+        .shows("use another --target");
     assert!(
         names(&at).unwrap().is_empty(),
         "a refused run has left something"

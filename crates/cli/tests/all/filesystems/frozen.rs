@@ -8,7 +8,7 @@ use record::{Outcome, Record};
 
 use crate::mounted::{Mounted, on};
 use crate::runs::{Ran, Run};
-use crate::support::faces::{clean, has_ended};
+use crate::support::interface::{clean, has_ended};
 use crate::support::{Running, names};
 
 /// A worker is named after this time and given up after five times as long.
@@ -127,7 +127,7 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
             stalled.operation,
             stalled.path
         );
-        ran.ended.says(&said);
+        ran.ended.shows(&said);
     }
     let cleaned = clean(&mounted.at);
     cleaned.code(0);

@@ -6,7 +6,7 @@ use record::Phase;
 
 use crate::mounted::{Mounted, on};
 use crate::runs::{Ran, Run, postmark};
-use crate::support::faces::{clean, has_ended, own_directories};
+use crate::support::interface::{clean, has_ended, own_directories};
 use crate::support::names;
 
 const WORK: &str = "--mix read=4,create=3,append=2,rename=2,delete=3,replace=1,stat=1 --files 400 \
@@ -40,7 +40,7 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
         1,
         "the pool is not there\n{kept}"
     );
-    clean(&mounted.at).code(0).says("--reuse");
+    clean(&mounted.at).code(0).shows("--reuse");
     let taken = work
         .clone()
         .and("--transactions 500 --reuse --keep")
@@ -75,7 +75,7 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
     running.kill().signal(9);
     let own = own_directories(&mounted.at);
     let ended = work.clone().and("--transactions 500 --reuse").end();
-    ended.code(2).says("postmark clean");
+    ended.code(2).shows("postmark clean");
     assert_eq!(
         own_directories(&mounted.at),
         own,
@@ -92,7 +92,7 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
     work.and("--transactions 500 --reuse")
         .end()
         .code(2)
-        .says("--keep");
+        .shows("--keep");
 }
 on!(a_pool_is_kept_taken_and_lost_to_a_killed_run);
 

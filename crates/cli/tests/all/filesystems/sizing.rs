@@ -11,9 +11,9 @@ use system::{Class, Fact, Sources, Target};
 
 use crate::mounted::{Mounted, ext4, on, tmpfs};
 use crate::runs::{Ran, Run, postmark};
-use crate::support::faces::own_directories;
+use crate::support::interface::own_directories;
 use crate::support::running::in_shell;
-use crate::support::{FileSystem, Running, Scene, is_met, is_root, names};
+use crate::support::{FileSystem, Running, TestDir, is_met, is_root, names};
 
 /// Of a thousandth of the memory, which every image of the tests has room for.
 const LITTLE: &str = "--size 16KiB --working-set 0.001x";
@@ -153,9 +153,9 @@ fn what_was_chosen_is_said_where_there_is_no_room_for_it() {
     .end();
     ended
         .code(2)
-        .says("not enough space on the file system of")
-        .says("Chose ")
-        .says("A --working-set smaller than 1x may fit");
+        .shows("not enough space on the file system of")
+        .shows("Chose ")
+        .shows("A --working-set smaller than 1x may fit");
     assert_eq!(names(&mounted.at).unwrap(), before, "{ended}");
 }
 
@@ -177,8 +177,8 @@ fn a_calibration_that_is_interrupted_leaves_nothing() {
         let ended = running.finish();
         ended
             .code(128 + signal.as_raw())
-            .says("the calibration for --working-set was interrupted by signal")
-            .does_not_say("not removed")
+            .shows("the calibration for --working-set was interrupted by signal")
+            .does_not_show("not removed")
             .assert(
                 ended.output.is_empty(),
                 "there is a report of a run that was not begun",
@@ -248,8 +248,8 @@ fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
         return;
     }
     // On the disk itself: what a loop device keeps in memory might count for the group.
-    let scene = Scene::new();
-    let at = scene.directory("location");
+    let test_dir = TestDir::new();
+    let at = test_dir.directory("location");
     let class = Target::read(&Sources::default(), &at).class;
     if !is_met(
         class != Fact::Known(Class::Memory),

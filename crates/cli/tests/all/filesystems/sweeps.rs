@@ -2,7 +2,7 @@
 
 use record::{Load, Outcome, Record};
 use rustix::process::Signal;
-use testkit::Says;
+use testkit::Shows;
 
 use crate::mounted::{self, Mounted};
 use crate::runs::Run;
@@ -34,7 +34,7 @@ fn a_later_sweep_step_that_is_refused_leaves_the_sweep_steps_before() {
     let Outcome::Failed { why } = &record.actual.outcome else {
         panic!("{:?}\n{ended}", record.actual.outcome);
     };
-    why.says("step 2 was refused");
+    why.shows("step 2 was refused");
     let [sweep_step] = &record.actual.sweep_steps[..] else {
         panic!("one step was climbed\n{ended}");
     };

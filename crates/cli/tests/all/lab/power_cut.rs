@@ -44,9 +44,9 @@ fn what_was_acknowledged_outlasts_the_worst_power_cut() {
     for run in runs {
         let is_promised = run.ends_with(":fsync+dir");
         let mut losses = Vec::new();
-        for moment in 1..=moments {
-            let verified = booted.json(&format!("{run}/{moment}.json"));
-            let what = format!("{run}, moment {moment}: {verified}");
+        for phase in 1..=moments {
+            let verified = booted.json(&format!("{run}/{phase}.json"));
+            let what = format!("{run}, moment {phase}: {verified}");
             booted.assert(number(&verified, "checked") > 0, &what);
             booted.assert(
                 verified["ended"] == false && verified["contents_checked"] == true,

@@ -8,7 +8,7 @@ use std::time::Duration;
 use record::{Outcome, Record};
 
 use super::{Booted, is_all, tell};
-use crate::support::faces::program;
+use crate::support::interface::program;
 
 /// So long the clients believe what they have cached: `actimeo=10` in the script.
 const BELIEVED: Duration = Duration::from_secs(10);

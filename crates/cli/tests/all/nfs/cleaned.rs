@@ -8,8 +8,8 @@ use serde_json::Value;
 
 use super::ganesha::Ganesha;
 use super::{about, start, text};
-use crate::support::faces::{has_ended, own_directories};
-use crate::support::scene::furnish;
+use crate::support::interface::{has_ended, own_directories};
+use crate::support::test_dir::create_user_files;
 use crate::support::{Running, Snapshot};
 
 const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 \
@@ -34,7 +34,7 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
         return;
     };
     let export = ganesha.served("export");
-    furnish(&export);
+    create_user_files(&export);
     let before = Snapshot::of(&export);
     for (options, phase) in [
         ("--files 20000 --depth 1", None),
@@ -52,7 +52,7 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
         std::fs::write(own.join("notes.txt"), "mine\n").unwrap();
         let url = ganesha.url("export");
         let cleaned = about(&ganesha, &["clean", &url]);
-        cleaned.code(1).says("it contains files");
+        cleaned.code(1).shows("it contains files");
         assert_eq!(
             std::fs::read_to_string(own.join("notes.txt")).unwrap(),
             "mine\n"
@@ -64,7 +64,7 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
     }
     about(&ganesha, &["clean", &ganesha.url("export")])
         .code(0)
-        .says("no files of a killed run");
+        .shows("no files of a killed run");
 }
 
 /// Nor does a run that ends well leave anything on this machine: its signs of life go with it.
@@ -79,7 +79,7 @@ fn a_run_leaves_no_signs_of_life() {
         Some("prepare"),
     );
     let process = format!("-{}-", running.worker());
-    let signs = || {
+    let heartbeats = || {
         let names = crate::support::names(std::path::Path::new("/dev/shm"))
             .unwrap()
             .into_iter();
@@ -87,12 +87,14 @@ fn a_run_leaves_no_signs_of_life() {
             .filter(|name| name.to_string_lossy().contains(&process))
             .count()
     };
-    assert_eq!(signs(), 1, "the run gives no signs of life");
+    assert_eq!(heartbeats(), 1, "the run gives no signs of life");
     running.until("its removal", |running| {
         has_ended(&running.errors(), "delete")
     });
     let ended = running.finish();
-    ended.code(0).assert(signs() == 0, "signs of life are left");
+    ended
+        .code(0)
+        .assert(heartbeats() == 0, "signs of life are left");
 }
 
 /// A run that still works is not cleaned.
@@ -118,7 +120,7 @@ fn verify_log_finds_what_was_acknowledged() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
-    let ack_log = ganesha.scene().path().join("ack_log");
+    let ack_log = ganesha.test_dir().path().join("ack_log");
     for (round, options) in [
         "--durability fsync --depth 8",
         "--depth 1 --durability o-dsync",

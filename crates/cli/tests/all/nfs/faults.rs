@@ -19,12 +19,12 @@ const WORK: &str = "--mix read=1,append=1,create=1,delete=1 --files 60 --size 30
 const AFTER_PREPARE: u64 = 100;
 
 /// A server with a proxy before it.
-struct Scene {
+struct TestDir {
     ganesha: Ganesha,
     proxy: Proxy,
 }
 
-impl Scene {
+impl TestDir {
     fn new() -> Option<Self> {
         let ganesha = Ganesha::start()?;
         let proxy = Proxy::before(&ganesha);
@@ -103,7 +103,9 @@ fn told(what: &str, ended: &Ended) {
 
 #[test]
 fn what_only_looks_unusual_changes_nothing() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for (procedure, fault, depth) in [
         (Procedure::READ, Fault::Fragmented(1), 1),
         (Procedure::LOOKUP, Fault::Fragmented(7), 8),
@@ -116,8 +118,8 @@ fn what_only_looks_unusual_changes_nothing() {
             8,
         ),
     ] {
-        scene.proxy.fault(procedure, 20, fault);
-        let ran = scene.perform(depth, "");
+        test_dir.proxy.fault(procedure, 20, fault);
+        let ran = test_dir.perform(depth, "");
         is_whole(&ran);
         let traffic = Traffic::of(&ran);
         let what = format!("{fault:?} of {procedure:?}: {}", traffic.0);
@@ -131,10 +133,14 @@ fn what_only_looks_unusual_changes_nothing() {
 
 #[test]
 fn a_reply_that_comes_twice_is_counted_and_dropped() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for depth in [1, 8] {
-        scene.proxy.faults(Procedure::READ, 10, 3, Fault::Repeated);
-        let ran = scene.perform(depth, "");
+        test_dir
+            .proxy
+            .faults(Procedure::READ, 10, 3, Fault::Repeated);
+        let ran = test_dir.perform(depth, "");
         is_whole(&ran);
         let traffic = Traffic::of(&ran);
         ran.assert(traffic.number("stray_replies") == 3, &traffic.0);
@@ -145,12 +151,14 @@ fn a_reply_that_comes_twice_is_counted_and_dropped() {
 /// The server asks for patience (NFS3ERR_JUKEBOX).
 #[test]
 fn a_server_that_wants_to_be_asked_later_is_asked_later() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for depth in [1, 8] {
-        scene
+        test_dir
             .proxy
             .faults(Procedure::CREATE, AFTER_PREPARE, 3, Fault::Answered(10_008));
-        let ran = scene.perform(depth, "");
+        let ran = test_dir.perform(depth, "");
         is_whole(&ran);
         let traffic = Traffic::of(&ran);
         ran.assert(
@@ -163,7 +171,9 @@ fn a_server_that_wants_to_be_asked_later_is_asked_later() {
 /// What may be done twice is done twice, and told.
 #[test]
 fn connections_that_are_lost_are_made_again() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for (procedure, fault) in [
         (Procedure::READ, Fault::ResetAfter),
         (Procedure::READ, Fault::ResetBefore),
@@ -180,10 +190,10 @@ fn connections_that_are_lost_are_made_again() {
             } else {
                 AFTER_PREPARE / 2
             };
-            scene.proxy.fault(procedure, before, fault);
+            test_dir.proxy.fault(procedure, before, fault);
             // At depth 8 there may be a CREATE or a REMOVE in flight beside it, of which nobody
             // knows.
-            let ran = scene.perform(depth, "--on-error 10");
+            let ran = test_dir.perform(depth, "--on-error 10");
             let traffic = Traffic::of(&ran);
             let what = format!("{fault:?} of {procedure:?}, depth {depth}: {}", traffic.0);
             ran.assert(traffic.number("reconnections") == 1, &what);
@@ -191,7 +201,7 @@ fn connections_that_are_lost_are_made_again() {
             if depth == 1 {
                 is_whole(&ran);
             }
-            scene.tidy();
+            test_dir.tidy();
         }
     }
 }
@@ -201,11 +211,13 @@ fn connections_that_are_lost_are_made_again() {
 /// that was done twice or that failed for another's sake.
 #[test]
 fn what_was_done_before_the_reset_is_recognised_or_not_known() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for (procedure, before) in [(Procedure::CREATE, AFTER_PREPARE), (Procedure::REMOVE, 20)] {
         for depth in [1, 8] {
-            scene.proxy.fault(procedure, before, Fault::ResetAfter);
-            let ran = scene.perform(depth, "--on-error 10 --verify");
+            test_dir.proxy.fault(procedure, before, Fault::ResetAfter);
+            let ran = test_dir.perform(depth, "--on-error 10 --verify");
             let traffic = Traffic::of(&ran);
             let not_known = traffic.number("not_known");
             let what = format!("{procedure:?}, depth {depth}: {}", traffic.0);
@@ -231,9 +243,9 @@ fn what_was_done_before_the_reset_is_recognised_or_not_known() {
                 &what,
             );
             if not_known > 0 {
-                ran.ended.says("may have");
+                ran.ended.shows("may have");
             }
-            scene.tidy();
+            test_dir.tidy();
         }
     }
 }
@@ -241,18 +253,20 @@ fn what_was_done_before_the_reset_is_recognised_or_not_known() {
 /// What cannot be understood ends the run with a clear error.
 #[test]
 fn noise_ends_the_run_with_its_reason() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for (procedure, fault) in [
         (Procedure::READ, Fault::Noise),
         (Procedure::LOOKUP, Fault::TooLong),
         (Procedure::CREATE, Fault::Noise),
     ] {
         for depth in [1, 8] {
-            scene.proxy.fault(procedure, 20, fault);
-            let ran = scene.perform(depth, "");
+            test_dir.proxy.fault(procedure, 20, fault);
+            let ran = test_dir.perform(depth, "");
             told(&format!("{fault:?} of {procedure:?}"), &ran.ended);
-            ran.ended.code(1).says("could not be understood");
-            scene.tidy();
+            ran.ended.code(1).shows("could not be understood");
+            test_dir.tidy();
         }
     }
 }
@@ -261,24 +275,28 @@ fn noise_ends_the_run_with_its_reason() {
 /// program says.
 #[test]
 fn a_reply_that_never_comes_ends_the_run() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for (procedure, fault, depth) in [
         (Procedure::READ, Fault::Dropped, 1),
         (Procedure::CREATE, Fault::Dropped, 8),
         (Procedure::READ, Fault::OfNobody, 1),
     ] {
-        scene.proxy.fault(procedure, 20, fault);
-        let ran = scene.perform(depth, "");
+        test_dir.proxy.fault(procedure, 20, fault);
+        let ran = test_dir.perform(depth, "");
         told(&format!("{fault:?} of {procedure:?}"), &ran.ended);
-        ran.ended.code(1).says("timed out");
-        scene.tidy();
+        ran.ended.code(1).shows("timed out");
+        test_dir.tidy();
     }
 }
 
 /// Errors of the server's are those that the user sees, with the operation and the file.
 #[test]
 fn errors_of_the_server_are_told() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for (procedure, status, words) in [
         (Procedure::WRITE, 69, "quota exceeded"),
         (Procedure::WRITE, 28, "No space left on device"),
@@ -286,26 +304,28 @@ fn errors_of_the_server_are_told() {
         (Procedure::READ, 5, "Input/output error"),
         (Procedure::CREATE, 13, "Permission denied"),
     ] {
-        scene
+        test_dir
             .proxy
             .fault(procedure, AFTER_PREPARE / 2, Fault::Answered(status));
-        let ran = scene.perform(1, "");
+        let ran = test_dir.perform(1, "");
         told(&format!("{status} of {procedure:?}"), &ran.ended);
-        ran.ended.code(1).says(words).says("\"partial\":true");
-        scene.tidy();
+        ran.ended.code(1).shows(words).shows("\"partial\":true");
+        test_dir.tidy();
     }
 }
 
 /// The connection is lost, and for a while nobody can connect.
 #[test]
 fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
-    let Some(scene) = Scene::new() else { return };
-    scene.proxy.fault(Procedure::READ, 20, Fault::Gone);
-    let before = scene.ganesha.names();
-    let running = start(&scene.ganesha, &scene.url(), WORK);
-    scene.proxy.wait_for_fault();
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
+    test_dir.proxy.fault(Procedure::READ, 20, Fault::Gone);
+    let before = test_dir.ganesha.names();
+    let running = start(&test_dir.ganesha, &test_dir.url(), WORK);
+    test_dir.proxy.wait_for_fault();
     std::thread::sleep(Duration::from_millis(800));
-    scene.proxy.accept();
+    test_dir.proxy.accept();
     let ran = Ran::of(within(running, LIMIT), before);
     is_whole(&ran);
     let traffic = Traffic::of(&ran);
@@ -322,15 +342,21 @@ fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
 /// Nobody can connect any more.
 #[test]
 fn a_server_that_refuses_for_good_ends_the_run() {
-    let Some(scene) = Scene::new() else { return };
-    scene.proxy.fault(Procedure::READ, 20, Fault::Gone);
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
+    test_dir.proxy.fault(Procedure::READ, 20, Fault::Gone);
     let ended = within(
-        start(&scene.ganesha, &scene.url(), &format!("{WORK} --depth 8")),
+        start(
+            &test_dir.ganesha,
+            &test_dir.url(),
+            &format!("{WORK} --depth 8"),
+        ),
         LIMIT,
     );
     told("refused", &ended);
     ended.ends("1 | Connection refused | postmark clean");
-    scene.tidy();
+    test_dir.tidy();
 }
 
 /// The bytes of a new file and of an append, which are those that a COMMIT is for.
@@ -341,12 +367,14 @@ const APPENDED_BYTES: u64 = 500;
 /// was written: it is written again.
 #[test]
 fn what_another_verifier_does_not_vouch_for_is_written_again() {
-    let Some(scene) = Scene::new() else { return };
+    let Some(test_dir) = TestDir::new() else {
+        return;
+    };
     for depth in [1, 8] {
-        scene
+        test_dir
             .proxy
             .fault(Procedure::COMMIT, AFTER_PREPARE, Fault::OtherVerifier);
-        let ran = scene.perform(depth, "--durability fsync --verify");
+        let ran = test_dir.perform(depth, "--durability fsync --verify");
         is_whole(&ran);
         let traffic = Traffic::of(&ran);
         let rewritten = traffic.number("rewritten_bytes");

@@ -9,8 +9,8 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use crate::support::faces::program;
-use crate::support::{FileSystem, Running, Scene, is_met, tool};
+use crate::support::interface::program;
+use crate::support::{FileSystem, Running, TestDir, is_met, tool};
 
 /// Where the server listens in its namespace.
 pub const NFS_PORT: u16 = 12049;
@@ -30,7 +30,7 @@ pub struct Ganesha {
     answers: BufReader<ChildStdout>,
     /// The server's process, while there is one.
     server: Option<Pid>,
-    scene: Scene,
+    test_dir: TestDir,
 }
 
 impl Ganesha {
@@ -45,18 +45,18 @@ impl Ganesha {
         let there = ["ganesha.nfsd", "rpcbind", "dbus-daemon", "ip"]
             .into_iter()
             .all(is_program);
-        let possible = FileSystem::Ext4.is_at_hand()
+        let possible = FileSystem::Ext4.is_available()
             && is_met(there, "nfs-ganesha, nfs-ganesha-vfs, rpcbind and dbus");
         possible.then(|| Self::made(mib))
     }
 
     fn made(mib: u32) -> Self {
-        let scene = Scene::in_memory();
+        let test_dir = TestDir::in_memory();
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/nfs/serve.sh");
         let mut shell = Command::new("unshare");
         shell.args(["--net", "--mount", "bash"]).arg(script);
         shell
-            .arg(scene.path())
+            .arg(test_dir.path())
             .arg(mib.to_string())
             .arg("Enable_FULLV3_Stats = true;");
         shell.stdin(Stdio::piped()).stdout(Stdio::piped());
@@ -66,7 +66,7 @@ impl Ganesha {
             answers: BufReader::new(shell.stdout.take().unwrap()),
             shell,
             server: None,
-            scene,
+            test_dir,
         };
         ganesha.expect("ready");
         ganesha.restart(EPOCH);
@@ -77,8 +77,9 @@ impl Ganesha {
         let mut line = String::new();
         self.answers.read_line(&mut line).unwrap();
         let rest = line.trim().strip_prefix(word);
-        let log =
-            || std::fs::read_to_string(self.scene.path().join("ganesha.log")).unwrap_or_default();
+        let log = || {
+            std::fs::read_to_string(self.test_dir.path().join("ganesha.log")).unwrap_or_default()
+        };
         rest.unwrap_or_else(|| panic!("'{word}' is expected, not '{line}'\n{}", log()))
             .trim()
             .to_owned()
@@ -114,8 +115,8 @@ impl Ganesha {
     }
 
     /// Where things that belong to the server's test lie.
-    pub fn scene(&self) -> &Scene {
-        &self.scene
+    pub fn test_dir(&self) -> &TestDir {
+        &self.test_dir
     }
 
     /// A path in what is served, as this process sees it: `export/a`, `squashed/a`.
@@ -129,7 +130,7 @@ impl Ganesha {
     }
 
     fn seen(&self, folder: &str) -> PathBuf {
-        let below = self.scene.path().join(folder);
+        let below = self.test_dir.path().join(folder);
         let root = PathBuf::from(format!("/proc/{}/root", self.shell.id()));
         root.join(below.strip_prefix("/").unwrap())
     }
@@ -151,7 +152,7 @@ impl Ganesha {
         command
             .arg("--")
             .arg(program)
-            .current_dir(self.scene.path());
+            .current_dir(self.test_dir.path());
         command
     }
 
@@ -188,7 +189,7 @@ impl Drop for Ganesha {
             "the server's shell has failed"
         );
         // The kernel unmounts what nobody has any more when it comes to it.
-        let images = ["served.image", "small.image"].map(|image| self.scene.path().join(image));
+        let images = ["served.image", "small.image"].map(|image| self.test_dir.path().join(image));
         let attached = || {
             let of = |image: &PathBuf| tool("losetup", &["--associated", image.to_str().unwrap()]);
             images.iter().map(of).collect::<String>()

@@ -9,7 +9,7 @@ use super::records::Procedure;
 use super::{LIMIT, Traffic, about, is_whole, start, tell, within};
 use crate::runs::Ran;
 use crate::support::Running;
-use crate::support::faces::has_ended;
+use crate::support::interface::has_ended;
 
 /// Nothing that a reset leaves in the dark: what is not known is tested elsewhere.
 const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max \
@@ -116,7 +116,7 @@ fn a_server_that_is_gone_ends_the_run() {
         let ended = within(running, LIMIT);
         ended.code(1);
         tell(ended.errors.lines().last().unwrap_or_default());
-        ended.says("Connection refused").says("postmark clean");
+        ended.shows("Connection refused").shows("postmark clean");
         ganesha.restart(EPOCH);
         about(&ganesha, &["clean", &ganesha.url("export")]).code(0);
         assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
@@ -138,7 +138,7 @@ fn a_server_that_hangs_ends_the_run() {
     let ended = within(running, LIMIT);
     ganesha.go_on();
     tell(ended.errors.lines().last().unwrap_or_default());
-    ended.code(1).says("timed out").says("postmark clean");
+    ended.code(1).shows("timed out").shows("postmark clean");
     about(&ganesha, &["clean", &ganesha.url("export")]).code(0);
     assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
 }

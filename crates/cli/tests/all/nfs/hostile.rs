@@ -10,9 +10,9 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use super::scripted::files::Whims;
 use super::scripted::server::{Act, Server};
 use super::{LIMIT, text, within};
-use crate::support::faces::postmark;
+use crate::support::interface::postmark;
 use crate::support::running::in_shell;
-use crate::support::{Ended, Running, Scene};
+use crate::support::{Ended, Running, TestDir};
 
 const MKDIR: u32 = 9;
 const CREATE: u32 = 8;
@@ -35,7 +35,7 @@ fn command(words: &str, target: &str) -> Ended {
         &command,
     );
     limited.env("POSTMARK_ARCHIVE", "none");
-    within(Running::start(limited, Scene::new().path()), LIMIT)
+    within(Running::start(limited, TestDir::new().path()), LIMIT)
 }
 
 /// A server whose clock is right.
@@ -69,13 +69,13 @@ fn endless_listings_are_refused_in_bounded_memory() {
         for procedure in [READDIR, READDIRPLUS] {
             server.always(procedure, Act::As(endless));
         }
-        command("clean", url).code(1).says(words);
+        command("clean", url).code(1).shows(words);
         // A run keeps no names, and reads as many as a directory may have: that takes minutes.
         if cookies < u64::MAX {
-            command(RUN, url).code(2).says(words);
+            command(RUN, url).code(2).shows(words);
             command(&RUN.replace("--target", "--reuse --target"), url)
                 .code(2)
-                .says(words);
+                .shows(words);
         }
     }
     assert!(server.files(|files| files.find("").is_some()));
@@ -107,7 +107,7 @@ fn a_server_that_closes_every_connection_is_given_up() {
         let began = Instant::now();
         command(words, &url)
             .code(2)
-            .says("closes them without an answer")
+            .shows("closes them without an answer")
             .assert(began.elapsed() < Duration::from_secs(20), "it took long");
         let connections = taken.load(Ordering::SeqCst) - before;
         assert!(
@@ -120,7 +120,7 @@ fn a_server_that_closes_every_connection_is_given_up() {
 #[test]
 fn a_url_that_is_wrong_is_refused_by_every_command() {
     for words in ["clean", RUN, "plan --files 10 --target"] {
-        command(words, "nfs://").code(2).says("host ''");
+        command(words, "nfs://").code(2).shows("host ''");
     }
 }
 
@@ -138,7 +138,7 @@ fn a_directory_that_may_have_been_made_is_removed_or_named() {
         let ended = command(RUN, text(&url));
         ended.code(code);
         if is_late {
-            ended.says("not removed: nfs://").says("/postmark-");
+            ended.shows("not removed: nfs://").shows("/postmark-");
             let until = Instant::now() + LIMIT;
             while own(&server).is_empty() && Instant::now() < until {
                 std::thread::sleep(Duration::from_millis(20));
@@ -153,8 +153,8 @@ fn a_directory_that_may_have_been_made_is_removed_or_named() {
             .always(RMDIR, Act::Status(READ_ONLY));
         command(RUN, text(&url))
             .code(1)
-            .says("not removed: nfs://")
-            .says("/postmark-");
+            .shows("not removed: nfs://")
+            .shows("/postmark-");
     }
 }
 
@@ -187,7 +187,7 @@ fn marks_that_cannot_be_removed_are_named_and_cleaned_later() {
         let marks = server.files(|files| files.names(&own[0]));
         assert!(!marks.is_empty());
         for mark in marks {
-            ended.says(&mark);
+            ended.shows(&mark);
         }
         server.behave();
         command("clean", text(&url)).code(0);

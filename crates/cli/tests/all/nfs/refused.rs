@@ -13,7 +13,7 @@ fn refused(ganesha: &Ganesha, url: &str, options: &str, words: &[&str]) -> Ended
     tell(&format!("{url} {options}: {}", ended.errors.trim()));
     ended.code(2);
     for words in words {
-        ended.says(words);
+        ended.shows(words);
     }
     assert!(
         ganesha.names().is_empty(),
@@ -82,10 +82,10 @@ fn permissions_are_the_servers() {
     );
     // A user who may not, and one who may.
     let export = ganesha.served("export");
-    crate::support::scene::set_mode(&export, 0o755);
+    crate::support::test_dir::set_mode(&export, 0o755);
     let as_user = format!("{}&uid=4711&gid=4711", ganesha.url("export"));
     refused(&ganesha, &as_user, SMALL, &["Permission denied"]);
-    crate::support::scene::set_mode(&export, 0o777);
+    crate::support::test_dir::set_mode(&export, 0o777);
     is_whole(&perform(&ganesha, &as_user, SMALL));
 }
 

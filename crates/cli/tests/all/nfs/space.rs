@@ -14,7 +14,7 @@ fn room_is_looked_for_before_the_run() {
     };
     let ended = within(start(&ganesha, &ganesha.url("small"), TOO_MUCH), LIMIT);
     tell(ended.errors.trim());
-    ended.code(2).says("free");
+    ended.code(2).shows("free");
     assert_eq!(own(&ganesha), Vec::<std::ffi::OsString>::new());
 }
 

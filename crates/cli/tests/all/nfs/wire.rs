@@ -33,13 +33,13 @@ impl Capture {
         if !is_met(there, "tshark") {
             return None;
         }
-        let file = ganesha.scene().path().join("packets");
+        let file = ganesha.test_dir().path().join("packets");
         let mut command = ganesha.command(Path::new("dumpcap"));
         let filter = format!("tcp port {NFS_PORT}");
         command
             .args(["-q", "-i", interface, "-B", "128", "-f", &filter, "-w"])
             .arg(&file);
-        let mut capturing = Running::start(command, ganesha.scene().path());
+        let mut capturing = Running::start(command, ganesha.test_dir().path());
         capturing.until("that packets are captured", |capturing| {
             capturing.errors().contains("File:")
         });

@@ -3,7 +3,7 @@
 
 use record::{Outcome, Phase, Record};
 use rustix::process::{Pid, Signal, kill_process};
-use testkit::Says;
+use testkit::Shows;
 
 use super::Job;
 use crate::support::{Ended, Running};
@@ -32,7 +32,7 @@ fn collected(job: &Job) -> (Ended, Record) {
     let collected = job.collect();
     collected.code(1);
     for rank in 0..4 {
-        collected.says(&format!("rank {rank} ("));
+        collected.shows(&format!("rank {rank} ("));
     }
     let record = Record::from_json(&collected.output).unwrap();
     assert_ne!(record.actual.outcome, Outcome::Complete, "{collected}");
@@ -92,7 +92,7 @@ fn the_launcher_is_killed() {
     assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 4, "{merged}");
     std::fs::remove_file(job.parts().join("merged-so-far.json")).unwrap();
     let without = job.collect();
-    without.code(1).says("rank 3 is missing");
+    without.code(1).shows("rank 3 is missing");
     let record = Record::from_json(&without.output).unwrap();
     assert_eq!(phases(&record), [(Phase::Prepare, 3)]);
     job.is_cleaned();
@@ -105,9 +105,9 @@ fn a_rank_stands_still() {
     job.send(2, Signal::STOP);
     let ended = job.ends_early(running, 4);
     ended
-        .says("rank 2 gave no sign of life for 8 s")
-        .says("postmark: rank 1 (")
-        .says("'postmark collect");
+        .shows("rank 2 gave no sign of life for 8 s")
+        .shows("postmark: rank 1 (")
+        .shows("'postmark collect");
     let (_, record) = collected(&job);
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
     job.is_cleaned();
@@ -137,22 +137,22 @@ fn a_rank_stands_still_whose_process_of_the_launcher_is_stopped() {
     let outer = processes.iter().find(is_parent).unwrap();
     kill_process(*outer, Signal::STOP).unwrap();
     let ended = job.ends_early(running, 4);
-    ended.says("rank 2 gave no sign of life for 8 s");
+    ended.shows("rank 2 gave no sign of life for 8 s");
     job.is_cleaned();
 }
 
 #[test]
 fn what_is_collected_completes_what_the_first_rank_has_archived() {
     let Some(job) = Job::new() else { return };
-    let archive = job.scene.directory("archive").join("runs.db");
+    let archive = job.test_dir.directory("archive").join("runs.db");
     let archive = archive.to_str().unwrap();
     let mut running = job.start(2, &format!("{LONG} --archive {archive}"));
     let directory = || {
-        let names = crate::support::names(&job.scene.directory("archive")).unwrap();
+        let names = crate::support::names(&job.test_dir.directory("archive")).unwrap();
         let parts = names
             .into_iter()
             .find(|name| name.to_string_lossy().starts_with("postmark-parts-"));
-        parts.map(|parts| job.scene.directory("archive").join(parts))
+        parts.map(|parts| job.test_dir.directory("archive").join(parts))
     };
     running.until("that a phase is complete", |_| {
         directory().is_some_and(|parts| {
@@ -171,11 +171,11 @@ fn what_is_collected_completes_what_the_first_rank_has_archived() {
             .output
             .clone()
     };
-    list().says("unfinished");
+    list().shows("unfinished");
     let collected = job.postmark(&["collect", parts.to_str().unwrap(), "--archive", archive]);
     collected.ends("1 | archived as run 1 | 2 of 2 ranks did not complete the run");
-    list().says("failed");
+    list().shows("failed");
     let again = job.postmark(&["collect", parts.to_str().unwrap(), "--archive", archive]);
-    again.code(1).says("archived already: run 1");
+    again.code(1).shows("archived already: run 1");
     job.is_cleaned();
 }

@@ -35,7 +35,7 @@ impl Hosts {
         let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/ranks/hosts.sh");
         let mut shell = Command::new("unshare");
         shell.args(["--net", "--mount", "bash"]).arg(script);
-        shell.arg(job.scene.path()).arg(count.to_string());
+        shell.arg(job.test_dir.path()).arg(count.to_string());
         shell.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut shell = shell.spawn().unwrap();
         let mut hosts = Self {
@@ -66,7 +66,7 @@ impl Hosts {
 
     /// The same with another target.
     pub(super) fn run_at(&self, ranks: u32, target: &OsStr, options: &str) -> Command {
-        let folder = self.job.scene.path();
+        let folder = self.job.test_dir.path();
         let mut command = Running::command(Path::new("nsenter"));
         for namespace in ["net", "mount"] {
             let file = namespace.replace("mount", "mnt");
@@ -123,7 +123,7 @@ impl Hosts {
 
     /// A run to its end.
     pub(super) fn finish_run(&self, ranks: u32, options: &str) -> Ended {
-        Running::to_its_end(self.run(ranks, options), &self.job.target())
+        Running::run_to_end(self.run(ranks, options), &self.job.target())
     }
 
     /// Whether nothing is in the target.
@@ -288,7 +288,7 @@ fn a_link_goes_down() {
     hosts.order("down 3", "down");
     let ended = hosts.job.ends_early(running, 4);
     let collected = hosts.job.collect();
-    collected.code(1).says("rank 2 (host-3)");
+    collected.code(1).shows("rank 2 (host-3)");
     let record = record(&collected.output);
     assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 4, "{ended}");
     assert_eq!(record.actual.phases.len(), 1, "{ended}\n{collected}");
@@ -298,8 +298,9 @@ fn a_link_goes_down() {
 #[test]
 fn the_disk_of_one_host_is_full() {
     let Some(hosts) = Hosts::start(4) else { return };
-    let parts = hosts.job.scene.directory("parts");
-    let keeper = std::fs::read_to_string(hosts.job.scene.path().join("keeper.10.77.0.2")).unwrap();
+    let parts = hosts.job.test_dir.directory("parts");
+    let keeper =
+        std::fs::read_to_string(hosts.job.test_dir.path().join("keeper.10.77.0.2")).unwrap();
     let mounted = Command::new("nsenter")
         .args([
             "--target",

@@ -4,41 +4,43 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::support::faces;
-use crate::support::{Ended, Running, Scene};
+use crate::support::interface;
+use crate::support::{Ended, Running, TestDir};
 
 /// The program without MPI, as rank of so many.
-fn rank(number: u32, of: u32, words: &[&str], scene: &Scene) -> Ended {
-    let mut command: Command = Running::command(faces::program());
+fn rank(number: u32, of: u32, words: &[&str], test_dir: &TestDir) -> Ended {
+    let mut command: Command = Running::command(interface::program());
     command.env("OMPI_COMM_WORLD_RANK", number.to_string());
     command.env("OMPI_COMM_WORLD_SIZE", of.to_string());
-    command.args(words).current_dir(scene.directory("target"));
-    Running::to_its_end(command, scene.path())
+    command
+        .args(words)
+        .current_dir(test_dir.directory("target"));
+    Running::run_to_end(command, test_dir.path())
 }
 
 #[test]
 fn a_program_without_mpi_refuses_to_be_a_rank() {
-    let scene = Scene::new();
+    let test_dir = TestDir::new();
     let words = ["run", "--files", "10", "--transactions", "10"];
-    let first = rank(0, 4, &words, &scene);
+    let first = rank(0, 4, &words, &test_dir);
     first.ends("2 | mpirun has started 4 processes, and this postmark was built without MPI");
-    first.says("cargo build -p cli --features mpi");
-    let other = rank(3, 4, &words, &scene);
+    first.shows("cargo build -p cli --features mpi");
+    let other = rank(3, 4, &words, &test_dir);
     other.code(2).assert(
         other.errors.is_empty() && other.output.is_empty(),
         "all ranks say the same",
     );
     assert!(
-        crate::support::names(&scene.directory("target"))
+        crate::support::names(&test_dir.directory("target"))
             .unwrap()
             .is_empty()
     );
-    rank(0, 1, &words, &scene).code(0);
+    rank(0, 1, &words, &test_dir).code(0);
 }
 
 #[test]
 fn nothing_but_a_run_works_in_ranks() {
-    let scene = Scene::new();
+    let test_dir = TestDir::new();
     for words in [
         &["presets"][..],
         &["schema"],
@@ -46,39 +48,43 @@ fn nothing_but_a_run_works_in_ranks() {
         &["clean", "."],
         &[],
     ] {
-        let ended = rank(0, 2, words, &scene);
+        let ended = rank(0, 2, words, &test_dir);
         ended.ends("2 | only 'postmark run' and 'postmark study' work in several");
-        rank(1, 2, words, &scene).code(2).does_not_say("postmark");
+        rank(1, 2, words, &test_dir)
+            .code(2)
+            .does_not_show("postmark");
     }
 }
 
 #[test]
 fn parts_are_of_ranks() {
-    let scene = Scene::new();
-    let parts = scene.path().join("parts");
-    let mut command = Running::command(faces::program());
+    let test_dir = TestDir::new();
+    let parts = test_dir.path().join("parts");
+    let mut command = Running::command(interface::program());
     command
         .args(["run", "--parts"])
         .arg(&parts)
-        .current_dir(scene.path());
-    let ended = Running::to_its_end(command, scene.path());
+        .current_dir(test_dir.path());
+    let ended = Running::run_to_end(command, test_dir.path());
     ended.ends("2 | --parts is for the processes that mpirun or srun starts");
     assert!(!parts.exists());
 }
 
 #[test]
 fn what_is_no_part_of_a_run_is_refused() {
-    let scene = Scene::new();
+    let test_dir = TestDir::new();
     let collect = |directory: &Path| {
-        let mut command = Running::command(faces::program());
+        let mut command = Running::command(interface::program());
         command.arg("collect").arg(directory);
-        Running::to_its_end(command, scene.path())
+        Running::run_to_end(command, test_dir.path())
     };
-    let empty = scene.directory("empty");
-    collect(&empty).code(2).says("no part of a run can be read");
-    collect(&scene.path().join("missing"))
+    let empty = test_dir.directory("empty");
+    collect(&empty)
         .code(2)
-        .says("cannot read");
+        .shows("no part of a run can be read");
+    collect(&test_dir.path().join("missing"))
+        .code(2)
+        .shows("cannot read");
     let begun = |rank: u32, ranks: u32, job: &str| {
         format!(
             "{{\"rank\":{{\"rank\":{rank},\"ranks\":{ranks},\"host\":\"h\",\"job\":\"{job}\"}}}}\n"
@@ -118,9 +124,9 @@ fn what_is_no_part_of_a_run_is_refused() {
         ),
         ("cut", "{\"rank\":".to_owned(), String::new(), "truncated"),
     ] {
-        let directory = scene.directory(name);
+        let directory = test_dir.directory(name);
         std::fs::write(directory.join("rank-00000.jsonl"), first).unwrap();
         std::fs::write(directory.join("rank-00001.jsonl"), second).unwrap();
-        collect(&directory).code(2).says(told);
+        collect(&directory).code(2).shows(told);
     }
 }

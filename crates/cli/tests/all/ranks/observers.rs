@@ -81,16 +81,18 @@ fn observers_that_cannot_be_are_refused() {
             &format!("--files 100 --transactions 100 --observe {named}"),
         )
     };
-    refused("host-1").code(2).says(
+    refused("host-1").code(2).shows(
         "rank 0 is on host-1, and rank 2 on host-3 is to work: observers must be the last ranks",
     );
     refused("host-7")
         .code(2)
-        .says("no rank was started on that host (there are ranks on host-1, host-2, host-3)");
-    refused("host-1,host-2,host-3").code(2).says("none is left");
+        .shows("no rank was started on that host (there are ranks on host-1, host-2, host-3)");
+    refused("host-1,host-2,host-3")
+        .code(2)
+        .shows("none is left");
     refused("host-3 --ranks 3")
         .code(2)
-        .says("3 processes, 1 of which observe");
+        .shows("3 processes, 1 of which observe");
     assert!(hosts.is_empty());
 }
 
@@ -135,5 +137,5 @@ fn without_a_launcher_nobody_observes() {
     ];
     job.postmark(&words)
         .code(2)
-        .says("--observe is for the processes that mpirun or srun starts");
+        .shows("--observe is for the processes that mpirun or srun starts");
 }

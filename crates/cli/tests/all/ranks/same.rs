@@ -144,18 +144,18 @@ fn four_workers_leave_the_same_files_on_one_two_and_four_ranks() {
 #[test]
 fn the_first_rank_alone_speaks_writes_and_archives() {
     let Some(job) = Job::new() else { return };
-    let archive = job.scene.path().join("archive.db");
+    let archive = job.test_dir.path().join("archive.db");
     let mut command = job.run(3, "--files 50 --transactions 100 --archive");
     command.arg(&archive).args([
         "--output".as_ref(),
-        job.scene.path().join("out.json").as_os_str(),
+        job.test_dir.path().join("out.json").as_os_str(),
     ]);
-    command.arg("--live").arg(job.scene.path().join("live"));
-    let ended = crate::support::Running::to_its_end(command, &job.target());
+    command.arg("--live").arg(job.test_dir.path().join("live"));
+    let ended = crate::support::Running::run_to_end(command, &job.target());
     ended
         .code(0)
         .assert(ended.output.is_empty(), "the report was to go to a file");
-    let text = std::fs::read_to_string(job.scene.path().join("out.json")).unwrap();
+    let text = std::fs::read_to_string(job.test_dir.path().join("out.json")).unwrap();
     let record = Record::from_json(&text).unwrap();
     assert_eq!(record.cluster.as_ref().unwrap().ranks.len(), 3);
     let listed = job.postmark(&[
@@ -167,7 +167,7 @@ fn the_first_rank_alone_speaks_writes_and_archives() {
     ]);
     assert_eq!(listed.code(0).output.lines().count(), 2, "{listed}");
     // The parts were beside it.
-    let beside = crate::support::names(job.scene.path()).unwrap();
+    let beside = crate::support::names(job.test_dir.path()).unwrap();
     let parts = |name: &std::ffi::OsString| name.to_string_lossy().contains("parts");
     assert!(!beside.iter().any(parts), "{beside:?}");
 }
@@ -190,7 +190,7 @@ fn a_refusal_is_told_once_and_nothing_is_touched() {
         ),
     ] {
         let ended = job.perform(ranks, options);
-        ended.code(2).says(told);
+        ended.code(2).shows(told);
         let lines = ended
             .errors
             .lines()
@@ -208,7 +208,7 @@ fn parts_that_are_asked_for_stay_and_are_the_record() {
     let Some(job) = Job::new() else { return };
     let mut command = job.run(4, "--files 50 --transactions 100 --parts");
     command.arg(job.parts());
-    let ended = crate::support::Running::to_its_end(command, &job.target());
+    let ended = crate::support::Running::run_to_end(command, &job.target());
     let whole = record(&job, &ended);
     let collected = job.collect();
     assert_eq!(
@@ -222,7 +222,7 @@ fn parts_that_are_asked_for_stay_and_are_the_record() {
     assert_eq!(done(&joined), done(&whole), "{collected}");
     std::fs::remove_file(job.parts().join("rank-00002.jsonl")).unwrap();
     let collected = job.collect();
-    collected.code(1).says("rank 2 is missing");
+    collected.code(1).shows("rank 2 is missing");
     let partial = Record::from_json(&collected.output).unwrap();
     assert_eq!(partial.cluster.as_ref().unwrap().missing[0].rank, 2);
     assert_eq!(partial.cluster.as_ref().unwrap().ranks.len(), 3);

@@ -33,7 +33,7 @@ fn what_four_clients_have_sent_is_what_the_server_was_asked() {
             return;
         };
         let command = hosts.run_at(5, OsStr::new(&url), &format!("{options}{neighbour}"));
-        let ended = Running::to_its_end(command, hosts.job.scene.path());
+        let ended = Running::run_to_end(command, hosts.job.test_dir.path());
         let wire = capture.end();
         let record = record(&ended.code(0).output);
         ended.assert(

@@ -10,7 +10,7 @@ use super::Job;
 use crate::support::{Ended, Running};
 
 fn archive(job: &Job) -> PathBuf {
-    job.scene.path().join("runs.db")
+    job.test_dir.path().join("runs.db")
 }
 
 /// `postmark study` on so many ranks.
@@ -22,7 +22,7 @@ fn study(job: &Job, ranks: u32, words: &str) -> Command {
 }
 
 fn perform(job: &Job, ranks: u32, words: &str) -> Ended {
-    Running::to_its_end(study(job, ranks, words), &job.target())
+    Running::run_to_end(study(job, ranks, words), &job.target())
 }
 
 /// The runs that the archive has, in order.
@@ -73,13 +73,13 @@ fn all_ranks_perform_the_runs_of_a_study() {
     let more = format!("{SHORT} --axis ranks=1,3 --target {target}");
     perform(&job, 2, &more)
         .code(2)
-        .says("ranks = 3 requires as many processes of a launcher, and there are 2");
+        .shows("ranks = 3 requires as many processes of a launcher, and there are 2");
     let archive = archive(&job);
     let mut alone: Vec<&str> = vec!["study", "--archive", archive.to_str().unwrap()];
     alone.extend(more.split_whitespace());
     job.postmark(&alone)
         .code(2)
-        .says("and there are 1 (use mpirun -n 3 postmark study ...)");
+        .shows("and there are 1 (use mpirun -n 3 postmark study ...)");
 }
 
 #[test]

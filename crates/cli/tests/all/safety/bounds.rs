@@ -7,9 +7,9 @@ use std::time::Duration;
 
 use testkit::table;
 
-use crate::support::faces::{postmark, program};
+use crate::support::interface::{postmark, program};
 use crate::support::running::in_shell;
-use crate::support::{Running, Scene};
+use crate::support::{Running, TestDir};
 
 /// Plans and refusals take at most this, in bytes.
 const MEMORY_MAX: u64 = 1 << 30;
@@ -45,8 +45,8 @@ const LARGE: &str = "
 
 #[test]
 fn plans_and_refusals_are_bounded() {
-    let scene = Scene::new();
-    let location = scene.directory("location");
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
     let mut bins = String::new();
     for bin in 0..60_000_u64 {
         writeln!(bins, "{}..{} 1", bin * 10, bin * 10 + 9).unwrap();
@@ -76,16 +76,16 @@ fn plans_and_refusals_are_bounded() {
 
 #[test]
 fn what_is_not_followed_is_said_to_be_an_estimate() {
-    let scene = Scene::new();
-    let location = scene.directory("location");
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
     let say = |words: &str| {
         let mut command = postmark(words);
         command.current_dir(&location);
-        Running::to_its_end(command, &location)
+        Running::run_to_end(command, &location)
     };
     let ended = say("plan --mix read=1 --files 20M");
     ended.ends("0 | ESTIMATE | 10,000,000 files of each pool");
-    ended.does_not_say("Stream ");
+    ended.does_not_show("Stream ");
     let ended = say("plan --mix read=1 --files 20M --format json");
     let plan: serde_json::Value = serde_json::from_str(&ended.output).unwrap();
     assert_eq!(plan["followed"]["files"], 10_000_000, "{ended}");
@@ -101,36 +101,36 @@ fn what_is_not_followed_is_said_to_be_an_estimate() {
 
 #[test]
 fn a_run_without_memory_says_what_takes_it_and_what_to_do() {
-    let scene = Scene::new();
-    let location = scene.directory("location");
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
     let mut command = postmark("run --mix read=1 --files 100M --storage null");
     command.current_dir(&location);
     let script = "ulimit -v 1000000 && exec \"$0\" \"$@\"";
-    Running::to_its_end(in_shell(script, &command), &location)
+    Running::run_to_end(in_shell(script, &command), &location)
         .code(2)
-        .says("not enough memory: the run needs at least 2.2")
-        .says("100,000,000 files in its pools")
-        .says("the limit of this process (ulimit -v)")
-        .says("use fewer --files");
+        .shows("not enough memory: the run needs at least 2.2")
+        .shows("100,000,000 files in its pools")
+        .shows("the limit of this process (ulimit -v)")
+        .shows("use fewer --files");
 }
 
 /// More locations than files may be open.
 #[test]
 fn too_few_open_files_are_told_with_advice() {
-    let scene = Scene::new();
+    let test_dir = TestDir::new();
     let mut command = postmark("run --quiet --mix read=1 --files 10");
     for number in 0..200 {
         command
             .arg("--target")
-            .arg(scene.directory(&number.to_string()));
+            .arg(test_dir.directory(&number.to_string()));
     }
-    let ended = Running::to_its_end(
+    let ended = Running::run_to_end(
         in_shell("ulimit -n 100 && exec \"$0\" \"$@\"", &command),
-        scene.path(),
+        test_dir.path(),
     );
     ended.ends("2 | Too many open files | ulimit -n | fewer targets");
     for number in 0..200 {
-        let directory = scene.path().join(number.to_string());
+        let directory = test_dir.path().join(number.to_string());
         assert_eq!(std::fs::read_dir(directory).unwrap().count(), 0, "{ended}");
     }
 }

@@ -6,11 +6,12 @@ use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 
 use crate::support::Engine::{Posix, Raw, Stdio};
-use crate::support::Face::{Prompt, Run};
-use crate::support::faces::{clean, has_ended, own_directories, postmark, program_for_all};
-use crate::support::scene::{furnish, furnish_with_our_names, write};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::interface::{clean, has_ended, own_directories, postmark, program_for_all};
+use crate::support::test_dir::{create_user_files, create_user_files_with_our_names, write};
 use crate::support::{
-    Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root,
+    Ended, FileSystem, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Volume, Work,
+    is_root,
 };
 
 const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
@@ -36,24 +37,24 @@ impl Drop for AppendOnly {
 
 #[test]
 fn a_run_directory_that_cannot_be_removed_is_named() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
-    let scene = Scene::in_memory();
-    let point = scene.directory("point");
-    let _volume = Volume::new(FileSystem::Ext4, &scene, &point);
+    let test_dir = TestDir::in_memory();
+    let point = test_dir.directory("point");
+    let _volume = Volume::new(FileSystem::Ext4, &test_dir, &point);
     let location = point.join("location");
     std::fs::create_dir(&location).unwrap();
     let append_only = AppendOnly(location.clone());
     assert!(AppendOnly::set(&location, true), "{}", location.display());
-    let run = Running::to_its_end(
-        Run(Posix).command(&Work::little(&location), &scene),
+    let run = Running::run_to_end(
+        Run(Posix).command(&Work::small(&location), &test_dir),
         &location,
     );
     run.code(1);
     let own = own_directories(&location).remove(0);
     let ended = clean(&location);
-    ended.code(1).says(&format!(
+    ended.code(1).shows(&format!(
         "{}: nothing was changed: the directory of a run cannot be removed: Operation not \
          permitted",
         own.display()
@@ -65,23 +66,23 @@ fn a_run_directory_that_cannot_be_removed_is_named() {
 
 /// A run that was killed, and the directory that its files lie in.
 struct Killed {
-    scene: Scene,
+    test_dir: TestDir,
     location: PathBuf,
     files: PathBuf,
 }
 
-fn killed(face: Face, subdirectories: u32) -> Killed {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+fn killed(interface: Interface, subdirectories: u32) -> Killed {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     write(&location.join("old"), "older than the run\n", 0o600);
     let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
-    face.begin(&work, &scene, Moment::Prepare).kill();
-    let files = match face {
+    interface.begin(&work, &test_dir, Phase::Prepare).kill();
+    let files = match interface {
         Prompt(_) => location.clone(),
         Run(_) => own_directories(&location).remove(0),
     };
     Killed {
-        scene,
+        test_dir,
         location,
         files,
     }
@@ -98,7 +99,7 @@ impl Killed {
         let cleaned = clean(&self.location);
         cleaned.code(1);
         for ((path, before), (_, why)) in snapshots.iter().zip(kept) {
-            cleaned.says(&format!("Left: {}: {why}", path.display()));
+            cleaned.shows(&format!("Left: {}: {why}", path.display()));
             before.assert_kept(path, &cleaned);
         }
         let mut left: Vec<PathBuf> = std::fs::read_dir(&self.files)
@@ -116,8 +117,8 @@ impl Killed {
 
 #[test]
 fn a_file_that_is_older_than_the_run() {
-    for face in [Prompt(Stdio), Run(Posix)] {
-        let killed = killed(face, 1);
+    for interface in [Prompt(Stdio), Run(Posix)] {
+        let killed = killed(interface, 1);
         std::fs::rename(killed.location.join("old"), killed.files.join("39999")).unwrap();
         killed.leaves(&[("39999", NOT_OUR_CONTENTS)]);
     }
@@ -125,10 +126,10 @@ fn a_file_that_is_older_than_the_run() {
 
 #[test]
 fn links_directories_and_the_like() {
-    for face in [Prompt(Raw), Run(Raw)] {
-        let killed = killed(face, 1);
-        let elsewhere = killed.scene.directory("elsewhere");
-        furnish_with_our_names(&elsewhere);
+    for interface in [Prompt(Raw), Run(Raw)] {
+        let killed = killed(interface, 1);
+        let elsewhere = killed.test_dir.directory("elsewhere");
+        create_user_files_with_our_names(&elsewhere);
         let before = Snapshot::of(&elsewhere);
         let at = |name: &str| killed.files.join(name);
         symlink(elsewhere.join("1"), at("30001")).unwrap();
@@ -145,8 +146,8 @@ fn links_directories_and_the_like() {
 /// A byte of a run's contents may be zero, as one of somebody else's that was cut short would be.
 #[test]
 fn files_of_one_byte() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let mut command = postmark(
         "run --mix create=1 --files 3000 --size 1 --transactions 1000000 --no-room-check \
          --target",
@@ -165,7 +166,7 @@ fn files_of_one_byte() {
 #[test]
 fn hard_links() {
     let killed = killed(Prompt(Stdio), 1);
-    let new = killed.scene.path().join("new");
+    let new = killed.test_dir.path().join("new");
     std::fs::write(&new, "new\n").unwrap();
     std::fs::hard_link(&new, killed.files.join("30001")).unwrap();
     std::fs::hard_link(killed.location.join("old"), killed.files.join("30002")).unwrap();
@@ -178,8 +179,8 @@ fn a_file_of_another_owner() {
     if !is_root() {
         return;
     }
-    for face in [Prompt(Raw), Run(Posix)] {
-        let killed = killed(face, 1);
+    for interface in [Prompt(Raw), Run(Posix)] {
+        let killed = killed(interface, 1);
         let file = killed.files.join("30001");
         std::fs::write(&file, "somebody else's\n").unwrap();
         std::os::unix::fs::chown(&file, Some(65_534), Some(65_534)).unwrap();
@@ -208,17 +209,17 @@ fn other_names() {
 
 #[test]
 fn a_file_in_a_subdirectory() {
-    for face in [Prompt(Stdio), Run(Raw)] {
-        let killed = killed(face, 4);
+    for interface in [Prompt(Stdio), Run(Raw)] {
+        let killed = killed(interface, 4);
         std::fs::write(killed.files.join("s1/notes"), "mine\n").unwrap();
         let cleaned = clean(&killed.location);
         cleaned
             .code(1)
-            .says(&format!(
+            .shows(&format!(
                 "Left: {}: it contains files that this run did not create",
                 killed.files.join("s1").display()
             ))
-            .says("its manifest stays");
+            .shows("its manifest stays");
         let left: Vec<_> = std::fs::read_dir(killed.files.join("s1"))
             .unwrap()
             .map(|entry| entry.unwrap().file_name())
@@ -233,24 +234,24 @@ fn a_file_in_a_subdirectory() {
 /// killed. What the link leads to has names like the run's, and is newer than the run.
 #[test]
 fn a_link_in_place_of_a_subdirectory_is_not_followed() {
-    for face in [Prompt(Stdio), Run(Posix)] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
+    for interface in [Prompt(Stdio), Run(Posix)] {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
         let work = Work::long_on_disk(&location).in_subdirectories(3);
-        let mut running = face.begin(&work, &scene, Moment::Prepare);
+        let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
-        let files = match face {
+        let files = match interface {
             Prompt(_) => location.clone(),
             Run(_) => own_directories(&location).remove(0),
         };
-        let elsewhere = scene.path().join("elsewhere");
+        let elsewhere = test_dir.path().join("elsewhere");
         std::fs::rename(files.join("s1"), &elsewhere).unwrap();
         std::fs::write(elsewhere.join("30000"), "mine\n").unwrap();
         symlink(&elsewhere, files.join("s1")).unwrap();
         let before = Snapshot::of(&elsewhere);
         running.kill();
         let cleaned = clean(&location);
-        cleaned.code(1).says(&format!(
+        cleaned.code(1).shows(&format!(
             "Left: {}: it is a symbolic link, but this run gives such a name to a directory",
             files.join("s1").display()
         ));
@@ -262,9 +263,9 @@ fn a_link_in_place_of_a_subdirectory_is_not_followed() {
 /// While one process cleans, another one neither cleans nor runs there, and both say why.
 #[test]
 fn what_another_process_cleans() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
-    let running = Prompt(Raw).begin(&Work::long(&location), &scene, Moment::Prepare);
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    let running = Prompt(Raw).begin(&Work::long(&location), &test_dir, Phase::Prepare);
     let why = format!(
         "the run's process ({}) has ended, and another process cleans the directory",
         running.worker()
@@ -275,10 +276,10 @@ fn what_another_process_cleans() {
     rustix::fs::flock(&held, rustix::fs::FlockOperation::NonBlockingLockExclusive).unwrap();
     clean(&location)
         .code(1)
-        .says(&why)
-        .says("nothing was changed");
-    let refused = Prompt(Raw).perform(&Work::little(&location), &scene);
-    refused.code(1).says(&why).says("use another directory");
+        .shows(&why)
+        .shows("nothing was changed");
+    let refused = Prompt(Raw).perform(&Work::small(&location), &test_dir);
+    refused.code(1).shows(&why).shows("use another directory");
     before.assert_kept(&location, &refused);
     drop(held);
     clean(&location).code(0);
@@ -287,22 +288,22 @@ fn what_another_process_cleans() {
 /// Cleaning and running beside a run that goes on.
 #[test]
 fn a_run_that_goes_on_is_not_disturbed() {
-    for face in FACES {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+    for interface in INTERFACES {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
         let work = Work {
             files: 20_000,
             transactions: 10_000,
             ..Work::long(&location)
         };
-        let running = face.begin(&work, &scene, Moment::Prepare);
+        let running = interface.begin(&work, &test_dir, Phase::Prepare);
         let cleaned = clean(&location);
         cleaned.ends("1 | in use by a run");
         cleaned
-            .says(&format!("(process {})", running.worker()))
-            .says("nothing was changed");
+            .shows(&format!("(process {})", running.worker()))
+            .shows("nothing was changed");
         let ended = running.finish();
         ended.code(0);
         before.assert_kept(&location, &ended);
@@ -311,10 +312,10 @@ fn a_run_that_goes_on_is_not_disturbed() {
 
 #[test]
 fn where_nothing_is_to_be_cleaned() {
-    let scene = Scene::new();
-    let location = scene.directory("location");
-    furnish(&location);
-    furnish_with_our_names(&location);
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
+    create_user_files_with_our_names(&location);
     // Directories called nearly like a run's, one with something in it, and a file and a link of
     // such a name.
     for name in ["postmark-", "postmark-mine", "postmark-1-2-3"] {
@@ -341,7 +342,7 @@ fn where_nothing_is_to_be_cleaned() {
     symlink("keep", location.join("postmark-1-2-5")).unwrap();
     let before = Snapshot::of(&location);
     let cleaned = clean(&location);
-    cleaned.code(0).says("no files of a killed run");
+    cleaned.code(0).shows("no files of a killed run");
     before.assert_kept(&location, &cleaned);
 }
 
@@ -352,29 +353,29 @@ fn manifests_that_are_not_understood() {
         ("not even JSON", "cannot be parsed"),
         ("[1, 2, 3]", "cannot be parsed"),
     ] {
-        let scene = Scene::new();
-        let location = scene.directory("location");
-        furnish_with_our_names(&location);
+        let test_dir = TestDir::new();
+        let location = test_dir.directory("location");
+        create_user_files_with_our_names(&location);
         write(&location.join(".postmark-manifest.json"), text, 0o644);
         let before = Snapshot::of(&location);
         let cleaned = clean(&location);
-        cleaned.code(1).says(why).says("nothing was changed");
+        cleaned.code(1).shows(why).shows("nothing was changed");
         before.assert_kept(&location, &cleaned);
     }
 }
 
 #[test]
 fn what_cannot_be_cleaned_is_said() {
-    let scene = Scene::new();
-    let file = scene.path().join("file");
+    let test_dir = TestDir::new();
+    let file = test_dir.path().join("file");
     write(&file, "mine\n", 0o600);
-    for path in [scene.path().join("nowhere"), file.clone()] {
+    for path in [test_dir.path().join("nowhere"), file.clone()] {
         let cleaned = clean(&path);
-        cleaned.code(1).says(&path.display().to_string());
+        cleaned.code(1).shows(&path.display().to_string());
     }
     assert_eq!(std::fs::read(file).unwrap(), b"mine\n");
     // A manifest that is a link to somebody's file is not followed.
-    let location = scene.directory("location");
+    let location = test_dir.directory("location");
     symlink(
         Path::new("../file"),
         location.join(".postmark-manifest.json"),
@@ -382,32 +383,32 @@ fn what_cannot_be_cleaned_is_said() {
     .unwrap();
     let before = Snapshot::of(&location);
     let cleaned = clean(&location);
-    cleaned.code(1).says("manifest");
+    cleaned.code(1).shows("manifest");
     before.assert_kept(&location, &cleaned);
 }
 
 /// What cannot be removed now is removed later: the manifest stays, and the program says so.
 #[test]
 fn where_nothing_can_be_removed() {
-    if !FileSystem::Tmpfs.is_at_hand() {
+    if !FileSystem::Tmpfs.is_available() {
         return;
     }
-    for face in [Prompt(Stdio), Run(Posix)] {
-        let scene = Scene::new();
-        let location = scene.directory("location");
-        let volume = Volume::new(FileSystem::Tmpfs, &scene, &location);
-        furnish(&location);
+    for interface in [Prompt(Stdio), Run(Posix)] {
+        let test_dir = TestDir::new();
+        let location = test_dir.directory("location");
+        let volume = Volume::new(FileSystem::Tmpfs, &test_dir, &location);
+        create_user_files(&location);
         let before = Snapshot::of(&location);
         let work = Work::long_on_disk(&location);
-        face.begin(&work, &scene, Moment::Prepare).kill();
+        interface.begin(&work, &test_dir, Phase::Prepare).kill();
         let left = Snapshot::of(&location);
         volume.make_read_only();
         let cleaned = clean(&location);
         cleaned
             .code(1)
-            .says("Read-only file system")
-            .says("and ")
-            .says("postmark clean");
+            .shows("Read-only file system")
+            .shows("and ")
+            .shows("postmark clean");
         left.assert_kept(&location, &cleaned);
         volume.make_writable();
         let cleaned = clean(&location);
@@ -423,7 +424,7 @@ fn somebody_without_permission() {
         return;
     }
     let killed = killed(Prompt(Raw), 1);
-    let program = program_for_all(&killed.scene);
+    let program = program_for_all(&killed.test_dir);
     let left = Snapshot::of(&killed.location);
     let mut command = Running::command(&program);
     command
@@ -431,7 +432,7 @@ fn somebody_without_permission() {
         .arg(&killed.location)
         .uid(65_534)
         .gid(65_534);
-    let cleaned = Running::to_its_end(command, &killed.location);
+    let cleaned = Running::run_to_end(command, &killed.location);
     cleaned.ends("1 | it belongs to user 0, not to the current user 65534 | nothing was changed");
     left.assert_kept(&killed.location, &cleaned);
 }

@@ -2,7 +2,7 @@
 //! anything is touched, with the option's name and what to say instead.
 
 use crate::safety::wrong_words::Place;
-use crate::support::scene::write;
+use crate::support::test_dir::write;
 
 /// Words, and what is told of them.
 const CONTRADICTIONS: &str = "
@@ -183,7 +183,7 @@ fn contradictions_are_refused() {
 #[test]
 fn histograms_that_do_not_parse_are_named_with_file_and_line() {
     let place = Place::new();
-    let path = place.scene.path().join("histogram.txt");
+    let path = place.test_dir.path().join("histogram.txt");
     for (text, told) in [
         ("0..1KiB 30\n1KiB..8KiB many\n", "line 2: 'many'"),
         ("# sizes\n\n8KiB..1KiB 5\n", "line 3: the lower bound 8192"),
@@ -198,21 +198,21 @@ fn histograms_that_do_not_parse_are_named_with_file_and_line() {
             ));
             ended
                 .code(2)
-                .says(&format!("'histogram@../histogram.txt' for {option}"))
-                .says(told);
+                .shows(&format!("'histogram@../histogram.txt' for {option}"))
+                .shows(told);
         }
     }
     place
         .say("run --mix read=1 --size histogram@../nowhere.txt")
         .code(2)
-        .says("'histogram@../nowhere.txt' for --size")
-        .says("cannot read the file");
+        .shows("'histogram@../nowhere.txt' for --size")
+        .shows("cannot read the file");
     write(&path, "100..200 1 # small\n4KiB 1\n", 0o644);
     let words = "plan --mix read=1 --size histogram@../histogram.txt --format toml";
     place
         .say(words)
         .code(0)
-        .says("size = \"histogram:100..200=1,4KiB=1\"");
+        .shows("size = \"histogram:100..200=1,4KiB=1\"");
 }
 
 const CONTRADICTORY_FILES: &str = r#"
@@ -240,14 +240,14 @@ fn contradictions_in_configuration_files() {
     let ended = place.say(plan);
     ended
         .code(0)
-        .says("working-set = \"2x\"\n")
-        .does_not_say("files");
+        .shows("working-set = \"2x\"\n")
+        .does_not_show("files");
     let ended = place.say(&format!("{plan} --files 7"));
     ended
         .code(0)
-        .says("files = 7\n")
-        .does_not_say("working-set");
+        .shows("files = 7\n")
+        .does_not_show("working-set");
     place.configure("readers = 1\nwriters = 1\n");
     let ended = place.say(&format!("{plan} --workers 3"));
-    ended.code(0).says("workers = 3").does_not_say("readers");
+    ended.code(0).shows("workers = 3").does_not_show("readers");
 }

@@ -3,25 +3,25 @@
 //! rest.
 
 use crate::support::Engine::{Posix, Raw, Stdio};
-use crate::support::Face::{Prompt, Run};
-use crate::support::faces::clean;
-use crate::support::scene::furnish;
-use crate::support::{Ended, Face, FileSystem, Moment, Scene, Snapshot, Volume, Work};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::interface::clean;
+use crate::support::test_dir::create_user_files;
+use crate::support::{Ended, FileSystem, Interface, Phase, Snapshot, TestDir, Volume, Work};
 
-fn dies(cases: [(Face, Moment, u32); 2]) {
-    if !FileSystem::Xfs.is_at_hand() {
+fn dies(cases: [(Interface, Phase, u32); 2]) {
+    if !FileSystem::Xfs.is_available() {
         return;
     }
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
-    let mut volume = Volume::new(FileSystem::Xfs, &scene, &location);
-    furnish(&location);
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    let mut volume = Volume::new(FileSystem::Xfs, &test_dir, &location);
+    create_user_files(&location);
     // This one alone: others may have gigabytes to write.
     rustix::fs::syncfs(std::fs::File::open(&location).unwrap()).unwrap();
     let before = Snapshot::of(&location);
-    for (face, moment, subdirectories) in cases {
+    for (interface, phase, subdirectories) in cases {
         let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
-        let running = face.begin(&work, &scene, moment);
+        let running = interface.begin(&work, &test_dir, phase);
         volume.kill();
         let ended = running.finish();
         ended.ends("1 | Input/output error | dmesg | PARTIAL | postmark clean");
@@ -30,7 +30,7 @@ fn dies(cases: [(Face, Moment, u32); 2]) {
         let mut cleaned = clean(&location);
         // Contents that were not on the device are lost. Beside the user's files nobody can tell
         // such a file: it is for the user to remove.
-        while face.is_prompt() && cleaned.status.code() == Some(1) {
+        while interface.is_prompt() && cleaned.status.code() == Some(1) {
             remove_what_was_cut_short(&cleaned);
             cleaned = clean(&location);
         }
@@ -69,23 +69,23 @@ fn remove_what_was_cut_short(cleaned: &Ended) {
 #[test]
 fn in_prepare() {
     dies([
-        (Prompt(Stdio), Moment::Prepare, 1),
-        (Run(Posix), Moment::Prepare, 5),
+        (Prompt(Stdio), Phase::Prepare, 1),
+        (Run(Posix), Phase::Prepare, 5),
     ]);
 }
 
 #[test]
 fn in_transactions() {
     dies([
-        (Prompt(Raw), Moment::Transactions, 5),
-        (Run(Stdio), Moment::Transactions, 1),
+        (Prompt(Raw), Phase::Transactions, 5),
+        (Run(Stdio), Phase::Transactions, 1),
     ]);
 }
 
 #[test]
 fn in_delete() {
     dies([
-        (Prompt(Stdio), Moment::Delete, 1),
-        (Run(Raw), Moment::Delete, 5),
+        (Prompt(Stdio), Phase::Delete, 1),
+        (Run(Raw), Phase::Delete, 5),
     ]);
 }

@@ -4,75 +4,79 @@
 use rustix::process::Signal;
 
 use crate::support::Engine::{Posix, Raw, Stdio};
-use crate::support::Face::{Prompt, Run};
-use crate::support::faces::{MOMENTS, clean, has_ended, own_directories};
-use crate::support::scene::furnish;
-use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Snapshot, Work};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::interface::{PHASES, clean, has_ended, own_directories};
+use crate::support::test_dir::create_user_files;
+use crate::support::{Ended, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Work};
 
-fn interrupted(face: Face, moment: Moment, signal: Signal) {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
-    furnish(&location);
+fn interrupted(interface: Interface, phase: Phase, signal: Signal) {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
-    let subdirectories = if moment == Moment::Transactions { 7 } else { 1 };
+    let subdirectories = if phase == Phase::Transactions { 7 } else { 1 };
     let work = Work::long(&location).in_subdirectories(subdirectories);
-    let running = face.begin(&work, &scene, moment);
+    let running = interface.begin(&work, &test_dir, phase);
     running.send(signal);
     let ended = running.finish();
     ended
         .code(128 + signal.as_raw())
-        .says("PARTIAL")
-        .says(&format!("interrupted by signal {}", signal.as_raw()))
-        .does_not_say("not removed")
-        .does_not_say("Left:");
+        .shows("PARTIAL")
+        .shows(&format!("interrupted by signal {}", signal.as_raw()))
+        .does_not_show("not removed")
+        .does_not_show("Left:");
     before.assert_kept(&location, &ended);
-    if face.is_prompt() {
+    if interface.is_prompt() {
         // Whoever asked for the end gets it: no report, and no further line is read.
         ended
-            .does_not_say("seconds total")
-            .does_not_say("pm>")
-            .says("PARTIAL RESULT, not a report");
+            .does_not_show("seconds total")
+            .does_not_show("pm>")
+            .shows("PARTIAL RESULT, not a report");
     }
 }
 
 /// Both signals meet every phase and every face.
-fn interrupted_in(moment: Moment) {
-    let at = MOMENTS.iter().position(|known| *known == moment).unwrap();
-    for (index, face) in FACES.into_iter().enumerate() {
+fn interrupted_in(phase: Phase) {
+    let at = PHASES.iter().position(|known| *known == phase).unwrap();
+    for (index, interface) in INTERFACES.into_iter().enumerate() {
         let signals = [Signal::INT, Signal::TERM];
-        interrupted(face, moment, signals[(index + at) % 2]);
+        interrupted(interface, phase, signals[(index + at) % 2]);
     }
 }
 
 #[test]
 fn in_prepare() {
-    interrupted_in(Moment::Prepare);
+    interrupted_in(Phase::Prepare);
 }
 
 #[test]
 fn in_transactions() {
-    interrupted_in(Moment::Transactions);
+    interrupted_in(Phase::Transactions);
 }
 
 #[test]
 fn in_delete() {
-    interrupted_in(Moment::Delete);
+    interrupted_in(Phase::Delete);
 }
 
 /// Interrupts a run among its subdirectories: while they are made, or when everything but them is
 /// gone. False where it was over before the signal came.
-fn interrupted_among_directories(face: Face, is_at_the_end: bool, subdirectories: u32) -> bool {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
-    furnish(&location);
+fn interrupted_among_directories(
+    interface: Interface,
+    is_at_the_end: bool,
+    subdirectories: u32,
+) -> bool {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
     let work = Work {
         files: 10,
         transactions: 10,
-        ..Work::little(&location).in_subdirectories(subdirectories)
+        ..Work::small(&location).in_subdirectories(subdirectories)
     };
-    let mut running = Running::start(face.command(&work, &scene), &location);
-    let is_met = running.meets("directories", |running| match (face, is_at_the_end) {
+    let mut running = Running::start(interface.command(&work, &test_dir), &location);
+    let is_met = running.meets("directories", |running| match (interface, is_at_the_end) {
         (Prompt(_), false) => location.join("s50").exists(),
         (Prompt(_), true) => running.output().contains("Deleting subdirectories"),
         (Run(_), false) => own_directories(&location)
@@ -88,8 +92,8 @@ fn interrupted_among_directories(face: Face, is_at_the_end: bool, subdirectories
     if is_interrupted {
         ended
             .code(143)
-            .does_not_say("not removed")
-            .does_not_say("Left:");
+            .does_not_show("not removed")
+            .does_not_show("Left:");
     }
     before.assert_kept(&location, &ended);
     is_interrupted
@@ -97,15 +101,15 @@ fn interrupted_among_directories(face: Face, is_at_the_end: bool, subdirectories
 
 #[test]
 fn among_directories() {
-    for face in [Prompt(Stdio), Prompt(Raw), Run(Posix)] {
+    for interface in [Prompt(Stdio), Prompt(Raw), Run(Posix)] {
         for is_at_the_end in [false, true] {
             // On a loaded machine the signal may come when all is over: it meets a longer run.
             let met = [60_000, 120_000, 240_000, 480_000, 960_000]
                 .into_iter()
                 .find(|subdirectories| {
-                    interrupted_among_directories(face, is_at_the_end, *subdirectories)
+                    interrupted_among_directories(interface, is_at_the_end, *subdirectories)
                 });
-            assert!(met.is_some(), "{face:?}, at the end: {is_at_the_end}");
+            assert!(met.is_some(), "{interface:?}, at the end: {is_at_the_end}");
         }
     }
 }
@@ -113,13 +117,13 @@ fn among_directories() {
 /// The record of an interrupted run says so, and its counts are those of what was done.
 #[test]
 fn the_record_is_partial() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let work = Work::long(&location);
-    let mut command = Run(Posix).command(&work, &scene);
+    let mut command = Run(Posix).command(&work, &test_dir);
     command.args(["--format", "json"]);
     let mut running = Running::start(command, &location);
-    Run(Posix).wait_for(&mut running, &work, Moment::Transactions);
+    Run(Posix).wait_for(&mut running, &work, Phase::Transactions);
     running.send(Signal::TERM);
     let ended = running.finish();
     ended.code(143);
@@ -151,16 +155,16 @@ fn the_record_is_partial() {
 /// cleaned.
 #[test]
 fn a_second_signal_ends_at_once() {
-    for face in [Prompt(Raw), Prompt(Stdio), Run(Posix)] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+    for interface in [Prompt(Raw), Prompt(Stdio), Run(Posix)] {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
         let work = Work::long(&location);
-        let mut running = face.begin(&work, &scene, Moment::Transactions);
+        let mut running = interface.begin(&work, &test_dir, Phase::Transactions);
         running.send(Signal::INT);
         running.until("the first signal's effect", |running| {
-            if face.is_prompt() {
+            if interface.is_prompt() {
                 running.output().ends_with(".\n") || running.output().ends_with("transactions\n")
             } else {
                 has_ended(&running.errors(), "transactions")
@@ -193,17 +197,17 @@ fn is_ignored(signal: Signal) -> bool {
 /// Outside of a run a signal ends the session as it ends any program.
 #[test]
 fn a_signal_at_the_prompt_ends_the_session() {
-    let scene = Scene::new();
+    let test_dir = TestDir::new();
     for signal in [Signal::INT, Signal::TERM] {
         if is_ignored(signal) {
             eprintln!("skipped: {signal:?} is ignored here");
             continue;
         }
-        let mut command = Running::command(crate::support::faces::program());
+        let mut command = Running::command(crate::support::interface::program());
         command
-            .current_dir(scene.path())
+            .current_dir(test_dir.path())
             .stdin(std::process::Stdio::piped());
-        let mut running = Running::start(command, scene.path());
+        let mut running = Running::start(command, test_dir.path());
         running.until("the prompt", |running| running.output().ends_with("pm>"));
         running.send(signal);
         let ended: Ended = running.finish();

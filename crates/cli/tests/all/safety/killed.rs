@@ -4,38 +4,38 @@
 use rustix::process::Signal;
 
 use crate::support::Engine::{Posix, Raw, Stdio};
-use crate::support::Face::{Prompt, Run};
-use crate::support::faces::{clean, own_directories};
-use crate::support::scene::{furnish, set_age, write};
-use crate::support::{Face, FileSystem, Moment, Scene, Snapshot, Volume, Work};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::interface::{clean, own_directories};
+use crate::support::test_dir::{create_user_files, set_age, write};
+use crate::support::{FileSystem, Interface, Phase, Snapshot, TestDir, Volume, Work};
 
 /// In every phase, both ways to lie in a location, with and without subdirectories.
-const CASES: [(Face, Moment, u32); 6] = [
-    (Prompt(Stdio), Moment::Prepare, 1),
-    (Prompt(Raw), Moment::Transactions, 10),
-    (Prompt(Stdio), Moment::Delete, 1),
-    (Run(Posix), Moment::Prepare, 10),
-    (Run(Raw), Moment::Transactions, 1),
-    (Run(Stdio), Moment::Delete, 10),
+const CASES: [(Interface, Phase, u32); 6] = [
+    (Prompt(Stdio), Phase::Prepare, 1),
+    (Prompt(Raw), Phase::Transactions, 10),
+    (Prompt(Stdio), Phase::Delete, 1),
+    (Run(Posix), Phase::Prepare, 10),
+    (Run(Raw), Phase::Transactions, 1),
+    (Run(Stdio), Phase::Delete, 10),
 ];
 
 fn as_before_on(kind: Option<FileSystem>) {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let _volume = match kind {
-        Some(kind) if !kind.is_at_hand() => return,
-        kind => kind.map(|kind| Volume::new(kind, &scene, &location)),
+        Some(kind) if !kind.is_available() => return,
+        kind => kind.map(|kind| Volume::new(kind, &test_dir, &location)),
     };
-    furnish(&location);
+    create_user_files(&location);
     let before = Snapshot::of(&location);
-    for (face, moment, subdirectories) in CASES {
+    for (interface, phase, subdirectories) in CASES {
         let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
-        let killed = face.begin(&work, &scene, moment).kill();
+        let killed = interface.begin(&work, &test_dir, phase).kill();
         killed.signal(Signal::KILL.as_raw());
         killed.assert(before != Snapshot::of(&location), "nothing was left");
         let cleaned = clean(&location);
         cleaned.ends("0 | Removed the files of the run");
-        cleaned.does_not_say("Left:");
+        cleaned.does_not_show("Left:");
         before.assert_kept(&location, &format!("{killed}\n{cleaned}"));
     }
 }
@@ -68,23 +68,23 @@ fn btrfs_is_as_before() {
 /// What a run killed in one location has made in another is named, and goes when that is cleaned.
 #[test]
 fn every_location_of_a_run_is_as_before() {
-    for face in [Prompt(Raw), Run(Posix)] {
-        let scene = Scene::in_memory();
-        let locations = [scene.directory("one"), scene.directory("two")];
+    for interface in [Prompt(Raw), Run(Posix)] {
+        let test_dir = TestDir::in_memory();
+        let locations = [test_dir.directory("one"), test_dir.directory("two")];
         let befores = locations.each_ref().map(|location| {
-            furnish(location);
+            create_user_files(location);
             Snapshot::of(location)
         });
         let work = Work {
             locations: locations.to_vec(),
             ..Work::long_on_disk(&locations[0])
         };
-        let killed = face.begin(&work, &scene, Moment::Prepare).kill();
+        let killed = interface.begin(&work, &test_dir, Phase::Prepare).kill();
         for (index, before) in befores.iter().enumerate() {
             let cleaned = clean(&locations[index]);
             cleaned
                 .code(0)
-                .says(&format!("also used {}", locations[1 - index].display()));
+                .shows(&format!("also used {}", locations[1 - index].display()));
             before.assert_kept(&locations[index], &format!("{killed}\n{cleaned}"));
         }
     }
@@ -94,15 +94,15 @@ fn every_location_of_a_run_is_as_before() {
 /// one.
 #[test]
 fn several_killed_runs_are_cleaned_at_once() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
-    furnish(&location);
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
     let work = Work::long_on_disk(&location);
     let mut killed = Vec::new();
     for _ in 0..3 {
         let mut running =
-            crate::support::Running::start(Run(Posix).command(&work, &scene), &location);
+            crate::support::Running::start(Run(Posix).command(&work, &test_dir), &location);
         let made = killed.len() + 1;
         running.until("a directory with files", |_| {
             let own = own_directories(&location);
@@ -118,12 +118,12 @@ fn several_killed_runs_are_cleaned_at_once() {
 /// A run's own directory can be given, too.
 #[test]
 fn a_runs_own_directory_can_be_cleaned() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     set_age(&location, 1_000);
     let before = Snapshot::of(&location);
     let work = Work::long_on_disk(&location);
-    Run(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    Run(Raw).begin(&work, &test_dir, Phase::Prepare).kill();
     let own = own_directories(&location);
     let cleaned = clean(&own[0]);
     cleaned.code(0);
@@ -138,9 +138,9 @@ const NOBODY: u32 = 4_194_304;
 #[test]
 fn what_is_left_before_the_manifest_goes_too() {
     const CUT_SHORT: &str = "{\n  \"postmark_manifest\": 1,\n  \"tool\"";
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
-    furnish(&location);
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
     let now = std::time::UNIX_EPOCH.elapsed().unwrap().as_secs();
     let own = location.join(format!("postmark-{now}-{NOBODY}-0"));
@@ -153,7 +153,7 @@ fn what_is_left_before_the_manifest_goes_too() {
         let cleaned = clean(&location);
         cleaned.code(0);
         if text.is_some() {
-            cleaned.says(&format!("removed {draft}"));
+            cleaned.shows(&format!("removed {draft}"));
         }
         before.assert_kept_but_for_directories(&location, &cleaned);
     }
@@ -168,13 +168,13 @@ fn what_is_left_before_the_manifest_goes_too() {
 /// may be a run's that is about to begin; but not for long.
 #[test]
 fn a_claim_that_nobody_follows_goes() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     write(&location.join("notes"), "mine\n", 0o600);
     let before = Snapshot::of(&location);
     let manifest = location.join(".postmark-manifest.json");
     std::fs::write(&manifest, "").unwrap();
-    clean(&location).code(1).says("in use by a run");
+    clean(&location).code(1).shows("in use by a run");
     std::thread::sleep(std::time::Duration::from_millis(3_100));
     let cleaned = clean(&location);
     cleaned.code(0);
@@ -185,7 +185,7 @@ fn a_claim_that_nobody_follows_goes() {
     std::thread::sleep(std::time::Duration::from_millis(3_100));
     clean(&location)
         .code(1)
-        .says("it is incomplete")
-        .says("nothing was changed");
+        .shows("it is incomplete")
+        .shows("nothing was changed");
     assert_eq!(std::fs::read(location.join("17")).unwrap(), b"mine");
 }

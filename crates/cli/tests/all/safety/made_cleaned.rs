@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use scratch::{Made, MakeSpec};
 
-use crate::support::faces::clean;
-use crate::support::{Scene, is_met, is_root, names};
+use crate::support::interface::clean;
+use crate::support::{TestDir, is_met, is_root, names};
 
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 
@@ -44,8 +44,8 @@ fn started(spec: &MakeSpec) -> Child {
 
 #[test]
 fn the_file_system_of_a_killed_study_is_removed() {
-    let scene = Scene::in_memory();
-    let directory = scene.directory("images");
+    let test_dir = TestDir::in_memory();
+    let directory = test_dir.directory("images");
     let spec: MakeSpec = format!("make:ext4?size=16MiB&in={}", directory.display())
         .parse()
         .unwrap();
@@ -56,7 +56,7 @@ fn the_file_system_of_a_killed_study_is_removed() {
     let of_living = clean(&directory);
     of_living
         .code(1)
-        .says(&format!("in use by its maker (process {})", maker.id()));
+        .shows(&format!("in use by its maker (process {})", maker.id()));
     assert!(
         names(
             &directory
@@ -69,10 +69,10 @@ fn the_file_system_of_a_killed_study_is_removed() {
     maker.kill().unwrap();
     maker.wait().unwrap();
     let began = Instant::now();
-    clean(&directory).code(0).says(&format!(
+    clean(&directory).code(0).shows(&format!(
         ": removed the file system of a killed study ({spec}): 1 mount, 1 loop device, 1 image"
     ));
     assert!(began.elapsed() < Duration::from_secs(20));
     assert!(names(&directory).unwrap().is_empty());
-    clean(&directory).code(0).says("no files of a killed run");
+    clean(&directory).code(0).shows("no files of a killed run");
 }

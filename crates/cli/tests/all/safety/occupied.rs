@@ -7,26 +7,30 @@ use std::os::unix::fs::symlink;
 use std::path::Path;
 
 use crate::support::Engine::{Raw, Stdio};
-use crate::support::Face::{Prompt, Run};
-use crate::support::scene::{furnish, furnish_with_our_names, set_age, write};
-use crate::support::{FACES, Moment, Scene, Snapshot, Work};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::test_dir::{
+    create_user_files, create_user_files_with_our_names, set_age, write,
+};
+use crate::support::{INTERFACES, Phase, Snapshot, TestDir, Work};
 
 /// Every face leaves a location as it is; the prompt refuses and names what is in the way.
 fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn(&Path)) {
-    for face in FACES {
-        let scene = Scene::new();
-        let location = scene.directory("location");
+    for interface in INTERFACES {
+        let test_dir = TestDir::new();
+        let location = test_dir.directory("location");
         in_the_way(&location);
         set_age(&location, 500);
         let before = Snapshot::of(&location);
-        let work = Work::little(&location).in_subdirectories(subdirectories);
-        let ended = face.perform(&work, &scene);
+        let work = Work::small(&location).in_subdirectories(subdirectories);
+        let ended = interface.perform(&work, &test_dir);
         before.assert_kept(&location, &ended);
-        if face.is_prompt() {
+        if interface.is_prompt() {
             ended.ends("1 | already contains");
-            ended.does_not_say("Creating").does_not_say("seconds total");
+            ended
+                .does_not_show("Creating")
+                .does_not_show("seconds total");
             for name in named {
-                ended.says(name);
+                ended.shows(name);
             }
         } else {
             ended.code(0);
@@ -36,7 +40,7 @@ fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn
 
 #[test]
 fn files_with_our_names() {
-    is_refused_and_named(1, &["others"], furnish_with_our_names);
+    is_refused_and_named(1, &["others"], create_user_files_with_our_names);
     is_refused_and_named(1, &["'1'", "'2'"], |location| {
         write(&location.join("1"), "one\n", 0o600);
         write(&location.join("2"), "two\n", 0o400);
@@ -48,7 +52,7 @@ fn files_with_our_names() {
 
 #[test]
 fn a_file_in_a_subdirectory() {
-    is_refused_and_named(2, &["'s0'", "'s0/7'"], furnish_with_our_names);
+    is_refused_and_named(2, &["'s0'", "'s0/7'"], create_user_files_with_our_names);
 }
 
 #[test]
@@ -60,8 +64,8 @@ fn a_subdirectory_that_is_empty() {
 
 #[test]
 fn a_symbolic_link_in_place_of_a_subdirectory() {
-    let elsewhere = Scene::new();
-    furnish_with_our_names(elsewhere.path());
+    let elsewhere = TestDir::new();
+    create_user_files_with_our_names(elsewhere.path());
     let before = Snapshot::of(elsewhere.path());
     is_refused_and_named(3, &["'s2'"], |location| {
         symlink(elsewhere.path(), location.join("s2")).unwrap();
@@ -83,10 +87,10 @@ fn links_and_directories_in_place_of_files() {
 #[test]
 fn other_names_are_not_in_the_way() {
     for subdirectories in [1, 3] {
-        for face in FACES {
-            let scene = Scene::new();
-            let location = scene.directory("location");
-            furnish(&location);
+        for interface in INTERFACES {
+            let test_dir = TestDir::new();
+            let location = test_dir.directory("location");
+            create_user_files(&location);
             // Beyond the last number, beyond the last subdirectory, and of the other kind of run.
             write(&location.join("91"), "ninety-one\n", 0o600);
             std::fs::create_dir(location.join("s3")).unwrap();
@@ -94,8 +98,8 @@ fn other_names_are_not_in_the_way() {
             write(&location.join(other), "other\n", 0o600);
             set_age(&location, 500);
             let before = Snapshot::of(&location);
-            let work = Work::little(&location).in_subdirectories(subdirectories);
-            let ended = face.perform(&work, &scene);
+            let work = Work::small(&location).in_subdirectories(subdirectories);
+            let ended = interface.perform(&work, &test_dir);
             ended.code(0);
             before.assert_kept(&location, &ended);
         }
@@ -105,21 +109,21 @@ fn other_names_are_not_in_the_way() {
 /// Somebody makes a file while the run goes on, and the run comes to its number.
 #[test]
 fn a_file_that_comes_in_the_way_later() {
-    for face in [Prompt(Stdio), Prompt(Raw)] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+    for interface in [Prompt(Stdio), Prompt(Raw)] {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
         let work = Work::long(&location);
-        let running = face.begin(&work, &scene, Moment::Prepare);
+        let running = interface.begin(&work, &test_dir, Phase::Prepare);
         let file = location.join("60000");
         std::fs::write(&file, "mine\n").unwrap();
         let ended = running.finish();
         ended
             .code(1)
-            .says(&format!("cannot create {}", file.display()))
-            .says("File exists")
-            .says("PARTIAL");
+            .shows(&format!("cannot create {}", file.display()))
+            .shows("File exists")
+            .shows("PARTIAL");
         assert_eq!(std::fs::read(&file).unwrap(), b"mine\n", "{ended}");
         std::fs::remove_file(&file).unwrap();
         before.assert_kept_but_for_directories(&location, &ended);
@@ -130,12 +134,12 @@ fn a_file_that_comes_in_the_way_later() {
 /// ends.
 #[test]
 fn a_file_that_is_never_come_to() {
-    for face in [Prompt(Stdio), Prompt(Raw)] {
+    for interface in [Prompt(Stdio), Prompt(Raw)] {
         for interrupted in [false, true] {
-            let scene = Scene::in_memory();
-            let location = scene.directory("location");
+            let test_dir = TestDir::in_memory();
+            let location = test_dir.directory("location");
             let work = Work::long(&location);
-            let running = face.begin(&work, &scene, Moment::Prepare);
+            let running = interface.begin(&work, &test_dir, Phase::Prepare);
             // A number that the run might use, but only if every transaction made a file.
             let file = location.join("110000");
             std::fs::write(&file, "mine\n").unwrap();
@@ -157,17 +161,17 @@ fn a_file_that_is_never_come_to() {
 /// Somebody puts a file into a run's own directory: it stays, with the directory, and is named.
 #[test]
 fn a_file_in_a_runs_own_directory_stays() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let work = Work::long(&location);
-    let running = Run(Raw).begin(&work, &scene, Moment::Transactions);
-    let own = crate::support::faces::own_directories(&location);
+    let running = Run(Raw).begin(&work, &test_dir, Phase::Transactions);
+    let own = crate::support::interface::own_directories(&location);
     let file = own[0].join("notes");
     std::fs::write(&file, "mine\n").unwrap();
     let ended = running.finish();
     ended
-        .says(&format!("{}: ", own[0].display()))
-        .says("not empty");
+        .shows(&format!("{}: ", own[0].display()))
+        .shows("not empty");
     assert_eq!(std::fs::read(&file).unwrap(), b"mine\n", "{ended}");
     assert_eq!(std::fs::read_dir(&own[0]).unwrap().count(), 1, "{ended}");
 }

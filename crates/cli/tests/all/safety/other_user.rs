@@ -17,10 +17,10 @@ use rustix::process::{Gid, Uid};
 use rustix::thread::{set_thread_groups, set_thread_res_gid, set_thread_res_uid};
 
 use crate::support::Engine::{Posix, Raw, Stdio as Streams};
-use crate::support::Face::{Prompt, Run};
-use crate::support::faces::{clean, own_directories, program, program_for_all};
-use crate::support::scene::set_mode;
-use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Work, is_root, names};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::interface::{clean, own_directories, program, program_for_all};
+use crate::support::test_dir::set_mode;
+use crate::support::{Ended, INTERFACES, Interface, Phase, Running, TestDir, Work, is_root, names};
 
 const THEM: u32 = 12_345;
 const NOBODY: u32 = 65_534;
@@ -34,7 +34,7 @@ fn give(path: &Path, user: u32) {
 fn warned(ended: &Ended, user: u32) {
     let warnings = ended.errors.matches(WARNING).count();
     ended.assert(warnings == 1, "there is not one warning");
-    ended.says(&format!("{WARNING} {user}, since"));
+    ended.shows(&format!("{WARNING} {user}, since"));
 }
 
 fn assert_empty(place: &Path, said: &Ended) {
@@ -47,12 +47,14 @@ fn assert_empty(place: &Path, said: &Ended) {
 /// The wrappers that are known: each gives a place to another user, and runs the program as root.
 #[test]
 fn wrappers_that_run_as_root_in_a_place_of_another_user() {
-    let Some(scene) = Scene::rooted() else { return };
+    let Some(test_dir) = TestDir::rooted() else {
+        return;
+    };
     // `sudo chown user DIR; sudo postmark X.conf`
-    let given = scene.directory("given");
+    let given = test_dir.directory("given");
     give(&given, THEM);
     // `sudo postmark FILE`, with the location in the user's home.
-    let home = scene.directory("home");
+    let home = test_dir.directory("home");
     let location = home.join("location");
     std::fs::create_dir(&location).unwrap();
     [&home, &location]
@@ -60,16 +62,16 @@ fn wrappers_that_run_as_root_in_a_place_of_another_user() {
         .for_each(|path| give(path, THEM));
     set_mode(&home, 0o700);
     // `chmod -R 777 DIR`
-    let everybody = scene.directory("everybody");
+    let everybody = test_dir.directory("everybody");
     std::fs::create_dir(everybody.join("more")).unwrap();
     [&everybody, &everybody.join("more")]
         .into_iter()
         .for_each(|path| set_mode(path, 0o777));
     for (place, user) in [(&given, THEM), (&location, THEM), (&everybody, NOBODY)] {
-        for face in FACES {
+        for interface in INTERFACES {
             for subdirectories in [1, 3] {
-                let work = Work::little(place).in_subdirectories(subdirectories);
-                let ended = face.perform(&work, &scene);
+                let work = Work::small(place).in_subdirectories(subdirectories);
+                let ended = interface.perform(&work, &test_dir);
                 warned(ended.code(0), user);
                 let more = usize::from(place == &everybody);
                 ended.assert(
@@ -106,25 +108,27 @@ fn wrappers_that_run_as_root_in_a_place_of_another_user() {
 /// from the beginning.
 #[test]
 fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
-    let Some(scene) = Scene::rooted() else { return };
-    let home = scene.directory("home");
+    let Some(test_dir) = TestDir::rooted() else {
+        return;
+    };
+    let home = test_dir.directory("home");
     let roots = home.join("roots");
     std::fs::create_dir(&roots).unwrap();
     give(&home, THEM);
-    for face in FACES {
-        let work = Work::little(&roots).in_subdirectories(3);
-        let ended = face.perform(&work, &scene);
-        ended.code(0).does_not_say(WARNING);
+    for interface in INTERFACES {
+        let work = Work::small(&roots).in_subdirectories(3);
+        let ended = interface.perform(&work, &test_dir);
+        ended.code(0).does_not_show(WARNING);
         assert_empty(&roots, &ended);
     }
     // A link of the user's is not followed.
     symlink(&roots, home.join("link")).unwrap();
-    for face in [Prompt(Raw), Run(Posix)] {
-        let ended = face.perform(&Work::little(&home.join("link")), &scene);
+    for interface in [Prompt(Raw), Run(Posix)] {
+        let ended = interface.perform(&Work::small(&home.join("link")), &test_dir);
         ended
-            .code(if face.is_prompt() { 1 } else { 2 })
-            .says("may replace a symbolic link on the way")
-            .says("use the path without symbolic links");
+            .code(if interface.is_prompt() { 1 } else { 2 })
+            .shows("may replace a symbolic link on the way")
+            .shows("use the path without symbolic links");
         assert_empty(&roots, &ended);
     }
 }
@@ -132,16 +136,18 @@ fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
 /// One thread has one user's rights.
 #[test]
 fn targets_of_several_users_are_refused() {
-    let Some(scene) = Scene::rooted() else { return };
-    let (theirs, roots) = (scene.directory("theirs"), scene.directory("roots"));
+    let Some(test_dir) = TestDir::rooted() else {
+        return;
+    };
+    let (theirs, roots) = (test_dir.directory("theirs"), test_dir.directory("roots"));
     give(&theirs, THEM);
-    let mut work = Work::little(&theirs);
+    let mut work = Work::small(&theirs);
     work.locations.push(roots.clone());
-    for face in [Prompt(Raw), Run(Posix)] {
-        let ended = face.perform(&work, &scene);
+    for interface in [Prompt(Raw), Run(Posix)] {
+        let ended = interface.perform(&work, &test_dir);
         ended
-            .code(if face.is_prompt() { 1 } else { 2 })
-            .says("use targets of one user");
+            .code(if interface.is_prompt() { 1 } else { 2 })
+            .shows("use targets of one user");
         assert_empty(&theirs, &ended);
         assert_empty(&roots, &ended);
     }
@@ -154,15 +160,15 @@ fn what_a_killed_run_has_left_is_removed() {
     if !is_root() {
         return;
     }
-    for face in FACES {
+    for interface in INTERFACES {
         for by_root in [true, false] {
-            let scene = Scene::in_memory();
-            let place = scene.directory("theirs");
+            let test_dir = TestDir::in_memory();
+            let place = test_dir.directory("theirs");
             give(&place, THEM);
-            let running = face.begin(
+            let running = interface.begin(
                 &Work::long(&place).in_subdirectories(2),
-                &scene,
-                Moment::Prepare,
+                &test_dir,
+                Phase::Prepare,
             );
             let own = own_directories(&place).pop().unwrap_or(place.clone());
             for path in [own.join("s0"), own.join(".postmark-manifest.json")] {
@@ -178,10 +184,10 @@ fn what_a_killed_run_has_left_is_removed() {
                     let them = THEM.to_string();
                     command.args(["--reuid", &them, "--regid", &them, "--clear-groups"]);
                     command
-                        .arg(program_for_all(&scene))
+                        .arg(program_for_all(&test_dir))
                         .arg("clean")
                         .arg(&place);
-                    Running::to_its_end(command, &place)
+                    Running::run_to_end(command, &place)
                 }
             };
             if by_root {
@@ -191,7 +197,7 @@ fn what_a_killed_run_has_left_is_removed() {
             }
             // What root's process was doing is known to root alone: what was cut short is left, and
             // named.
-            cleaned.says("Removed the files of the run");
+            cleaned.shows("Removed the files of the run");
             clean(&place).code(0);
             assert_empty(&place, &cleaned);
         }
@@ -204,15 +210,15 @@ fn what_a_killed_run_with_roots_rights_has_left_is_removed() {
     if !is_root() {
         return;
     }
-    for face in [Prompt(Raw), Run(Posix)] {
-        let scene = Scene::in_memory();
-        let place = scene.directory("theirs");
+    for interface in [Prompt(Raw), Run(Posix)] {
+        let test_dir = TestDir::in_memory();
+        let place = test_dir.directory("theirs");
         give(&place, THEM);
         let work = Work::long(&place);
-        let mut command = face.command(&work, &scene);
+        let mut command = interface.command(&work, &test_dir);
         command.arg("--allow-unsafe-target");
         let mut running = Running::start(command, &place);
-        face.wait_for(&mut running, &work, Moment::Prepare);
+        interface.wait_for(&mut running, &work, Phase::Prepare);
         running.kill();
         std::thread::sleep(Duration::from_millis(30));
         let cleaned = clean(&place);
@@ -223,22 +229,24 @@ fn what_a_killed_run_with_roots_rights_has_left_is_removed() {
 /// Root without the capability to act as another user, as in some containers.
 #[test]
 fn root_that_cannot_act_as_the_user_is_refused() {
-    let Some(scene) = Scene::rooted() else { return };
-    let place = scene.directory("theirs");
+    let Some(test_dir) = TestDir::rooted() else {
+        return;
+    };
+    let place = test_dir.directory("theirs");
     give(&place, THEM);
-    for (lacks, face) in [("-setgid", Prompt(Raw)), ("-setuid", Run(Posix))] {
-        let plain = face.command(&Work::little(&place), &scene);
+    for (lacks, interface) in [("-setgid", Prompt(Raw)), ("-setuid", Run(Posix))] {
+        let plain = interface.command(&Work::small(&place), &test_dir);
         let mut command = Running::command(Path::new("setpriv"));
         command
             .args(["--bounding-set", lacks, "--inh-caps", lacks])
             .arg(plain.get_program())
             .args(plain.get_args());
-        command.current_dir(scene.path());
-        let ended = Running::to_its_end(command, &place);
+        command.current_dir(test_dir.path());
+        let ended = Running::run_to_end(command, &place);
         ended
-            .code(if face.is_prompt() { 1 } else { 2 })
-            .says("refuse to run as root")
-            .says("--allow-unsafe-target");
+            .code(if interface.is_prompt() { 1 } else { 2 })
+            .shows("refuse to run as root")
+            .shows("--allow-unsafe-target");
         assert_empty(&place, &ended);
     }
 }
@@ -395,25 +403,25 @@ fn the_owner_exchanges_what_root_works_on() {
     if !is_root() {
         return;
     }
-    for (face, subdirectories, is_killed) in [
+    for (interface, subdirectories, is_killed) in [
         (Prompt(Streams), 1, false),
         (Prompt(Raw), 4, true),
         (Prompt(Raw), 1, true),
         (Run(Posix), 1, false),
         (Run(Raw), 4, true),
     ] {
-        let exchanged = under_attack(face, subdirectories, is_killed);
+        let exchanged = under_attack(interface, subdirectories, is_killed);
         assert!(
             exchanged > 20,
-            "{face:?}: only {exchanged} names were exchanged"
+            "{interface:?}: only {exchanged} names were exchanged"
         );
     }
 }
 
-fn under_attack(face: Face, subdirectories: u32, is_killed: bool) -> u64 {
-    let scene = Scene::in_memory();
-    let (place, links) = (scene.directory("theirs"), scene.directory("links"));
-    let roots = Roots::new(scene.directory("roots"));
+fn under_attack(interface: Interface, subdirectories: u32, is_killed: bool) -> u64 {
+    let test_dir = TestDir::in_memory();
+    let (place, links) = (test_dir.directory("theirs"), test_dir.directory("links"));
+    let roots = Roots::new(test_dir.directory("roots"));
     for number in 0..2_000 {
         let target = roots.directory.join((number % 30 + 1).to_string());
         std::fs::hard_link(target, links.join(format!("link-{number}"))).unwrap();
@@ -432,8 +440,8 @@ fn under_attack(face: Face, subdirectories: u32, is_killed: bool) -> u64 {
             ..Work::long(&place)
         }
         .in_subdirectories(subdirectories);
-        let mut command = face.command(&work, &scene);
-        if !face.is_prompt() {
+        let mut command = interface.command(&work, &test_dir);
+        if !interface.is_prompt() {
             command.args(["--on-error", "100%"]);
         }
         let mut running = Running::start(command, &place);
@@ -453,7 +461,7 @@ fn under_attack(face: Face, subdirectories: u32, is_killed: bool) -> u64 {
         for name in names(&place).unwrap() {
             let _ = std::fs::rename(
                 place.join(&name),
-                scene
+                test_dir
                     .path()
                     .join(format!("old-{:?}", std::time::Instant::now())),
             );

@@ -7,84 +7,95 @@ use std::time::{Duration, Instant};
 
 use faultfs::{Options, Passthrough, RequestKind};
 
-use crate::support::faces::{postmark, program};
+use crate::support::interface::{postmark, program};
 use crate::support::running::in_shell;
-use crate::support::{Ended, Running, Scene, is_met};
+use crate::support::{Ended, Running, TestDir, is_met};
 
 /// Little work, in a directory of its own.
 const LITTLE: &str = "run --quiet --files 5 --transactions 5 --no-overhead --target target";
 
-fn say(scene: &Scene, words: &str) -> Ended {
+fn say(test_dir: &TestDir, words: &str) -> Ended {
     let mut command = postmark(words);
-    command.current_dir(scene.path());
-    Running::to_its_end(command, scene.path())
+    command.current_dir(test_dir.path());
+    Running::run_to_end(command, test_dir.path())
 }
 
-fn read(scene: &Scene, name: &str) -> String {
-    fs::read_to_string(scene.path().join(name)).unwrap()
+fn read(test_dir: &TestDir, name: &str) -> String {
+    fs::read_to_string(test_dir.path().join(name)).unwrap()
 }
 
 /// A scene with a target, a configuration file, a histogram and the record of a run; and links to
 /// them.
-fn scene() -> Scene {
-    let scene = Scene::new();
-    scene.directory("target");
-    let write = |name: &str, text: &str| fs::write(scene.path().join(name), text).unwrap();
+fn test_dir() -> TestDir {
+    let test_dir = TestDir::new();
+    test_dir.directory("target");
+    let write = |name: &str, text: &str| fs::write(test_dir.path().join(name), text).unwrap();
     write(
         "c.toml",
         "files = 5\nmix = 'read=1'\nsize = 'histogram@sizes'\n",
     );
     write("sizes", "1..100 1\n");
     write("precious", "mine\n");
-    say(&scene, &format!("{LITTLE} --format json --output r.json")).code(0);
+    say(
+        &test_dir,
+        &format!("{LITTLE} --format json --output r.json"),
+    )
+    .code(0);
     for name in ["c.toml", "sizes", "r.json"] {
-        std::os::unix::fs::symlink(name, scene.path().join(format!("link-{name}"))).unwrap();
+        std::os::unix::fs::symlink(name, test_dir.path().join(format!("link-{name}"))).unwrap();
         fs::hard_link(
-            scene.path().join(name),
-            scene.path().join(format!("hard-{name}")),
+            test_dir.path().join(name),
+            test_dir.path().join(format!("hard-{name}")),
         )
         .unwrap();
     }
-    scene
+    test_dir
 }
 
 #[test]
 fn an_output_that_exists_needs_force() {
-    let scene = scene();
+    let test_dir = test_dir();
     for words in [
         format!("{LITTLE} --output precious"),
         format!("{LITTLE} --live precious"),
         format!("{LITTLE} --dry-run --output precious"),
         "show r.json --output precious".to_owned(),
     ] {
-        let ended = say(&scene, &words);
+        let ended = say(&test_dir, &words);
         ended.ends("2 | precious: the file exists (use another file | --force");
-        ended.assert(read(&scene, "precious") == "mine\n", "it was written to");
+        ended.assert(read(&test_dir, "precious") == "mine\n", "it was written to");
         ended.assert(
-            fs::read_dir(scene.path().join("target")).unwrap().count() == 0,
+            fs::read_dir(test_dir.path().join("target"))
+                .unwrap()
+                .count()
+                == 0,
             "the target was touched",
         );
-        say(&scene, &format!("{words} --force")).code(0);
-        ended.assert(read(&scene, "precious") != "mine\n", "--force writes");
-        fs::write(scene.path().join("precious"), "mine\n").unwrap();
+        say(&test_dir, &format!("{words} --force")).code(0);
+        ended.assert(read(&test_dir, "precious") != "mine\n", "--force writes");
+        fs::write(test_dir.path().join("precious"), "mine\n").unwrap();
     }
     // An archive has been there for this one.
-    say(&scene, "import r.json --archive a.db").code(0);
-    say(&scene, "export --archive a.db --output precious")
+    say(&test_dir, "import r.json --archive a.db").code(0);
+    say(&test_dir, "export --archive a.db --output precious")
         .code(2)
-        .says("--force");
-    assert_eq!(read(&scene, "precious"), "mine\n");
-    say(&scene, "export --archive a.db --output precious --force").code(0);
-    assert!(read(&scene, "precious").contains("\"record\""));
+        .shows("--force");
+    assert_eq!(read(&test_dir, "precious"), "mine\n");
+    say(&test_dir, "export --archive a.db --output precious --force").code(0);
+    assert!(read(&test_dir, "precious").contains("\"record\""));
 }
 
 #[test]
 fn an_output_is_never_an_input() {
-    let scene = scene();
-    let config = read(&scene, "c.toml");
-    let record = read(&scene, "r.json");
+    let test_dir = test_dir();
+    let config = read(&test_dir, "c.toml");
+    let record = read(&test_dir, "r.json");
     let run = "run --quiet --no-overhead --target target --transactions 5";
-    let absolute = scene.path().join("target/../c.toml").display().to_string();
+    let absolute = test_dir
+        .path()
+        .join("target/../c.toml")
+        .display()
+        .to_string();
     for words in [
         format!("{run} --config c.toml --output c.toml"),
         format!("{run} --config c.toml --output ./c.toml"),
@@ -105,16 +116,16 @@ fn an_output_is_never_an_input() {
         "show link-r.json --output hard-r.json --format json".to_owned(),
     ] {
         for force in ["", " --force"] {
-            say(&scene, &format!("{words}{force}"))
+            say(&test_dir, &format!("{words}{force}"))
                 .code(2)
-                .says("the run reads this file (")
-                .says("use another file");
+                .shows("the run reads this file (")
+                .shows("use another file");
         }
         assert_eq!(
             (
-                read(&scene, "c.toml"),
-                read(&scene, "sizes"),
-                read(&scene, "r.json")
+                read(&test_dir, "c.toml"),
+                read(&test_dir, "sizes"),
+                read(&test_dir, "r.json")
             ),
             (config.clone(), "1..100 1\n".to_owned(), record.clone()),
             "{words}"
@@ -122,19 +133,19 @@ fn an_output_is_never_an_input() {
     }
     // By way of standard input, too.
     let mut command = postmark("show - --force --output r.json");
-    command.current_dir(scene.path());
-    let ended = Running::to_its_end(
+    command.current_dir(test_dir.path());
+    let ended = Running::run_to_end(
         in_shell("exec \"$0\" \"$@\" < r.json", &command),
-        scene.path(),
+        test_dir.path(),
     );
-    ended.code(2).says("the run reads this file (RUN)");
-    assert_eq!(read(&scene, "r.json"), record);
+    ended.code(2).shows("the run reads this file (RUN)");
+    assert_eq!(read(&test_dir, "r.json"), record);
 }
 
 #[test]
 fn two_outputs_are_two_files() {
-    let scene = scene();
-    std::os::unix::fs::symlink("precious", scene.path().join("link")).unwrap();
+    let test_dir = test_dir();
+    std::os::unix::fs::symlink("precious", test_dir.path().join("link")).unwrap();
     for words in [
         "--live new --output new",
         "--live ./new --output new",
@@ -143,62 +154,62 @@ fn two_outputs_are_two_files() {
         "--ack-log new --output new",
         "--ack-log target/../new --live new",
     ] {
-        say(&scene, &format!("{LITTLE} {words}"))
+        say(&test_dir, &format!("{LITTLE} {words}"))
             .code(2)
-            .says("writes to the same file");
-        assert_eq!(read(&scene, "precious"), "mine\n", "{words}");
-        assert!(!scene.path().join("new").exists(), "{words}");
+            .shows("writes to the same file");
+        assert_eq!(read(&test_dir, "precious"), "mine\n", "{words}");
+        assert!(!test_dir.path().join("new").exists(), "{words}");
     }
     for name in ["c.toml", "./c.toml"] {
         say(
-            &scene,
+            &test_dir,
             &format!("run --target target --config c.toml --archive {name}"),
         )
         .code(2)
-        .says("the same file");
+        .shows("the same file");
         say(
-            &scene,
+            &test_dir,
             &format!("run --target target --config c.toml --ack-log {name}"),
         )
         .code(2)
-        .says("the run reads this file");
+        .shows("the run reads this file");
     }
 }
 
 #[test]
 fn a_dangling_link_is_called_what_it_is() {
-    let scene = scene();
-    std::os::unix::fs::symlink("nowhere", scene.path().join("dangling")).unwrap();
+    let test_dir = test_dir();
+    std::os::unix::fs::symlink("nowhere", test_dir.path().join("dangling")).unwrap();
     for words in ["--output dangling", "--live dangling --force"] {
-        say(&scene, &format!("{LITTLE} {words}"))
+        say(&test_dir, &format!("{LITTLE} {words}"))
             .code(2)
-            .says("dangling: the symbolic link points to nowhere, which does not exist")
-            .says("remove the link");
+            .shows("dangling: the symbolic link points to nowhere, which does not exist")
+            .shows("remove the link");
     }
-    assert!(!scene.path().join("nowhere").exists());
+    assert!(!test_dir.path().join("nowhere").exists());
 }
 
 /// Devices and pipes hold nothing, and what was opened for the program was chosen by whoever opened
 /// it.
 #[test]
 fn devices_and_descriptors_need_no_force() {
-    let scene = scene();
-    let path = |name: &str| scene.path().join(name);
+    let test_dir = test_dir();
+    let path = |name: &str| test_dir.path().join(name);
     say(
-        &scene,
+        &test_dir,
         &format!("{LITTLE} --output /dev/null --live /dev/null"),
     )
     .code(0);
-    say(&scene, &format!("{LITTLE} --output -"))
+    say(&test_dir, &format!("{LITTLE} --output -"))
         .code(0)
-        .says(" transactions/s ");
-    say(&scene, &format!("{LITTLE} --output /dev/stdout"))
+        .shows(" transactions/s ");
+    say(&test_dir, &format!("{LITTLE} --output /dev/stdout"))
         .code(0)
-        .says(" transactions/s ");
+        .shows(" transactions/s ");
     let to_file = |script: &str, words: &str| {
         let mut command = postmark(words);
-        command.current_dir(scene.path());
-        Running::to_its_end(in_shell(script, &command), scene.path())
+        command.current_dir(test_dir.path());
+        Running::run_to_end(in_shell(script, &command), test_dir.path())
     };
     // What stands there already stays.
     for (script, words) in [
@@ -217,62 +228,62 @@ fn devices_and_descriptors_need_no_force() {
         } else {
             " transactions/s "
         };
-        let text = read(&scene, "precious");
+        let text = read(&test_dir, "precious");
         assert!(
             text.starts_with("mine\n") && text.contains(told),
             "{words}: {text}"
         );
     }
     // And what is read is not written to by this way either.
-    let config = read(&scene, "c.toml");
+    let config = read(&test_dir, "c.toml");
     let ended = to_file(
         "exec \"$0\" \"$@\" 3>> c.toml",
         "run --target target --config c.toml --output /dev/fd/3",
     );
-    ended.code(2).says("the run reads this file (--config)");
-    assert_eq!(read(&scene, "c.toml"), config);
+    ended.code(2).shows("the run reads this file (--config)");
+    assert_eq!(read(&test_dir, "c.toml"), config);
 }
 
 /// The file of a run that is refused later is removed again, and only that one.
 #[test]
 fn a_refused_run_removes_no_file_of_others() {
-    let scene = scene();
+    let test_dir = test_dir();
     say(
-        &scene,
+        &test_dir,
         "run --quiet --files 5 --target nowhere --output new --live lines",
     )
     .code(2);
-    assert!(!Path::exists(&scene.path().join("new")) && !scene.path().join("lines").exists());
+    assert!(!Path::exists(&test_dir.path().join("new")) && !test_dir.path().join("lines").exists());
     say(
-        &scene,
+        &test_dir,
         "run --quiet --files 5 --target nowhere --output precious --force",
     )
     .code(2);
-    assert_eq!(read(&scene, "precious"), "mine\n");
+    assert_eq!(read(&test_dir, "precious"), "mine\n");
 }
 
 /// The classic prompt appends, as the original does; but not to the file that it is reading.
 #[test]
 fn the_prompt_does_not_write_into_what_it_reads() {
-    let scene = scene();
+    let test_dir = test_dir();
     let text = "set number 5\nset transactions 5\nset location target\nrun .pmrc\nshow \
                 ./.pmrc\nrun report\n";
-    fs::write(scene.path().join(".pmrc"), text).unwrap();
+    fs::write(test_dir.path().join(".pmrc"), text).unwrap();
     let script = "run script\nshow .pmrc\nquit\n";
-    fs::write(scene.path().join("script"), script).unwrap();
+    fs::write(test_dir.path().join("script"), script).unwrap();
     let mut command = Running::command(program());
-    command.current_dir(scene.path());
-    let ended = Running::to_its_end(in_shell("exec \"$0\" < script", &command), scene.path());
+    command.current_dir(test_dir.path());
+    let ended = Running::run_to_end(in_shell("exec \"$0\" < script", &command), test_dir.path());
     ended.ends(
         "0 | '.pmrc': commands are being read from it | 'script': commands are being read from it",
     );
-    assert_eq!(read(&scene, "script"), script);
+    assert_eq!(read(&test_dir, "script"), script);
     // When it has been read, it is a file like others.
     assert!(
-        read(&scene, ".pmrc").starts_with(text) && read(&scene, ".pmrc").len() > text.len(),
+        read(&test_dir, ".pmrc").starts_with(text) && read(&test_dir, ".pmrc").len() > text.len(),
         "{ended}"
     );
-    assert!(read(&scene, "report").contains("Time:"), "{ended}");
+    assert!(read(&test_dir, "report").contains("Time:"), "{ended}");
 }
 
 /// The file system of an output hangs when the run was refused: that is told before its `close` is
@@ -283,8 +294,8 @@ fn an_output_that_hangs_keeps_no_refusal() {
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }
-    let scene = scene();
-    let (backing, point) = (scene.directory("backing"), scene.directory("point"));
+    let test_dir = test_dir();
+    let (backing, point) = (test_dir.directory("backing"), test_dir.directory("point"));
     for option in ["--output", "--live"] {
         let mounted = Passthrough::mount(&backing, &point, Options::default()).unwrap();
         mounted.stall_at(RequestKind::Flush);
@@ -299,7 +310,7 @@ fn an_output_that_hangs_keeps_no_refusal() {
                 option,
                 "point/report",
             ])
-            .current_dir(scene.path());
+            .current_dir(test_dir.path());
         let running = Running::start(command, &backing);
         let began = Instant::now();
         while !running.errors().contains("precious: the file exists")

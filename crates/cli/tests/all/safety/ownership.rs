@@ -10,11 +10,12 @@ use std::time::Duration;
 use rustix::process::Signal;
 
 use crate::support::Engine::{Posix, Raw, Stdio};
-use crate::support::Face::{Prompt, Run};
-use crate::support::faces::{clean, own_directories, postmark, program};
-use crate::support::scene::{furnish, set_mode, write};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::interface::{clean, own_directories, postmark, program};
+use crate::support::test_dir::{create_user_files, set_mode, write};
 use crate::support::{
-    Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_met, is_root,
+    Ended, FileSystem, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Volume, Work,
+    is_met, is_root,
 };
 
 const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
@@ -23,7 +24,7 @@ const MANIFEST: &str = ".postmark-manifest.json";
 
 /// A run in a location of its own that was killed, and what came to its files.
 struct Visited {
-    scene: Scene,
+    test_dir: TestDir,
     location: PathBuf,
     files: PathBuf,
     process: u32,
@@ -31,16 +32,16 @@ struct Visited {
 
 /// Files of several sizes, none of them empty, and a run that was killed while it made them. The
 /// guests come while it goes on, to numbers that it has not reached.
-fn visited(face: Face, guests: impl FnOnce(&Path)) -> Visited {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+fn visited(interface: Interface, guests: impl FnOnce(&Path)) -> Visited {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let work = Work {
         sizes: (100, 2_000),
         ..Work::long(&location)
     };
-    let mut running = face.begin(&work, &scene, Moment::Prepare);
+    let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
     running.stop();
-    let files = match face {
+    let files = match interface {
         Prompt(_) => location.clone(),
         Run(_) => own_directories(&location).remove(0),
     };
@@ -52,7 +53,7 @@ fn visited(face: Face, guests: impl FnOnce(&Path)) -> Visited {
     // The kernel stamps files by a clock that is read every few milliseconds.
     std::thread::sleep(Duration::from_millis(30));
     Visited {
-        scene,
+        test_dir,
         location,
         files,
         process,
@@ -66,9 +67,9 @@ impl Visited {
 
     /// What the run was doing is forgotten, as after a restart of the machine.
     fn forget_signs_of_life(&self) {
-        let signs = signs_of_life(self.process);
-        assert_eq!(signs.len(), 1, "{signs:?}");
-        std::fs::remove_file(&signs[0]).unwrap();
+        let heartbeats = signs_of_life(self.process);
+        assert_eq!(heartbeats.len(), 1, "{heartbeats:?}");
+        std::fs::remove_file(&heartbeats[0]).unwrap();
     }
 
     /// Cleans, and expects that these stay as they are and are named with the reason, that nothing
@@ -81,7 +82,7 @@ impl Visited {
         let cleaned = clean(&self.location);
         cleaned.code(1);
         for ((path, before), (_, why)) in snapshots.iter().zip(kept) {
-            cleaned.says(&format!("Left: {}: {why}", path.display()));
+            cleaned.shows(&format!("Left: {}: {why}", path.display()));
             before.assert_kept(path, &cleaned);
         }
         let names = std::fs::read_dir(&self.files).unwrap();
@@ -111,13 +112,13 @@ fn signs_of_life(process: u32) -> Vec<PathBuf> {
 
 /// What the files of a run begin with: of one that was made in another directory with the same
 /// seed.
-fn contents_of_the_run(scene: &Scene) -> Vec<u8> {
-    let location = scene.directory("another");
+fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
+    let location = test_dir.directory("another");
     let work = Work {
         sizes: (100, 2_000),
         ..Work::long(&location)
     };
-    Prompt(Raw).begin(&work, scene, Moment::Prepare).kill();
+    Prompt(Raw).begin(&work, test_dir, Phase::Prepare).kill();
     let contents = std::fs::read(location.join("1")).unwrap();
     clean(&location).code(0);
     contents
@@ -166,8 +167,8 @@ const UNCLEAR: [(&str, &str); 2] = [
 
 #[test]
 fn what_was_made_after_the_run() {
-    for face in FACES {
-        let visited = visited(face, |_| ());
+    for interface in INTERFACES {
+        let visited = visited(interface, |_| ());
         furnish_with_images(&visited.files);
         // One that is like the run's in all respects but this.
         std::fs::copy(visited.at("1"), visited.at("50006")).unwrap();
@@ -185,8 +186,8 @@ fn what_was_made_after_the_run() {
 /// it: when these are gone the rest goes.
 #[test]
 fn what_may_have_been_made_after_the_run() {
-    for face in FACES {
-        let visited = visited(face, |_| ());
+    for interface in INTERFACES {
+        let visited = visited(interface, |_| ());
         visited.forget_signs_of_life();
         // What the run was making when it was killed is as little known.
         let unknown: Vec<PathBuf> = std::fs::read_dir(&visited.files)
@@ -199,7 +200,7 @@ fn what_may_have_been_made_after_the_run() {
         }
         furnish_with_images(&visited.files);
         let cleaned = visited.leaves(&[&certain()[..], &UNCLEAR].concat(), true);
-        cleaned.says("its manifest stays, since the run may have made some of these");
+        cleaned.shows("its manifest stays, since the run may have made some of these");
         for name in ["50002", "50003", "50004"] {
             std::fs::remove_file(visited.at(name)).unwrap();
         }
@@ -211,8 +212,8 @@ fn what_may_have_been_made_after_the_run() {
 /// The same while the run goes on: its files are known by their contents, as far as they can be.
 #[test]
 fn what_was_made_beside_the_run() {
-    for face in [Prompt(Stdio), Prompt(Raw)] {
-        let visited = visited(face, furnish_with_images);
+    for interface in [Prompt(Stdio), Prompt(Raw)] {
+        let visited = visited(interface, furnish_with_images);
         visited.leaves(&[&certain()[..], &UNCLEAR].concat(), true);
     }
 }
@@ -220,14 +221,14 @@ fn what_was_made_beside_the_run() {
 /// An interrupted run asks the same, and leaves its manifest where it cannot tell.
 #[test]
 fn an_interrupted_run_asks_the_same() {
-    for face in [Prompt(Stdio), Prompt(Raw)] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
+    for interface in [Prompt(Stdio), Prompt(Raw)] {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
         let work = Work {
             sizes: (100, 2_000),
             ..Work::long(&location)
         };
-        let mut running = face.begin(&work, &scene, Moment::Prepare);
+        let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
         let numbers: Vec<u64> = std::fs::read_dir(&location)
             .unwrap()
@@ -245,14 +246,14 @@ fn an_interrupted_run_asks_the_same() {
         let ended = running.finish();
         ended
             .code(130)
-            .says(&format!("{}: {NOT_OUR_CONTENTS}", exchanged.display()))
-            .says(&format!("{}: it is empty", emptied.display()))
-            .says("its manifest stays");
+            .shows(&format!("{}: {NOT_OUR_CONTENTS}", exchanged.display()))
+            .shows(&format!("{}: it is empty", emptied.display()))
+            .shows("its manifest stays");
         assert_eq!(std::fs::read(&exchanged).unwrap(), b"a letter\n");
         assert!(emptied.exists() && location.join(MANIFEST).exists());
         std::fs::remove_file(&emptied).unwrap();
         let cleaned = clean(&location);
-        cleaned.code(1).says(NOT_OUR_CONTENTS);
+        cleaned.code(1).shows(NOT_OUR_CONTENTS);
         assert_eq!(
             std::fs::read_dir(&location).unwrap().count(),
             1,
@@ -267,12 +268,12 @@ fn what_is_like_the_runs_files_but_for_one_thing() {
     if !is_root() {
         return;
     }
-    for face in [Prompt(Stdio), Run(Posix)] {
-        let scene = Scene::in_memory();
-        let contents = contents_of_the_run(&scene);
-        let old = scene.path().join("old");
+    for interface in [Prompt(Stdio), Run(Posix)] {
+        let test_dir = TestDir::in_memory();
+        let contents = contents_of_the_run(&test_dir);
+        let old = test_dir.path().join("old");
         std::fs::write(&old, &contents).unwrap();
-        let visited = visited(face, |files| {
+        let visited = visited(interface, |files| {
             std::fs::rename(&old, files.join("50001")).unwrap();
             for number in 50_002..=50_004 {
                 std::fs::write(files.join(number.to_string()), &contents).unwrap();
@@ -302,10 +303,10 @@ fn what_is_like_the_runs_files_but_for_one_thing() {
 /// Its modes are asked of a directory, too: one that somebody has changed keeps the manifest.
 #[test]
 fn a_subdirectory_of_another_mode() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let work = Work::long(&location).in_subdirectories(3);
-    Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    Prompt(Raw).begin(&work, &test_dir, Phase::Prepare).kill();
     let changed = location.join("s1");
     let given = changed.metadata().unwrap().permissions().mode();
     for mode in [0o770, 0o711] {
@@ -314,11 +315,11 @@ fn a_subdirectory_of_another_mode() {
         let cleaned = clean(&location);
         cleaned
             .code(1)
-            .says(&format!(
+            .shows(&format!(
                 "Left: {}: its mode is {mode:04o}, which this run does not use",
                 changed.display()
             ))
-            .says("its manifest stays");
+            .shows("its manifest stays");
         before.assert_kept(&changed, &cleaned);
     }
     set_mode(&changed, given & 0o777);
@@ -330,8 +331,8 @@ fn a_subdirectory_of_another_mode() {
 /// whatever it is called.
 #[test]
 fn the_links_of_a_mix() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let mut command = postmark("run --storage posix --files 500 --transactions 1000000");
     command
         .args([
@@ -365,7 +366,7 @@ fn the_links_of_a_mix() {
     std::fs::remove_file(&link).unwrap();
     symlink("/etc/passwd", &link).unwrap();
     let cleaned = clean(&location);
-    cleaned.code(1).says(&format!(
+    cleaned.code(1).shows(&format!(
         "Left: {}: it is a symbolic link, but not to a file of this run",
         link.display()
     ));
@@ -375,8 +376,8 @@ fn the_links_of_a_mix() {
 /// What takes a name of a kept pool later is somebody else's.
 #[test]
 fn what_was_made_after_a_pool_was_kept() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let own = kept_pool(&location);
     let exchanged = own.join("17");
     let contents = std::fs::read(&exchanged).unwrap();
@@ -387,7 +388,7 @@ fn what_was_made_after_a_pool_was_kept() {
     let cleaned = clean(&own);
     cleaned
         .code(1)
-        .says(&format!("Left: {}: {TOO_LATE}", exchanged.display()));
+        .shows(&format!("Left: {}: {TOO_LATE}", exchanged.display()));
     std::fs::remove_file(&exchanged).unwrap();
     clean(&own).code(0);
     assert!(!own.exists());
@@ -399,7 +400,7 @@ fn kept_pool(location: &Path) -> PathBuf {
     command
         .args(["--mix", "read=1", "--keep", "--target"])
         .arg(location);
-    Running::to_its_end(command, location).code(0);
+    Running::run_to_end(command, location).code(0);
     own_directories(location).remove(0)
 }
 
@@ -407,8 +408,10 @@ fn kept_pool(location: &Path) -> PathBuf {
 /// by its owner.
 #[test]
 fn a_kept_pool_of_another_owner() {
-    let Some(scene) = Scene::rooted() else { return };
-    let location = scene.directory("location");
+    let Some(test_dir) = TestDir::rooted() else {
+        return;
+    };
+    let location = test_dir.directory("location");
     let own = kept_pool(&location);
     let names: Vec<PathBuf> = std::fs::read_dir(&own)
         .unwrap()
@@ -447,7 +450,7 @@ fn a_manifest_of_another_user_is_not_believed() {
     let manifest = std::fs::read_to_string(visited.at(MANIFEST)).unwrap();
     let contents = std::fs::read(visited.at("1")).unwrap();
     clean(&visited.location).code(0);
-    let shared = visited.scene.directory("shared");
+    let shared = visited.test_dir.directory("shared");
     set_mode(&shared, 0o1777);
     // Root's, of a year ago; that it begins as a run's files do is the worst case.
     std::fs::write(shared.join("17"), &contents).unwrap();
@@ -474,11 +477,11 @@ fn a_manifest_of_another_user_is_not_believed() {
     let refused = Prompt(Raw).perform(
         &Work {
             files: 10,
-            ..Work::little(&shared)
+            ..Work::small(&shared)
         },
-        &visited.scene,
+        &visited.test_dir,
     );
-    refused.code(1).says("it belongs to user 65534");
+    refused.code(1).shows("it belongs to user 65534");
     before.assert_kept(&shared, &refused);
 }
 
@@ -501,7 +504,7 @@ fn a_manifest_that_was_made_elsewhere_is_not_believed() {
         ("symbolic", "it is a symbolic link"),
         ("writable", "its mode 0666 lets other users write it"),
     ] {
-        let place = visited.scene.directory(name);
+        let place = visited.test_dir.directory(name);
         let manifest = place.join(MANIFEST);
         let contents = std::fs::read(visited.at("1")).unwrap();
         match name {
@@ -517,7 +520,7 @@ fn a_manifest_that_was_made_elsewhere_is_not_believed() {
         std::fs::write(place.join("17"), contents).unwrap();
         let before = Snapshot::of(&place);
         let cleaned = clean(&place);
-        cleaned.code(1).says(why).says("nothing was changed");
+        cleaned.code(1).shows(why).shows("nothing was changed");
         before.assert_kept(&place, &cleaned);
         if name == "link" {
             std::fs::remove_file(manifest).unwrap();
@@ -530,8 +533,8 @@ fn a_manifest_that_was_made_elsewhere_is_not_believed() {
 /// them, were taken for unfinished and removed, and the files stayed.
 #[test]
 fn a_run_in_hundreds_of_locations() {
-    let scene = Scene::in_memory();
-    let deep = (0..11).fold(scene.path().to_owned(), |path, _| {
+    let test_dir = TestDir::in_memory();
+    let deep = (0..11).fold(test_dir.path().to_owned(), |path, _| {
         path.join("d".repeat(240))
     });
     std::fs::create_dir_all(&deep).unwrap();
@@ -545,9 +548,9 @@ fn a_run_in_hundreds_of_locations() {
         files: 20_000,
         sizes: (100, 2_000),
         locations: locations.clone(),
-        ..Work::little(&locations[0])
+        ..Work::small(&locations[0])
     };
-    let mut running = Running::start(Prompt(Raw).command(&work, &scene), &deep);
+    let mut running = Running::start(Prompt(Raw).command(&work, &test_dir), &deep);
     running.until("files in a location", |_| {
         std::fs::read_dir(&locations[0]).unwrap().count() > 3
     });
@@ -562,7 +565,7 @@ fn a_run_in_hundreds_of_locations() {
     );
     let mut command = Running::command(program());
     command.arg("clean").args(&locations);
-    Running::to_its_end(command, &deep).code(0).says("more");
+    Running::run_to_end(command, &deep).code(0).shows("more");
     for location in &locations {
         assert_eq!(
             std::fs::read_dir(location).unwrap().count(),
@@ -582,10 +585,10 @@ fn links_in_place_of_the_run_directory() {
         return;
     }
     for engine in [Stdio, Raw, Posix] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("theirs");
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("theirs");
         std::os::unix::fs::chown(&location, Some(65_534), Some(65_534)).unwrap();
-        let roots = scene.directory("roots");
+        let roots = test_dir.directory("roots");
         for number in 1..=50 {
             write(&roots.join(number.to_string()), "precious\n", 0o600);
         }
@@ -596,12 +599,12 @@ fn links_in_place_of_the_run_directory() {
             sizes: (100, 9_000),
             ..Work::long(&location)
         };
-        let mut command = Run(engine).command(&work, &scene);
+        let mut command = Run(engine).command(&work, &test_dir);
         command.args(["--on-error", "100%", "--allow-unsafe-target"]);
         let mut running = Running::start(command, &location);
-        Run(engine).wait_for(&mut running, &work, Moment::Transactions);
+        Run(engine).wait_for(&mut running, &work, Phase::Transactions);
         let own = own_directories(&location).remove(0);
-        std::fs::rename(&own, scene.path().join("away")).unwrap();
+        std::fs::rename(&own, test_dir.path().join("away")).unwrap();
         std::fs::create_dir(&own).unwrap();
         for number in 1..=work.files {
             let name = own.join(number.to_string());
@@ -613,7 +616,7 @@ fn links_in_place_of_the_run_directory() {
         }
         let theirs = Snapshot::of(&own);
         let ended = running.finish();
-        ended.code(1).says("it was moved");
+        ended.code(1).shows("it was moved");
         before.assert_kept(&roots, &ended);
         theirs.assert_kept(&own, &ended);
     }
@@ -626,12 +629,12 @@ fn root_keeps_its_rights_from_a_place_that_others_may_rename() {
     if !is_root() {
         return;
     }
-    for face in FACES {
-        let scene = Scene::in_memory();
-        let theirs = scene.directory("theirs");
-        let group = scene.directory("group");
-        let sticky = scene.directory("sticky");
-        let listed = scene.directory("listed");
+    for interface in INTERFACES {
+        let test_dir = TestDir::in_memory();
+        let theirs = test_dir.directory("theirs");
+        let group = test_dir.directory("group");
+        let sticky = test_dir.directory("sticky");
+        let listed = test_dir.directory("listed");
         let_write(&listed, 65_534);
         std::os::unix::fs::chown(&theirs, Some(65_534), None).unwrap();
         std::os::unix::fs::chown(&group, None, Some(65_534)).unwrap();
@@ -639,33 +642,33 @@ fn root_keeps_its_rights_from_a_place_that_others_may_rename() {
             set_mode(path, mode);
         }
         for (place, who) in [(&theirs, "user 65534, its owner,"), (&group, "group 65534")] {
-            let ended = face.perform(&Work::little(place), &scene);
-            ended.code(0).says("as user 65534, since").says(who);
+            let ended = interface.perform(&Work::small(place), &test_dir);
+            ended.code(0).shows("as user 65534, since").shows(who);
         }
         let before = Snapshot::of(&listed);
-        let ended = face.perform(&Work::little(&listed), &scene);
+        let ended = interface.perform(&Work::small(&listed), &test_dir);
         ended
-            .code(if face.is_prompt() { 1 } else { 2 })
-            .says("refuse to run as root")
-            .says("somebody in its access control list")
-            .says("--allow-unsafe-target");
+            .code(if interface.is_prompt() { 1 } else { 2 })
+            .shows("refuse to run as root")
+            .shows("somebody in its access control list")
+            .shows("--allow-unsafe-target");
         before.assert_kept(&listed, &ended);
         for place in [&theirs, &group, &listed] {
-            let mut command = face.command(&Work::little(place), &scene);
+            let mut command = interface.command(&Work::small(place), &test_dir);
             command.arg("--allow-unsafe-target");
-            let ended = Running::to_its_end(command, place);
-            ended.code(0).does_not_say("as user");
+            let ended = Running::run_to_end(command, place);
+            ended.code(0).does_not_show("as user");
         }
-        let ended = face.perform(&Work::little(&sticky), &scene);
-        ended.code(0).does_not_say("as user");
+        let ended = interface.perform(&Work::small(&sticky), &test_dir);
+        ended.code(0).does_not_show("as user");
         // Through subdirectories beside the user's files the option does not reach.
-        if face.is_prompt() {
-            let work = Work::little(&theirs).in_subdirectories(3);
-            let mut command = face.command(&work, &scene);
+        if interface.is_prompt() {
+            let work = Work::small(&theirs).in_subdirectories(3);
+            let mut command = interface.command(&work, &test_dir);
             command.arg("--allow-unsafe-target");
-            Running::to_its_end(command, &theirs)
+            Running::run_to_end(command, &theirs)
                 .code(1)
-                .says("no subdirectories (--allow-unsafe-target does not cover them)");
+                .shows("no subdirectories (--allow-unsafe-target does not cover them)");
         }
     }
 }
@@ -696,10 +699,10 @@ fn let_write(directory: &Path, user: u32) {
 #[test]
 fn a_directory_that_the_user_changed_keeps_its_time() {
     // Of more than 10,000 entries only the numbers are compared.
-    for (face, more) in [(Prompt(Raw), 0), (Run(Posix), 0), (Run(Posix), 10_001)] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+    for (interface, more) in [(Prompt(Raw), 0), (Run(Posix), 0), (Run(Posix), 10_001)] {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         for number in 0..more {
             std::fs::write(location.join(format!("mine-{number}")), "").unwrap();
         }
@@ -709,9 +712,12 @@ fn a_directory_that_the_user_changed_keeps_its_time() {
             ..Work::long(&location)
         };
         let before = location.metadata().unwrap().modified().unwrap();
-        face.begin(&work, &scene, Moment::Prepare).finish().code(0);
+        interface
+            .begin(&work, &test_dir, Phase::Prepare)
+            .finish()
+            .code(0);
         assert_eq!(location.metadata().unwrap().modified().unwrap(), before);
-        let running = face.begin(&work, &scene, Moment::Prepare);
+        let running = interface.begin(&work, &test_dir, Phase::Prepare);
         std::fs::write(location.join("notes.txt.new"), "a new version\n").unwrap();
         let saved = std::time::SystemTime::now();
         std::fs::rename(location.join("notes.txt.new"), location.join("notes.txt")).unwrap();
@@ -719,7 +725,7 @@ fn a_directory_that_the_user_changed_keeps_its_time() {
         let modified = location.metadata().unwrap().modified().unwrap();
         assert!(
             modified >= saved - Duration::from_millis(20),
-            "{face:?}: the directory's time was set back by {:?}",
+            "{interface:?}: the directory's time was set back by {:?}",
             saved.duration_since(modified)
         );
     }
@@ -729,25 +735,25 @@ fn a_directory_that_the_user_changed_keeps_its_time() {
 /// and its exit status says so.
 #[test]
 fn what_stays_is_told_in_every_format() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
     for format in ["classic", "terse", "text", "json"] {
         for more in [&[][..], &["--no-check"]] {
-            let scene = Scene::in_memory();
-            let location = scene.directory("location");
-            let _volume = Volume::new(FileSystem::Ext4, &scene, &location);
+            let test_dir = TestDir::in_memory();
+            let location = test_dir.directory("location");
+            let _volume = Volume::new(FileSystem::Ext4, &test_dir, &location);
             let work = Work {
                 files: 5_000,
                 transactions: 1_000,
                 ..Work::long(&location)
             };
-            let mut command = Run(Raw).command(&work, &scene);
+            let mut command = Run(Raw).command(&work, &test_dir);
             command
                 .args(["--on-error", "100%", "--format", format])
                 .args(more);
             let mut running = Running::start(command, &location);
-            Run(Raw).wait_for(&mut running, &work, Moment::Prepare);
+            Run(Raw).wait_for(&mut running, &work, Phase::Prepare);
             running.stop();
             let own = own_directories(&location).remove(0);
             let names = std::fs::read_dir(&own)
@@ -766,7 +772,7 @@ fn what_stays_is_told_in_every_format() {
             running.send(Signal::CONT);
             let ended = running.finish();
             chattr("-i", &file);
-            ended.code(1).does_not_say("its number is higher");
+            ended.code(1).does_not_show("its number is higher");
             assert!(
                 ended.errors.contains(&format!(
                     "not removed: {}: cannot be removed",
@@ -792,9 +798,9 @@ fn chattr(change: &str, file: &Path) {
 /// Cleaning a directory in which runs are beginning takes nothing of theirs.
 #[test]
 fn cleaning_beside_starting_runs() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
-    beside_starting_runs(&scene, &location, || {
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    beside_starting_runs(&test_dir, &location, || {
         clean(&location);
     });
 }
@@ -803,9 +809,11 @@ fn cleaning_beside_starting_runs() {
 /// run's directory is empty when it begins, and when it ends.
 #[test]
 fn cleaning_beside_starting_runs_of_another_process_namespace() {
-    let Some(scene) = Scene::rooted() else { return };
-    let location = scene.directory("location");
-    beside_starting_runs(&scene, &location, || {
+    let Some(test_dir) = TestDir::rooted() else {
+        return;
+    };
+    let location = test_dir.directory("location");
+    beside_starting_runs(&test_dir, &location, || {
         let mut command = Running::command(Path::new("unshare"));
         command
             .args(["--pid", "--fork", "--mount-proc", "sh", "-c"])
@@ -815,22 +823,22 @@ fn cleaning_beside_starting_runs_of_another_process_namespace() {
             )
             .arg(program())
             .arg(&location);
-        Running::to_its_end(command, &location);
+        Running::run_to_end(command, &location);
     });
 }
 
 /// Begins runs while this goes on again and again, and expects that all end well and nothing stays.
-fn beside_starting_runs(scene: &Scene, location: &Path, cleaning: impl Fn()) {
+fn beside_starting_runs(test_dir: &TestDir, location: &Path, cleaning: impl Fn()) {
     std::thread::scope(|scope| {
         let runs = scope.spawn(|| {
             for _ in 0..25 {
                 let work = Work {
                     files: 5,
                     transactions: 5,
-                    ..Work::little(location)
+                    ..Work::small(location)
                 };
-                for face in [Run(Posix), Prompt(Raw)] {
-                    face.perform(&work, scene).code(0);
+                for interface in [Run(Posix), Prompt(Raw)] {
+                    interface.perform(&work, test_dir).code(0);
                 }
             }
         });
@@ -853,9 +861,12 @@ fn where_no_name_can_be_given_exclusively() {
     ) {
         return;
     }
-    for face in FACES {
-        let scene = Scene::in_memory();
-        let (backing, location) = (scene.directory("backing"), scene.directory("location"));
+    for interface in INTERFACES {
+        let test_dir = TestDir::in_memory();
+        let (backing, location) = (
+            test_dir.directory("backing"),
+            test_dir.directory("location"),
+        );
         let options = faultfs::Options {
             rename_noreplace: false,
             hard_links: false,
@@ -863,16 +874,19 @@ fn where_no_name_can_be_given_exclusively() {
         };
         let _mounted = faultfs::Passthrough::mount(&backing, &location, options).unwrap();
         write(&location.join("own"), "mine\n", 0o600);
-        face.perform(&Work::little(&location), &scene).code(0);
+        interface
+            .perform(&Work::small(&location), &test_dir)
+            .code(0);
         let work = Work {
             files: 5_000,
             ..Work::long(&location)
         };
-        let running = face.begin(&work, &scene, Moment::Prepare);
-        if face.is_prompt() {
-            face.perform(&Work::little(&location), &scene)
+        let running = interface.begin(&work, &test_dir, Phase::Prepare);
+        if interface.is_prompt() {
+            interface
+                .perform(&Work::small(&location), &test_dir)
                 .code(1)
-                .says("in use");
+                .shows("in use");
         }
         running.kill();
         clean(&location).code(0);
@@ -883,8 +897,8 @@ fn where_no_name_can_be_given_exclusively() {
 /// Contents that look like the run's own in part only: read as a whole they are not.
 #[test]
 fn contents_are_read_far_enough() {
-    let scene = Scene::in_memory();
-    let mut contents = contents_of_the_run(&scene);
+    let test_dir = TestDir::in_memory();
+    let mut contents = contents_of_the_run(&test_dir);
     let visited = visited(Prompt(Stdio), |files| {
         contents[40] ^= 1;
         std::fs::write(files.join("50001"), &contents).unwrap();

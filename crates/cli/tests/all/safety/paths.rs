@@ -5,21 +5,21 @@ use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 
-use crate::support::faces::clean;
-use crate::support::scene::{furnish, set_age};
-use crate::support::{FACES, Face, Moment, Running, Scene, Snapshot, Work};
+use crate::support::interface::clean;
+use crate::support::test_dir::{create_user_files, set_age};
+use crate::support::{INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Work};
 
 /// A run in this location works, and one that was killed there is cleaned.
-fn works(scene: &Scene, location: &Path, said: &Path) {
-    furnish(location);
+fn works(test_dir: &TestDir, location: &Path, said: &Path) {
+    create_user_files(location);
     let before = Snapshot::of(location);
-    for face in FACES {
+    for interface in INTERFACES {
         for subdirectories in [1, 3] {
-            let work = Work::little(said).in_subdirectories(subdirectories);
-            let ended = face.perform(&work, scene);
+            let work = Work::small(said).in_subdirectories(subdirectories);
+            let ended = interface.perform(&work, test_dir);
             ended.code(0);
-            if face.is_prompt() {
-                ended.says("seconds total");
+            if interface.is_prompt() {
+                ended.shows("seconds total");
             }
             before.assert_kept(location, &ended);
         }
@@ -38,19 +38,19 @@ fn with_spaces_and_other_signs() {
         b"no text \xff\xfe",
         b"tab\there",
     ] {
-        let scene = Scene::new();
-        let location = scene.path().join(OsStr::from_bytes(name));
+        let test_dir = TestDir::new();
+        let location = test_dir.path().join(OsStr::from_bytes(name));
         std::fs::create_dir(&location).unwrap();
-        works(&scene, &location, &location);
+        works(&test_dir, &location, &location);
     }
 }
 
 #[test]
 fn relative_and_through_links() {
-    let scene = Scene::new();
-    let location = scene.directory("some/where");
-    std::os::unix::fs::symlink("some", scene.path().join("link")).unwrap();
-    furnish(&location);
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("some/where");
+    std::os::unix::fs::symlink("some", test_dir.path().join("link")).unwrap();
+    create_user_files(&location);
     let before = Snapshot::of(&location);
     for said in [
         "some/where",
@@ -58,8 +58,8 @@ fn relative_and_through_links() {
         "link/where",
         "link/../some/where/.",
     ] {
-        for face in FACES {
-            let ended = face.perform(&Work::little(Path::new(said)), &scene);
+        for interface in INTERFACES {
+            let ended = interface.perform(&Work::small(Path::new(said)), &test_dir);
             ended.code(0);
             before.assert_kept(&location, &ended);
         }
@@ -68,27 +68,27 @@ fn relative_and_through_links() {
 
 #[test]
 fn the_working_directory_is_the_default() {
-    let scene = Scene::new();
-    let location = scene.directory("location");
-    furnish(&location);
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
     for words in [
         &["run", "--quiet"][..],
         &["run", "--storage", "posix"],
         &["../commands"],
     ] {
-        std::fs::write(scene.path().join("commands"), "run\n").unwrap();
-        let mut command = Running::command(crate::support::faces::program());
+        std::fs::write(test_dir.path().join("commands"), "run\n").unwrap();
+        let mut command = Running::command(crate::support::interface::program());
         command.args(words).current_dir(&location);
-        let ended = Running::to_its_end(command, &location);
+        let ended = Running::run_to_end(command, &location);
         ended.code(0);
         before.assert_kept(&location, &ended);
     }
 }
 
 /// A directory below the scene whose path has so many bytes, made part by part.
-fn deep(scene: &Scene, bytes: usize) -> PathBuf {
-    let mut path = scene.path().as_os_str().as_bytes().to_owned();
+fn deep(test_dir: &TestDir, bytes: usize) -> PathBuf {
+    let mut path = test_dir.path().as_os_str().as_bytes().to_owned();
     while path.len() < bytes {
         // A separator and at least one sign; what is left over is never a separator alone.
         let left = bytes - path.len() - 1;
@@ -104,13 +104,13 @@ fn deep(scene: &Scene, bytes: usize) -> PathBuf {
 
 #[test]
 fn of_four_thousand_bytes() {
-    let scene = Scene::new();
-    let location = deep(&scene, 4_000);
-    works(&scene, &location, &location);
-    for face in [FACES[1], FACES[4]] {
+    let test_dir = TestDir::new();
+    let location = deep(&test_dir, 4_000);
+    works(&test_dir, &location, &location);
+    for interface in [INTERFACES[1], INTERFACES[4]] {
         let before = Snapshot::of(&location);
         let work = Work::long_on_disk(&location);
-        let killed = face.begin(&work, &scene, Moment::Prepare).kill();
+        let killed = interface.begin(&work, &test_dir, Phase::Prepare).kill();
         let cleaned = clean(&location);
         cleaned.code(0);
         before.assert_kept(&location, &format!("{killed}\n{cleaned}"));
@@ -120,47 +120,47 @@ fn of_four_thousand_bytes() {
 /// Names of the run's have no room behind the path: known before the first file is made.
 #[test]
 fn too_long() {
-    let refused = |face: Face| if face.is_prompt() { 1 } else { 2 };
-    let scene = Scene::new();
+    let refused = |interface: Interface| if interface.is_prompt() { 1 } else { 2 };
+    let test_dir = TestDir::new();
     // 4,095 bytes are the most that a system call takes: the directory alone, with nothing behind
     // it.
     for bytes in [4_094, 4_095] {
-        let location = deep(&scene, bytes);
+        let location = deep(&test_dir, bytes);
         set_age(&location, 1_000);
         let before = Snapshot::of(&location);
-        for face in FACES {
+        for interface in INTERFACES {
             for subdirectories in [1, 3] {
-                let work = Work::little(&location).in_subdirectories(subdirectories);
-                let ended = face.perform(&work, &scene);
+                let work = Work::small(&location).in_subdirectories(subdirectories);
+                let ended = interface.perform(&work, &test_dir);
                 ended
-                    .code(refused(face))
-                    .says("4096 bytes")
-                    .does_not_say("Creating");
+                    .code(refused(interface))
+                    .shows("4096 bytes")
+                    .does_not_show("Creating");
                 before.assert_kept(&location, &ended);
             }
         }
     }
     // The names of 4 bytes at most fit behind 4,090: of the prompt's runs only, which have nothing
     // between.
-    let location = deep(&scene, 4_090);
+    let location = deep(&test_dir, 4_090);
     let before = Snapshot::of(&location);
-    for face in FACES {
-        let ended = face.perform(&Work::little(&location), &scene);
-        ended.code(if face.is_prompt() { 0 } else { 2 });
+    for interface in INTERFACES {
+        let ended = interface.perform(&Work::small(&location), &test_dir);
+        ended.code(if interface.is_prompt() { 0 } else { 2 });
         before.assert_kept(&location, &ended);
         let longer = Work {
             transactions: 100_000,
-            ..Work::little(&location)
+            ..Work::small(&location)
         };
-        let ended = face.perform(&longer, &scene);
-        ended.code(refused(face)).says("4096 bytes");
+        let ended = interface.perform(&longer, &test_dir);
+        ended.code(refused(interface)).shows("4096 bytes");
         before.assert_kept(&location, &ended);
     }
     // Longer than any call takes.
     let mut beyond = location.into_os_string();
     beyond.push("/beyond".repeat(10));
-    for face in FACES {
-        let ended = face.perform(&Work::little(Path::new(&beyond)), &scene);
-        ended.code(refused(face)).says("4096 bytes");
+    for interface in INTERFACES {
+        let ended = interface.perform(&Work::small(Path::new(&beyond)), &test_dir);
+        ended.code(refused(interface)).shows("4096 bytes");
     }
 }

@@ -5,29 +5,29 @@ use std::path::Path;
 
 use testkit::table;
 
-use crate::support::faces::{postmark, program_for_all};
-use crate::support::scene::{furnish, set_age, set_mode, write};
-use crate::support::{FACES, Face, FileSystem, Running, Scene, Snapshot, Volume, Work};
+use crate::support::interface::{postmark, program_for_all};
+use crate::support::test_dir::{create_user_files, set_age, set_mode, write};
+use crate::support::{FileSystem, INTERFACES, Interface, Running, Snapshot, TestDir, Volume, Work};
 
 /// The exit status of a run that was refused.
-fn refused(face: Face) -> i32 {
-    if face.is_prompt() { 1 } else { 2 }
+fn refused(interface: Interface) -> i32 {
+    if interface.is_prompt() { 1 } else { 2 }
 }
 
 /// The volume has no room for the work: both faces say so and leave it as it is.
-fn has_no_room(location: &Path, scene: &Scene, work: &Work, words: &[&str]) {
-    furnish(location);
+fn has_no_room(location: &Path, test_dir: &TestDir, work: &Work, words: &[&str]) {
+    create_user_files(location);
     let before = Snapshot::of(location);
-    for face in FACES {
-        let ended = face.perform(work, scene);
+    for interface in INTERFACES {
+        let ended = interface.perform(work, test_dir);
         ended
-            .code(refused(face))
-            .says("not enough space on the file system of")
-            .says(&location.display().to_string())
-            .says("--no-room-check")
-            .does_not_say("Creating");
+            .code(refused(interface))
+            .shows("not enough space on the file system of")
+            .shows(&location.display().to_string())
+            .shows("--no-room-check")
+            .does_not_show("Creating");
         for word in words {
-            ended.says(word);
+            ended.shows(word);
         }
         before.assert_kept(location, &ended);
     }
@@ -35,76 +35,79 @@ fn has_no_room(location: &Path, scene: &Scene, work: &Work, words: &[&str]) {
 
 #[test]
 fn no_room_for_the_bytes() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
-    let scene = Scene::new();
-    let location = scene.directory("tmpfs");
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("tmpfs");
     let _memory = Volume::in_memory(&location, "size=2m");
     let work = Work {
         files: 1_000,
         sizes: (3_000, 4_000),
-        ..Work::little(&location)
+        ..Work::small(&location)
     };
-    has_no_room(&location, &scene, &work, &["iB at its peak"]);
+    has_no_room(&location, &test_dir, &work, &["iB at its peak"]);
 
-    let location = scene.directory("ext4");
-    let _disk = Volume::with_image(FileSystem::Ext4, &scene, &location, 16, &[]);
+    let location = test_dir.directory("ext4");
+    let _disk = Volume::with_image(FileSystem::Ext4, &test_dir, &location, 16, &[]);
     let work = Work {
         files: 6_000,
         locations: vec![location.clone()],
         ..work
     };
-    has_no_room(&location, &scene, &work, &["iB at its peak"]);
+    has_no_room(&location, &test_dir, &work, &["iB at its peak"]);
 }
 
 #[test]
 fn no_room_for_the_inodes() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
-    let scene = Scene::new();
-    let location = scene.directory("tmpfs");
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("tmpfs");
     let _memory = Volume::in_memory(&location, "size=64m,nr_inodes=100");
     let work = Work {
         files: 200,
-        ..Work::little(&location)
+        ..Work::small(&location)
     };
-    has_no_room(&location, &scene, &work, &["inodes at its peak"]);
+    has_no_room(&location, &test_dir, &work, &["inodes at its peak"]);
 
-    let location = scene.directory("ext4");
+    let location = test_dir.directory("ext4");
     let options = ["-N", "128", "-b", "1024"];
-    let _disk = Volume::with_image(FileSystem::Ext4, &scene, &location, 16, &options);
+    let _disk = Volume::with_image(FileSystem::Ext4, &test_dir, &location, 16, &options);
     let work = Work {
         locations: vec![location.clone()],
         ..work
     };
-    has_no_room(&location, &scene, &work, &["inodes at its peak"]);
+    has_no_room(&location, &test_dir, &work, &["inodes at its peak"]);
 }
 
 /// Locations on one file system share its room.
 #[test]
 fn locations_on_one_volume_are_added_up() {
-    if !FileSystem::Tmpfs.is_at_hand() {
+    if !FileSystem::Tmpfs.is_available() {
         return;
     }
-    let scene = Scene::new();
-    let point = scene.directory("tmpfs");
+    let test_dir = TestDir::new();
+    let point = test_dir.directory("tmpfs");
     let _memory = Volume::in_memory(&point, "size=4m");
-    let locations = vec![scene.directory("tmpfs/one"), scene.directory("tmpfs/two")];
+    let locations = vec![
+        test_dir.directory("tmpfs/one"),
+        test_dir.directory("tmpfs/two"),
+    ];
     set_age(&point, 1_000);
     let before = Snapshot::of(&point);
-    for face in FACES {
+    for interface in INTERFACES {
         // Half of it would fit.
         let work = Work {
             files: 1_200,
             transactions: 10,
             sizes: (4_000, 4_000),
             locations: locations.clone(),
-            ..Work::little(&point)
+            ..Work::small(&point)
         };
-        let ended = face.perform(&work, &scene);
-        ended.code(refused(face)).says("not enough space");
+        let ended = interface.perform(&work, &test_dir);
+        ended.code(refused(interface)).shows("not enough space");
         before.assert_kept(&point, &ended);
     }
 }
@@ -124,22 +127,22 @@ const GROWING: &str = "
 /// its beginning is certain.
 #[test]
 fn a_pool_that_grows_without_end_has_room_to_begin_with() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
-    let scene = Scene::new();
-    let small = scene.directory("tmpfs");
+    let test_dir = TestDir::new();
+    let small = test_dir.directory("tmpfs");
     let _memory = Volume::in_memory(&small, "size=8m,nr_inodes=500");
-    let disk = scene.directory("ext4");
-    let _disk = Volume::with_image(FileSystem::Ext4, &scene, &disk, 16, &["-N", "512"]);
+    let disk = test_dir.directory("ext4");
+    let _disk = Volume::with_image(FileSystem::Ext4, &test_dir, &disk, 16, &["-N", "512"]);
     for location in [&small, &disk] {
         for [words, told] in table(GROWING) {
             let before = Snapshot::of(location);
             let mut command = postmark("run --quiet");
             command.args(words.split(' ')).arg("--target").arg(location);
-            let ended = Running::to_its_end(command, location);
+            let ended = Running::run_to_end(command, location);
             ended.ends("2 | not enough space on the file system of");
-            ended.says(told);
+            ended.shows(told);
             before.assert_kept(location, &ended);
         }
     }
@@ -147,37 +150,37 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
     let mut command =
         postmark("run --quiet --no-overhead --mix create=1 --files 10 --for 20s --target");
     command.arg(&small);
-    let ended = Running::to_its_end(command, &small);
-    ended.code(1).says("No space left on device");
+    let ended = Running::run_to_end(command, &small);
+    ended.code(1).shows("No space left on device");
 }
 
 /// There is not even room for the manifest. The check, which would have seen it, is left out.
 #[test]
 fn no_room_for_the_first_file() {
-    if !FileSystem::Tmpfs.is_at_hand() {
+    if !FileSystem::Tmpfs.is_available() {
         return;
     }
     for (options, filler_bytes) in [("size=64k", 1 << 20), ("size=64k,nr_inodes=14", 0)] {
-        let scene = Scene::new();
-        let location = scene.directory("location");
+        let test_dir = TestDir::new();
+        let location = test_dir.directory("location");
         let _volume = Volume::in_memory(&location, options);
-        furnish(&location);
+        create_user_files(&location);
         if filler_bytes > 0 {
             // As much as there is.
             let _ = std::fs::write(location.join("filler"), vec![1; filler_bytes]);
         }
         set_age(&location, 1_000);
         let before = Snapshot::of(&location);
-        for face in FACES {
+        for interface in INTERFACES {
             let work = Work {
                 room_check: false,
-                ..Work::little(&location)
+                ..Work::small(&location)
             };
-            let ended = face.perform(&work, &scene);
+            let ended = interface.perform(&work, &test_dir);
             ended
-                .code(refused(face))
-                .says("No space left on device")
-                .says(&location.display().to_string());
+                .code(refused(interface))
+                .shows("No space left on device")
+                .shows(&location.display().to_string());
             before.assert_kept(&location, &ended);
         }
     }
@@ -186,22 +189,22 @@ fn no_room_for_the_first_file() {
 #[test]
 fn a_read_only_file_system() {
     for kind in [FileSystem::Tmpfs, FileSystem::Ext4, FileSystem::Xfs] {
-        if !kind.is_at_hand() {
+        if !kind.is_available() {
             return;
         }
-        let scene = Scene::new();
-        let location = scene.directory("location");
-        let volume = Volume::new(kind, &scene, &location);
-        furnish(&location);
+        let test_dir = TestDir::new();
+        let location = test_dir.directory("location");
+        let volume = Volume::new(kind, &test_dir, &location);
+        create_user_files(&location);
         let before = Snapshot::of(&location);
         volume.make_read_only();
-        for face in FACES {
-            let ended = face.perform(&Work::little(&location), &scene);
+        for interface in INTERFACES {
+            let ended = interface.perform(&Work::small(&location), &test_dir);
             ended
-                .code(refused(face))
-                .says("Read-only file system")
-                .says(&location.display().to_string())
-                .does_not_say("Creating");
+                .code(refused(interface))
+                .shows("Read-only file system")
+                .shows(&location.display().to_string())
+                .does_not_show("Creating");
             before.assert_kept(&location, &ended);
         }
     }
@@ -209,23 +212,25 @@ fn a_read_only_file_system() {
 
 #[test]
 fn a_directory_without_permission() {
-    let Some(scene) = Scene::rooted() else { return };
-    let program = program_for_all(&scene);
-    let location = scene.directory("location");
-    furnish(&location);
+    let Some(test_dir) = TestDir::rooted() else {
+        return;
+    };
+    let program = program_for_all(&test_dir);
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     // May look but not write; may write but not look; neither; may not even pass.
     for mode in [0o755, 0o733, 0o711, 0o700] {
         set_mode(&location, mode);
         let before = Snapshot::of(&location);
-        for face in FACES {
-            let mut command = face.command_of(&program, &Work::little(&location), &scene);
+        for interface in INTERFACES {
+            let mut command = interface.command_of(&program, &Work::small(&location), &test_dir);
             command.uid(65_534).gid(65_534);
-            let ended = Running::to_its_end(command, &location);
+            let ended = Running::run_to_end(command, &location);
             ended
-                .code(refused(face))
-                .says("Permission denied")
-                .says(&location.display().to_string())
-                .does_not_say("Creating");
+                .code(refused(interface))
+                .shows("Permission denied")
+                .shows(&location.display().to_string())
+                .does_not_show("Creating");
             before.assert_kept(&location, &ended);
         }
     }
@@ -235,16 +240,18 @@ fn a_directory_without_permission() {
 /// back, too.
 #[test]
 fn a_directory_of_ones_own_works_without_root() {
-    let Some(scene) = Scene::rooted() else { return };
-    let program = program_for_all(&scene);
-    let location = scene.directory("location");
-    furnish(&location);
+    let Some(test_dir) = TestDir::rooted() else {
+        return;
+    };
+    let program = program_for_all(&test_dir);
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     std::os::unix::fs::chown(&location, Some(65_534), Some(65_534)).unwrap();
     let before = Snapshot::of(&location);
-    for face in FACES {
-        let mut command = face.command_of(&program, &Work::little(&location), &scene);
+    for interface in INTERFACES {
+        let mut command = interface.command_of(&program, &Work::small(&location), &test_dir);
         command.uid(65_534).gid(65_534);
-        let ended = Running::to_its_end(command, &location);
+        let ended = Running::run_to_end(command, &location);
         ended.code(0);
         before.assert_kept(&location, &ended);
     }
@@ -252,24 +259,24 @@ fn a_directory_of_ones_own_works_without_root() {
 
 #[test]
 fn a_location_that_is_no_directory() {
-    let scene = Scene::new();
-    let file = scene.path().join("file");
+    let test_dir = TestDir::new();
+    let file = test_dir.path().join("file");
     write(&file, "mine\n", 0o600);
-    let circle = scene.path().join("circle");
+    let circle = test_dir.path().join("circle");
     std::os::unix::fs::symlink("circle", &circle).unwrap();
     for (location, words) in [
-        (scene.path().join("nowhere"), "No such file or directory"),
+        (test_dir.path().join("nowhere"), "No such file or directory"),
         (file.clone(), "Not a directory"),
         (file.join("inner"), "Not a directory"),
         (circle, "Too many levels of symbolic links"),
     ] {
-        for face in FACES {
-            let ended = face.perform(&Work::little(&location), &scene);
+        for interface in INTERFACES {
+            let ended = interface.perform(&Work::small(&location), &test_dir);
             ended
-                .code(refused(face))
-                .says(words)
-                .says(&location.display().to_string())
-                .does_not_say("Creating");
+                .code(refused(interface))
+                .shows(words)
+                .shows(&location.display().to_string())
+                .does_not_show("Creating");
         }
     }
     assert_eq!(std::fs::read(file).unwrap(), b"mine\n");
@@ -278,18 +285,18 @@ fn a_location_that_is_no_directory() {
 /// Where the second location is refused, the first one is as it was.
 #[test]
 fn one_location_of_two() {
-    let scene = Scene::new();
-    let location = scene.directory("location");
-    furnish(&location);
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
-    for face in FACES {
-        let nowhere = scene.path().join("nowhere");
+    for interface in INTERFACES {
+        let nowhere = test_dir.path().join("nowhere");
         let work = Work {
             locations: vec![location.clone(), nowhere],
-            ..Work::little(&location)
+            ..Work::small(&location)
         };
-        let ended = face.perform(&work, &scene);
-        ended.code(refused(face)).says("nowhere");
+        let ended = interface.perform(&work, &test_dir);
+        ended.code(refused(interface)).shows("nowhere");
         before.assert_kept(&location, &ended);
     }
 }

@@ -8,11 +8,11 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::support::Engine::{Posix, Raw, Stdio as Buffered};
-use crate::support::Face::{Prompt, Run};
-use crate::support::faces::program;
+use crate::support::Interface::{Prompt, Run};
+use crate::support::interface::program;
 use crate::support::running::in_shell;
-use crate::support::scene::{furnish, write};
-use crate::support::{Ended, FACES, Face, Moment, Running, Scene, Snapshot, Work};
+use crate::support::test_dir::{create_user_files, write};
+use crate::support::{Ended, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Work};
 
 /// A stream whose reader is gone.
 fn without_reader() -> Stdio {
@@ -31,21 +31,21 @@ fn redirected(command: &Command, redirections: &str) -> Command {
 }
 
 /// A furnished location, work in it, and what becomes of it with these streams.
-fn performed(face: Face, change: impl FnOnce(Command) -> Command) -> Ended {
-    let scene = Scene::new();
-    let location = scene.directory("location");
-    furnish(&location);
+fn performed(interface: Interface, change: impl FnOnce(Command) -> Command) -> Ended {
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
-    let command = change(face.command(&Work::little(&location), &scene));
-    let ended = Running::to_its_end(command, &location);
+    let command = change(interface.command(&Work::small(&location), &test_dir));
+    let ended = Running::run_to_end(command, &location);
     before.assert_kept(&location, &ended);
     ended
 }
 
 #[test]
 fn standard_output_without_reader() {
-    for face in FACES {
-        let ended = performed(face, |mut command| {
+    for interface in INTERFACES {
+        let ended = performed(interface, |mut command| {
             command.stdout(without_reader());
             command
         });
@@ -56,25 +56,25 @@ fn standard_output_without_reader() {
         command.stdout(without_reader());
         command
     })
-    .says("cannot write the report to standard output");
+    .shows("cannot write the report to standard output");
 }
 
 #[test]
 fn standard_output_that_is_full() {
-    for face in FACES {
-        let ended = performed(face, |mut command| {
+    for interface in INTERFACES {
+        let ended = performed(interface, |mut command| {
             command.stdout(full());
             command
         });
-        ended.code(1).says("No space left on device");
+        ended.code(1).shows("No space left on device");
     }
 }
 
 /// Whoever closes standard output wants none: the run is performed.
 #[test]
 fn standard_output_that_is_closed() {
-    for face in FACES {
-        let ended = performed(face, |command| redirected(&command, ">&-"));
+    for interface in INTERFACES {
+        let ended = performed(interface, |command| redirected(&command, ">&-"));
         ended
             .code(0)
             .assert(ended.output.is_empty(), "it says something");
@@ -83,28 +83,28 @@ fn standard_output_that_is_closed() {
 
 #[test]
 fn standard_error_that_takes_nothing() {
-    for face in FACES {
-        performed(face, |mut command| {
+    for interface in INTERFACES {
+        performed(interface, |mut command| {
             command.stderr(without_reader());
             command
         })
         .code(0);
-        performed(face, |mut command| {
+        performed(interface, |mut command| {
             command.stderr(full());
             command
         })
         .code(0);
-        performed(face, |command| redirected(&command, "2>&-")).code(0);
-        performed(face, |command| redirected(&command, "<&- >&- 2>&-")).code(0);
+        performed(interface, |command| redirected(&command, "2>&-")).code(0);
+        performed(interface, |command| redirected(&command, "<&- >&- 2>&-")).code(0);
     }
     // And where there is something to complain of.
     for redirections in ["2>&-", ">&- 2>&-", "2>/dev/full"] {
-        let scene = Scene::new();
-        for face in FACES {
-            let work = Work::little(&scene.path().join("nowhere"));
-            let command = redirected(&face.command(&work, &scene), redirections);
-            let ended = Running::to_its_end(command, scene.path());
-            ended.code(if face.is_prompt() { 1 } else { 2 });
+        let test_dir = TestDir::new();
+        for interface in INTERFACES {
+            let work = Work::small(&test_dir.path().join("nowhere"));
+            let command = redirected(&interface.command(&work, &test_dir), redirections);
+            let ended = Running::run_to_end(command, test_dir.path());
+            ended.code(if interface.is_prompt() { 1 } else { 2 });
         }
     }
 }
@@ -112,17 +112,17 @@ fn standard_error_that_takes_nothing() {
 /// The reader goes while the run goes on.
 #[test]
 fn a_reader_that_goes_away() {
-    for face in [Prompt(Buffered), Prompt(Raw), Run(Posix)] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+    for interface in [Prompt(Buffered), Prompt(Raw), Run(Posix)] {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
         let work = Work::long_on_disk(&location);
         let (ours, theirs) = UnixStream::pair().unwrap();
-        let mut command = face.command(&work, &scene);
+        let mut command = interface.command(&work, &test_dir);
         command.stdout(OwnedFd::from(ours));
         let mut running = Running::start(command, &location);
-        face.wait_for(&mut running, &work, Moment::Prepare);
+        interface.wait_for(&mut running, &work, Phase::Prepare);
         drop(theirs);
         let ended = running.finish();
         ended.code(1);
@@ -132,52 +132,52 @@ fn a_reader_that_goes_away() {
 
 #[test]
 fn a_cleaning_that_cannot_be_told_is_done() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
-    furnish(&location);
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
     let work = Work::long_on_disk(&location);
-    Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    Prompt(Raw).begin(&work, &test_dir, Phase::Prepare).kill();
     let mut command = Running::command(program());
     command.arg("clean").arg(&location).stdout(full());
-    let ended = Running::to_its_end(command, &location);
-    ended.code(1).says("No space left on device");
+    let ended = Running::run_to_end(command, &location);
+    ended.code(1).shows("No space left on device");
     before.assert_kept(&location, &ended);
 }
 
 /// A file for the report that cannot be written is found before the run.
 #[test]
 fn an_output_file_that_cannot_be_written() {
-    let scene = Scene::new();
-    let location = scene.directory("location");
-    furnish(&location);
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let before = Snapshot::of(&location);
-    let work = Work::little(&location);
+    let work = Work::small(&location);
     let attempt = |output: &Path| {
-        let mut command = Run(Raw).command(&work, &scene);
+        let mut command = Run(Raw).command(&work, &test_dir);
         command.arg("--force").arg("--output").arg(output);
-        let ended = Running::to_its_end(command, &location);
+        let ended = Running::run_to_end(command, &location);
         before.assert_kept(&location, &ended);
         ended
     };
     for output in [
-        scene.path().join("nowhere/report"),
-        scene.path().to_owned(),
+        test_dir.path().join("nowhere/report"),
+        test_dir.path().to_owned(),
         location.join("notes.txt/report"),
     ] {
         let ended = attempt(&output);
         ended
             .code(2)
-            .says(&output.display().to_string())
-            .says("--output")
+            .shows(&output.display().to_string())
+            .shows("--output")
             .assert(ended.output.is_empty(), "it reports");
     }
     // This one is found out only at the end.
     attempt(Path::new("/dev/full"))
         .code(1)
-        .says("cannot write the report to /dev/full");
+        .shows("cannot write the report to /dev/full");
     // And this one can be written.
-    let report = scene.path().join("report");
+    let report = test_dir.path().join("report");
     write(&report, &"an older report\n".repeat(10_000), 0o600);
     attempt(&report).code(0);
     let text = std::fs::read_to_string(&report).unwrap();
@@ -187,8 +187,8 @@ fn an_output_file_that_cannot_be_written() {
 /// Lines that cannot be written are told once, when the run is over; who reads them may go.
 #[test]
 fn lines_of_live_that_cannot_be_written_end_the_run_with_1() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let command = |live: &str| {
         let mut command = Running::command(program());
         command
@@ -207,30 +207,30 @@ fn lines_of_live_that_cannot_be_written_end_the_run_with_1() {
             .arg(&location);
         command
     };
-    let ended = Running::to_its_end(command("/dev/full"), &location);
+    let ended = Running::run_to_end(command("/dev/full"), &location);
     ended.ends("1 | cannot write --live to /dev/full: No space left on device | transactions/s");
     let mut gone = command("-");
     gone.arg("--output")
-        .arg(scene.path().join("report"))
+        .arg(test_dir.path().join("report"))
         .stdout(without_reader());
-    Running::to_its_end(gone, &location).code(0);
+    Running::run_to_end(gone, &location).code(0);
     assert_eq!(crate::support::names(&location).unwrap(), [] as [&str; 0]);
 }
 
 /// A run that is refused leaves the file for its report as it was: old, or not there, or a link.
 #[test]
 fn a_refused_run_leaves_its_output_file() {
-    let scene = Scene::new();
-    let place = scene.directory("place");
+    let test_dir = TestDir::new();
+    let place = test_dir.directory("place");
     write(&place.join("old"), "an older report\n", 0o600);
     std::os::unix::fs::symlink("old", place.join("link")).unwrap();
     std::os::unix::fs::symlink("not-yet", place.join("dangling")).unwrap();
     let before = Snapshot::of(&place);
-    let work = Work::little(&scene.path().join("nowhere"));
+    let work = Work::small(&test_dir.path().join("nowhere"));
     for name in ["old", "new", "link", "dangling"] {
-        let mut command = Run(Raw).command(&work, &scene);
+        let mut command = Run(Raw).command(&work, &test_dir);
         command.arg("--force").arg("--output").arg(place.join(name));
-        let ended = Running::to_its_end(command, &place);
+        let ended = Running::run_to_end(command, &place);
         ended.code(2);
         before.assert_kept_but_for_directories(&place, &ended);
     }
@@ -239,8 +239,8 @@ fn a_refused_run_leaves_its_output_file() {
 /// Whoever closes the pipe has read what it wants, as in `postmark schema | head -1`.
 #[test]
 fn what_can_be_shown_again_ends_quietly_without_reader() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     for words in [
         &["schema"][..],
         &["published", "list"],
@@ -250,7 +250,7 @@ fn what_can_be_shown_again_ends_quietly_without_reader() {
     ] {
         let mut command = Running::command(program());
         command.args(words).stdout(without_reader());
-        let ended = Running::to_its_end(command, &location);
+        let ended = Running::run_to_end(command, &location);
         ended.code(0);
         ended.assert(ended.errors.is_empty(), "it complains");
     }

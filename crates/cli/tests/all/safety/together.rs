@@ -2,28 +2,28 @@
 //! whose files would be the same, the second one refuses and the first one does not notice.
 
 use crate::support::Engine::{Posix, Raw, Stdio};
-use crate::support::Face::{Prompt, Run};
-use crate::support::scene::furnish;
-use crate::support::{FACES, Moment, Scene, Snapshot, Work};
+use crate::support::Interface::{Prompt, Run};
+use crate::support::test_dir::create_user_files;
+use crate::support::{INTERFACES, Phase, Snapshot, TestDir, Work};
 
 #[test]
 fn at_the_prompt_the_second_one_refuses() {
     for (first, second) in [(Stdio, Raw), (Raw, Stdio)] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
         let work = Work::long(&location);
-        let running = Prompt(first).begin(&work, &scene, Moment::Prepare);
+        let running = Prompt(first).begin(&work, &test_dir, Phase::Prepare);
         // With subdirectories, so that no name of the first one is in the way of the second.
-        let other = Work::little(&location).in_subdirectories(3);
-        let refused = Prompt(second).perform(&other, &scene);
+        let other = Work::small(&location).in_subdirectories(3);
+        let refused = Prompt(second).perform(&other, &test_dir);
         refused.ends("1 | is in use by another run of postmark");
         refused
-            .says(&format!("process {}", running.worker()))
-            .does_not_say("Creating");
+            .shows(&format!("process {}", running.worker()))
+            .does_not_show("Creating");
         let ended = running.finish();
-        ended.code(0).says("seconds total");
+        ended.code(0).shows("seconds total");
         before.assert_kept(&location, &ended);
     }
 }
@@ -35,13 +35,13 @@ fn with_directories_of_their_own_both_are_fine() {
         (Run(Stdio), Prompt(Raw)),
         (Prompt(Stdio), Run(Raw)),
     ] {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
         let work = Work::long(&location);
-        let running = first.begin(&work, &scene, Moment::Prepare);
-        let beside = second.perform(&Work::little(&location), &scene);
+        let running = first.begin(&work, &test_dir, Phase::Prepare);
+        let beside = second.perform(&Work::small(&location), &test_dir);
         beside.code(0);
         let ended = running.finish();
         ended.code(0);
@@ -53,34 +53,34 @@ fn with_directories_of_their_own_both_are_fine() {
 /// After a killed run nothing is begun over its leavings: the prompt says what to do.
 #[test]
 fn a_killed_run_is_to_be_cleaned_first() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let work = Work::long_on_disk(&location);
-    Prompt(Raw).begin(&work, &scene, Moment::Prepare).kill();
+    Prompt(Raw).begin(&work, &test_dir, Phase::Prepare).kill();
     let before = Snapshot::of(&location);
-    let refused = Prompt(Raw).perform(&work, &scene);
+    let refused = Prompt(Raw).perform(&work, &test_dir);
     refused
         .code(1)
-        .says(&format!("postmark clean {}", location.display()));
+        .shows(&format!("postmark clean {}", location.display()));
     before.assert_kept(&location, &refused);
 }
 
 /// One directory named twice by one run is one directory.
 #[test]
 fn one_location_named_twice() {
-    for face in FACES {
+    for interface in INTERFACES {
         for subdirectories in [1, 4] {
-            let scene = Scene::in_memory();
-            let location = scene.directory("location");
-            furnish(&location);
+            let test_dir = TestDir::in_memory();
+            let location = test_dir.directory("location");
+            create_user_files(&location);
             let before = Snapshot::of(&location);
             let mut again = location.clone().into_os_string();
             again.push("/../location/");
             let work = Work {
                 locations: vec![location.clone(), again.into()],
-                ..Work::little(&location).in_subdirectories(subdirectories)
+                ..Work::small(&location).in_subdirectories(subdirectories)
             };
-            let ended = face.perform(&work, &scene);
+            let ended = interface.perform(&work, &test_dir);
             ended.code(0);
             before.assert_kept(&location, &ended);
         }

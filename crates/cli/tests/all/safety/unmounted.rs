@@ -6,17 +6,25 @@ use std::path::Path;
 use std::process::{self, Command};
 
 use crate::support::Engine::{Raw, Stdio};
-use crate::support::Face::Prompt;
-use crate::support::faces::own_directories;
-use crate::support::scene::{furnish, furnish_with_our_names, set_age, write};
+use crate::support::Interface::Prompt;
+use crate::support::interface::own_directories;
+use crate::support::test_dir::{
+    create_user_files, create_user_files_with_our_names, set_age, write,
+};
 use crate::support::{
-    Ended, FACES, Face, FileSystem, Moment, Running, Scene, Snapshot, Volume, Work, is_root,
+    Ended, FileSystem, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Volume, Work,
+    is_root,
 };
 
 /// Everything about one run whose file system goes away in a phase.
-fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl Fn(&Path)) -> Ended {
+fn goes_away(
+    interface: Interface,
+    phase: Phase,
+    subdirectories: u32,
+    beneath_it: impl Fn(&Path),
+) -> Ended {
     goes_away_from(
-        |work, scene| face.begin(work, scene, moment),
+        |work, test_dir| interface.begin(work, test_dir, phase),
         subdirectories,
         beneath_it,
     )
@@ -24,76 +32,83 @@ fn goes_away(face: Face, moment: Moment, subdirectories: u32, beneath_it: impl F
 
 /// Everything about one run, begun somehow, whose file system goes away.
 fn goes_away_from(
-    begin: impl Fn(&Work, &Scene) -> Running,
+    begin: impl Fn(&Work, &TestDir) -> Running,
     subdirectories: u32,
     beneath_it: impl Fn(&Path),
 ) -> Ended {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     beneath_it(&location);
     let beneath = Snapshot::of(&location);
-    let mut volume = Volume::new(FileSystem::Ext4, &scene, &location);
-    furnish(&location);
+    let mut volume = Volume::new(FileSystem::Ext4, &test_dir, &location);
+    create_user_files(&location);
     let before = Snapshot::of(&location);
     let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
-    let running = begin(&work, &scene);
+    let running = begin(&work, &test_dir);
     volume.unmount_lazily();
     let ended = running.finish();
     ended.ends("1 | unmounted | PARTIAL");
     ended
-        .does_not_say("somebody else")
-        .does_not_say("cannot be removed");
+        .does_not_show("somebody else")
+        .does_not_show("cannot be removed");
     beneath.assert_kept(&location, &ended);
     volume.mount();
     before.assert_kept(&location, &ended);
     ended
 }
 
-fn goes_away_in(moment: Moment) {
-    if !FileSystem::Ext4.is_at_hand() {
+fn goes_away_in(phase: Phase) {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
-    for face in FACES {
+    for interface in INTERFACES {
         for subdirectories in [1, 5] {
-            goes_away(face, moment, subdirectories, furnish_with_our_names);
+            goes_away(
+                interface,
+                phase,
+                subdirectories,
+                create_user_files_with_our_names,
+            );
         }
     }
 }
 
 #[test]
 fn in_prepare() {
-    goes_away_in(Moment::Prepare);
+    goes_away_in(Phase::Prepare);
 }
 
 #[test]
 fn in_transactions() {
-    goes_away_in(Moment::Transactions);
+    goes_away_in(Phase::Transactions);
 }
 
 #[test]
 fn in_delete() {
-    goes_away_in(Moment::Delete);
+    goes_away_in(Phase::Delete);
 }
 
 /// The run hears late of the change, and goes on for as long: nothing of that is made or met at the
 /// path.
 #[test]
 fn nothing_is_made_beneath() {
-    if !FileSystem::Ext4.is_at_hand() {
+    if !FileSystem::Ext4.is_available() {
         return;
     }
-    for face in [Prompt(Stdio), Prompt(Raw)] {
-        let begin = |work: &Work, scene: &Scene| {
-            let mut running =
-                Running::start(late_to_hear(&face.command(work, scene)), &work.locations[0]);
-            face.wait_for(&mut running, work, Moment::Prepare);
+    for interface in [Prompt(Stdio), Prompt(Raw)] {
+        let begin = |work: &Work, test_dir: &TestDir| {
+            let mut running = Running::start(
+                late_to_hear(&interface.command(work, test_dir)),
+                &work.locations[0],
+            );
+            interface.wait_for(&mut running, work, Phase::Prepare);
             running
         };
         let ended = goes_away_from(begin, 1, |location| {
             write(&location.join("own"), "mine\n", 0o600);
             set_age(location, 1_000);
         });
-        ended.does_not_say("not removed");
+        ended.does_not_show("not removed");
     }
 }
 
@@ -122,23 +137,26 @@ fn late_to_hear(command: &Command) -> Command {
 /// While the subdirectories are made, that is what happens to them.
 #[test]
 fn no_directories_are_made_beneath() {
-    if !FileSystem::Tmpfs.is_at_hand() {
+    if !FileSystem::Tmpfs.is_available() {
         return;
     }
-    let scene = Scene::new();
-    let location = scene.directory("location");
-    furnish(&location);
+    let test_dir = TestDir::new();
+    let location = test_dir.directory("location");
+    create_user_files(&location);
     let beneath = Snapshot::of(&location);
-    let mut volume = Volume::new(FileSystem::Tmpfs, &scene, &location);
+    let mut volume = Volume::new(FileSystem::Tmpfs, &test_dir, &location);
     let work = Work {
         subdirectories: 100_000,
-        ..Work::little(&location)
+        ..Work::small(&location)
     };
-    let mut running = Running::start(Prompt(Raw).command(&work, &scene), &location);
+    let mut running = Running::start(Prompt(Raw).command(&work, &test_dir), &location);
     running.until("some directories", |_| location.join("s100").exists());
     volume.unmount_lazily();
     let ended = running.finish();
-    ended.code(1).says("unmounted").does_not_say("not removed");
+    ended
+        .code(1)
+        .shows("unmounted")
+        .does_not_show("not removed");
     beneath.assert_kept(&location, &ended);
 }
 
@@ -148,19 +166,19 @@ fn something_is_mounted_over_it() {
     if !is_root() {
         return;
     }
-    for face in FACES {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+    for interface in INTERFACES {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
-        let other = scene.directory("other");
-        furnish_with_our_names(&other);
+        let other = test_dir.directory("other");
+        create_user_files_with_our_names(&other);
         let others = Snapshot::of(&other);
         let work = Work::long(&location);
-        let running = face.begin(&work, &scene, Moment::Prepare);
+        let running = interface.begin(&work, &test_dir, Phase::Prepare);
         let mut over = Volume::bound(&other, &location);
         let ended = running.finish();
-        ended.code(1).says("location").says("PARTIAL");
+        ended.code(1).shows("location").shows("PARTIAL");
         others.assert_kept(&other, &ended);
         over.unmount();
         before.assert_kept(&location, &ended);
@@ -171,21 +189,21 @@ fn something_is_mounted_over_it() {
 /// root.
 #[test]
 fn another_directory_takes_its_place() {
-    for face in FACES {
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
-        furnish(&location);
+    for interface in INTERFACES {
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
-        let other = scene.directory("other");
-        furnish_with_our_names(&other);
+        let other = test_dir.directory("other");
+        create_user_files_with_our_names(&other);
         let others = Snapshot::of(&other);
         let work = Work::long(&location);
-        let running = face.begin(&work, &scene, Moment::Prepare);
-        let away = scene.path().join("away");
+        let running = interface.begin(&work, &test_dir, Phase::Prepare);
+        let away = test_dir.path().join("away");
         std::fs::rename(&location, &away).unwrap();
         std::fs::rename(&other, &location).unwrap();
         let ended = running.finish();
-        ended.code(1).says("it was moved").says("PARTIAL");
+        ended.code(1).shows("it was moved").shows("PARTIAL");
         others.assert_kept(&location, &ended);
         before.assert_kept(&away, &ended);
     }
@@ -195,46 +213,49 @@ fn another_directory_takes_its_place() {
 /// location.
 #[test]
 fn a_newer_directory_takes_its_place() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let work = Work::long(&location);
-    let mut running = Prompt(Raw).begin(&work, &scene, Moment::Prepare);
-    let other = scene.directory("other");
-    furnish_with_our_names(&other);
+    let mut running = Prompt(Raw).begin(&work, &test_dir, Phase::Prepare);
+    let other = test_dir.directory("other");
+    create_user_files_with_our_names(&other);
     let others = Snapshot::of(&other);
     // The next look is at the border of the phases.
-    Prompt(Raw).wait_for(&mut running, &work, Moment::Transactions);
-    std::fs::rename(&location, scene.path().join("away")).unwrap();
+    Prompt(Raw).wait_for(&mut running, &work, Phase::Transactions);
+    std::fs::rename(&location, test_dir.path().join("away")).unwrap();
     std::fs::rename(&other, &location).unwrap();
     let ended = running.finish();
-    ended.code(1).says("it was moved");
+    ended.code(1).shows("it was moved");
     others.assert_kept(&location, &ended);
 }
 
 /// Files beneath with the names of the whole pool: the worst that can lie there. None is met.
 #[test]
 fn a_whole_pool_beneath() {
-    if !FileSystem::Tmpfs.is_at_hand() {
+    if !FileSystem::Tmpfs.is_available() {
         return;
     }
-    for (face, moment) in [
-        (Prompt(Stdio), Moment::Transactions),
-        (Prompt(Raw), Moment::Delete),
-        (Prompt(Stdio), Moment::Prepare),
+    for (interface, phase) in [
+        (Prompt(Stdio), Phase::Transactions),
+        (Prompt(Raw), Phase::Delete),
+        (Prompt(Stdio), Phase::Prepare),
     ] {
         // Tens of thousands of files, one after the other.
-        let scene = Scene::in_memory();
-        let location = scene.directory("location");
+        let test_dir = TestDir::in_memory();
+        let location = test_dir.directory("location");
         let work = Work::long_on_disk(&location);
         for number in 1..=work.files + work.transactions {
             std::fs::write(location.join(number.to_string()), "mine\n").unwrap();
         }
         let beneath = Snapshot::of(&location);
-        let mut volume = Volume::new(FileSystem::Tmpfs, &scene, &location);
-        let running = face.begin(&work, &scene, moment);
+        let mut volume = Volume::new(FileSystem::Tmpfs, &test_dir, &location);
+        let running = interface.begin(&work, &test_dir, phase);
         volume.unmount_lazily();
         let ended = running.finish();
-        ended.code(1).says("unmounted").does_not_say("not removed");
+        ended
+            .code(1)
+            .shows("unmounted")
+            .does_not_show("not removed");
         beneath.assert_kept(&location, &ended);
     }
 }
@@ -244,14 +265,14 @@ fn a_whole_pool_beneath() {
 /// removed.
 #[test]
 fn young_files_that_take_its_place_stay() {
-    for face in FACES {
-        for moment in [Moment::Prepare, Moment::Transactions] {
-            let scene = Scene::in_memory();
-            let location = scene.directory("mail");
+    for interface in INTERFACES {
+        for phase in [Phase::Prepare, Phase::Transactions] {
+            let test_dir = TestDir::in_memory();
+            let location = test_dir.directory("mail");
             let before = Snapshot::of(&location);
             let work = Work::long(&location);
-            let running = face.begin(&work, &scene, moment);
-            let away = scene.path().join("mail.old");
+            let running = interface.begin(&work, &test_dir, phase);
+            let away = test_dir.path().join("mail.old");
             std::fs::rename(&location, &away).unwrap();
             std::fs::create_dir(&location).unwrap();
             // Of a run's own directory the name is taken over, too.
@@ -270,7 +291,7 @@ fn young_files_that_take_its_place_stay() {
             let guests = Snapshot::of(&location);
             let ended = running.finish();
             ended.ends("1 | it was moved | PARTIAL");
-            ended.does_not_say("beneath");
+            ended.does_not_show("beneath");
             guests.assert_kept(&location, &ended);
             before.assert_kept(&away, &ended);
         }

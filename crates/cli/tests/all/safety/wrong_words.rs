@@ -3,31 +3,31 @@
 
 use testkit::rows;
 
-use crate::support::faces::postmark;
-use crate::support::scene::{furnish, write};
-use crate::support::{Ended, Running, Scene, Snapshot};
+use crate::support::interface::postmark;
+use crate::support::test_dir::{create_user_files, write};
+use crate::support::{Ended, Running, Snapshot, TestDir};
 
 /// A location and files for configurations beside it; words are said in the location.
 pub struct Place {
-    pub scene: Scene,
+    pub test_dir: TestDir,
     before: Snapshot,
 }
 
 impl Place {
     pub fn new() -> Self {
-        let scene = Scene::new();
-        let location = scene.directory("location");
-        furnish(&location);
+        let test_dir = TestDir::new();
+        let location = test_dir.directory("location");
+        create_user_files(&location);
         let before = Snapshot::of(&location);
-        Self { scene, before }
+        Self { test_dir, before }
     }
 
     /// The program with words that have no blanks in them.
     pub fn say(&self, words: &str) -> Ended {
-        let location = self.scene.path().join("location");
+        let location = self.test_dir.path().join("location");
         let mut command = postmark(words);
         command.current_dir(&location);
-        let ended = Running::to_its_end(command, &location);
+        let ended = Running::run_to_end(command, &location);
         self.before.assert_kept(&location, &ended);
         ended
     }
@@ -55,7 +55,7 @@ impl Place {
 
     /// The file `config.toml`.
     pub fn configure(&self, text: &str) {
-        write(&self.scene.path().join("config.toml"), text, 0o644);
+        write(&self.test_dir.path().join("config.toml"), text, 0o644);
     }
 
     /// The same of configuration files, with `\\n` for the end of a line; some words are told of
@@ -64,7 +64,7 @@ impl Place {
         for row in rows(table) {
             self.configure(&row[0].replace("\\n", "\n"));
             let ended = self.say("run --config ../config.toml");
-            ended.code(2).says(of_all);
+            ended.code(2).shows(of_all);
             for told in &row[1..] {
                 ended.assert(
                     ended.errors.contains(told),
@@ -149,10 +149,10 @@ fn numbers() {
             let ended = place.say(&format!("run --target . --{option}={value}"));
             ended
                 .code(2)
-                .says(&format!("--{option}"))
-                .says(&format!("'{value}'"));
+                .shows(&format!("--{option}"))
+                .shows(&format!("'{value}'"));
             for word in OF_LIBRARIES.split(',') {
-                ended.does_not_say(word);
+                ended.does_not_show(word);
             }
             let mut expected = "write,use,expected,whole number,possible values".split(',');
             ended.assert(
@@ -164,14 +164,14 @@ fn numbers() {
         for value in ["[\"x\"]", "\"x\"", "1979-05-27"] {
             place.configure(&format!("{option} = {value}\n"));
             let ended = place.say("run --config ../config.toml");
-            ended.code(2).says("line 1").says(option);
+            ended.code(2).shows("line 1").shows(option);
             for word in OF_LIBRARIES.split(',') {
-                ended.does_not_say(word);
+                ended.does_not_show(word);
             }
         }
     }
     for words in ["list --limit some", "list --limit="] {
-        place.say(words).code(2).says("expected a whole number");
+        place.say(words).code(2).shows("expected a whole number");
     }
 }
 
@@ -223,9 +223,13 @@ fn configuration_files() {
     let place = Place::new();
     place.refuses_all_files(WRONG_FILES, "config.toml");
     // A whole configuration file, and one that is no text.
-    std::fs::write(place.scene.path().join("config.toml"), b"files = 1\xff\n").unwrap();
+    std::fs::write(
+        place.test_dir.path().join("config.toml"),
+        b"files = 1\xff\n",
+    )
+    .unwrap();
     let words = "run --config ../config.toml";
-    place.say(words).code(2).says("config.toml");
+    place.say(words).code(2).shows("config.toml");
     place.configure("files = 20\nseed = 7\n");
     place.say(words).code(0);
 }
@@ -235,7 +239,7 @@ fn configuration_files() {
 #[test]
 fn wrong_values_at_the_prompt() {
     let place = Place::new();
-    let commands = place.scene.path().join("commands");
+    let commands = place.test_dir.path().join("commands");
     for line in [
         "set size 0 5000",
         "set number 0",
@@ -255,6 +259,6 @@ fn wrong_values_at_the_prompt() {
             0o644,
         );
         let ended = place.say("../commands");
-        ended.code(0).says("Error:").says("seconds total");
+        ended.code(0).shows("Error:").shows("seconds total");
     }
 }

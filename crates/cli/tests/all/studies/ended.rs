@@ -50,14 +50,14 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
             lab.is_clean(&[], &cleaned);
         }
     }
-    let ended = lab.says("study --resume");
+    let ended = lab.shows("study --resume");
     ended.ends("0 | runs of this study are in the archive already");
     lab.is_complete(2, 12);
     let cleaned = lab.cleans();
     lab.is_clean(&[], &cleaned);
     // All is there: nothing is run again.
     let before = lab.listed().len();
-    let again = lab.says("study --resume");
+    let again = lab.shows("study --resume");
     again.code(0);
     assert_eq!(lab.listed().len(), before, "{again}");
     lab.is_clean(&[], &again);
@@ -88,14 +88,14 @@ fn an_interrupted_study_puts_away_what_it_made_and_goes_on() {
         let ended = running.finish();
         let id = lab.complete()[0].0.study.clone();
         let archive = lab.archive.display();
-        ended.code(code).says(&format!(
+        ended.code(code).shows(&format!(
             "'postmark study --resume {id} --archive {archive}' continues this study"
         ));
         lab.is_clean(&[], &ended);
     }
     let before = lab.complete().len();
-    let ended = lab.says("study --resume");
-    ended.code(0).says(&format!(
+    let ended = lab.shows("study --resume");
+    ended.code(0).shows(&format!(
         "{before} runs of this study are in the archive already"
     ));
     lab.is_complete(3, 4);
@@ -111,11 +111,11 @@ fn a_study_that_is_interrupted_in_its_first_run_goes_on_too() {
     running.until("its first run", |_| !lab.listed().is_empty());
     running.send(Signal::INT);
     let ended = running.finish();
-    ended.code(130).says("continues this study");
+    ended.code(130).shows("continues this study");
     assert!(lab.complete().is_empty());
     lab.is_clean(&[], &ended);
     let mut running = lab.start("study --resume");
     running.until("its run", |_| lab.listed().len() == 2);
     running.send(Signal::INT);
-    running.finish().code(130).says("continues this study");
+    running.finish().code(130).shows("continues this study");
 }

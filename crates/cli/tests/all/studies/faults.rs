@@ -38,7 +38,7 @@ fn a_full_target_stops_a_study_until_there_is_room() {
     let before = lab.complete().len();
     lab.row("study --resume | 1 | continues this study");
     make_room(&lab.path("b"));
-    let ended = lab.says("study --resume");
+    let ended = lab.shows("study --resume");
     ended.code(0);
     assert!(lab.complete().len() > before);
     lab.is_complete(4, 3);
@@ -51,7 +51,7 @@ fn a_full_archive_stops_a_study_until_there_is_room() {
         return;
     }
     let mut lab = Lab::new();
-    let directory = lab.scene.directory("archived");
+    let directory = lab.test_dir.directory("archived");
     let volume = Volume::in_memory(&directory, "size=24m");
     lab.archive = directory.join("archive.db");
     let mut running = lab.start(&format!("study {LITTLE} --blocks 6 --target a --target b"));
@@ -61,7 +61,7 @@ fn a_full_archive_stops_a_study_until_there_is_room() {
     ended.ends("1 | the study stopped | full | --archive");
     lab.is_clean(&[&volume], &ended);
     make_room(&directory);
-    let ended = lab.says("study --resume");
+    let ended = lab.shows("study --resume");
     ended.code(0);
     lab.is_complete(6, 3);
     lab.is_clean(&[&volume], &ended);
@@ -82,11 +82,11 @@ fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
     fill(&images);
     let ended = running.finish();
     ended.ends("1 | the study stopped | No space left on device");
-    ended.says("continues this study");
+    ended.shows("continues this study");
     let left = names(&images).unwrap();
     assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
     make_room(&images);
-    let ended = lab.says("study --resume");
+    let ended = lab.shows("study --resume");
     ended.code(0);
     lab.is_complete(2, 3);
     lab.is_clean(&[&volume], &ended);
@@ -98,13 +98,13 @@ fn images_without_room_for_all_of_them_are_refused_before_one_is_made() {
     let Some(lab) = Lab::rooted() else { return };
     let volume = Volume::in_memory(&lab.path("images"), "size=48m");
     let (one, other) = (lab.made("ext4", "32MiB"), lab.made("ext3", "32MiB"));
-    let ended = lab.says(&format!(
+    let ended = lab.shows(&format!(
         "study {LITTLE} --blocks 1 --target {one} --target {other}"
     ));
-    ended.code(2).says("no room").does_not_say("run 1 of");
+    ended.code(2).shows("no room").does_not_show("run 1 of");
     lab.is_clean(&[&volume], &ended);
     assert!(!lab.archive.exists());
-    lab.says(&format!(
+    lab.shows(&format!(
         "study {LITTLE} --blocks 1 --target {one} --target a"
     ))
     .code(0);
@@ -124,11 +124,11 @@ fn a_mount_that_disappears_stops_a_study_until_it_is_back() {
     let ended = running.finish();
     ended.ends("1 | the study stopped | mount | continues this study");
     lab.is_clean(&[], &ended);
-    let ended = lab.says("study --resume");
+    let ended = lab.shows("study --resume");
     ended.ends("1 | mount that again | continues this study");
     lab.is_clean(&[], &ended);
     let volume = Volume::in_memory(&lab.path("b"), "size=24m");
-    let ended = lab.says("study --resume");
+    let ended = lab.shows("study --resume");
     ended.code(0);
     lab.is_complete(3, 3);
     lab.is_clean(&[&volume], &ended);

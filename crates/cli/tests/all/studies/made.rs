@@ -7,10 +7,10 @@ use std::process::{Child, Command};
 use std::time::{Duration, Instant};
 
 use rustix::process::Signal;
-use testkit::Says;
+use testkit::Shows;
 
 use super::{LITTLE, Lab};
-use crate::support::scene::set_mode;
+use crate::support::test_dir::set_mode;
 use crate::support::{Running, names};
 
 /// A study that goes on for a while on its first target.
@@ -32,10 +32,10 @@ impl Lab {
         let mut left = names(&self.path("images")).unwrap();
         left.sort();
         assert_eq!(left, expected);
-        let place = self.scene.path().to_str().unwrap().to_owned();
+        let place = self.test_dir.path().to_str().unwrap().to_owned();
         let mounts = fs::read("/proc/self/mounts").unwrap();
         let mounts = String::from_utf8_lossy(&mounts);
-        mounts.does_not_say(&place);
+        mounts.does_not_show(&place);
     }
 }
 
@@ -88,17 +88,17 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
                 running.kill();
                 let began = Instant::now();
                 // A program that it had started may hold the lock for a moment.
-                let clean = || lab.says(&format!("clean {}", old.display()));
+                let clean = || lab.shows(&format!("clean {}", old.display()));
                 let mut ended = clean();
                 while ended.output.contains("in use by its maker")
                     && began.elapsed() < Duration::from_secs(20)
                 {
                     ended = clean();
                 }
-                ended.code(0).says("1 mount, 1 loop device, 1 image");
-                lab.says("clean images")
+                ended.code(0).shows("1 mount, 1 loop device, 1 image");
+                lab.shows("clean images")
                     .code(1)
-                    .says(&format!("{name}: not removed"));
+                    .shows(&format!("{name}: not removed"));
             }
             Some(signal) => {
                 running.send(signal);
@@ -116,7 +116,7 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
         }
         lab.has_only(&[&name]);
         fs::remove_dir_all(&made).unwrap();
-        lab.says("clean b");
+        lab.shows("clean b");
     }
 }
 
@@ -138,10 +138,10 @@ fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
     for path in &mine {
         fs::write(path, "precious").unwrap();
     }
-    let ended = lab.says("clean images");
+    let ended = lab.shows("clean images");
     ended.code(1);
     for name in ["saved-holiday", "saved-notes.txt", "journal"] {
-        ended.says(&format!(
+        ended.shows(&format!(
             "{}: was not made by this program",
             made.join(name).display()
         ));
@@ -152,13 +152,13 @@ fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
     fs::remove_dir_all(made.join("saved-holiday")).unwrap();
     fs::remove_file(&mine[1]).unwrap();
     fs::remove_file(&mine[2]).unwrap();
-    lab.says("clean images").code(0);
+    lab.shows("clean images").code(0);
     lab.has_only(&[]);
 }
 
 /// A directory for PATH with a mkfs that hangs, once it has told that it runs.
 fn hanging_mkfs(lab: &Lab) -> String {
-    let bin = lab.scene.directory("bin");
+    let bin = lab.test_dir.directory("bin");
     let program = bin.join("mkfs.ext4");
     let text =
         "#!/bin/sh\n[ \"$1\" = -V ] && exit 0\n: > \"$POSTMARK_MKFS_RUNS\"\nexec sleep 600\n";
@@ -180,12 +180,12 @@ fn a_signal_ends_a_mkfs_that_hangs_and_the_study_removes_what_it_made() {
         let words = format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB"));
         let mut command = lab.command(&words);
         command.env("PATH", &path).env("POSTMARK_MKFS_RUNS", &runs);
-        let mut running = Running::start(command, lab.scene.path());
+        let mut running = Running::start(command, lab.test_dir.path());
         running.until("mkfs", |_| runs.exists());
         let made = lab.made_directory().unwrap();
         running.send(signal);
         let ended = running.finish();
-        ended.code(code).says(&format!(
+        ended.code(code).shows(&format!(
             "A second signal stops the removal; 'postmark clean {}' removes the rest.",
             made.display()
         ));
@@ -210,7 +210,7 @@ fn what_a_second_signal_leaves_is_named() {
     let words = format!("{LONG} --target {} --target b", lab.made("ext4", "16MiB"));
     let mut command = lab.command(&words);
     command.env("PATH", &path).env("POSTMARK_MKFS_RUNS", &runs);
-    let mut running = Running::start(command, lab.scene.path());
+    let mut running = Running::start(command, lab.test_dir.path());
     running.until("mkfs", |_| runs.exists());
     running.send(Signal::TERM);
     let is_told = running.meets("that it names what is left", |running| {
@@ -226,7 +226,7 @@ fn what_a_second_signal_leaves_is_named() {
     };
     running.send(Signal::INT);
     let ended = running.finish();
-    ended.says(&format!(
+    ended.shows(&format!(
         "'postmark clean {}' removes the rest",
         made.display()
     ));
@@ -248,11 +248,11 @@ fn what_a_second_signal_leaves_is_named() {
         .unwrap();
     }
     let began = Instant::now();
-    let mut cleaned = lab.says(&format!("clean {}", made.display()));
+    let mut cleaned = lab.shows(&format!("clean {}", made.display()));
     while cleaned.output.contains("in use by its maker")
         && began.elapsed() < Duration::from_secs(20)
     {
-        cleaned = lab.says(&format!("clean {}", made.display()));
+        cleaned = lab.shows(&format!("clean {}", made.display()));
     }
     lab.has_only(&[]);
 }
@@ -260,9 +260,9 @@ fn what_a_second_signal_leaves_is_named() {
 #[test]
 fn a_study_that_cannot_unmount_ends_with_1_and_names_what_stays() {
     let Some(lab) = Lab::rooted() else { return };
-    let little = LITTLE.replace("for=50ms", "for=2s");
+    let small = LITTLE.replace("for=50ms", "for=2s");
     let words = format!(
-        "study {little} --no-twin --blocks 1 --target {} --target b",
+        "study {small} --no-twin --blocks 1 --target {} --target b",
         lab.made("tmpfs", "8MiB")
     );
     let mut running = lab.start(&words);
@@ -279,10 +279,10 @@ fn a_study_that_cannot_unmount_ends_with_1_and_names_what_stays() {
     let ended = running.finish();
     ended
         .code(1)
-        .says(&format!("cannot unmount {}", made.join("mount").display()))
-        .says(&format!("(then run 'postmark clean {}')", made.display()));
+        .shows(&format!("cannot unmount {}", made.join("mount").display()))
+        .shows(&format!("(then run 'postmark clean {}')", made.display()));
     drop(busy);
-    lab.says("clean images").code(0);
+    lab.shows("clean images").code(0);
     lab.has_only(&[]);
 }
 
@@ -304,8 +304,8 @@ fn images_in_a_directory_whose_path_is_not_utf_8() {
         .arg("--mount")
         .arg(study.get_program())
         .args(study.get_args());
-    command.current_dir(lab.scene.path());
-    let ended = Running::to_its_end(command, lab.scene.path());
+    command.current_dir(lab.test_dir.path());
+    let ended = Running::run_to_end(command, lab.test_dir.path());
     ended.code(0);
     assert_eq!(fs::read_dir(&real).unwrap().count(), 0, "{ended}");
     fs::remove_dir(real).unwrap();
@@ -321,7 +321,7 @@ fn mkfs_copies_no_files_into_what_is_measured() {
         "--target",
         &format!("{}&mkfs=-d ..", lab.made("ext4", "64MiB")),
     ]);
-    let ended = Running::to_its_end(command, lab.scene.path());
-    ended.code(2).says("mkfs word '-d' cannot be used");
+    let ended = Running::run_to_end(command, lab.test_dir.path());
+    ended.code(2).shows("mkfs word '-d' cannot be used");
     assert_eq!(names(&lab.path("images")).unwrap(), ["private"]);
 }

@@ -7,9 +7,9 @@ use std::path::Path;
 use testkit::table;
 
 use super::{LITTLE, Lab};
-use crate::support::faces::{postmark, program_for_all};
+use crate::support::interface::{postmark, program_for_all};
 use crate::support::running::in_shell;
-use crate::support::scene::set_mode;
+use crate::support::test_dir::set_mode;
 use crate::support::{Ended, Running};
 
 const WORKLOAD: &str = "[[workload]]\nfiles = 50\nfor = \"50ms\"\n";
@@ -70,7 +70,7 @@ impl Lab {
             )
         });
         fs::write(self.path("study.toml"), text).unwrap();
-        self.says("study study.toml")
+        self.shows("study study.toml")
     }
 
     /// Refused in one line, and nothing was made.
@@ -94,10 +94,10 @@ fn wrong_study_files_are_refused_by_line_reason_and_remedy() {
         let ended = lab.study(&format!("{PLACES}{}", rest.replace("\\n", "\n")));
         lab.is_refused(&ended);
         ended
-            .says("the study file study.toml is wrong: ")
-            .says(line)
-            .says(reason)
-            .says(remedy);
+            .shows("the study file study.toml is wrong: ")
+            .shows(line)
+            .shows(reason)
+            .shows(remedy);
     }
     let numbers = (1..=1000)
         .map(|number| number.to_string())
@@ -106,10 +106,10 @@ fn wrong_study_files_are_refused_by_line_reason_and_remedy() {
     let million = format!("{PLACES}{WORKLOAD}[axes]\nfiles = [{numbers}]\nworkers = [{numbers}]\n");
     let ended = lab.study(&million);
     lab.is_refused(&ended);
-    ended.says("line 6: it has 2000000 cells, more than 1000 (use fewer values for its axes)");
+    ended.shows("line 6: it has 2000000 cells, more than 1000 (use fewer values for its axes)");
     let ended = lab.study(WORKLOAD);
     lab.is_refused(&ended);
-    ended.says("there is no target").says("add targets = ");
+    ended.shows("there is no target").shows("add targets = ");
 }
 
 #[test]
@@ -122,7 +122,7 @@ fn wrong_targets_are_refused_by_line_reason_and_remedy() {
         ));
         lab.is_refused(&ended);
         let reason = reason.replace("/A", &lab.path("a").display().to_string());
-        ended.says("line 3: ").says(&reason).says(remedy);
+        ended.shows("line 3: ").shows(&reason).shows(remedy);
     }
 }
 
@@ -146,15 +146,15 @@ fn wrong_words_are_refused() {
             study --resume | there is no archive
             ",
     ) {
-        let ended = lab.says(words);
-        ended.says(told);
+        let ended = lab.shows(words);
+        ended.shows(told);
         lab.is_refused(&ended);
     }
     let mut none = postmark("study --target a --archive none");
-    none.current_dir(lab.scene.path());
-    let ended = Running::to_its_end(none, lab.scene.path());
+    none.current_dir(lab.test_dir.path());
+    let ended = Running::run_to_end(none, lab.test_dir.path());
     lab.is_refused(&ended);
-    ended.says("a study keeps its runs in an archive");
+    ended.shows("a study keeps its runs in an archive");
 }
 
 /// A wrong word does not harm an archive that is there.
@@ -167,7 +167,7 @@ fn what_is_refused_leaves_the_archive_as_it_is() {
     ));
     let before = fs::read(&lab.archive).unwrap();
     lab.study(&format!("{PLACES}colour = 1\n")).code(2);
-    lab.says("study --resume nothing").code(2);
+    lab.shows("study --resume nothing").code(2);
     lab.row(&format!("study {LITTLE} --target a --target no-such | 2"));
     assert!(before == fs::read(&lab.archive).unwrap());
 }
@@ -189,28 +189,28 @@ fn a_missing_mkfs_is_told_before_anything_is_made() {
         command
             .arg(shell.get_program())
             .args(shell.get_args())
-            .current_dir(lab.scene.path());
-        let ended = Running::to_its_end(command, lab.scene.path());
+            .current_dir(lab.test_dir.path());
+        let ended = Running::run_to_end(command, lab.test_dir.path());
         lab.is_refused(&ended);
         ended
-            .says(&format!("mkfs.{kind} is not installed"))
-            .says("install the package");
+            .shows(&format!("mkfs.{kind} is not installed"))
+            .shows("install the package");
     }
 }
 
 #[test]
 fn without_root_only_directories_are_measured() {
     let Some(lab) = Lab::rooted() else { return };
-    let copy = program_for_all(&lab.scene);
-    set_mode(lab.scene.path(), 0o777);
+    let copy = program_for_all(&lab.test_dir);
+    set_mode(lab.test_dir.path(), 0o777);
     set_mode(&lab.path("a"), 0o777);
     let as_nobody = |words: &str| {
         let command = lab.command_of(&copy, words);
         let mut nobody = Running::command(Path::new("setpriv"));
         nobody.args(["--reuid", "65534", "--regid", "65534", "--clear-groups"]);
         nobody.arg(command.get_program()).args(command.get_args());
-        nobody.current_dir(lab.scene.path());
-        Running::to_its_end(nobody, lab.scene.path())
+        nobody.current_dir(lab.test_dir.path());
+        Running::run_to_end(nobody, lab.test_dir.path())
     };
     for kind in ["tmpfs", "ext4", "overlay"] {
         let ended = as_nobody(&format!(
@@ -218,7 +218,7 @@ fn without_root_only_directories_are_measured() {
             lab.made(kind, "32MiB")
         ));
         lab.is_refused(&ended);
-        ended.says("needs root").says("run as root");
+        ended.shows("needs root").shows("run as root");
     }
     let ended = as_nobody(&format!(
         "study {LITTLE} --blocks 1 --no-twin --axis workers=1,2 --target a"

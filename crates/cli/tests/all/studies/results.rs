@@ -3,10 +3,10 @@
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use testkit::Says;
+use testkit::Shows;
 
 use super::{LITTLE, Lab, one_line};
-use crate::support::faces::program;
+use crate::support::interface::program;
 use crate::support::is_root;
 
 #[test]
@@ -16,7 +16,7 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
         "study {LITTLE} --blocks 5 --target old=a --target new=b --name pair"
     )));
     told.begins_with("Study pair: 2 cells, 5 blocks of 3 runs");
-    told.says("Comparison with old").says("5 blocks");
+    told.shows("Comparison with old").shows("5 blocks");
     // The same numbers wherever they are asked for.
     let table = told.split("Comparison with old").last().unwrap();
     for words in ["compare last", "compare pair", "study --resume"] {
@@ -31,11 +31,11 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
     assert_eq!(csv, lab.answer("compare last --format csv"));
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let markdown = lab.answer("study --resume --format markdown");
-    markdown.says("| new | transactions |");
+    markdown.shows("| new | transactions |");
     // A limit that holds whatever the noise of a busy machine is, and one of which nobody knows.
     lab.gates("transactions >= 0.0001")
         .code(0)
-        .says("Gate passed");
+        .shows("Gate passed");
     let ended = lab.gates("transactions >= 0.9999");
     ended.assert(
         matches!(ended.status.code(), Some(0 | 4 | 5)),
@@ -43,8 +43,8 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
     );
     lab.gates("transactions >= 1.0")
         .code(2)
-        .says("leave a margin");
-    lab.says("gate last").code(2);
+        .shows("leave a margin");
+    lab.shows("gate last").code(2);
     lab.is_clean(&[], &told);
 }
 
@@ -56,13 +56,13 @@ fn a_gate_on_a_slower_side_fails() {
         "study {LITTLE} --blocks 5 --set mix=read=1 --set for=300ms --axis think=0s,1ms --target a"
     );
     let told = one_line(&lab.answer(&words));
-    told.says("think=1ms makes 0.");
+    told.shows("think=1ms makes 0.");
     lab.gates("transactions >= 0.97")
         .code(4)
-        .says("Gate failed");
+        .shows("Gate failed");
     lab.gates("transactions >= 0.0001")
         .code(0)
-        .says("Gate passed");
+        .shows("Gate passed");
 }
 
 #[test]
@@ -73,7 +73,7 @@ fn a_gate_on_too_few_blocks_is_undecided() {
     ));
     lab.gates("transactions >= 0.97")
         .code(5)
-        .says("Gate undecided");
+        .shows("Gate undecided");
 }
 
 #[test]
@@ -81,11 +81,11 @@ fn a_dry_run_makes_nothing() {
     let lab = Lab::new();
     let words = format!("study {LITTLE} --dry-run --axis workers=1,2 --target a --target b");
     let text = one_line(&lab.answer(&words));
-    text.says_all("4 cells | 10 blocks of 6 runs | Cells | Order | Time");
+    text.shows_all("4 cells | 10 blocks of 6 runs | Cells | Order | Time");
     let json: Value = serde_json::from_str(&lab.answer(&format!("{words} --format json"))).unwrap();
     assert_eq!(json["cells"].as_array().unwrap().len(), 4, "{json}");
     let markdown = lab.answer(&format!("{words} --format markdown"));
-    markdown.says("4 cells");
+    markdown.shows("4 cells");
     lab.row(&format!("{words} --format csv | 2 | --dry-run has no CSV"));
     assert!(!lab.archive.exists());
     lab.is_clean(&[], &text);
@@ -151,8 +151,8 @@ fn sides_that_are_measured_apart_are_joined() {
         }
     }
     // A block that is there is not measured again.
-    let again = lab.says(&words("kernels", "new", 5, ""));
-    again.code(0).does_not_say("run 1 of");
+    let again = lab.shows(&words("kernels", "new", 5, ""));
+    again.code(0).does_not_show("run 1 of");
     let runs = lab.complete();
     assert_eq!(runs.len(), 10);
     for side in ["old", "new"] {
@@ -171,8 +171,8 @@ fn sides_that_are_measured_apart_are_joined() {
     );
     assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
     // Another design under the same tag.
-    let ended = lab.says(&words("kernels", "new", 6, " --set subdirs=3"));
-    ended.code(2).says("another design").says("--tag");
+    let ended = lab.shows(&words("kernels", "new", 6, " --set subdirs=3"));
+    ended.code(2).shows("another design").shows("--tag");
     assert_eq!(lab.complete().len(), 10);
     lab.is_clean(&[], &again);
 }
@@ -186,7 +186,7 @@ fn on_terminal(lab: &Lab, words: &str) -> String {
     );
     let output = Command::new("/usr/bin/script")
         .args(["-q", "-e", "-c", &command, "/dev/null"])
-        .current_dir(lab.scene.path())
+        .current_dir(lab.test_dir.path())
         .env("TERM", "xterm")
         .env_remove("COLUMNS")
         .env_remove("CI")
@@ -223,14 +223,14 @@ fn progress_fits_terminals_and_is_a_line_for_each_run_elsewhere() {
     let lab = Lab::new();
     let words = format!("study {LITTLE} --blocks 2 --target old=a --target new=b");
     let text = on_terminal(&lab, &words);
-    text.says_all(
+    text.shows_all(
         "block 1 of 2, run 1 of 3 | block 2 of 2, run 3 of 3 | left) | Comparison with old",
     );
     for line in text.lines() {
         let is_word = line.split(' ').any(|word| word.chars().count() > 48);
         assert!(columns(line) <= 60 || is_word, "{line:?}\n{text}");
     }
-    let ended = lab.says(&words);
+    let ended = lab.shows(&words);
     ended.code(0);
     let lines: Vec<&str> = ended.errors.lines().collect();
     assert_eq!(lines.len(), 6, "{ended}");
@@ -243,10 +243,10 @@ fn progress_fits_terminals_and_is_a_line_for_each_run_elsewhere() {
         lines.iter().any(|line| line.contains(" transactions/s")),
         "no rates",
     );
-    ended.does_not_say("\u{1b}").does_not_say("\r");
-    let ended = lab.says(&format!("{words} --quiet"));
+    ended.does_not_show("\u{1b}").does_not_show("\r");
+    let ended = lab.shows(&format!("{words} --quiet"));
     ended.code(0);
     ended.assert(ended.errors.is_empty(), "it is not quiet");
     let text = on_terminal(&lab, &format!("{words} --quiet"));
-    text.does_not_say("block 1 of 2, run 1 of 3");
+    text.does_not_show("block 1 of 2, run 1 of 3");
 }

@@ -11,7 +11,7 @@ fn two_studies_at_the_same_time_keep_apart() {
         |name: &str| format!("study {LITTLE} --name {name} --blocks 5 --target a --target b");
     let running = ["one", "other"].map(|name| lab.start(&words(name)));
     for running in running {
-        running.finish().code(0).says("Comparison with");
+        running.finish().code(0).shows("Comparison with");
     }
     let runs = lab.complete();
     assert_eq!(runs.len(), 30);
@@ -33,11 +33,11 @@ fn a_study_that_goes_on_is_not_continued_by_another_process() {
     let mut running = lab.start(&words);
     until_measured(&mut running, "block 1 of 30, run 1");
     for _ in 0..3 {
-        let ended = lab.says("study --resume");
+        let ended = lab.shows("study --resume");
         ended.ends("2 | is still running");
-        ended.does_not_say("run 2 of");
+        ended.does_not_show("run 2 of");
     }
-    lab.says("study --resume --dry-run");
+    lab.shows("study --resume --dry-run");
     running.send(Signal::INT);
     running.finish().code(130);
     let before = lab.complete().len();

@@ -62,7 +62,7 @@ impl Ended {
     ///
     /// # Panics
     /// Where neither does.
-    pub fn says(&self, words: &str) -> &Self {
+    pub fn shows(&self, words: &str) -> &Self {
         assert!(
             self.output.contains(words) || self.errors.contains(words),
             "nothing says '{words}'\n{self}"
@@ -75,7 +75,7 @@ impl Ended {
         let mut columns = row.split('|').map(str::trim);
         self.code(columns.next().unwrap().parse().unwrap());
         columns.for_each(|words| {
-            self.says(words);
+            self.shows(words);
         });
         self
     }
@@ -84,7 +84,7 @@ impl Ended {
     ///
     /// # Panics
     /// Where one does.
-    pub fn does_not_say(&self, words: &str) -> &Self {
+    pub fn does_not_show(&self, words: &str) -> &Self {
         assert!(
             !self.output.contains(words) && !self.errors.contains(words),
             "something says '{words}'\n{self}"

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 
 use rustix::process::{Pid, Signal, kill_process};
 
-use super::{Ended, signs};
+use super::{Ended, heartbeats};
 
 /// A program that takes longer than this hangs.
 const PATIENCE: Duration = Duration::from_secs(90);
@@ -98,7 +98,7 @@ impl Running {
     }
 
     /// Runs a program to its end.
-    pub fn to_its_end(command: Command, place: &Path) -> Ended {
+    pub fn run_to_end(command: Command, place: &Path) -> Ended {
         Self::start(command, place).finish()
     }
 
@@ -204,7 +204,7 @@ impl Running {
         }
         others
             .iter()
-            .for_each(|other| signs::go_with_the_test(other));
+            .for_each(|other| heartbeats::remove_after_test(other));
         ended
     }
 
@@ -248,7 +248,7 @@ impl Running {
     /// What it said to its end.
     pub fn ended(&mut self, status: ExitStatus) -> Ended {
         if !status.success() {
-            signs::go_with_the_test(&self.process().to_string());
+            heartbeats::remove_after_test(&self.process().to_string());
         }
         Ended {
             command: self.command.clone(),

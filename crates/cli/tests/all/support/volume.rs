@@ -4,7 +4,7 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::{Scene, is_met, is_root, tool};
+use super::{TestDir, is_met, is_root, tool};
 
 /// A kind of file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum FileSystem {
 
 impl FileSystem {
     /// Whether the test may make and mount one; says where not.
-    pub fn is_at_hand(self) -> bool {
+    pub fn is_available(self) -> bool {
         let there = match self {
             Self::Tmpfs => true,
             Self::Ext4 => is_tool("mkfs.ext4"),
@@ -127,7 +127,7 @@ impl Volume {
     }
 
     /// A file system of this kind, in an image in the scene, mounted on `point`.
-    pub fn new(kind: FileSystem, scene: &Scene, point: &Path) -> Self {
+    pub fn new(kind: FileSystem, test_dir: &TestDir, point: &Path) -> Self {
         if kind == FileSystem::Tmpfs {
             return Self::in_memory(point, "size=512m");
         }
@@ -136,20 +136,20 @@ impl Volume {
         } else {
             &[]
         };
-        Self::with_image(kind, scene, point, kind.image_mib(), inodes)
+        Self::with_image(kind, test_dir, point, kind.image_mib(), inodes)
     }
 
     /// The same with a size and options for mkfs.
     pub fn with_image(
         kind: FileSystem,
-        scene: &Scene,
+        test_dir: &TestDir,
         point: &Path,
         mib: u64,
         options: &[&str],
     ) -> Self {
         let path = tempfile::Builder::new()
             .prefix("image-")
-            .tempfile_in(scene.path())
+            .tempfile_in(test_dir.path())
             .unwrap()
             .into_temp_path()
             .keep()

@@ -12,7 +12,7 @@ use workload::Mix;
 
 use super::has;
 use crate::runs::Run;
-use crate::support::Scene;
+use crate::support::TestDir;
 
 const EIO: i32 = 5;
 
@@ -110,8 +110,8 @@ fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
 
 #[test]
 fn a_pool_that_runs_dry_is_invalid() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     for work in ["--bias-create 0", "--mix delete=1,read=1"] {
         let ran = Run::new(&location, "--files 300 --transactions 5000")
             .and(work)

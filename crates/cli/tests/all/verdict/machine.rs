@@ -10,7 +10,7 @@ use verdict::{Level, Reason, Verdict};
 use super::has;
 use crate::hung::Bound;
 use crate::runs::Run;
-use crate::support::{Scene, is_met, is_root};
+use crate::support::{TestDir, is_met, is_root};
 
 /// A program that does nothing as fast as it can. It ends with this value.
 struct Busy(Child);
@@ -34,8 +34,8 @@ impl Drop for Busy {
 
 #[test]
 fn other_programs_at_work_make_it_doubtful() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let processors = std::thread::available_parallelism().unwrap().get();
     let ran = {
         let _busy: Vec<Busy> = (0..processors).map(|_| Busy::new()).collect();
@@ -64,8 +64,8 @@ fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
     if !is_root() || !is_met(Path::new("/dev/fuse").exists(), "/dev/fuse") {
         return;
     }
-    let scene = Scene::in_memory();
-    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let test_dir = TestDir::in_memory();
+    let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let Some(served) = Bound::mount(&backing, &at, &[]) else {
         return;
     };
@@ -112,8 +112,8 @@ fn a_fuse_server_at_work_is_no_load_of_others() {
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
     }
-    let scene = Scene::in_memory();
-    let (backing, at) = (scene.directory("backing"), scene.directory("mount"));
+    let test_dir = TestDir::in_memory();
+    let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let mounted = faultfs::Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap();
     let ran = Run::new(&at, "--mix stat=1 --files 100 --for 1500ms").perform();
     drop(mounted);
@@ -140,9 +140,9 @@ fn a_fuse_server_at_work_is_no_load_of_others() {
 
 #[test]
 fn a_run_of_a_moment_says_nothing_of_others() {
-    let scene = Scene::in_memory();
+    let test_dir = TestDir::in_memory();
     let ran = Run::new(
-        &scene.directory("location"),
+        &test_dir.directory("location"),
         "--files 50 --transactions 500",
     )
     .perform();
@@ -176,8 +176,8 @@ fn ns_per_operation(record: &Record) -> f64 {
 fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
     const WORK: &str =
         "--mix stat=1 --files 1000 --transactions 200000 --popularity zipf:0.99 --names hashed:64";
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let ran = Run::new(&location, WORK).perform();
     // What the program measures of itself after the run.
     let own = ran.record.actual.overhead.known().unwrap();

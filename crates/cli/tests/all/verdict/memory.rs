@@ -10,8 +10,8 @@ use verdict::{Level, Reason};
 use super::{has, in_memory};
 use crate::mounted;
 use crate::runs::{Ran, Run};
-use crate::support::faces::own_directories;
-use crate::support::{FileSystem, Scene, is_root};
+use crate::support::interface::own_directories;
+use crate::support::{FileSystem, TestDir, is_root};
 
 /// A small pool.
 const POOL: &str = "--mix read=1 --files 200 --size 16KiB";
@@ -20,8 +20,8 @@ const AGAIN_AND_AGAIN: &str = "--transactions 4000";
 
 #[test]
 fn durability_in_memory_is_invalid() {
-    let scene = Scene::in_memory();
-    let Some(location) = in_memory(&scene) else {
+    let test_dir = TestDir::in_memory();
+    let Some(location) = in_memory(&test_dir) else {
         return;
     };
     let work = "--mix create=1,delete=1 --files 100 --transactions 500";
@@ -40,12 +40,12 @@ fn durability_in_memory_is_invalid() {
 /// An image in memory has a file system that syncs, on nothing that lasts.
 #[test]
 fn durability_on_an_image_in_memory_is_doubtful() {
-    let scene = Scene::in_memory();
-    if in_memory(&scene).is_none() || !FileSystem::Ext4.is_at_hand() {
+    let test_dir = TestDir::in_memory();
+    if in_memory(&test_dir).is_none() || !FileSystem::Ext4.is_available() {
         return;
     }
-    let at = scene.directory("mount");
-    let _volume = crate::support::Volume::new(FileSystem::Ext4, &scene, &at);
+    let at = test_dir.directory("mount");
+    let _volume = crate::support::Volume::new(FileSystem::Ext4, &test_dir, &at);
     let ran = Run::new(
         &at,
         "--mix create=1,delete=1 --files 100 --transactions 500 --durability fsync",
@@ -68,8 +68,8 @@ fn durability_on_an_image_in_memory_is_doubtful() {
 /// There is no device that could be reached.
 #[test]
 fn a_cold_cache_in_memory_is_invalid() {
-    let scene = Scene::in_memory();
-    let Some(location) = in_memory(&scene) else {
+    let test_dir = TestDir::in_memory();
+    let Some(location) = in_memory(&test_dir) else {
         return;
     };
     let ran = Run::new(&location, POOL)
@@ -108,8 +108,8 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
             .. }) if *pool_bytes == pool && *cache_bytes > pool);
         ran.assert(fits, format_args!("{verdict:#?}"));
         // 200 of 4,000 reads.
-        let little = has!(verdict, Reason::ReadsFromMemory(told) if told.device_bytes > 0);
-        ran.assert(little, format_args!("{verdict:#?}"));
+        let small = has!(verdict, Reason::ReadsFromMemory(told) if told.device_bytes > 0);
+        ran.assert(small, format_args!("{verdict:#?}"));
     }
     // Who reads each file once finds it on the device, whatever would have fitted.
     let once = Run::new(&mounted.at, POOL)
@@ -157,12 +157,12 @@ fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
 /// The image's contents are in the page cache of the file system that it lies on.
 #[test]
 fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
-    if !is_root() || !FileSystem::Ext4.is_at_hand() || !crate::evidence::is_on_a_disk() {
+    if !is_root() || !FileSystem::Ext4.is_available() || !crate::evidence::is_on_a_disk() {
         return;
     }
-    let scene = Scene::new();
-    let at = scene.directory("mount");
-    let volume = crate::support::Volume::new(FileSystem::Ext4, &scene, &at);
+    let test_dir = TestDir::new();
+    let at = test_dir.directory("mount");
+    let volume = crate::support::Volume::new(FileSystem::Ext4, &test_dir, &at);
     let (ran, found, text) = direct(&at);
     let Some((Some(name), Some(_))) = &found else {
         panic!("{found:?}\n{ran}");
@@ -199,12 +199,12 @@ fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
 
 #[test]
 fn an_image_in_memory_serves_no_direct_reads_from_a_device() {
-    let scene = Scene::in_memory();
-    if in_memory(&scene).is_none() || !FileSystem::Ext4.is_at_hand() {
+    let test_dir = TestDir::in_memory();
+    if in_memory(&test_dir).is_none() || !FileSystem::Ext4.is_available() {
         return;
     }
-    let at = scene.directory("image");
-    let _volume = crate::support::Volume::new(FileSystem::Ext4, &scene, &at);
+    let at = test_dir.directory("image");
+    let _volume = crate::support::Volume::new(FileSystem::Ext4, &test_dir, &at);
     let (ran, found, text) = direct(&at);
     ran.is(Level::Doubtful)
         .assert(found == Some((None, None)), format_args!("{found:?}"));

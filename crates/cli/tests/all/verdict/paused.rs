@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use rustix::process::Signal;
 
 use super::text;
-use crate::support::faces::{has_ended, postmark};
-use crate::support::{Running, Scene};
+use crate::support::interface::{has_ended, postmark};
+use crate::support::{Running, TestDir};
 
 #[test]
 fn a_program_that_was_stopped_says_so() {
@@ -20,8 +20,8 @@ fn short_stops_are_seen_without_a_series() {
 
 /// Stops a run so often for so long, which is more than 10 % of its time.
 fn stopped(options: &[&str], times: u32, stop: Duration) {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let mut command = postmark("run --mix stat=1 --files 100 --storage posix --rate 1000 --for 7s");
     command.args(options).args(["--target", text(&location)]);
     let mut running = Running::start(command, &location);
@@ -37,19 +37,19 @@ fn stopped(options: &[&str], times: u32, stop: Duration) {
     let ended = running.finish();
     ended
         .code(0)
-        .says("The program did not run for up to")
-        .says("  INVALID\n");
+        .shows("The program did not run for up to")
+        .shows("  INVALID\n");
 }
 
 #[test]
 fn the_end_does_not_wait_for_think_time() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let mut command =
         postmark("run --mix stat=1 --files 20 --storage posix --think 60s --for 1s --target");
     command.arg(text(&location));
     let began = Instant::now();
-    Running::to_its_end(command, &location).code(0);
+    Running::run_to_end(command, &location).code(0);
     assert!(
         began.elapsed() < Duration::from_secs(30),
         "it took {:?}",

@@ -2,24 +2,24 @@
 
 use record::Outcome;
 use rustix::process::Signal;
-use testkit::Says;
+use testkit::Shows;
 use verdict::rules::{Errors, Partial};
 use verdict::{Level, Reason};
 
 use super::{has, in_memory, text};
 use crate::runs::{Ran, Run};
-use crate::support::faces::{has_ended, program};
+use crate::support::interface::{has_ended, program};
 use crate::support::running::in_shell;
-use crate::support::{Ended, Running, Scene, names};
+use crate::support::{Ended, Running, TestDir, names};
 
 /// `postmark run` with words, and a report in text.
-fn say(scene: &Scene, words: &str) -> Ended {
-    let location = scene.directory("location");
+fn say(test_dir: &TestDir, words: &str) -> Ended {
+    let location = test_dir.directory("location");
     let mut command = Running::command(program());
     command
         .args(["run", "--quiet", "--target", text(&location)])
         .args(words.split_whitespace());
-    Running::to_its_end(command, &location)
+    Running::run_to_end(command, &location)
 }
 
 /// More than anybody can do.
@@ -31,13 +31,13 @@ const NEXT_TO_NOTHING: &str = "--files 20 --transactions 20";
 
 #[test]
 fn the_answer_and_its_verdict_stand_right_under_the_title() {
-    let scene = Scene::in_memory();
+    let test_dir = TestDir::in_memory();
     for (words, level) in [
         (LITTLE, "DOUBTFUL"),
         (NEXT_TO_NOTHING, "INVALID"),
         (TOO_FAST, "INVALID"),
     ] {
-        let ended = say(&scene, words);
+        let ended = say(&test_dir, words);
         ended.code(0);
         let mut lines = ended.output.lines();
         let title = lines.next().unwrap_or_default();
@@ -64,32 +64,32 @@ fn the_answer_and_its_verdict_stand_right_under_the_title() {
 
 #[test]
 fn strict_makes_invalid_an_exit_code_and_nothing_else() {
-    let scene = Scene::in_memory();
+    let test_dir = TestDir::in_memory();
     for (words, plain, strict) in [(LITTLE, 0, 0), (NEXT_TO_NOTHING, 0, 3), (TOO_FAST, 0, 3)] {
-        say(&scene, words).code(plain);
+        say(&test_dir, words).code(plain);
         for format in ["text", "json"] {
-            say(&scene, &format!("{words} --strict --format {format}")).code(strict);
+            say(&test_dir, &format!("{words} --strict --format {format}")).code(strict);
         }
     }
     // The original's layouts are as they were, on both streams.
     let classic = say(
-        &scene,
+        &test_dir,
         &format!("{NEXT_TO_NOTHING} --strict --format terse"),
     );
     classic
         .code(3)
-        .does_not_say("INVALID")
-        .does_not_say("Verdict");
-    say(&scene, "--rate 0 --strict").code(2);
+        .does_not_show("INVALID")
+        .does_not_show("Verdict");
+    say(&test_dir, "--rate 0 --strict").code(2);
 }
 
 #[test]
 fn whoever_does_not_see_the_report_is_told_of_invalid_in_one_line() {
-    let scene = Scene::in_memory();
-    let report = scene.path().join("report");
+    let test_dir = TestDir::in_memory();
+    let report = test_dir.path().join("report");
     let to_file = |words: &str| {
         say(
-            &scene,
+            &test_dir,
             &format!("{words} --force --output {}", text(&report)),
         )
     };
@@ -100,23 +100,26 @@ fn whoever_does_not_see_the_report_is_told_of_invalid_in_one_line() {
         && line.ends_with(&format!("(report: {})", text(&report))));
     ended.assert(is_told, "it is not told in one line");
     let written = std::fs::read_to_string(&report).unwrap();
-    written.says("  INVALID\n");
+    written.shows("  INVALID\n");
     let doubtful = to_file(LITTLE);
     doubtful.assert(doubtful.errors.is_empty(), "of a doubt nobody is told");
 }
 
 #[test]
 fn a_warm_up_without_end_leaves_nothing_to_judge() {
-    let scene = Scene::in_memory();
-    say(&scene, "--files 20 --transactions 50 --warm-up 1m --strict")
-        .code(3)
-        .says("ended during the warm-up, so nothing was measured. Use a");
+    let test_dir = TestDir::in_memory();
+    say(
+        &test_dir,
+        "--files 20 --transactions 50 --warm-up 1m --strict",
+    )
+    .code(3)
+    .shows("ended during the warm-up, so nothing was measured. Use a");
 }
 
 #[test]
 fn an_interrupted_run_keeps_its_code() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     let before = names(&location).unwrap();
     let mut running = Run::new(&location, "--mix stat=1 --files 100 --for 1m --strict").start();
     running.until("the transactions", |running| {
@@ -124,7 +127,7 @@ fn an_interrupted_run_keeps_its_code() {
     });
     running.send(Signal::TERM);
     let ended = running.finish();
-    ended.code(143).does_not_say("the run is INVALID");
+    ended.code(143).does_not_show("the run is INVALID");
     let ran = Ran::of(ended, before);
     ran.is(Level::Invalid);
     let verdict = &ran.summary.verdict;
@@ -144,8 +147,8 @@ const LARGE_FILES: &str =
 
 #[test]
 fn a_failed_run_keeps_its_code_and_allowed_errors_are_a_doubt() {
-    let scene = Scene::in_memory();
-    let location = scene.directory("location");
+    let test_dir = TestDir::in_memory();
+    let location = test_dir.directory("location");
     for (on_error, code, level) in [
         ("stop", 1, Level::Invalid),
         ("3", 1, Level::Invalid),
@@ -153,8 +156,8 @@ fn a_failed_run_keeps_its_code_and_allowed_errors_are_a_doubt() {
     ] {
         let before = names(&location).unwrap();
         let run = Run::new(&location, LARGE_FILES).with("--on-error", on_error);
-        let ended = Running::to_its_end(in_shell(SMALL_FILES, &run.command()), &location);
-        ended.code(code).does_not_say("the run is INVALID");
+        let ended = Running::run_to_end(in_shell(SMALL_FILES, &run.command()), &location);
+        ended.code(code).does_not_show("the run is INVALID");
         let ran = Ran::of(ended, before);
         ran.is(level).leaves_nothing();
         let verdict = &ran.summary.verdict;
@@ -169,19 +172,19 @@ fn a_failed_run_keeps_its_code_and_allowed_errors_are_a_doubt() {
 
 #[test]
 fn a_preparation_is_judged_as_one() {
-    let scene = Scene::in_memory();
-    let ended = say(&scene, "--files 500 --transactions 0");
+    let test_dir = TestDir::in_memory();
+    let ended = say(&test_dir, "--files 500 --transactions 0");
     ended
         .code(0)
-        .says("  - The preparation lasted for 0.")
-        .does_not_say("The transactions were measured");
+        .shows("  - The preparation lasted for 0.")
+        .does_not_show("The transactions were measured");
 }
 
 /// Its rates are no measurement.
 #[test]
 fn an_ack_log_is_told() {
-    let scene = Scene::in_memory();
-    let Some(location) = in_memory(&scene) else {
+    let test_dir = TestDir::in_memory();
+    let Some(location) = in_memory(&test_dir) else {
         return;
     };
     // On another file system.

@@ -7,7 +7,7 @@ use engine::{
     Cause, Durability, Engine, OpenError, Operation, OperationOutcome, Session, Settings, Step,
 };
 use engines::nfs::Nfs;
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 
 use super::operations::outcomes;
 use super::procedure::*;
@@ -397,10 +397,10 @@ fn what_stands_in_the_way_of_a_target_is_told() {
     let url = server.url("").to_str().unwrap().to_owned();
     server.always(GETATTR, Act::Refused(vec![1, 1, 5]));
     let said = reached(&server, &url);
-    said.says("refused the credentials").says("privport=1");
+    said.shows("refused the credentials").shows("privport=1");
     server.stop();
     let said = reached(&server, &url);
-    said.says("cannot connect to").says("refused");
+    said.shows("cannot connect to").shows("refused");
 }
 
 /// A balancer or a tunnel without a server behind it: each connection is taken, and closed after

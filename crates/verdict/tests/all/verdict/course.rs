@@ -2,7 +2,7 @@
 
 use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Meter, Outcome, Phase, Record};
 
-use testkit::Says;
+use testkit::Shows;
 use verdict::rules::{
     AckLog, Errors, LatencyOverflow, Measured, Partial, RanDry, Skipped, Stalled, Steadiness,
     WrongNames,
@@ -155,7 +155,7 @@ fn where_nothing_was_measured_the_run_does_not_look_fine() {
             tell_rates(record, &[]);
         });
         assert_eq!(level, Level::Invalid);
-        found.sentence().says(words);
+        found.sentence().shows(words);
     }
 }
 

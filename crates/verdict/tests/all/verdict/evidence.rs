@@ -6,7 +6,7 @@ use record::{
 };
 use system::network::InterfaceReading;
 use system::{Class, DurabilityFacts, Fact, MessageCounter, MessageKind, MessagesReading, Sources};
-use testkit::{Assert, Says, table};
+use testkit::{Assert, Shows, table};
 use verdict::rules::{
     AllocatedDuringRun, CacheNotDropped, ClientSaturated, ConnectionsLost, DeviceWroteNothing,
     OutcomesNotKnown, Retransmissions, ServerRestarted,
@@ -326,7 +326,7 @@ fn writes_flushes_and_messages_are_weighed_against_what_was_done() {
         "its flushes are not counted"
     );
     let why = found.operations["create"].why().unwrap();
-    why.says("writes");
+    why.shows("writes");
     record.spec.durability = "none".parse().unwrap();
     let found = evidence(&record, Phase::Prepare);
     assert_eq!(

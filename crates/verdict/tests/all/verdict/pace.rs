@@ -6,7 +6,7 @@ use record::{
     SteadyRule, Stop, SweepStep,
 };
 
-use testkit::{Assert, Says, runs::private};
+use testkit::{Assert, Shows, runs::private};
 use verdict::rules::Steadiness;
 use verdict::rules::{NotSteady, RateNotReached, SteadyStateNotReached, TooShort};
 use verdict::{Level, Reason, Summary, SweepStepSummary};
@@ -135,14 +135,14 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
         Reason::NotSteady(NotSteady { found }).sentence()
     };
     let falls = words(&ramp(60, -0.5));
-    falls.says("falls from 1,25").says("by 50.");
+    falls.shows("falls from 1,25").shows("by 50.");
     // The first fifth is faster, which is no line.
     let burst: Vec<u64> = (0..10)
         .map(|second| if second < 2 { 1_500 } else { 1_000 })
         .collect();
     assert_eq!(steadiness(&burst).0, Level::Doubtful);
     let lie = words(&burst);
-    lie.says("lie between 1,000 and 1,500 operations/s");
+    lie.shows("lie between 1,000 and 1,500 operations/s");
 }
 
 #[test]

@@ -5,7 +5,7 @@ use record::{
     MissingRank, Outcome, Phase, RankClock, RankClockOffset, RankRecord, Record, Sweep, SweepStep,
     Tool, WorkerPhase,
 };
-use testkit::{Assert, Says};
+use testkit::{Assert, Shows};
 use verdict::rules::{ClientSaturated, ClocksNotAligned, HostsApart, RanksNotDone, TooFewClients};
 use verdict::{Level, Reason, Summary, Verdict};
 
@@ -392,6 +392,6 @@ fn a_record_with_impossible_ranks_is_refused() {
         ),
     ] {
         let error = refused(spoil);
-        error.says(told);
+        error.shows(told);
     }
 }

@@ -11,11 +11,11 @@ use super::is_root;
 
 /// A directory of a test's own.
 #[derive(Debug)]
-pub struct Scene {
+pub struct TestDir {
     directory: TempDir,
 }
 
-impl Scene {
+impl TestDir {
     /// On the file system of temporary files.
     pub fn new() -> Self {
         Self::below(&std::env::temp_dir())
@@ -79,7 +79,7 @@ pub fn write(path: &Path, content: &str, mode: u32) {
 }
 
 /// The user's own things in a directory, with names that are nearly, but not quite, those of a run.
-pub fn furnish(directory: &Path) {
+pub fn create_user_files(directory: &Path) {
     for (name, mode) in [
         ("notes.txt", 0o600),
         ("0", 0o644),
@@ -103,7 +103,7 @@ pub fn furnish(directory: &Path) {
 }
 
 /// Files with names that a run in this directory would use, in a directory `s0` as well.
-pub fn furnish_with_our_names(directory: &Path) {
+pub fn create_user_files_with_our_names(directory: &Path) {
     for number in 1..=20 {
         let mode = if number % 2 == 0 { 0o640 } else { 0o444 };
         write(

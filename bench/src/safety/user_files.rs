@@ -19,9 +19,9 @@ const BIG: usize = 1 << 20;
 
 /// Something of a user's own, as it was made.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Guest {
+pub struct UserFile {
     pub path: PathBuf,
-    what: GuestKind,
+    what: UserFileKind,
     mode: u32,
     owner: u32,
     /// Seconds and nanoseconds; not of directories, in which others' files come and go.
@@ -29,7 +29,7 @@ pub struct Guest {
 }
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-enum GuestKind {
+enum UserFileKind {
     File(Vec<u8>),
     Link(PathBuf),
     Directory,
@@ -38,8 +38,8 @@ enum GuestKind {
 
 /// All that were made in a round.
 #[derive(Debug, Default)]
-pub struct Guests {
-    all: Vec<Guest>,
+pub struct UserFiles {
+    all: Vec<UserFile>,
     count: u64,
     /// From now on no file is empty or begins with zeros, and no directory is empty: in a
     /// directory of its own, while it goes on, a run takes such for what it has made itself
@@ -47,8 +47,8 @@ pub struct Guests {
     pub told_by_contents: bool,
 }
 
-impl Guests {
-    pub fn all(&self) -> &[Guest] {
+impl UserFiles {
+    pub fn all(&self) -> &[UserFile] {
         &self.all
     }
 
@@ -61,7 +61,7 @@ impl Guests {
         dice: &mut Draws,
     ) -> std::io::Result<Option<String>> {
         let kind = dice.below(16);
-        let guest = match kind {
+        let user_file = match kind {
             0 => {
                 let to = elsewhere.join(dice.one(&["file", "nowhere", "."]));
                 self.link(path, to)
@@ -74,13 +74,13 @@ impl Guests {
             4 => self.pipe(path),
             _ => self.file(path, dice),
         };
-        self.made(guest)
+        self.made(user_file)
     }
 
     /// The same, always a regular file.
     pub fn make_file(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<Option<String>> {
-        let guest = self.file(path, dice);
-        self.made(guest)
+        let user_file = self.file(path, dice);
+        self.made(user_file)
     }
 
     /// The same, always a directory.
@@ -89,14 +89,14 @@ impl Guests {
         path: &Path,
         dice: &mut Draws,
     ) -> std::io::Result<Option<String>> {
-        let guest = self.lone_directory(path, dice);
-        self.made(guest)
+        let user_file = self.lone_directory(path, dice);
+        self.made(user_file)
     }
 
     /// What was made, in words; nothing where somebody was there first, or the place has just gone.
     fn made(&self, made: std::io::Result<()>) -> std::io::Result<Option<String>> {
         match made {
-            Ok(()) => Ok(self.all.last().map(Guest::describe)),
+            Ok(()) => Ok(self.all.last().map(UserFile::describe)),
             Err(error) => match error.kind() {
                 // No hard link goes from one mount to another.
                 ErrorKind::AlreadyExists
@@ -110,9 +110,9 @@ impl Guests {
 
     /// A directory was renamed: what lies in it has another path.
     pub fn rebase(&mut self, from: &Path, to: &Path) {
-        for guest in &mut self.all {
-            if let Ok(rest) = guest.path.strip_prefix(from) {
-                guest.path = if rest.as_os_str().is_empty() {
+        for user_file in &mut self.all {
+            if let Ok(rest) = user_file.path.strip_prefix(from) {
+                user_file.path = if rest.as_os_str().is_empty() {
                     to.to_owned()
                 } else {
                     to.join(rest)
@@ -123,7 +123,7 @@ impl Guests {
 
     /// What has become of each that is not as it was made.
     pub fn differences(&self) -> Vec<String> {
-        self.all.iter().filter_map(Guest::difference).collect()
+        self.all.iter().filter_map(UserFile::difference).collect()
     }
 
     /// The content of the next file.
@@ -154,8 +154,8 @@ impl Guests {
     }
 
     /// Adds one of root's.
-    fn add(&mut self, path: &Path, what: GuestKind, mode: u32, modified: Option<(i64, i64)>) {
-        self.all.push(Guest {
+    fn add(&mut self, path: &Path, what: UserFileKind, mode: u32, modified: Option<(i64, i64)>) {
+        self.all.push(UserFile {
             path: path.to_owned(),
             what,
             mode,
@@ -176,7 +176,7 @@ impl Guests {
             .mode(0o600)
             .open(path)?;
         // What is made from here on is the user's, whatever becomes of it.
-        self.add(path, GuestKind::File(content.clone()), mode, None);
+        self.add(path, UserFileKind::File(content.clone()), mode, None);
         file.write_all(&content)?;
         if owner != 0 {
             std::os::unix::fs::fchown(&file, Some(owner), Some(owner))?;
@@ -191,8 +191,8 @@ impl Guests {
         } else {
             (facts.mtime(), facts.mtime_nsec())
         };
-        if let Some(guest) = self.all.last_mut() {
-            (guest.owner, guest.modified) = (owner, Some(modified));
+        if let Some(user_file) = self.all.last_mut() {
+            (user_file.owner, user_file.modified) = (owner, Some(modified));
         }
         Ok(())
     }
@@ -201,7 +201,12 @@ impl Guests {
         symlink(&to, path)?;
         let facts = fs::symlink_metadata(path)?;
         let modified = Some((facts.mtime(), facts.mtime_nsec()));
-        self.add(path, GuestKind::Link(to), facts.mode() & 0o7777, modified);
+        self.add(
+            path,
+            UserFileKind::Link(to),
+            facts.mode() & 0o7777,
+            modified,
+        );
         Ok(())
     }
 
@@ -215,7 +220,7 @@ impl Guests {
         self.file(&other, dice)?;
         let made = fs::hard_link(&other, path);
         if let (Ok(()), Some(there)) = (&made, self.all.last().cloned()) {
-            self.all.push(Guest {
+            self.all.push(UserFile {
                 path: path.to_owned(),
                 ..there
             });
@@ -227,11 +232,11 @@ impl Guests {
         // None that a run gives to its own: an empty directory has nothing else to be told by.
         let mode = dice.one(&[0o750, 0o555, 0o711]);
         DirBuilder::new().mode(mode).create(path)?;
-        self.add(path, GuestKind::Directory, mode, None);
+        self.add(path, UserFileKind::Directory, mode, None);
         if dice.once_in(4) {
             chown(path, Some(NOBODY), Some(NOBODY))?;
-            if let Some(guest) = self.all.last_mut() {
-                guest.owner = NOBODY;
+            if let Some(user_file) = self.all.last_mut() {
+                user_file.owner = NOBODY;
             }
         }
         Ok(())
@@ -250,7 +255,7 @@ impl Guests {
         mknodat(CWD, path, FileType::Fifo, Mode::from_raw_mode(0o644), 0)?;
         lchown(path, Some(0), Some(0))?;
         utimensat(CWD, path, &times(1, 0), AtFlags::empty())?;
-        self.add(path, GuestKind::Pipe, 0o644, Some((1, 0)));
+        self.add(path, UserFileKind::Pipe, 0o644, Some((1, 0)));
         Ok(())
     }
 }
@@ -264,21 +269,21 @@ fn noise(dice: &mut Draws, length: usize) -> Vec<u8> {
     bytes
 }
 
-impl Guest {
+impl UserFile {
     fn describe(&self) -> String {
         let what = match &self.what {
-            GuestKind::File(content) if content.is_empty() => "an empty file".to_owned(),
-            GuestKind::File(content)
+            UserFileKind::File(content) if content.is_empty() => "an empty file".to_owned(),
+            UserFileKind::File(content)
                 if content[..content.len().min(64)]
                     .iter()
                     .all(|byte| *byte == 0) =>
             {
                 format!("a file of {} bytes that begins with zeros", content.len())
             }
-            GuestKind::File(content) => format!("a file of {} bytes", content.len()),
-            GuestKind::Link(to) => format!("a link to {}", to.display()),
-            GuestKind::Directory => "a directory".to_owned(),
-            GuestKind::Pipe => "a pipe".to_owned(),
+            UserFileKind::File(content) => format!("a file of {} bytes", content.len()),
+            UserFileKind::Link(to) => format!("a link to {}", to.display()),
+            UserFileKind::Directory => "a directory".to_owned(),
+            UserFileKind::Pipe => "a pipe".to_owned(),
         };
         format!(
             "{}: {what}, mode {:03o}, owner {}, modified {:?}",
@@ -298,7 +303,7 @@ impl Guest {
             return None;
         }
         let content = match (&self.what, &now.what) {
-            (GuestKind::File(before), GuestKind::File(after)) if before != after => {
+            (UserFileKind::File(before), UserFileKind::File(after)) if before != after => {
                 "; the contents differ"
             }
             _ => "",
@@ -314,13 +319,13 @@ impl Guest {
         let facts = fs::symlink_metadata(&self.path)?;
         let kind = facts.file_type();
         let what = if kind.is_file() {
-            GuestKind::File(fs::read(&self.path)?)
+            UserFileKind::File(fs::read(&self.path)?)
         } else if kind.is_symlink() {
-            GuestKind::Link(fs::read_link(&self.path)?)
+            UserFileKind::Link(fs::read_link(&self.path)?)
         } else if kind.is_dir() {
-            GuestKind::Directory
+            UserFileKind::Directory
         } else {
-            GuestKind::Pipe
+            UserFileKind::Pipe
         };
         Ok(Self {
             path: self.path.clone(),

@@ -18,19 +18,20 @@ impl Performance<'_> {
     }
 
     /// The location, with a user's files in it.
-    pub(super) fn set_the_scene(&mut self, dice: &mut Draws) -> Result<()> {
+    pub(super) fn set_up(&mut self, dice: &mut Draws) -> Result<()> {
         let (mail, elsewhere) = (self.mail.clone(), self.elsewhere.clone());
         self.make_structure(&mail)?;
         self.make_structure(&elsewhere)?;
         self.to_clean.push(mail.clone());
-        self.guests.make_file(&elsewhere.join("file"), dice)?;
+        self.user_files.make_file(&elsewhere.join("file"), dice)?;
         if self.round.event == Incident::LazyUnmount {
             // What is beneath the mount point.
             for _ in 0..dice.below(4) {
-                self.guest_called_as_the_runs(&mail, dice)?;
+                self.user_file_named_like_the_runs(&mail, dice)?;
             }
-            let real = self.scene.join("real");
-            self.guests.rebase(&mail, &self.scene.join("beneath"));
+            let real = self.round_dir.join("real");
+            self.user_files
+                .rebase(&mail, &self.round_dir.join("beneath"));
             self.make_structure(&real)?;
             let mount = Mount::new(&["--bind", &real.to_string_lossy()], &mail, true)?;
             self.mounts.push(mount);
@@ -39,13 +40,13 @@ impl Performance<'_> {
             let name = self.near_name(dice);
             let path = mail.join(&name);
             let is_directory = name.starts_with(PREFIX) || name.len() <= 4 && dice.once_in(3);
-            self.guest(&path, is_directory, "before the run", dice)?;
+            self.user_file(&path, is_directory, "before the run", dice)?;
         }
         Ok(())
     }
 
     /// A guest, of any kind or a directory, and a line about it.
-    fn guest(
+    fn user_file(
         &mut self,
         path: &Path,
         is_directory: bool,
@@ -53,10 +54,10 @@ impl Performance<'_> {
         dice: &mut Draws,
     ) -> Result<()> {
         let made = match is_directory {
-            true => self.guests.make_directory(path, dice)?,
-            false => self.guests.make(path, &self.elsewhere, dice)?,
+            true => self.user_files.make_directory(path, dice)?,
+            false => self.user_files.make(path, &self.elsewhere, dice)?,
         };
-        self.ended.log_guest(when, made);
+        self.ended.log_user_file(when, made);
         Ok(())
     }
 
@@ -79,7 +80,7 @@ impl Performance<'_> {
 
     /// A guest with a name that a run gives to its files, or as near to one as can be, in a
     /// directory.
-    pub(super) fn guest_called_as_the_runs(
+    pub(super) fn user_file_named_like_the_runs(
         &mut self,
         directory: &Path,
         dice: &mut Draws,
@@ -93,7 +94,7 @@ impl Performance<'_> {
         };
         let is_directory =
             name.starts_with(PREFIX) || name.len() == 2 && !name.starts_with(char::is_numeric);
-        self.guest(
+        self.user_file(
             &directory.join(&name),
             is_directory,
             "called as the run's",
@@ -102,11 +103,11 @@ impl Performance<'_> {
     }
 
     /// A user makes files where the run was, some in the place of the run's own.
-    pub(super) fn guests_after(&mut self, dice: &mut Draws) -> Result<()> {
+    pub(super) fn user_files_after(&mut self, dice: &mut Draws) -> Result<()> {
         for mut location in self.to_clean.clone() {
             if self.round.event == Incident::MountOver {
                 // The same by the path that it has when all is over.
-                location = self.scene.join("over");
+                location = self.round_dir.join("over");
             }
             let run_directories = self.run_directories(&location);
             let mut all: Vec<PathBuf> = run_directories
@@ -118,7 +119,7 @@ impl Performance<'_> {
             for _ in 0..dice.between(1, 4) {
                 let directory = dice.one(&all);
                 if !dice.once_in(2) {
-                    self.guest_called_as_the_runs(&directory, dice)?;
+                    self.user_file_named_like_the_runs(&directory, dice)?;
                     continue;
                 }
                 // A manifest in the making is called like it.
@@ -126,15 +127,16 @@ impl Performance<'_> {
                     let name = path.file_name().unwrap_or_default();
                     name.to_string_lossy().starts_with(MANIFEST)
                 };
-                let is_runs =
-                    |path: &PathBuf| is_file(path) && !is_manifest(path) && !self.is_guest(path);
+                let is_runs = |path: &PathBuf| {
+                    is_file(path) && !is_manifest(path) && !self.is_user_file(path)
+                };
                 let files: Vec<PathBuf> = entries(&directory).into_iter().filter(is_runs).collect();
                 if files.is_empty() {
                     continue;
                 }
                 let path = dice.one(&files);
                 fs::remove_file(&path)?;
-                self.guest(&path, false, "in the place of a file of the run", dice)?;
+                self.user_file(&path, false, "in the place of a file of the run", dice)?;
             }
         }
         Ok(())

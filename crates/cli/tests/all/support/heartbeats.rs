@@ -23,7 +23,7 @@ thread_local! {
 }
 
 /// Those of a process go with the test.
-pub fn go_with_the_test(process: &str) {
+pub fn remove_after_test(process: &str) {
     let names = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
     let is_its = |path: &PathBuf| {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -34,7 +34,7 @@ pub fn go_with_the_test(process: &str) {
 }
 
 /// Those that a run's manifest names go with the test.
-pub fn of_manifest_go_with_the_test(manifest: &Path) {
+pub fn remove_manifests_after_test(manifest: &Path) {
     let text = std::fs::read(manifest).unwrap();
     let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();
     let others = manifest["ranks"].as_array().into_iter().flatten();

@@ -5,7 +5,7 @@ use std::os::unix::ffi::OsStrExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::{Ended, Running, Scene, names};
+use super::{Ended, Running, TestDir, names};
 
 /// A way of doing input and output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -17,7 +17,7 @@ pub enum Engine {
 
 /// A way to have a run performed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Face {
+pub enum Interface {
     /// The classic prompt with a configuration file: the files lie directly in the location.
     Prompt(Engine),
     /// `postmark run`: the files lie in a directory of the run's own.
@@ -25,24 +25,24 @@ pub enum Face {
 }
 
 /// All of them.
-pub const FACES: [Face; 5] = [
-    Face::Prompt(Engine::Stdio),
-    Face::Prompt(Engine::Raw),
-    Face::Run(Engine::Stdio),
-    Face::Run(Engine::Raw),
-    Face::Run(Engine::Posix),
+pub const INTERFACES: [Interface; 5] = [
+    Interface::Prompt(Engine::Stdio),
+    Interface::Prompt(Engine::Raw),
+    Interface::Run(Engine::Stdio),
+    Interface::Run(Engine::Raw),
+    Interface::Run(Engine::Posix),
 ];
 
 /// A moment in a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Moment {
+pub enum Phase {
     Prepare,
     Transactions,
     Delete,
 }
 
 /// All of them.
-pub const MOMENTS: [Moment; 3] = [Moment::Prepare, Moment::Transactions, Moment::Delete];
+pub const PHASES: [Phase; 3] = [Phase::Prepare, Phase::Transactions, Phase::Delete];
 
 /// What is to be done, and where.
 #[derive(Clone, Debug)]
@@ -59,7 +59,7 @@ pub struct Work {
 
 impl Work {
     /// A little work.
-    pub fn little(location: &Path) -> Self {
+    pub fn small(location: &Path) -> Self {
         Self {
             files: 30,
             transactions: 60,
@@ -77,7 +77,7 @@ impl Work {
             files: 60_000,
             transactions: 50_000,
             sizes: (1, 40),
-            ..Self::little(location)
+            ..Self::small(location)
         }
     }
 
@@ -167,8 +167,8 @@ pub fn postmark(words: &str) -> Command {
 }
 
 /// A copy of the program that everybody may run, wherever the original lies.
-pub fn program_for_all(scene: &Scene) -> PathBuf {
-    let copy = scene.path().join("postmark");
+pub fn program_for_all(test_dir: &TestDir) -> PathBuf {
+    let copy = test_dir.path().join("postmark");
     // By another process: while this one has it open for writing, a child that another test starts
     // does, too, and then it cannot be run.
     let copied = Command::new("cp")
@@ -177,25 +177,25 @@ pub fn program_for_all(scene: &Scene) -> PathBuf {
         .status()
         .unwrap();
     assert!(copied.success(), "cannot copy the program");
-    super::scene::set_mode(&copy, 0o755);
+    super::test_dir::set_mode(&copy, 0o755);
     copy
 }
 
-impl Face {
+impl Interface {
     /// Whether the files lie directly in the location.
     pub fn is_prompt(self) -> bool {
         matches!(self, Self::Prompt(_))
     }
 
     /// The command that performs the work.
-    pub fn command(self, work: &Work, scene: &Scene) -> Command {
-        self.command_of(program(), work, scene)
+    pub fn command(self, work: &Work, test_dir: &TestDir) -> Command {
+        self.command_of(program(), work, test_dir)
     }
 
     /// The same, of another copy of the program.
-    pub fn command_of(self, program: &Path, work: &Work, scene: &Scene) -> Command {
+    pub fn command_of(self, program: &Path, work: &Work, test_dir: &TestDir) -> Command {
         let mut command = Running::command(program);
-        command.current_dir(scene.path());
+        command.current_dir(test_dir.path());
         if !work.room_check {
             // Of the prompt it is an option of the whole session, of `run` one of its own.
             if let Self::Prompt(_) = self {
@@ -206,10 +206,10 @@ impl Face {
             Self::Prompt(engine) => {
                 let file = tempfile::Builder::new()
                     .prefix("commands-")
-                    .tempfile_in(scene.path())
+                    .tempfile_in(test_dir.path())
                     .unwrap();
                 std::fs::write(file.path(), work.config(engine)).unwrap();
-                super::scene::set_mode(file.path(), 0o644);
+                super::test_dir::set_mode(file.path(), 0o644);
                 // It goes with the scene.
                 command.arg(file.into_temp_path().keep().unwrap());
             }
@@ -224,26 +224,26 @@ impl Face {
     }
 
     /// Performs the work to its end.
-    pub fn perform(self, work: &Work, scene: &Scene) -> Ended {
-        Running::to_its_end(self.command(work, scene), &work.locations[0])
+    pub fn perform(self, work: &Work, test_dir: &TestDir) -> Ended {
+        Running::run_to_end(self.command(work, test_dir), &work.locations[0])
     }
 
     /// Begins the work, and comes back in the middle of a phase.
-    pub fn begin(self, work: &Work, scene: &Scene, moment: Moment) -> Running {
-        let mut running = Running::start(self.command(work, scene), &work.locations[0]);
-        self.wait_for(&mut running, work, moment);
+    pub fn begin(self, work: &Work, test_dir: &TestDir, phase: Phase) -> Running {
+        let mut running = Running::start(self.command(work, test_dir), &work.locations[0]);
+        self.wait_for(&mut running, work, phase);
         running
     }
 
     /// Waits for the middle of a phase.
-    pub fn wait_for(self, running: &mut Running, work: &Work, moment: Moment) {
-        let what = format!("{moment:?} of {self:?}");
-        running.until(&what, |running| match (self, moment) {
-            (_, Moment::Prepare) => self.has_files(work, 0),
+    pub fn wait_for(self, running: &mut Running, work: &Work, phase: Phase) {
+        let what = format!("{phase:?} of {self:?}");
+        running.until(&what, |running| match (self, phase) {
+            (_, Phase::Prepare) => self.has_files(work, 0),
             // New files beyond the pool.
-            (_, Moment::Transactions) => self.has_files(work, work.files),
-            (Self::Prompt(_), Moment::Delete) => running.output().contains("\nDeleting files..."),
-            (Self::Run(_), Moment::Delete) => has_ended(&running.errors(), "transactions"),
+            (_, Phase::Transactions) => self.has_files(work, work.files),
+            (Self::Prompt(_), Phase::Delete) => running.output().contains("\nDeleting files..."),
+            (Self::Run(_), Phase::Delete) => has_ended(&running.errors(), "transactions"),
         });
     }
 
@@ -293,5 +293,5 @@ pub fn own_directories(location: &Path) -> Vec<PathBuf> {
 pub fn clean(directory: &Path) -> Ended {
     let mut command = Running::command(program());
     command.arg("clean").arg(directory);
-    Running::to_its_end(command, directory)
+    Running::run_to_end(command, directory)
 }
