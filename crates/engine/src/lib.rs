@@ -14,6 +14,9 @@
 //! takes, or the file that a link names. A session may thus perform them in any order. Listings are
 //! of directories: what changes these may be in flight with them.
 
+// Other programs may use it.
+#![warn(missing_docs)]
+
 use core::time::Duration;
 use std::path::PathBuf;
 use std::sync::Arc;

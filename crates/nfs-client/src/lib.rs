@@ -33,6 +33,9 @@
 //! # }
 //! ```
 
+// Other programs may use it.
+#![warn(missing_docs)]
+
 pub mod arguments;
 pub mod results;
 pub mod rpc;

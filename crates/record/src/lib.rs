@@ -3,6 +3,9 @@
 //!
 //! A [`Record`] holds what was measured, nothing derived: what follows from it is in `verdict`.
 
+// The documentation of fields becomes the JSON schema.
+#![warn(missing_docs)]
+
 pub mod classic;
 pub mod documents;
 mod during;
