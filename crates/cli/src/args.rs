@@ -1,4 +1,4 @@
-//! The command line as clap parses it, without defaults that depend on other options.
+//! The command line as clap parses it. Defaults that depend on other options are not set here.
 
 mod archive;
 mod check;
@@ -66,10 +66,10 @@ pub struct CommandLine {
 }
 
 impl CommandLine {
-    /// What was parsed, with every weight at its target.
+    /// Converts clap's matches, and pairs each `--weight` with its `--target`.
     ///
     /// # Errors
-    /// Where the words are no command line.
+    /// Returns an error if the arguments are invalid.
     pub fn read(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut read = Self::from_arg_matches(matches)?;
         let command = matches.subcommand();
@@ -83,9 +83,10 @@ impl CommandLine {
     }
 }
 
-/// The whole command line.
+/// The definition of the command line.
 pub fn command() -> clap::Command {
-    // Auto looks at the environment, and at whether there is a terminal, but not at whose.
+    // `Auto` checks the environment and whether there is a terminal, but not whether a user reads
+    // it.
     let colour = match terminal::may_have_colour() {
         true => clap::ColorChoice::Auto,
         false => clap::ColorChoice::Never,
@@ -118,7 +119,7 @@ const FIRST: [&str; 10] = [
     "full",
 ];
 
-/// What holds for the values of many options.
+/// Help text about numbers and sizes, after the options.
 const AFTER_OPTIONS: &str = "Numbers and sizes:
   Counts and sizes take a unit: k (or K), M, G and T are powers of 1000;
   Ki, Mi, Gi and Ti are powers of 1024. B may follow: 10kB is 10000 bytes,
@@ -258,8 +259,8 @@ pub struct RunArguments {
 }
 
 impl RunArguments {
-    /// What they say of the run beside its options, with all words of the command; a plan leaves
-    /// most of it out.
+    /// The command line's other arguments about the run, with all its words. For a plan, most of
+    /// them are left out.
     pub fn invocation(&self, words: Vec<String>) -> Invocation {
         let is_run = !self.dry_run;
         Invocation {
@@ -308,7 +309,7 @@ pub struct VerifyArguments {
     pub format: Format,
 }
 
-/// A whole number: a count or the number of an entry.
+/// Parses a whole number: a count or the number of an entry.
 fn whole(text: &str) -> Result<u64, &'static str> {
     text.trim()
         .parse()

@@ -1,4 +1,4 @@
-//! The commands, a file each, and what several of them share.
+//! A module for each command, and code that several commands share.
 
 pub mod archive;
 pub mod check;

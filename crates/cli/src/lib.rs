@@ -1,9 +1,10 @@
 //! The binary `postmark`: reads options, performs the run and shows its report.
 //!
-//! [`args`] is what clap parses, [`commands`] has a file for each command and a folder for the
-//! prompt of the original, [`ui`] is the terminal: progress, signals, printing and problems.
+//! [`args`] defines the command line for clap. [`commands`] contains a file for each command and a
+//! folder for the classic prompt. [`ui`] handles the terminal: progress, signals, printing and
+//! problems.
 
-// Nobody imports it: a comment stands where it says more than the name.
+// Only `main.rs` imports this crate, so public items need no doc comments.
 #![allow(missing_docs)]
 
 pub mod args;
@@ -29,10 +30,10 @@ use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
 use ui::{limits, perform, problem, refused, screen, signals};
 
-/// What `postmark schema` prints. The crate `schema` tests that it is what the types say.
+/// Output of `postmark schema`. A test of the crate `schema` compares this file with the Rust
+/// types.
 const SCHEMA: &str = include_str!("../../../docs/schema/run-1.json");
 
-/// The whole program.
 pub fn main() -> ExitCode {
     if let Err(why) = limits::check() {
         tell(why);
@@ -41,7 +42,8 @@ pub fn main() -> ExitCode {
     unlimited()
 }
 
-/// What takes more of the stack than [`limits::check`] may.
+/// The program after [`limits::check`]. Never inlined, because its stack frame may exceed a small
+/// stack limit.
 #[inline(never)]
 fn unlimited() -> ExitCode {
     signals::outlive_size_limit();
@@ -51,8 +53,8 @@ fn unlimited() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Whether a word is neither a command, nor an option, nor a file: the prompt would take what
-/// follows for its own commands.
+/// Whether a word is neither a command, an option nor a file. The prompt would read its own
+/// commands from the rest of the line.
 fn is_mistyped(word: &Path) -> bool {
     let is_option = word.as_os_str().as_encoded_bytes().starts_with(b"-");
     let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -62,7 +64,7 @@ fn is_mistyped(word: &Path) -> bool {
         && (word.symlink_metadata().is_err_and(is_missing) || word.is_dir())
 }
 
-/// The command that a word was probably meant for.
+/// The command whose name is most similar to a word.
 fn meant_command(word: &str) -> Option<String> {
     let command = args::command();
     args::command_meant(word, command.get_subcommands().map(clap::Command::get_name))
@@ -79,16 +81,16 @@ fn refuse_mistyped(word: &Path) -> u8 {
     refused::refuse(command.error(ErrorKind::InvalidSubcommand, told))
 }
 
-/// Says why the words are no command line.
+/// Reports why clap rejected the command line. Returns the exit status.
 fn refuse_unparsed(error: clap::Error) -> u8 {
     if let Some(launched) = Launched::here().filter(|launched| !launched.is_first()) {
-        // The first one says it.
+        // Rank 0 reports the problem.
         return match error.use_stderr() {
             true => launched.refuse(Problem::refused("")).code,
             false => 0,
         };
     }
-    // The library takes a mistyped command for the file, and refuses what stands behind it.
+    // clap takes a mistyped command for the configuration file, and rejects the options after it.
     let first = std::env::args_os().nth(1).map(PathBuf::from);
     let is_of_rest =
         [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
@@ -96,7 +98,7 @@ fn refuse_unparsed(error: clap::Error) -> u8 {
     mistyped.map_or_else(|| refused::refuse(error), |word| refuse_mistyped(&word))
 }
 
-/// Refuses a file that is a command, or probably meant for one.
+/// Refuses a configuration file whose name is that of a command or similar to one.
 fn refuse_file(file: Option<&Path>) -> Option<u8> {
     let file = file?;
     if let Some(command) = args::command().find_subcommand(file) {
@@ -108,17 +110,17 @@ fn refuse_file(file: Option<&Path>) -> Option<u8> {
         let error = args::command().error(ErrorKind::ArgumentConflict, told);
         return Some(refused::refuse(error));
     }
-    // A file that is not there is passed over by the prompt, as by the original: only what is
-    // certainly none is refused.
+    // The prompt ignores a missing configuration file, as the original does. So a word is refused
+    // only if it is a directory or resembles a command.
     let resembles = |word: &str| !word.contains(['/', '.']) && meant_command(word).is_some();
     let is_misspelt = is_mistyped(file) && (file.is_dir() || resembles(&sanitize::path(file)));
     is_misspelt.then(|| refuse_mistyped(file))
 }
 
-/// All that is done, and the exit status.
+/// Parses the command line and performs the command. Returns the exit status.
 fn program(side: &Side) -> u8 {
     let columns = screen::width();
-    // No wider than where there is no terminal.
+    // Help is at most as wide on a terminal as elsewhere.
     let command =
         args::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
     let parsed = command.try_get_matches();
@@ -150,7 +152,7 @@ fn program(side: &Side) -> u8 {
     let result = perform_command(command, words, side);
     match result {
         Ok(code) => code,
-        // The report of a run was to go somewhere; all else can be shown again.
+        // A closed pipe loses the report of a run. Other output can be printed again.
         Err(problem) if !is_run && problem.form == ErrorForm::ClosedPipe => 0,
         Err(problem) => {
             tell_problem(&problem);
@@ -159,9 +161,9 @@ fn program(side: &Side) -> u8 {
     }
 }
 
-/// The classic prompt, or the commands in a file.
+/// Starts the classic prompt, or performs the commands of a configuration file.
 fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
-    // At a terminal the user sees what goes on, and signals are for who reads from it.
+    // At a terminal the user sees the progress, and signals go to the process that reads from it.
     let apart = if std::io::stdin().is_terminal() {
         None
     } else {

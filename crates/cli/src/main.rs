@@ -1,4 +1,4 @@
-//! The program. All it does is in the library beside it, so that tests can do it too.
+//! The program's entry point. All code is in the library crate, so that tests can call it.
 
 fn main() -> std::process::ExitCode {
     cli::main()

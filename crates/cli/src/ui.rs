@@ -1,4 +1,4 @@
-//! The terminal: what is printed, shown while a run goes on, and told where something fails.
+//! The terminal: output, progress, signals and error messages.
 
 pub mod limits;
 pub mod live;

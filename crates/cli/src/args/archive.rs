@@ -1,4 +1,4 @@
-//! The arguments of the commands about runs that were archived.
+//! The arguments of the commands about archived runs.
 
 use std::path::PathBuf;
 use std::str::FromStr;
@@ -36,7 +36,7 @@ pub struct RemarkArguments {
 }
 
 impl RemarkArguments {
-    /// What they come to.
+    /// Converts the arguments.
     pub fn remarks(&self) -> Remarks {
         Remarks {
             tags: self.tag.clone(),
@@ -76,12 +76,12 @@ pub struct Filters {
 }
 
 impl Filters {
-    /// Whether nothing was said.
+    /// Whether no condition was given.
     pub fn are_empty(&self) -> bool {
         self.filter() == archive::Filter::default()
     }
 
-    /// What they come to.
+    /// Converts the arguments.
     pub fn filter(&self) -> archive::Filter {
         archive::Filter {
             since_unix_ns: self.since.map(|moment| moment.0),
@@ -117,11 +117,11 @@ impl From<VerdictName> for Level {
     }
 }
 
-/// A moment, in nanoseconds of the epoch.
+/// A moment, in nanoseconds since the epoch.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(pub u64);
 
-/// The text for a moment is invalid.
+/// The text is not a valid moment.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a date (2026-11-21), a time in UTC (2026-11-21T14:30) or an age (7d, 12h, 30m)")]
 pub struct InvalidMoment;
@@ -162,7 +162,7 @@ impl Moment {
             return Ok(Self(now_unix_ns.saturating_sub(ago)));
         }
         let text = text.replacen(' ', "T", 1);
-        // Signs and white space would be passed over.
+        // `strptime` would accept signs and white space.
         if !text.starts_with(|first: char| first.is_ascii_digit())
             || text.contains(char::is_whitespace)
         {

@@ -1,14 +1,14 @@
-//! Which formats each command has, with their help.
+//! The formats of each command, with their help.
 
 use std::sync::LazyLock;
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use document::Format;
 
-/// The formats of a command: each with its help.
+/// Formats of a command, each with its help.
 type Formats = [(Format, &'static str)];
 
-/// Of a run's report: all that show a document, and the others.
+/// Formats of a run's report: those that render a document, and the others.
 pub static REPORT: LazyLock<Vec<(Format, &str)>> = LazyLock::new(|| {
     let others = [
         (
@@ -29,7 +29,7 @@ pub static REPORT: LazyLock<Vec<(Format, &str)>> = LazyLock::new(|| {
     [Format::DOCUMENTS, &others].concat()
 });
 
-/// Of a plan.
+/// Formats of a plan.
 pub const PLAN: &Formats = &[
     (Format::Text, "Tables to read"),
     (Format::Json, "The complete plan, as JSON"),
@@ -39,20 +39,20 @@ pub const PLAN: &Formats = &[
     ),
 ];
 
-/// Of an answer.
+/// Formats of an answer.
 pub const ANSWER: &Formats = &[
     (Format::Text, "Lines to read"),
     (Format::Json, "The complete answer, as JSON"),
 ];
 
-/// Of a list.
+/// Formats of a list.
 pub const LIST: &Formats = &[
     (Format::Text, "A table to read"),
     (Format::Json, "An array, as JSON"),
     (Format::Csv, "A table, as CSV"),
 ];
 
-/// Of exported runs.
+/// Formats of exported runs.
 pub const EXPORT: &Formats = &[
     (
         Format::Json,
@@ -65,7 +65,7 @@ pub const EXPORT: &Formats = &[
     (Format::Markdown, "A table with a row for each run"),
 ];
 
-/// Of a comparison.
+/// Formats of a comparison.
 pub const COMPARISON: &Formats = &[
     (Format::Text, "A table, and a sentence for each comparison"),
     (Format::Markdown, "The same, as Markdown"),
@@ -73,7 +73,7 @@ pub const COMPARISON: &Formats = &[
     (Format::Json, "The tables with all their numbers, as JSON"),
 ];
 
-/// Of a gate's decision.
+/// Formats of a gate's decision.
 pub const GATE: &Formats = &[
     (
         Format::Text,
@@ -91,7 +91,7 @@ pub fn one_of(formats: &Formats) -> impl TypedValueParser<Value = Format> {
     PossibleValuesParser::new(values).try_map(|name| name.parse::<Format>())
 }
 
-/// Parses a format of published results, which the help lists in a sentence.
+/// Parses a format of published results. The help lists these formats in a sentence.
 pub fn published(name: &str) -> Result<Format, &'static str> {
     let format = name.parse().ok().filter(|format| {
         matches!(

@@ -1,8 +1,8 @@
-//! What was meant by a word that is not known.
+//! Suggestions for unknown commands and options.
 
 use campaign::similar::similar;
 
-/// Commands by other names.
+/// Other names of commands, each with the command's own name.
 const COMMANDS: [(&str, &str); 7] = [
     ("history", "list"),
     ("ls", "list"),
@@ -13,8 +13,8 @@ const COMMANDS: [(&str, &str); 7] = [
     ("rm", "delete"),
 ];
 
-/// The command that was meant by a word: one that is most like it, one by another name, or a run on
-/// the target that it names.
+/// The command that a word probably means: a similar name, another name of a command, or `run` for
+/// a path.
 pub fn command_meant<'a>(
     word: &str,
     commands: impl IntoIterator<Item = &'a str>,
@@ -28,7 +28,7 @@ pub fn command_meant<'a>(
     Some(other.map_or(known, |(_, command)| *command).to_owned())
 }
 
-/// What other programs call it, and what it is called here.
+/// Options of other programs, each with the option or advice for this one.
 const ELSEWHERE: [(&str, &str); 14] = [
     ("--threads", "--workers N"),
     ("--engine", "--storage NAME ('postmark engines' lists them)"),
@@ -49,7 +49,7 @@ const ELSEWHERE: [(&str, &str); 14] = [
     ),
 ];
 
-/// What to say in place of an option of another program, or of a path behind no option.
+/// The suggestion for an option of another program, or for a path without an option.
 pub fn called_here(word: &str) -> Option<String> {
     let name = word.split_once('=').map_or(word, |(name, _)| name);
     if let Some((_, here)) = ELSEWHERE.iter().find(|(elsewhere, _)| *elsewhere == name) {

@@ -1,4 +1,4 @@
-//! The workload and its target, as several commands take them.
+//! The arguments for the workload and its target, shared by several commands.
 
 use std::path::PathBuf;
 
@@ -60,7 +60,7 @@ pub struct WorkArguments {
     pub locations: Result<Vec<TargetOption>, String>,
 }
 
-/// The share of a location.
+/// Parses the weight of a target.
 fn weight(text: &str) -> Result<u32, &'static str> {
     text.trim()
         .parse()
@@ -68,7 +68,7 @@ fn weight(text: &str) -> Result<u32, &'static str> {
 }
 
 impl WorkArguments {
-    /// What they ask for.
+    /// Converts the arguments.
     pub fn request(&self) -> RunRequest {
         RunRequest {
             preset: self.preset.clone(),
@@ -82,7 +82,7 @@ impl WorkArguments {
         }
     }
 
-    /// Pairs every `--weight` with the `--target` before it, by their places among the words.
+    /// Pairs each `--weight` with the `--target` before it, by their positions on the command line.
     pub fn take_weights(&mut self, matches: &ArgMatches) {
         let places = |id: &str| -> Vec<usize> {
             matches

@@ -1,4 +1,4 @@
-//! Runs that were archived: where they are kept, how a run gets there, and the commands about them.
+//! The commands about archived runs.
 
 mod edit;
 mod exchange;

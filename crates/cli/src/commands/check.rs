@@ -1,4 +1,5 @@
-//! `postmark check`: whether records that somebody sends say what follows from them.
+//! `postmark check`: derives summary and verdict of records again, and compares them with the
+//! stored ones.
 
 use std::path::Path;
 
@@ -14,15 +15,15 @@ use crate::ui::problem::{Problem, print};
 use campaign::import::is_submission;
 use campaign::record_source::{self, Called};
 
-/// A record differs, or breaks a rule.
+/// Exit status if a record differs from what is derived, or breaks a rule.
 const WRONG: u8 = 1;
-/// Something is not a record.
+/// Exit status if a document is not a record.
 const NOT_A_RECORD: u8 = 2;
 
-/// Checks every record of every file, and gives the exit status: the worst of all.
+/// Checks every record of every file. Returns the highest exit status.
 ///
 /// # Errors
-/// Where the answer cannot be delivered.
+/// Returns an error if the answer cannot be written.
 pub fn check(arguments: &CheckArguments) -> Result<u8, Problem> {
     let mut code = 0;
     for path in &arguments.files {
@@ -31,16 +32,16 @@ pub fn check(arguments: &CheckArguments) -> Result<u8, Problem> {
     Ok(code)
 }
 
-/// A record and what came of it, as JSON.
+/// The result for one document, as JSON.
 #[derive(Serialize)]
 struct CheckAnswer<'a> {
-    /// The file as given.
+    /// The path as given.
     file: String,
-    /// Which of its documents, from 1.
+    /// Number of the document in its file, from 1.
     document: usize,
-    /// Whether it agrees and breaks no rule; false of what is not a record.
+    /// Whether the record agrees with what is derived and breaks no rule; false if it is not a
+    /// record.
     is_right: bool,
-    /// Why it is not a record.
     problem: Option<&'a str>,
     #[serde(flatten)]
     checked: Option<&'a CheckedRecord>,
@@ -55,7 +56,7 @@ fn file(path: &Path, format: Format) -> Result<u8, Problem> {
         }
     };
     let mut code = 0;
-    // Whether there is another one says how the first is called.
+    // If a file contains several documents, their names include a number.
     let mut documents = Documents::of(source).enumerate().peekable();
     while let Some((place, document)) = documents.next() {
         let is_only = place == 0 && documents.peek().is_none();
@@ -73,7 +74,7 @@ fn file(path: &Path, format: Format) -> Result<u8, Problem> {
     Ok(code)
 }
 
-/// Tells what came of a document, and gives its exit status.
+/// Prints the result for a document. Returns its exit status.
 fn tell(
     path: &Path,
     document: usize,

@@ -1,4 +1,4 @@
-//! The classic prompt on the process's own streams. Its language is `campaign::classic`.
+//! The classic prompt on standard input and output. Its language is in `campaign::classic`.
 
 mod progress;
 mod prompt;
@@ -12,14 +12,13 @@ use record::Edition;
 
 use crate::ui::terminal;
 
-/// A classic session on the process's own streams: the banner, the configuration file (`file`, or
-/// `.pmrc` in the working directory where there is one), then the prompt until `quit` or the end of
-/// input.
+/// Performs a classic session: prints the banner, reads the configuration file (`file`, or `.pmrc`
+/// in the working directory if it exists), then prompts until `quit` or the end of input.
 ///
-/// Leaves with 0 when every run was complete, 1 when one failed or the streams did, else with the
-/// code that an interrupted run gave.
+/// Returns exit status 0 if every run was complete, 1 if one failed or a stream did, and the run's
+/// own status if one was interrupted.
 pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunner) -> u8 {
-    // The lock is not held: a run's progress may come from elsewhere in the process.
+    // Standard output is not locked: other threads may print the progress of a run.
     let (mut output, mut errors) = (io::stdout(), io::stderr());
     let interactive = terminal::is_users(&io::stdin()) && terminal::is_users(&output);
     let streams = Streams {
@@ -28,7 +27,7 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
     };
     let settings = PromptSettings::new(edition);
     let mut interpreter = Interpreter::new(settings, engine, streams, interactive);
-    // Commands may come from a file by way of standard input.
+    // Standard input may be redirected from a file, which no run may overwrite.
     if let Some(facts) = std::fs::metadata("/dev/stdin")
         .ok()
         .filter(std::fs::Metadata::is_file)
@@ -44,7 +43,7 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
     match result.and_then(|code| output.flush().map(|()| code)) {
         Ok(code) => code,
         Err(error) => {
-            // Nobody reads what a closed pipe does not take; all else deserves a word.
+            // A closed pipe has no reader for the message.
             if error.kind() != io::ErrorKind::BrokenPipe {
                 let _ = writeln!(errors, "Error: the session ends: {error}");
             }

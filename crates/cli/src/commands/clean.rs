@@ -1,5 +1,4 @@
-//! `postmark clean`: what killed runs left of their files, and killed studies of the file systems
-//! that they made.
+//! `postmark clean`: removes the files of killed runs, and the file systems of killed studies.
 
 use std::path::PathBuf;
 
@@ -11,11 +10,11 @@ use crate::ui::problem::{Problem, WRONG, print, tell};
 use crate::ui::screen;
 use crate::ui::watchdog_process::Side;
 
-/// Cleans directories; gives 1 where one could not be cleaned or something had to be left, and 2
-/// where not one could be looked at because its URL is wrong or its server cannot be used.
+/// Cleans each path. Returns 1 if one could not be cleaned or something remains, and 2 if every
+/// path is a wrong URL or a server that cannot be used.
 ///
 /// # Errors
-/// Where what was done cannot be told.
+/// Returns an error if the results cannot be printed.
 pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
     if let Some(code) = side.instead(paths.iter().map(PathBuf::as_path)) {
         return Ok(code);
@@ -40,8 +39,8 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
                 continue;
             }
         };
-        // A run directory may lie on a made file system: its process is gone with the maker of
-        // that.
+        // Files of killed runs are removed before the file systems of killed studies, which may
+        // contain them.
         let found = match registry::is_url(path) {
             true => Ok(Vec::new()),
             false => scratch::find(path),

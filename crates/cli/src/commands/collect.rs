@@ -1,4 +1,4 @@
-//! `postmark collect`: one record of what the ranks of a run have left on disk
+//! `postmark collect`: makes one record of the parts that the ranks of a run left on disk
 //! ([`campaign::parts`]).
 
 use archive::{Imported, Remarks};
@@ -12,13 +12,14 @@ use crate::commands::run::delivery::{WRITTEN_WITHIN, deliver, render};
 use crate::ui::output::Outputs;
 use crate::ui::problem::{Problem, USER, tell};
 
-/// A part is missing, cannot be read or is not complete.
+/// Exit status if a part is missing, unreadable or incomplete.
 const NOT_ALL: u8 = 1;
 
-/// Puts the parts together, reports and archives the record, and gives the exit status.
+/// Joins the parts, and reports and archives the record. Returns the exit status.
 ///
 /// # Errors
-/// Where there is no part, parts are of several runs, or the report cannot be delivered.
+/// Returns an error if there is no part, parts belong to several runs, or the report cannot be
+/// written.
 pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
     let chosen = chosen_for_run(arguments.archive.as_deref())?;
     let place = chosen.place();
@@ -47,7 +48,7 @@ pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
     Ok(if is_complete { 0 } else { NOT_ALL })
 }
 
-/// Adds the record to the archive, in the place of what rank 0 has left there of the run.
+/// Adds the record to the archive. It replaces the incomplete entry of rank 0, if there is one.
 fn keep(place: &ArchivePlace, record: &Record, remarks: &Remarks) -> Result<(), Problem> {
     let mut archive = place.open_for_run(USER)?;
     let path = sanitize::path(place.path()).into_owned();

@@ -1,4 +1,4 @@
-//! `postmark compare` and `postmark gate`: runs of the archive beside one another.
+//! `postmark compare` and `postmark gate`: comparisons of archived runs.
 
 use campaign::study::select::{one_study, sides};
 use document::Format;
@@ -11,11 +11,11 @@ use crate::commands::study::layout;
 use crate::ui::problem::Problem;
 use crate::ui::screen;
 
-/// Compares sides, and shows by how much they differ.
+/// Compares configurations, and shows their ratios with intervals.
 ///
 /// # Errors
-/// Where a word stands for nothing, sides are not alike, the archive cannot be read, or the answer
-/// cannot be delivered.
+/// Returns an error if an argument names no run or study, the configurations are not comparable,
+/// the archive cannot be read, or the answer cannot be written.
 pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
     if let Some(layout) = arguments.layout {
@@ -33,10 +33,6 @@ pub fn compare(arguments: &CompareArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Shows comparisons.
-///
-/// # Errors
-/// Where they cannot be delivered.
 pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
     screen::answer(
         format,
@@ -46,11 +42,11 @@ pub fn show(tables: &[Comparisons], format: Format) -> Result<(), Problem> {
     )
 }
 
-/// Decides whether sides meet requirements, and gives the exit status of the decision.
+/// Decides whether the compared runs meet requirements. Returns the exit status of the decision.
 ///
 /// # Errors
-/// Where a word stands for nothing, sides are not alike, runs are missing or INVALID, or the answer
-/// cannot be delivered.
+/// Returns an error if an argument names no run or study, the configurations are not comparable,
+/// runs are missing or INVALID, or the answer cannot be written.
 pub fn gate(arguments: &GateArguments) -> Result<u8, Problem> {
     let archive = open(&arguments.archive)?;
     let mut metrics: Vec<Metric> = arguments.require.iter().map(Requirement::metric).collect();

@@ -7,10 +7,10 @@ use report::engines::{csv, document, json};
 use crate::ui::problem::Problem;
 use crate::ui::screen;
 
-/// Lists the I/O engines with what is known of each.
+/// Lists the I/O engines with their capabilities.
 ///
 /// # Errors
-/// Where the list cannot be delivered.
+/// Returns an error if the list cannot be written.
 pub fn list(format: Format) -> Result<u8, Problem> {
     let all = || ROWS.iter().map(|row| row.facts);
     screen::answer(format, || document(all()), || csv(all()), || json(all()))?;

@@ -1,8 +1,8 @@
-//! `postmark man` and `postmark completions`: manual pages and completions of shells, made from the
-//! table of options.
+//! `postmark man` and `postmark completions`: manual pages and shell completions, generated from
+//! the command line's definition.
 //!
-//! A command is a page. The table has its name, synopsis and options; `manual.toml` has the rest:
-//! examples, exit status, environment and files.
+//! Each command has a page. Name, synopsis and options come from the definition; examples, exit
+//! status, environment and files come from `manual.toml`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,19 +21,20 @@ use crate::ui::output::{Outputs, unwritable};
 use crate::ui::problem::{Problem, print};
 use campaign::run_spec::machine;
 
-/// How long a page's file system may take.
+/// Limit for writing a page, because its file system may hang.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
 
 const SECTION: &str = "1";
 
-/// Prints the completions of a shell.
+/// Prints the completions for a shell.
 ///
 /// # Errors
-/// Where they cannot be delivered.
+/// Returns an error if they cannot be written.
 pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
     let mut command = args::command();
     for name in ["run", "plan"] {
-        // Only here: a name that is wrong is refused with the nearest one.
+        // Preset names are added only here. Elsewhere a wrong name gets a message with the nearest
+        // one.
         command = command.mut_subcommand(name, |command| {
             let names = presets::all(&machine())
                 .into_iter()
@@ -54,10 +55,10 @@ pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
     print(&String::from_utf8_lossy(&script)).map(|()| 0)
 }
 
-/// Prints the manual page, or writes the pages of all commands.
+/// Prints the page of the program, or writes the pages of all commands to a directory.
 ///
 /// # Errors
-/// Where a page exists and is not to be written over, or cannot be written.
+/// Returns an error if a page cannot be written, or exists and `--force` is not given.
 pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     let mut pages = pages()?;
     let Some(directory) = &arguments.directory else {
@@ -75,13 +76,13 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// What messages call a file of `man`.
+/// Name of a page's file in messages.
 const PAGE: &str = "manual page";
 
 /// A term and its meaning.
 type Item = (String, String);
 
-/// What the table of options does not have.
+/// The contents of `manual.toml`.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Told {
@@ -97,13 +98,12 @@ impl Told {
     }
 }
 
-/// A manual page.
 struct Page {
     file: String,
     text: String,
 }
 
-/// The page of the program, then those of its commands.
+/// The page of the program, then the pages of its commands.
 fn pages() -> Result<Vec<Page>, Problem> {
     let mut command = args::command().disable_help_subcommand(true);
     command.build();
@@ -128,7 +128,7 @@ fn add(command: &Command, pages: &mut Vec<Page>) -> std::io::Result<()> {
 }
 
 fn text(command: &Command, name: &str) -> std::io::Result<String> {
-    // All options, also those that the short help leaves out.
+    // All options, including those that `-h` hides.
     let table = Man::new(
         command
             .clone()
@@ -152,7 +152,7 @@ fn text(command: &Command, name: &str) -> std::io::Result<String> {
     Ok(format!("{TITLE_MACROS}{}", String::from_utf8_lossy(&page)))
 }
 
-/// What roff needs before the first text with an apostrophe, as the library writes it.
+/// Defines the apostrophe for roff, before the first text, as clap_mangen does.
 const TITLE_MACROS: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
 /// Title, name, synopsis and description.
@@ -160,7 +160,7 @@ fn head(command: &Command, name: &str) -> Roff {
     let mut page = Roff::new();
     let version = concat!("postmark ", env!("CARGO_PKG_VERSION"));
     let title = name.to_uppercase();
-    // No date: the same program has the same pages.
+    // No date, so that the pages are reproducible.
     page.control(
         "TH",
         [title.as_str(), SECTION, " ", version, "User Commands"],
@@ -187,7 +187,7 @@ fn head(command: &Command, name: &str) -> Roff {
     page
 }
 
-/// A section of terms with a paragraph each.
+/// A section of terms, each with a paragraph.
 fn tagged(page: &mut Roff, title: &str, items: &[Item]) {
     page.control("SH", [title]);
     for (term, meaning) in items {

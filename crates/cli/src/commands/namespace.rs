@@ -1,5 +1,5 @@
-//! Where files are that a command is to look at or to remove: directories of this machine, or of a
-//! server by its URL.
+//! The namespace in which a command reads or removes files: this machine's directories, or a server
+//! named by URL.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -11,10 +11,10 @@ use engines::registry;
 
 use crate::ui::problem::Problem;
 
-/// The namespace of a path. A server is asked whether it can be used.
+/// The namespace of a path. For a URL, the server is contacted.
 ///
 /// # Errors
-/// Where the URL is wrong, or the server cannot be used.
+/// Returns an error if the URL is invalid, or the server cannot be used.
 pub fn of(path: &Path) -> Result<Arc<dyn Namespace>, Problem> {
     let Some(row) = registry::of_url(path) else {
         return Ok(Arc::new(KernelNamespace::default()));

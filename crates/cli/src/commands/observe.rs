@@ -1,7 +1,7 @@
-//! `postmark observe`: what any command cost the devices and servers below a target.
+//! `postmark observe`: reports what a command cost the devices and servers of a target.
 //!
-//! The command keeps this process's streams, terminal and process group, so that it works as
-//! without us. It is not started where the target or the output cannot be used.
+//! The command inherits this process's streams, terminal and process group, so that it works as
+//! usual. It is not started if the target or the output cannot be used.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -30,20 +30,20 @@ use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, refuse, tell};
 use crate::ui::signals::Masks;
 
-/// What shells say of a command that is not there.
+/// Exit status of shells for a command that does not exist.
 const NOT_FOUND: u8 = 127;
-/// And of one that cannot be executed.
+/// Exit status of shells for a command that cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
-/// A signal ended it: its number is added.
+/// Exit status of a command that a signal ended, minus the signal's number.
 const KILLED: u8 = 128;
-/// The report is waited for so long: its file may lie on a file system that hangs.
+/// Limit for writing the report, because its file system may hang.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 
-/// Runs the command, tells, and gives the exit status.
+/// Runs the command and reports its cost. Returns the exit status.
 ///
 /// # Errors
-/// Where the target or the output cannot be used, nothing can be observed, or the report cannot be
-/// delivered.
+/// Returns an error if the target or the output cannot be used, counters cannot be read, or the
+/// report cannot be written.
 pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     let path = arguments.target.as_deref().unwrap_or(Path::new("."));
     let directory = directory(path)?;
@@ -96,7 +96,7 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     Ok(code(observation.end))
 }
 
-/// The target, held open for its sync.
+/// Opens the target's directory, which stays open for the sync.
 fn directory(path: &Path) -> Result<File, Problem> {
     let wrong = |problem: &dyn std::fmt::Display| {
         let path = sanitize::path(path);
@@ -108,7 +108,7 @@ fn directory(path: &Path) -> Result<File, Problem> {
               mounted)",
         ));
     }
-    // Opening anything else could wait, as for the writer of a pipe.
+    // Opening another kind of file could block, for example a pipe without a writer.
     let flags = OFlags::DIRECTORY.bits() as i32;
     let opened = File::options().read(true).custom_flags(flags).open(path);
     opened.map_err(|error| match error.kind() {
@@ -150,7 +150,7 @@ fn code(end: CommandEnd) -> u8 {
     }
 }
 
-/// Has what is in the page cache written to the target's file system, counted apart.
+/// Syncs the target's file system, and counts this separately.
 fn synced(directory: &File, before: &Accounted, read: impl FnOnce() -> Accounted) -> TargetSync {
     let began = Instant::now();
     let synced = rustix::fs::syncfs(directory);
@@ -179,7 +179,7 @@ fn deliver(
     }
 }
 
-/// Signals that are the command's as long as it goes on, and end this process after that.
+/// Passes signals on to the command while it runs. After that, they end this process.
 struct HandedOn {
     signals: Signals,
     is_over: Arc<AtomicBool>,
@@ -188,7 +188,7 @@ struct HandedOn {
 impl HandedOn {
     fn begin() -> std::io::Result<Self> {
         let ignored = Masks::of("self").ignored;
-        // What this process ignores the command ignores, too.
+        // The command inherits ignored signals, so they are not taken.
         let taken: Vec<i32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
             .into_iter()
             .filter(|signal| !ignored.has(*signal))
@@ -203,8 +203,8 @@ impl HandedOn {
         })
     }
 
-    /// Hands signals on until the child has ended. It is not waited for yet: until it is, its
-    /// number is nobody else's.
+    /// Passes signals on until the child has ended. The child is not reaped yet, so its process
+    /// number cannot be reused.
     fn until_the_end_of(mut self, child: &Child) -> std::io::Result<()> {
         let process = Pid::from_child(child);
         for signal in self.signals.forever() {
@@ -215,7 +215,7 @@ impl HandedOn {
                 }
             } else if !comes_from_terminal(signal) {
                 if let Some(signal) = Signal::from_named_raw(signal) {
-                    // It may have ended just now.
+                    // It may have ended in the meantime.
                     let _ = kill_process(process, signal);
                 }
             }
@@ -225,9 +225,9 @@ impl HandedOn {
     }
 }
 
-/// Whether the command has got the signal already. A terminal sends what its keys stand for to
-/// everybody in the foreground; what somebody else sends there cannot be told apart, and SIGTERM is
-/// never from keys.
+/// Whether the command has received the signal, too. A terminal sends the signals of its keys to
+/// the whole foreground process group. A signal that another process sends there cannot be
+/// distinguished from it. SIGTERM never comes from a key.
 fn comes_from_terminal(signal: i32) -> bool {
     let is_in_foreground = || {
         let terminal = File::open("/dev/tty").ok()?;

@@ -1,4 +1,4 @@
-//! `postmark plan`: what a run would do.
+//! `postmark plan`: shows what a run would do.
 
 use campaign::plan;
 use campaign::run_spec::{Specified, specify, to_config};
@@ -8,10 +8,10 @@ use crate::args::PlanArguments;
 use crate::ui::problem::{Problem, USER, print};
 use crate::ui::screen;
 
-/// Plans and shows.
+/// Prints the plan of a run.
 ///
 /// # Errors
-/// Where what was said is wrong, or the plan cannot be delivered.
+/// Returns an error if the options are invalid, or the plan cannot be written.
 pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
     arguments.work.like_in = arguments.archive.archive;
     let specified = specify(&arguments.work.request(), USER)?;
@@ -19,12 +19,12 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// The plan of what is meant.
+/// The plan of a run spec, in the chosen format.
 ///
 /// # Errors
-/// Where the workload has no stream, or the run would be refused.
+/// Returns an error if the workload cannot be planned, or the run would be refused.
 pub fn text(specified: &Specified, format: Format, is_screen: bool) -> Result<String, Problem> {
-    // A configuration file may be for another machine.
+    // A configuration file may be for another machine, so the run is not checked on this one.
     if format == Format::Toml {
         return to_config(specified);
     }

@@ -7,10 +7,10 @@ use workload::presets;
 use crate::ui::problem::Problem;
 use crate::ui::screen;
 
-/// Lists the presets with where they come from, as they are on this machine.
+/// Lists the presets with their sources, and with the values they have on this machine.
 ///
 /// # Errors
-/// Where the list cannot be delivered.
+/// Returns an error if the list cannot be written.
 pub fn list() -> Result<u8, Problem> {
     let document = report::presets::document(&presets::all(&machine()));
     screen::print(&screen::text(&document, WIDTH))?;

@@ -1,4 +1,4 @@
-//! `postmark published`: what was published, and what others have submitted.
+//! `postmark published`: published results, and submissions of other users.
 
 use campaign::publications::{archived_submissions, beside_run, submissions_in};
 use campaign::record_source;
@@ -11,10 +11,10 @@ use crate::commands::archive::open;
 use crate::ui::problem::{Problem, USER, print, tell};
 use crate::ui::screen;
 
-/// Shows what was asked for.
+/// Prints what the subcommand shows.
 ///
 /// # Errors
-/// Where a name or a file is none, or the answer cannot be delivered.
+/// Returns an error if a name or a file is not found, or the answer cannot be written.
 pub fn published(arguments: &PublishedArguments) -> Result<u8, Problem> {
     print(&text(&arguments.command)?)?;
     Ok(0)
@@ -54,7 +54,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             let record = record_source::find(run, archive.archive.as_deref(), USER)?;
             let beside = beside_run(&record);
             if let (Format::Csv, Some(none)) = (format, &beside.none) {
-                // A header alone does not say it.
+                // In CSV, the reason would be missing: there is only a header.
                 tell(format_args!("no published row: {none}"));
             }
             Ok(beside.show(*format))
@@ -62,7 +62,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
     }
 }
 
-/// Removes one of them, and says whose it was.
+/// Deletes a submission. Returns a message with its contributor.
 fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
     let text = open(said)?.delete_submission(number)?.ok_or_else(|| {
         Problem::refused(format_args!(

@@ -1,20 +1,21 @@
-//! A command in the several processes that a launcher has started.
+//! Commands in several processes (ranks) that a launcher started.
 
 use campaign::ranks::{FAILED, Joined, Launched};
 
 use crate::ui::problem::{Problem, USER, tell_problem};
 use crate::ui::watchdog_process::Side;
 
-/// Joins the other processes and performs a command with them; gives the exit status of all.
+/// Joins the other ranks and performs a command with them. Returns the exit status that all ranks
+/// agree on.
 ///
 /// # Errors
-/// Where they cannot be joined.
+/// Returns an error if the ranks cannot be joined.
 pub fn together(
     launched: &Launched,
     side: &Side,
     perform: impl FnOnce(&mut Joined) -> Result<u8, Problem>,
 ) -> Result<u8, Problem> {
-    // Only the first one knows the targets yet.
+    // The targets are not known on all ranks yet.
     if let Some(code) = side.instead_of_session() {
         return Ok(code);
     }
@@ -25,8 +26,8 @@ pub fn together(
         }
         problem.code
     });
-    // Where a rank is lost, that is told. With this status the launcher ends the others, which may
-    // have something to write yet.
+    // If a rank is lost, this has been reported. The launcher ends the others at this exit status,
+    // and they may still have output to write.
     let code = match joined.is_lost() {
         true => FAILED,
         false => joined.agreed(code),

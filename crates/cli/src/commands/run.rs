@@ -18,10 +18,11 @@ use campaign::input::Input;
 use campaign::ranks::Launched;
 use campaign::run_spec::{self};
 
-/// Performs the run, reports, and gives the exit status.
+/// Performs and reports the run. Returns the exit status.
 ///
 /// # Errors
-/// Where what was said is wrong, the run was refused, or the report could not be delivered.
+/// Returns an error if the options are invalid, the run is refused, or the report cannot be
+/// written.
 pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Result<u8, Problem> {
     arguments.work.like_in.clone_from(&arguments.archive);
     arguments.work.invocation = arguments.invocation(words);
@@ -31,7 +32,7 @@ pub fn run(mut arguments: RunArguments, words: Vec<String>, side: &Side) -> Resu
     }
 }
 
-/// The run of a process that no launcher has started.
+/// Performs the run in a process that no launcher started.
 fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     for (option, is_given) in [
         ("--parts", arguments.parts.is_some()),
@@ -45,7 +46,7 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
         }
     }
     let specified = understand(arguments)?;
-    // What was read from a pipe cannot be read again.
+    // A second process could not read an input from a pipe again.
     if !arguments.dry_run && specified.inputs.iter().all(Input::is_file) {
         let targets = specified.spec.targets.iter().map(PathBuf::as_path);
         let beside = [
@@ -62,15 +63,15 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     let Some(mut ready) = Ready::of(arguments, specified)? else {
         return Ok(0);
     };
-    // Until all is written: a signal that comes when the run has ended is not to cost its report.
+    // Signals stay caught until everything is written: one after the run's end must not lose its
+    // report.
     let mut signals = Signals::default();
     ready.calibrate()?;
     let record = ready.perform(&mut signals)?;
     ready.deliver(arguments, record)
 }
 
-/// The spec that the words of a record's command line come to; nothing where they are not those of
-/// a run alone.
+/// Resolves a record's command line into a run spec. `None` if it is not a single-process `run`.
 pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
     let words = &record.spec.command_line;
     let is_run = words.get(1).is_some_and(|word| word == "run");

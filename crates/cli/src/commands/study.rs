@@ -1,4 +1,4 @@
-//! `postmark study`: a design of experiments, performed block by block and kept in the archive.
+//! `postmark study`: a design of experiments, performed block by block and archived.
 
 mod design_args;
 mod first;
@@ -15,10 +15,11 @@ use crate::args::StudyArguments;
 use crate::ui::problem::Problem;
 use crate::ui::watchdog_process::Side;
 
-/// Performs a study, or what is left of it, reports, and gives the exit status.
+/// Performs or resumes a study, and reports it. Returns the exit status.
 ///
 /// # Errors
-/// Where what was said is wrong, or something that it needs is not there; or where it cannot go on.
+/// Returns an error if the options are invalid, something it needs is missing, or it cannot be
+/// continued.
 pub fn study(
     mut arguments: StudyArguments,
     words: Vec<String>,

@@ -1,4 +1,4 @@
-//! `postmark verify-log`: what a crash has taken of what was acknowledged.
+//! `postmark verify-log`: which acknowledged writes a crash has lost.
 
 use crate::args::VerifyArguments;
 use crate::commands::namespace;
@@ -6,18 +6,19 @@ use crate::ui::problem::Problem;
 use crate::ui::screen;
 use crate::ui::watchdog_process::Side;
 
-/// Something acknowledged is lost or torn.
+/// Exit status if an acknowledged file is lost or torn.
 const LOST: u8 = 1;
 
-/// Compares, tells, and gives the exit status: 0 where nothing is lost.
+/// Compares the log with the directory, and prints the result. Returns exit status 0 if nothing is
+/// lost.
 ///
 /// # Errors
-/// Where nothing can be said, or the answer cannot be delivered.
+/// Returns an error if the log or the directory cannot be read, or the answer cannot be written.
 pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Problem> {
     if let Some(code) = side.instead([arguments.path.as_path(), &arguments.ack_log]) {
         return Ok(code);
     }
-    // It only reads.
+    // The check only reads, so root keeps its rights.
     let home = namespace::of(&arguments.path)?.with_own_rights();
     let verified = rundir::verify_log(&*home, &arguments.path, &arguments.ack_log)
         .map_err(Problem::refused)?;

@@ -1,17 +1,19 @@
-//! Limits of this process within which nothing can be done: found before anything that they would
-//! end.
+//! Resource limits (`ulimit`) that would end any command: checked before they can.
 //!
-//! A limit of the address space below the program's own size is not found: the kernel ends the
-//! program before it begins.
+//! An address space limit below the program's own size cannot be reported: the kernel ends the
+//! program before `main`.
 
 use rustix::process::{Resource, getrlimit};
 
-/// The first thread's stack, as large as that of every other thread.
+/// Required stack of the first thread: the default of Rust's other threads.
 const STACK_BYTES: u64 = 2 << 20;
-/// Any command takes so much of the address space besides the program itself.
+/// Address space that a command needs beyond that of the program itself.
 const ADDRESS_SPACE_BYTES: u64 = 16 << 20;
 
-/// Why no command can be performed.
+/// Checks the limits of this process.
+///
+/// # Errors
+/// Returns the message if the stack or the address space is too small for any command.
 pub fn check() -> Result<(), String> {
     let limit = getrlimit(Resource::Stack).current;
     if let Some(limit) = limit.filter(|limit| *limit < STACK_BYTES) {

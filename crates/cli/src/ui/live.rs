@@ -1,7 +1,7 @@
-//! `--live`: what was done in each second, as a line of JSON for other tools.
+//! `--live`: the operations and counters of each second, as a line of JSON for other tools.
 //!
-//! Lines are written by a thread of their own: a reader that is slow loses lines, and never keeps
-//! the run. What cannot be written is told when the run is over.
+//! A separate thread writes the lines. A slow reader loses lines, and never delays the run. Write
+//! errors are reported at the end of the run.
 
 use std::io::{self, Write as _};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
@@ -16,58 +16,57 @@ use system::counters::{DeviceReading, ThreadTimes};
 use crate::ui::output::OutputFile;
 use crate::ui::problem::Problem;
 
-/// So many lines wait for a slow reader.
+/// Number of lines that wait for a slow reader. Further lines are lost.
 const LINES_MAX: usize = 64;
-/// The reader has so long to take the last lines when the run is over.
+/// How long [`Live::finish`] waits for the reader to take the last lines.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// See the module's text.
+/// Sends each second of a run to the thread that writes it.
 pub struct Live {
     state: State,
     lost: u64,
-    /// Which step of a sweep is climbed, from 1, with its load.
+    /// Current load level of a sweep: its number, from 1, and its load.
     sweep_step: Option<(u32, Load)>,
-    /// Whether that step has a pool of its own.
+    /// Whether that load level creates a pool of its own.
     has_own_pool: bool,
 }
 
 enum State {
-    /// Nothing has happened yet.
+    /// The run has not started. The file is not emptied yet.
     Ready(OutputFile),
     Writing {
         lines: SyncSender<String>,
         to: String,
         ended: Receiver<io::Result<()>>,
     },
-    /// There is no thread to be had.
+    /// The system could not start a thread.
     Broken,
 }
 
-/// A second as it is written.
+/// A second of a phase.
 #[derive(Serialize)]
 struct Line<'a> {
-    /// When it was written, in milliseconds of the epoch.
+    /// Time of writing, in milliseconds since the epoch.
     unix_ms: u64,
-    /// The phase, and its second from 0.
     phase: &'a str,
     second: u64,
-    /// On a sweep: which step, from 1, and its load; null where a closed loop's rate, or the
-    /// number of workers, is not of the sweep.
+    /// For a load sweep, the number of the load level, from 1, and its load below. A load is null
+    /// if the sweep does not vary it.
     sweep_step: Option<u32>,
     requested_per_second: Option<f64>,
     requested_workers: Option<u32>,
-    /// All kinds together.
+    /// All operations, of all kinds.
     operations: u64,
     bytes: u64,
     failed: u64,
     by_operation: Vec<OfAction<'a>>,
     #[serde(flatten)]
     machine: Machine<'a>,
-    /// Lines that were lost before this one, as nobody read them.
+    /// Lines lost before this one because the reader was slow.
     lost: u64,
 }
 
-/// Operations of one kind.
+/// Operations of one kind in this second.
 #[derive(Serialize)]
 struct OfAction<'a> {
     operation: &'a str,
@@ -79,10 +78,10 @@ struct OfAction<'a> {
     max_ns: Option<u64>,
 }
 
-/// What the kernel counted; null where it is not known.
+/// Kernel counters of this second; null if not available.
 #[derive(Serialize)]
 struct Machine<'a> {
-    /// From one reading to the next: what follows was counted in so long.
+    /// Time between the two counter readings that the numbers below are differences of.
     counted_ns: Option<u64>,
     #[serde(flatten)]
     process: Numbers,
@@ -92,7 +91,6 @@ struct Machine<'a> {
     by_device: Vec<OfDevice<'a>>,
 }
 
-/// A thread of this program.
 #[derive(Serialize)]
 struct OfThread<'a> {
     tid: u32,
@@ -101,7 +99,7 @@ struct OfThread<'a> {
     numbers: Numbers,
 }
 
-/// A device under the targets.
+/// A device below the targets.
 #[derive(Serialize)]
 struct OfDevice<'a> {
     device: &'a str,
@@ -110,7 +108,7 @@ struct OfDevice<'a> {
     numbers: Numbers,
 }
 
-/// Numbers of the record, by the names that they have here.
+/// Columns of the record, by their names in `--live`.
 struct Numbers(Vec<(&'static str, Option<u64>)>);
 
 impl Serialize for Numbers {
@@ -159,7 +157,7 @@ impl<'a> OfDevice<'a> {
 }
 
 impl Live {
-    /// Lines go to this file once the run has begun.
+    /// Lines go to this file, which is emptied when the run starts.
     pub fn new(output: OutputFile) -> Self {
         Self {
             state: State::Ready(output),
@@ -169,22 +167,23 @@ impl Live {
         }
     }
 
-    /// Waits a little for the last lines; leaves no empty file of a run that was refused.
+    /// Waits up to [`LAST_LINES`] for the last lines. If the run was refused, it leaves no empty
+    /// file.
     ///
     /// # Errors
-    /// Where a line could not be written. The other lines of the run are lost then.
+    /// Returns an error if a line could not be written. The lines after it are lost.
     pub fn finish(self) -> Result<(), Problem> {
         match self.state {
             State::Writing { lines, to, ended } => {
                 drop(lines);
-                // A reader that does not read has lost them.
+                // On timeout, the reader has lost the lines.
                 if let Ok(Err(cause)) = ended.recv_timeout(LAST_LINES) {
                     return Err(Problem::failed(format_args!(
                         "cannot write --live to {to}: {cause}"
                     )));
                 }
             }
-            // One that has not begun leaves no empty file.
+            // Dropping the output of a run that has not started removes the empty file.
             State::Ready(_) | State::Broken => {}
         }
         Ok(())
@@ -204,9 +203,10 @@ impl Live {
                 let written = to_write
                     .into_iter()
                     .try_for_each(|line| output.write_all(line.as_bytes()));
-                // Closed before that is told: who hears of it may unmount at once.
+                // Closed before the result is sent: the caller may unmount the file system
+                // immediately.
                 drop(output);
-                // Whoever is gone does not want to know more.
+                // A reader that closed its pipe is no error.
                 let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
                 let _ = end.send(
                     written.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) }),
@@ -220,7 +220,7 @@ impl Live {
 
 impl Events for Live {
     fn event(&mut self, event: Event) {
-        // A step is told of before anybody knows whether its run is refused.
+        // A load level is reported before its run can be refused, so it must not empty the file.
         if let Event::Load(number, load) = event {
             self.sweep_step = Some((number + 1, load));
             return;
@@ -234,7 +234,7 @@ impl Events for Live {
         let (Event::Second(second), State::Writing { lines, .. }) = (event, &self.state) else {
             return;
         };
-        // What is deleted of a pool that all steps had is of none of them.
+        // Deletions from a pool that all load levels share belong to none of them.
         let is_of_sweep_step = second.phase != Phase::Delete || self.has_own_pool;
         match lines.try_send(line(
             &second,

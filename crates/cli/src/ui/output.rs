@@ -1,14 +1,13 @@
-//! Files that a command writes for its user. They are judged before anything is touched, and opened
-//! before the run, so that a wrong path costs nothing; what was in them goes when there is
+//! Output files of a command. They are checked before anything is touched and opened before the
+//! run, so that a wrong path costs no run. Their old contents are replaced only when there is
 //! something to write.
 //!
-//! An output that holds something already is written over with `--force` alone. An output that is
-//! an input, the archive or another output of the same command is refused always, whatever path
-//! leads to it.
+//! An output with contents is overwritten only with `--force`. An output that is an input, the
+//! archive or another output of the same command is always refused, by whatever path.
 //!
-//! A file is written whole or not at all: what is written fails on a full file system, and a good
-//! file is not lost by that. (What is written line by line, as by `--live` and `export`, is what
-//! came until then.)
+//! A file is written completely or not at all: if writing fails, for example on a full file system,
+//! the old file remains. Files written line by line (`--live`, `export`) keep the lines written
+//! before the failure.
 
 mod replacing;
 
@@ -26,40 +25,39 @@ use document::sanitize;
 use crate::ui::problem::{Problem, refuse};
 use replacing::Beside;
 
-/// An empty file of a run that was refused is not waited for any longer.
+/// Limit for removing the empty file of a refused run.
 const DISCARD_MAX: Duration = Duration::from_secs(1);
 
-/// See the module's text.
-/// One that is dropped before it is written leaves things as they were.
+/// An open output. If it is dropped before it is written, the old file remains unchanged.
 pub struct OutputFile {
     path: PathBuf,
-    /// Nothing once it is written.
+    /// `None` after it is written.
     file: Option<File>,
-    /// Whether what is in it stays: it is standard output, or somebody else has opened it.
+    /// Whether old contents stay: the output is standard output, or a descriptor that was opened
+    /// before.
     is_kept: bool,
-    /// Which file it is, where this command has made it.
+    /// Identity of the file if this command created it.
     made: Option<FileId>,
-    /// Which file it is, where it was there before, is a regular file, and nobody else has opened
-    /// it.
+    /// Identity of the file if it existed before, is a regular file, and is not a descriptor that
+    /// was opened before.
     former: Option<FileId>,
 }
 
-/// The files of one command, so that none of its outputs is something that it reads or writes
-/// besides.
+/// The outputs of one command, checked against its inputs, its archive and each other.
 pub struct Outputs<'a> {
     force: bool,
     archive: Option<&'a ArchivePlace>,
     inputs: &'a [Input],
-    /// Outputs that were judged before.
+    /// Outputs that have passed [`Self::judge`].
     others: Vec<Input>,
 }
 
 impl<'a> Outputs<'a> {
-    /// The outputs of a command that reads these files and, where there is an archive, reads or
-    /// writes that one.
+    /// `inputs` are the files that the command reads; `archive` is the archive that it reads or
+    /// writes.
     ///
     /// # Errors
-    /// Where the archive is one of the files that are read.
+    /// Returns an error if the archive is one of the inputs.
     pub fn new(
         force: bool,
         archive: Option<&'a ArchivePlace>,
@@ -85,10 +83,10 @@ impl<'a> Outputs<'a> {
         })
     }
 
-    /// Refuses a path that may not be written to. Touches nothing.
+    /// Refuses a path that may not be written to. Changes nothing.
     ///
     /// # Errors
-    /// Where it holds something, or is a file of this command already.
+    /// Returns an error if the file has contents, or this command already uses it.
     pub fn judge(&mut self, option: &'static str, path: &Path) -> Result<(), Problem> {
         if is_standard_output(path) {
             return Ok(());
@@ -109,7 +107,7 @@ impl<'a> Outputs<'a> {
                     ));
                 }
             }
-            // Opening it says why not.
+            // Opening it will report the reason.
             Err(_) => {}
         }
         self.others.push(Input {
@@ -119,11 +117,11 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// Refuses a file that this command reads or writes besides. One that somebody else refuses
-    /// where it exists needs no more.
+    /// Refuses a file that this command also reads or writes. For outputs that are refused
+    /// elsewhere if they exist, this check suffices.
     ///
     /// # Errors
-    /// Where it is one.
+    /// Returns an error if the command uses the file.
     pub fn refuse_twice(&self, option: &'static str, path: &Path) -> Result<(), Problem> {
         if let Some(archive) = self.archive {
             archive
@@ -147,10 +145,9 @@ impl<'a> Outputs<'a> {
         }
     }
 
-    /// Judges a file that an option names, if it does, and opens it.
+    /// Checks and opens the file of an option, if the option is given.
     ///
-    /// # Errors
-    /// As the two.
+    /// Those of [`Self::judge`] and [`Self::open`].
     pub fn judge_and_open(
         &mut self,
         option: &'static str,
@@ -163,11 +160,10 @@ impl<'a> Outputs<'a> {
         self.open(option, path).map(Some)
     }
 
-    /// Opens a file that was judged, which stays as it is for now, or makes it; `-` is standard
-    /// output.
+    /// Opens a checked file without changing its contents, or creates it. `-` is standard output.
     ///
     /// # Errors
-    /// What the system answered, or what has changed since it was judged.
+    /// Returns the system's error, or an error if the file has changed since the check.
     pub fn open(&self, option: &'static str, path: &Path) -> Result<OutputFile, Problem> {
         let failed = |cause| unwritable(option, path, &cause);
         if is_standard_output(path) {
@@ -196,7 +192,7 @@ impl<'a> Outputs<'a> {
             Err(error) => return Err(failed(error)),
         }
         let is_descriptor = is_descriptor(&path);
-        // What whoever has opened it has written there stays.
+        // A descriptor opened before is appended to: its contents stay.
         let mut options = OpenOptions::new();
         let file = options
             .write(true)
@@ -228,7 +224,7 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// A file for the report, or for its lines, cannot be written.
+/// The error for an output file that cannot be written.
 pub fn unwritable(option: &str, path: &Path, cause: &std::io::Error) -> Problem {
     let path = sanitize::path(path);
     Problem::refused(format_args!(
@@ -243,10 +239,10 @@ fn exists(option: &str, path: &Path) -> Problem {
     ))
 }
 
-/// Whether a path is that of a descriptor that was opened before: `/dev/stdout`, `/dev/fd/3`.
-/// Whoever opened it has chosen the file.
+/// Whether a path leads to a descriptor opened before, like `/dev/stdout` or `/dev/fd/3`. Its
+/// opener has chosen the file, so it may have contents.
 fn is_descriptor(path: &Path) -> bool {
-    /// More the kernel does not follow either (path_resolution(7)).
+    /// The kernel's own limit of symbolic links, path_resolution(7).
     const LINKS_MAX: usize = 40;
     let Ok(mut path) = std::path::absolute(path) else {
         return false;
@@ -269,17 +265,16 @@ fn is_descriptor(path: &Path) -> bool {
     false
 }
 
-/// Whether a file's name means standard output.
 pub fn is_standard_output(path: &Path) -> bool {
     path == Path::new("-")
 }
 
 impl OutputFile {
-    /// Writes all of it in the place of what was there, or leaves what was there. The file's own
-    /// file system may hang as well as the target: it is waited for so long.
+    /// Replaces the old contents completely, or leaves them unchanged. Waits at most `limit`,
+    /// because the output's file system may hang, too.
     ///
     /// # Errors
-    /// What the system answered, or that it did not answer.
+    /// Returns the system's error, or an error if the limit is exceeded.
     pub fn write(mut self, text: &str, limit: Duration) -> Result<(), Problem> {
         let (text, to) = (text.to_owned(), self.path.clone());
         let (made, former) = (self.made, self.former);
@@ -298,16 +293,15 @@ impl OutputFile {
         written.map_err(|cause| Problem::undelivered(self.shown(), &cause))
     }
 
-    /// Its path, for messages.
     pub fn shown(&self) -> String {
         sanitize::path(&self.path).into_owned()
     }
 
-    /// What was there goes; what is written comes in its place.
+    /// Removes the old contents, and returns the file for writing.
     pub fn begin(mut self) -> File {
         let (file, is_kept) = self.take();
         if !is_kept {
-            // Where it cannot be emptied, what is written over it is all that can be told.
+            // An error is ignored: the new text is then written over the old one.
             let _ = empty(&file);
         }
         file
@@ -319,17 +313,17 @@ impl OutputFile {
     }
 }
 
-/// Leaves no empty file behind.
+/// Removes the file if this command created it and it is still empty.
 impl Drop for OutputFile {
     fn drop(&mut self) {
         let Some(file) = self.file.take() else {
             return;
         };
-        // Its `close` may wait for a server that hangs, whatever signal comes: the process's end
-        // closes it, when all is told.
+        // `close` may wait for a server that hangs, and no signal would interrupt it. The end of
+        // the process closes the file, after all messages.
         std::mem::forget(file);
         let (path, made) = (std::mem::take(&mut self.path), self.made);
-        // Where that does not answer, so does nothing else there.
+        // If the file system does not answer, the empty file stays.
         let _ = runner::within(DISCARD_MAX, move || {
             remove(&path, |facts| {
                 Some(id_of(facts)) == made && facts.len() == 0
@@ -338,7 +332,7 @@ impl Drop for OutputFile {
     }
 }
 
-/// Takes out what is in a file. Pipes and devices have nothing in them.
+/// Empties a regular file. Pipes and devices are left unchanged.
 fn empty(file: &File) -> std::io::Result<()> {
     match file.metadata().is_ok_and(|facts| facts.is_file()) {
         true => file.set_len(0),
@@ -346,7 +340,7 @@ fn empty(file: &File) -> std::io::Result<()> {
     }
 }
 
-/// Removes a file that this command has made, if it is there still. What cannot be removed stays.
+/// Removes a file that this command created, if it still exists. Errors are ignored.
 fn remove(path: &Path, is_ours: impl Fn(&Metadata) -> bool) {
     if fs::symlink_metadata(path).is_ok_and(|facts| is_ours(&facts)) {
         let _ = fs::remove_file(path);

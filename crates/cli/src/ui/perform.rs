@@ -1,4 +1,4 @@
-//! The process's signals for runs.
+//! Signal handling of runs.
 
 use ranks::Ranks;
 use record::Record;
@@ -6,15 +6,16 @@ use runner::{Control, Events, Refused, RunSpec, TakeControl};
 
 use crate::ui::signals::InRun;
 
-/// Performs what a description asks for on its engine, with the process's signals for it.
+/// Performs a run on its engine. Signals of this process end it.
 ///
 /// # Errors
-/// Where the run was refused: nothing was touched.
+/// Returns an error if the run is refused, before anything is touched.
 pub fn perform(spec: &RunSpec, events: &mut dyn Events) -> Result<Record, Refused> {
     campaign::perform(spec, &mut Signals::default(), events)
 }
 
-/// The process's signals for one run or for several in a row, taken when the first of them begins.
+/// The process's signals for one run or for several in a row. Handlers are installed when the first
+/// run starts.
 #[derive(Default)]
 pub struct Signals {
     in_run: Option<InRun>,
@@ -22,7 +23,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// Those of a process that performs runs together with others.
+    /// For one of several ranks, which perform runs together.
     pub fn among(ranks: Option<Ranks>) -> Self {
         Self {
             in_run: None,
@@ -39,8 +40,8 @@ impl TakeControl for Signals {
     }
 
     fn take(&mut self) -> Control {
-        // Without handlers a signal ends the program at once, and `clean` does the rest: no reason
-        // not to run.
+        // Without handlers a signal ends the program immediately, and `clean` removes the files.
+        // That is no reason to refuse the run.
         self.in_run = self.in_run.take().or_else(|| InRun::begin().ok());
         self.taken().unwrap_or_default()
     }

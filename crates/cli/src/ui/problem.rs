@@ -1,4 +1,4 @@
-//! Why a command could not do its work, and how it is told.
+//! Errors of commands, and how they are printed.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -10,15 +10,15 @@ use crate::ui::{signals, width};
 
 pub use campaign::Error as Problem;
 
-/// What was said is wrong; nothing was touched.
+/// Exit status of wrong arguments and refused runs: nothing was touched.
 pub const WRONG: u8 = 2;
 
-/// Why options of a command contradict one another, as any result.
+/// Refuses a command, for example because its options contradict one another.
 pub fn refuse<T>(why: impl Display) -> Result<T, Problem> {
     Err(Problem::refused(why))
 }
 
-/// Tells a problem on standard error.
+/// Prints an error on standard error.
 pub fn tell_problem(problem: &Problem) {
     match problem.form {
         ErrorForm::Line | ErrorForm::ClosedPipe => tell(problem),
@@ -27,41 +27,41 @@ pub fn tell_problem(problem: &Problem) {
     }
 }
 
-/// The user of this program, as campaigns see them.
+/// Callbacks of campaigns: messages to the user, and the user's interruption.
 pub const USER: campaign::User = campaign::User {
     show: |text| tell(text),
     is_interrupted: signals::is_pending,
 };
 
-/// Tells something on standard error in a line of its own, whatever stands in it.
+/// Prints a message on standard error in one line. Control characters are escaped.
 pub fn tell(what: impl Display) {
     complain(&sanitize::shown(what).to_string());
 }
 
-/// Tells something on standard error that may have several lines.
+/// Prints a message on standard error that may have several lines.
 pub fn complain(lines: &str) {
     // A closed standard error is no reason to stop.
     let lines = format!("postmark: {}", sanitize::lines(lines));
     let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&lines));
 }
 
-/// Shows a line on standard error, as it is.
+/// Prints a line without the prefix `postmark:` on standard error.
 pub fn show(line: impl Display) {
-    // Nobody may be reading.
+    // Standard error may be closed.
     let line = sanitize::shown(line).to_string();
     let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&line));
 }
 
-/// Writes to standard output, wholly. Nothing in it is obeyed by a terminal; strings of others were
-/// made harmless where they were put in, so that they begin no lines.
+/// Writes a text to standard output completely. Terminal escape sequences are removed; the caller
+/// has sanitized strings from outside, so that they contain no line breaks.
 pub fn print(text: &str) -> Result<(), Problem> {
     print_as_it_is(&sanitize::lines(text))
 }
 
-/// Writes a text whose strings of others were made harmless before.
+/// Writes a text whose strings from outside are already sanitized.
 ///
 /// # Errors
-/// Where it cannot be written wholly.
+/// Returns an error if it cannot be written completely.
 pub fn print_as_it_is(text: &str) -> Result<(), Problem> {
     let mut output = std::io::stdout().lock();
     let written = output

@@ -1,5 +1,4 @@
-//! How far a run is, on standard error: a bar where that is a terminal, a line now and then where
-//! it is not.
+//! Progress of a run on standard error: a bar on a terminal, elsewhere a line every few seconds.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -15,27 +14,27 @@ use document::units::counted;
 use record::{Load, Phase, SliceMeter, Stalled};
 use runner::{Event, Events, Progress, Second, Stage};
 
-/// How often a line is written where there is no terminal.
+/// Interval of progress lines, without a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// So many seconds are drawn beside the rate.
+/// Number of seconds in the chart beside the rate.
 const SECONDS_DRAWN: usize = 24;
 
-/// See the module's text.
+/// Draws the progress of a run.
 pub struct Display {
     bar: Option<ProgressBar>,
     quiet: bool,
     began: Instant,
     said: Instant,
-    /// What was done in the last second that is known, in lines of their own.
+    /// The latest second that was reported, as lines of text.
     second: String,
-    /// How many operations were done in each of the last seconds of the phase.
+    /// Operations in each of the last seconds of the phase.
     operations: VecDeque<u64>,
-    /// Which step of a sweep goes on, and its load; nothing where none is climbed.
+    /// Current load level of a sweep and its load; empty without a sweep.
     sweep_step: String,
 }
 
 impl Display {
-    /// A display, or none where it is to be quiet.
+    /// A display; `quiet` draws no progress.
     pub fn new(quiet: bool) -> Self {
         let bar = (!quiet && terminal::is_users(&std::io::stderr()) && terminal::obeys_escapes())
             .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)));
@@ -50,7 +49,7 @@ impl Display {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub fn finish(&self) {
         if let Some(bar) = self.bar.as_ref().filter(|bar| !bar.is_finished()) {
             bar.finish_and_clear();
@@ -78,7 +77,7 @@ impl Display {
         }
     }
 
-    /// Tells something above the bar.
+    /// Prints a message above the bar.
     fn tell(&self, what: impl std::fmt::Display) {
         match &self.bar {
             Some(bar) => bar.suspend(|| tell(what)),
@@ -86,7 +85,7 @@ impl Display {
         }
     }
 
-    /// How many were completed a second, since the stage began.
+    /// Average rate since the phase started, per second.
     fn rate(&self, progress: Progress) -> f64 {
         progress.completed as f64 / self.began.elapsed().as_secs_f64().max(1e-9)
     }
@@ -121,14 +120,14 @@ impl Display {
     }
 }
 
-/// Fits into 80 columns with counts of ten million.
+/// Fits into 80 columns with counts up to ten million.
 const WITH_TOTAL: &str =
     "{prefix:12} [{bar:14}] {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
 const WITHOUT_TOTAL: &str = "{prefix:12} {human_pos} {elapsed} {msg}";
 
-/// The same without the bar: fits into 60.
+/// Without the bar, it fits into 60 columns.
 const NARROW: &str = "{prefix:12} {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
-/// What a bar needs, in characters.
+/// Terminal width that the bar needs, in characters.
 const BAR_WIDTH: usize = 80;
 
 fn style(has_total: bool) -> ProgressStyle {
@@ -138,7 +137,7 @@ fn style(has_total: bool) -> ProgressStyle {
         (true, true) => NARROW,
         (false, _) => WITHOUT_TOTAL,
     };
-    // The templates are ours and a test looks at them; the library's own bar is better than none.
+    // A test parses the templates. If one were wrong, the default bar would be better than none.
     let style =
         ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars("=> ")
@@ -159,8 +158,8 @@ fn name(stage: Stage) -> &'static str {
     }
 }
 
-/// A line for all operations of a second and one for each kind: how many, the 99th percentile of
-/// their latencies, how many failed; with those of the last seconds as blocks.
+/// A line for all operations of a second and one for each kind: count, p99 latency, failures. The
+/// first line also contains a chart of the last seconds.
 fn lines(second: &Second, operations: &VecDeque<u64>) -> String {
     let mut all = SliceMeter::default();
     for (_, meter) in &second.meters {
@@ -196,7 +195,7 @@ fn line(name: &str, meter: &SliceMeter) -> String {
     )
 }
 
-/// The load of a step.
+/// Name of a load level's load.
 fn loaded(load: Load) -> String {
     match load {
         Load::Closed => "closed loop".to_owned(),
@@ -206,7 +205,7 @@ fn loaded(load: Load) -> String {
     }
 }
 
-/// Short, with the unit that fits.
+/// A latency with the largest unit in which it is at least 1.
 fn latency(ns: u64) -> String {
     let ns = ns as f64;
     match ns {
@@ -217,12 +216,12 @@ fn latency(ns: u64) -> String {
     }
 }
 
-/// Whether a stage has anything to count.
+/// Whether a stage has a number of items to report.
 fn counts(stage: Stage) -> bool {
     !matches!(stage, Stage::PhaseSync | Stage::FreeSpace)
 }
 
-/// Told even where no progress is to be shown: something is wrong.
+/// Printed even with `--quiet`, because it is a problem.
 pub(crate) fn stalled_line(stalled: &Stalled) -> String {
     let who = stalled
         .worker
@@ -235,8 +234,8 @@ pub(crate) fn stalled_line(stalled: &Stalled) -> String {
     )
 }
 
-/// Whether a process tells for the first time that targets are used as another user: a session or a
-/// study has many runs.
+/// Whether the message about the target's other user has not been printed yet. A session or a study
+/// has many runs, and prints it once.
 pub(crate) fn is_first_told() -> bool {
     static TOLD: AtomicBool = AtomicBool::new(false);
     !TOLD.swap(true, Ordering::Relaxed)
@@ -251,7 +250,7 @@ impl Drop for Display {
 impl Events for Display {
     fn event(&mut self, event: Event) {
         match event {
-            // Before anything is drawn.
+            // Printed before the bar appears.
             Event::OtherUser(other_user) if is_first_told() => tell(other_user),
             Event::OtherUser(_) => {}
             Event::PhaseStarted(stage, progress) => self.begin(stage, progress),

@@ -1,5 +1,4 @@
-//! Words that are refused: told with what would be right, and without anything that a terminal
-//! obeys.
+//! Rejected command lines: the message contains the correct form and no terminal escape sequences.
 
 use std::error::Error;
 
@@ -9,10 +8,10 @@ use document::sanitize::sanitize;
 use crate::args::similar::called_here;
 use crate::ui::problem::complain;
 
-/// Tells why, or gives the help or version that was asked for, and the exit status.
+/// Prints the error, or help or version if requested. Returns the exit status.
 pub fn refuse(mut error: clap::Error) -> u8 {
     if !error.use_stderr() {
-        // Help and version are ours alone.
+        // Help and version contain no text of the user.
         error.exit();
     }
     let words: Vec<String> = std::env::args_os()
@@ -35,13 +34,13 @@ pub fn refuse(mut error: clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-/// What is wrong, in the form of all other messages.
+/// The problem, in the form of all other messages.
 fn what(error: &clap::Error) -> String {
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    // With the name of its value.
+    // clap includes the placeholder of the value, as in `--target <PATH>`.
     let option = of(ContextKind::InvalidArg).unwrap_or_default();
     let name = option.split(' ').next().unwrap_or_default();
     let value = of(ContextKind::InvalidValue).unwrap_or_default();
@@ -67,7 +66,7 @@ fn what(error: &clap::Error) -> String {
     }
     let mut told = plain(&error.render().ansi().to_string());
     if let Some(cause) = error.source().map(ToString::to_string) {
-        // It names the word again, in its own way.
+        // The cause contains the word in its own quotes.
         told = told.replace(&cause, &sanitize(&cause));
     }
     let told = told.strip_prefix("error: ").unwrap_or(&told);
@@ -86,7 +85,7 @@ fn alternatives(valid: &[String]) -> String {
     }
 }
 
-/// What would be right, where that is known.
+/// Returns the correction, if it is known.
 fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     let first = words.first().map_or("", String::as_str);
     match error.kind() {
@@ -114,7 +113,7 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
             "see 'postmark --help'".to_owned()
         });
     }
-    // Only they have the options that other programs call differently.
+    // Only `run` and `plan` have options with other names in other programs.
     if let Some(here) = called_here(unknown).filter(|_| matches!(first, "run" | "plan")) {
         return Some(if here.starts_with('-') {
             format!("use {here}")
@@ -128,7 +127,7 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     }
 }
 
-/// A word in one line, where it is none as it is.
+/// A sanitized value, or `None` if it is harmless as it is.
 fn shown(value: &ContextValue) -> Option<ContextValue> {
     let changed = |text: &String| sanitize(text) != *text;
     match value {
@@ -142,8 +141,8 @@ fn shown(value: &ContextValue) -> Option<ContextValue> {
     }
 }
 
-/// Without the colours of the library, which are all that is left of sequences that a terminal
-/// obeys.
+/// Removes clap's colours. The text contains no other escape sequences, because values are
+/// sanitized.
 fn plain(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");
     let first = parts.next().unwrap_or_default().to_owned();

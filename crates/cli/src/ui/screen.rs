@@ -1,4 +1,4 @@
-//! Documents on standard output: a terminal's width and colours where it is one, else neither.
+//! Documents on standard output, with width and colours of the terminal if it is one.
 
 use anstream::{AutoStream, ColorChoice};
 use document::{Document, Format, Terminal, WIDTH};
@@ -7,10 +7,9 @@ use crate::ui::problem::{self, Problem, print_as_it_is};
 use crate::ui::terminal;
 use crate::ui::width::{WIDTH_MIN, columns};
 
-/// A document as text: for a terminal with its width, where it is below this one, and elsewhere in
-/// lines of this width.
+/// Renders a document as text. On a terminal its width is used if it is smaller than `width`.
 pub fn text(document: &Document, width: usize) -> String {
-    // NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM are looked at.
+    // `AutoStream` reads NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM.
     let colour =
         AutoStream::choice(&std::io::stdout()) != ColorChoice::Never && terminal::may_have_colour();
     match self::width() {
@@ -22,7 +21,7 @@ pub fn text(document: &Document, width: usize) -> String {
     }
 }
 
-/// A document as text for standard output (`is_screen`), or for a file in lines of this width.
+/// Renders a document for standard output (`is_screen`) or for a file.
 pub fn laid_out(document: &Document, width: usize, is_screen: bool) -> String {
     if is_screen {
         text(document, width)
@@ -31,7 +30,7 @@ pub fn laid_out(document: &Document, width: usize, is_screen: bool) -> String {
     }
 }
 
-/// How many characters fit in a line of standard output; nothing where that is no terminal.
+/// Width of standard output in characters; `None` if it is not a terminal.
 pub fn width() -> Option<usize> {
     let output = std::io::stdout();
     terminal::is_users(&output)
@@ -39,18 +38,18 @@ pub fn width() -> Option<usize> {
         .flatten()
 }
 
-/// Writes what [`text`] has made: strings of others were made harmless there.
+/// Writes the result of [`text`], which has sanitized strings from outside.
 ///
 /// # Errors
-/// Where it cannot be written wholly.
+/// Returns an error if it cannot be written completely.
 pub fn print(text: &str) -> Result<(), Problem> {
     print_as_it_is(text)
 }
 
-/// Writes an answer to standard output: the one of its views that the format shows.
+/// Writes an answer to standard output in the chosen format.
 ///
 /// # Errors
-/// Where it cannot be written wholly.
+/// Returns an error if it cannot be written completely.
 pub fn answer(
     format: Format,
     document: impl FnOnce() -> Document,

@@ -1,5 +1,5 @@
-//! SIGINT, SIGTERM and SIGHUP: outside of a run they end the program as ever; in a run the first
-//! one ends the run, which then removes what it made, and the second one ends the program at once.
+//! SIGINT, SIGTERM and SIGHUP. Outside of a run they end the program, as by default. In a run the
+//! first signal ends the run, which removes its files; a second one ends the program immediately.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -8,17 +8,17 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
-/// The process's handlers are registered once and live as long as it does.
+/// Signal handlers of the process. They are registered once and never removed.
 struct Handlers {
-    /// While set, a signal ends the program.
+    /// While set, the next signal ends the program.
     deadly: Arc<AtomicBool>,
-    /// The last signal.
+    /// Number of the last signal; 0 if there was none.
     caught: Arc<AtomicUsize>,
 }
 
 static HANDLERS: OnceLock<Handlers> = OnceLock::new();
 
-/// Whether a signal has come that nothing has followed yet.
+/// Whether a signal has arrived and was not handled yet.
 pub fn is_pending() -> bool {
     HANDLERS
         .get()
@@ -28,16 +28,16 @@ pub fn is_pending() -> bool {
 /// The signals that end a run.
 pub fn ending() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
-    // Under nohup a run outlives its terminal. The other two are always somebody's wish to end the
-    // run, from a script too, where a shell has what it starts in the background ignore SIGINT.
+    // With nohup, SIGHUP is ignored and the run outlives its terminal. SIGINT and SIGTERM are
+    // always taken, because shells start background jobs of scripts with SIGINT ignored.
     let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
     signals.filter(move |signal| *signal != SIGHUP || !ignored.has(*signal))
 }
 
-/// From now on a file beyond the limit of sizes (ulimit -f) is an error like any other: by default
-/// it ends the program without a word, in the middle of what it writes.
+/// Makes a file beyond the size limit (ulimit -f) an ordinary error. By default SIGXFSZ ends the
+/// program silently during a write.
 pub fn outlive_size_limit() {
-    // Where the system takes no handler, all is as by default.
+    // If the handler cannot be installed, the default remains.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
@@ -50,7 +50,7 @@ fn handlers() -> std::io::Result<&'static Handlers> {
         caught: Arc::default(),
     };
     for signal in ending() {
-        // Performed in this order when a signal comes.
+        // The system performs these three in this order when a signal arrives.
         flag::register_conditional_default(signal, Arc::clone(&handlers.deadly))?;
         flag::register_usize(signal, Arc::clone(&handlers.caught), signal as usize)?;
         flag::register(signal, Arc::clone(&handlers.deadly))?;
@@ -58,28 +58,26 @@ fn handlers() -> std::io::Result<&'static Handlers> {
     Ok(HANDLERS.get_or_init(|| handlers))
 }
 
-/// Signals, a bit each from signal 1 on.
+/// A set of signals: bit 0 is signal 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mask(u64);
 
 impl Mask {
-    /// Whether it has this one.
     pub fn has(self, signal: i32) -> bool {
         self.0 & (1 << (signal - 1)) != 0
     }
 }
 
-/// What a process does with signals: proc_pid_status(5). Nothing where that cannot be read.
+/// Signal dispositions of a process, proc_pid_status(5). Empty if the file cannot be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Masks {
-    /// It ignores them.
     pub ignored: Mask,
-    /// It has handlers for them.
+    /// Signals that the process has a handler for.
     pub caught: Mask,
 }
 
 impl Masks {
-    /// Of a process: its number, or `self`.
+    /// Reads those of a process: its number, or `self`.
     pub fn of(process: &str) -> Self {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let mask = |name| {
@@ -94,29 +92,29 @@ impl Masks {
     }
 }
 
-/// Takes signals for a run as long as it lives.
+/// Takes signals for a run, until it is dropped.
 pub struct InRun {
     handlers: &'static Handlers,
 }
 
 impl InRun {
-    /// From now on the first signal is for the run.
+    /// From now on the first signal ends the run instead of the program.
     ///
     /// # Errors
-    /// Where the system takes no handler.
+    /// Returns an error if a handler cannot be installed.
     pub fn begin() -> std::io::Result<Self> {
         let handlers = handlers()?;
         let missed = handlers.caught.swap(0, Ordering::SeqCst);
         if missed != 0 {
-            // It came when the run before had done all its work: the next one is not what it asked
-            // for.
+            // The signal arrived when the previous run had already ended its work. It asked to
+            // stop, so no further run starts.
             signal_hook::low_level::emulate_default_handler(missed as i32)?;
         }
         handlers.deadly.store(false, Ordering::SeqCst);
         Ok(Self { handlers })
     }
 
-    /// Where the signal's number is left.
+    /// The number of the last signal; 0 if there was none.
     pub fn caught(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.handlers.caught)
     }

@@ -1,27 +1,28 @@
-//! Whether a stream is a terminal of the user's, which obeys escape sequences and has a width.
+//! Detects whether a stream is a terminal that a user reads, and whether it supports escape
+//! sequences.
 
 use std::io::IsTerminal;
 
-/// Whether somebody sees what is written to a stream. Open MPI's mpirun gives a rank a
-/// pseudo-terminal whatever becomes of its output, and so may other launchers.
+/// Whether a stream is a terminal that a user reads. Open MPI's mpirun gives each rank a
+/// pseudo-terminal even if its output is redirected, and other launchers may do the same.
 pub fn is_users(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_launched(&|name| std::env::var_os(name).is_some())
 }
 
-/// Whether standard output is a terminal of the user's, or the user asks for colours wherever it
-/// goes.
+/// Whether standard output may have colours: it is a user's terminal, or CLICOLOR_FORCE requests
+/// them.
 pub fn may_have_colour() -> bool {
     is_users(&std::io::stdout())
         || std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0")
 }
 
-/// Whether a terminal obeys escape sequences, as its name says.
+/// Whether TERM names a terminal with escape sequences.
 pub fn obeys_escapes() -> bool {
     std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb")
 }
 
-/// Whether a launcher of ranks has started this process, also as the only one. A step of Slurm has
-/// a terminal where the user asked for one (`srun --pty`).
+/// Whether a launcher of ranks started this process, even as the only rank. A step of Slurm has a
+/// terminal only if the user requested one (`srun --pty`).
 fn is_launched(has: &dyn Fn(&str) -> bool) -> bool {
     let is_slurm = has("SLURM_STEP_ID") || has("SLURM_STEPID");
     has("OMPI_COMM_WORLD_SIZE")

@@ -1,12 +1,11 @@
-//! Work on a target that somebody else serves (NFS, FUSE, another machine) is done by a second
-//! process.
+//! If a target has a server (NFS, FUSE, another machine), a second process does the work.
 //!
-//! Where such a server hangs, a request that it has taken keeps the thread that made it in the
-//! kernel, whatever signal comes, and a process does not end before all its threads do. So the
-//! process that the user started touches no target: it starts the program again with
-//! the same words, hands on the signals that it gets, and ends with the other one's exit status as
-//! soon as that is known. The other process ends when the kernel lets it, and stands still while
-//! the first one is stopped. On all other file systems everything is done in one process.
+//! If such a server hangs, a thread whose request it has taken stays in the kernel, and signals do
+//! not interrupt it. A process ends only after all its threads. So the process that the user
+//! started touches no target. It starts the program a second time with the same arguments and
+//! passes signals on. It exits with the second process's exit status as soon as it receives that
+//! status. The second process ends when the kernel permits it. It is stopped while the first one is
+//! stopped. On all other file systems one process does everything.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -33,26 +32,26 @@ use system::{Mount, MountTable, Sources};
 
 use crate::ui::signals::Masks;
 
-/// In the environment of the second process: who has started it, and the number of the pipe that
-/// takes its exit status.
+/// Environment variable of the second process: the first process's number and the pipe's descriptor
+/// for the exit status.
 const MARK: &str = "POSTMARK_APART";
-/// A process that has told its exit status, or that a signal is to end, has this long to end.
+/// How long the second process may take to end, after it has sent its exit status or received a
+/// signal.
 const TO_END: Duration = Duration::from_millis(500);
 
-/// How often a process looks whether the one that waits for it is stopped.
+/// Interval at which the second process checks whether the first one is stopped.
 const PARENT_EVERY: Duration = Duration::from_millis(100);
 
-/// Who this process is.
+/// Which of the two processes this is.
 #[derive(Debug)]
 pub enum Side {
-    /// The one that the user has started.
+    /// The process that the user started.
     Whole,
-    /// The one that does the work, and tells its exit status here.
+    /// The second process, which does the work and writes its exit status to this pipe.
     Apart(File),
 }
 
 impl Side {
-    /// Of this process.
     pub fn of_this_process() -> Self {
         match of_parent() {
             Some(status) => Self::Apart(status),
@@ -60,16 +59,16 @@ impl Side {
         }
     }
 
-    /// Has another process do everything, where one of the paths leads to somebody's server; gives
-    /// the exit status. Nothing where this process is to do it, also where no other can be
-    /// started.
+    /// Starts a second process and waits for it if one of the paths leads to a server. Returns its
+    /// exit status. Returns `None` if this process must do the work itself, also if no process can
+    /// be started.
     pub fn instead<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> Option<u8> {
-        // To a URL the program speaks itself, and waits for no reply for ever.
+        // For URLs the program has its own client, whose requests time out.
         let mut paths = paths.into_iter().filter(|path| !registry::is_url(path));
         self.instead_if(|table| paths.any(|path| table.leads_to_server(path)))
     }
 
-    /// The same where it is not known yet which paths there will be.
+    /// Like [`Self::instead`], if the paths are not known yet: any mounted server suffices.
     pub fn instead_of_session(&self) -> Option<u8> {
         self.instead_if(|table| table.mounts.iter().any(Mount::has_server))
     }
@@ -78,7 +77,8 @@ impl Side {
         let Self::Whole = self else {
             return None;
         };
-        // The other process would be stopped at its first word.
+        // With TOSTOP the terminal would stop the second process at its first output, because it is
+        // in the background.
         let stops_writers = |terminal: BorrowedFd<'_>| {
             tcgetattr(terminal).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP))
         };
@@ -92,22 +92,22 @@ impl Side {
         Some(start().ok()?.wait())
     }
 
-    /// All is done and told: the exit status, for who waits.
+    /// Sends the exit status to the first process. The command must have printed all its messages.
     pub fn tell(&self, code: u8) {
         if let Self::Apart(status) = self {
-            // Without it the status is known when the process ends.
+            // On an error, the first process gets the status when this one ends.
             let _ = (&mut &*status).write_all(&[code]);
         }
     }
 }
 
-/// The way to tell the process that waits for this one, where there is one. This one is not to
-/// outlive it.
+/// The pipe to the first process, if this is the second one. Also makes this process end with the
+/// first one.
 fn of_parent() -> Option<File> {
     let mark = std::env::var(MARK).ok()?;
     let (parent, pipe) = mark.split_once(':')?;
     let parent = Pid::from_raw(parent.parse().ok()?)?;
-    // What this process starts inherits the mark.
+    // Child processes of this one inherit the variable, but have another parent.
     if getppid() != Some(parent) {
         return None;
     }
@@ -115,7 +115,7 @@ fn of_parent() -> Option<File> {
     if getppid() != Some(parent) {
         let _ = kill_process(getpid(), Signal::KILL);
     }
-    // Without it this process goes on while the other one is stopped.
+    // Without this thread the process continues while the first one is stopped.
     let _ = thread::Builder::new()
         .name("parent".to_owned())
         .spawn(move || stop_with(parent));
@@ -126,9 +126,9 @@ fn of_parent() -> Option<File> {
         .ok()
 }
 
-/// Stops this process where the one that waits for it is stopped, which has it continued when it is
-/// continued itself. Of ranks the others see one that stands still; it would complete the run with
-/// them, and their launcher would wait for its end in vain.
+/// Stops this process while the first one is stopped. The first process passes SIGCONT on. For a
+/// stopped rank, the other ranks must see that it is stalled. Otherwise it would complete the run
+/// with them, and the launcher would wait for its exit forever.
 fn stop_with(parent: Pid) {
     loop {
         thread::sleep(PARENT_EVERY);
@@ -141,13 +141,13 @@ fn stop_with(parent: Pid) {
 fn is_stopped(process: Pid) -> bool {
     let stat =
         std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_pid())).unwrap_or_default();
-    // The name before it may have any character.
+    // The name before the state may contain any character.
     stat.rsplit_once(") ")
         .is_some_and(|(_, state)| state.starts_with('T'))
 }
 
-/// Starts the program again, in a process group of its own: what a terminal sends is to come
-/// through this process alone.
+/// Starts the program a second time, in its own process group: signals of the terminal must reach
+/// only this process.
 fn start() -> io::Result<Other> {
     let (status, told) = pipe_with(PipeFlags::CLOEXEC)?;
     fcntl_setfd(&told, FdFlags::empty())?;
@@ -169,8 +169,8 @@ fn start() -> io::Result<Other> {
     })
 }
 
-/// The signals that are for the other process. What this one ignores that one ignores, too, but for
-/// the two that a run always takes.
+/// The signals to pass on. The second process ignores those that this one ignores, except SIGINT
+/// and SIGTERM, which a run always takes.
 fn handed_on() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
     [SIGINT, SIGTERM].into_iter().chain(
@@ -180,19 +180,19 @@ fn handed_on() -> impl Iterator<Item = i32> {
     )
 }
 
-/// The process that does the work.
+/// The second process, as the first one sees it.
 struct Other {
     child: Child,
-    /// What it tells of its end.
+    /// Delivers the exit status.
     status: File,
     signals: Signals,
 }
 
 impl Other {
-    /// Waits for what it tells, or for its end, and hands on signals until then. Gives the exit
+    /// Passes signals on until the exit status or the end of the second process. Returns the exit
     /// status.
     fn wait(mut self) -> u8 {
-        // Should the system have no thread for it, its end tells the same.
+        // If no thread can be started, the status follows from the end of the process.
         let _ = thread::Builder::new().spawn(move || end_when_told(self.status));
         let mut is_ending = false;
         for signal in self.signals.forever() {
@@ -208,7 +208,8 @@ impl Other {
                 }
                 SIGCONT => hand_on(&self.child, SIGCONT),
                 signal => {
-                    // The first one that it takes it follows, and tells when it has.
+                    // It handles the first signal that it has a handler for, and reports its exit
+                    // status.
                     let takes =
                         !is_ending && Masks::of(&self.child.id().to_string()).caught.has(signal);
                     is_ending = true;
@@ -226,8 +227,7 @@ impl Other {
     }
 }
 
-/// Ends this process with the exit status that the other one tells, before that one's end if that
-/// is late.
+/// Exits with the received status after [`TO_END`], if the second process has not ended by itself.
 fn end_when_told(mut status: File) {
     let mut code = [0];
     if matches!(status.read(&mut code), Ok(1)) {
@@ -238,12 +238,12 @@ fn end_when_told(mut status: File) {
 
 fn hand_on(child: &Child, signal: i32) {
     if let Some(signal) = Signal::from_named_raw(signal) {
-        // It may have ended just now.
+        // It may have ended in the meantime.
         let _ = kill_process(Pid::from_child(child), signal);
     }
 }
 
-/// The exit status of a process that has ended; where a signal has ended it, that ends this one.
+/// Exit status of an ended process. If a signal ended it, the same signal ends this process.
 fn end_like(status: ExitStatus) -> u8 {
     if let Some(signal) = status.signal() {
         let _ = emulate_default_handler(signal);

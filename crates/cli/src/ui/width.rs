@@ -1,13 +1,13 @@
-//! How wide a terminal is, and lines of standard error that fit into it.
+//! The width of a terminal, and messages wrapped to it.
 
 use document::{Document, Terminal};
 
 use crate::ui::terminal;
 
-/// Narrower terminals are taken for this wide, in characters: less holds no number with its name.
+/// Minimum width in characters: less cannot show a number with its name.
 pub const WIDTH_MIN: usize = 20;
 
-/// How many characters fit in a line of a terminal: by `COLUMNS`, else as it says itself.
+/// Width of a terminal in characters, from `COLUMNS` or from the terminal itself.
 pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
     let said = std::env::var("COLUMNS")
         .ok()
@@ -21,8 +21,7 @@ pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
     said.filter(is_width).or_else(size).filter(is_width)
 }
 
-/// Harmless lines for standard error: broken between words where that is a terminal, as they are
-/// elsewhere.
+/// Wraps sanitized lines for standard error if it is a terminal.
 pub fn for_errors(lines: &str) -> String {
     let errors = std::io::stderr();
     let columns = terminal::is_users(&errors)
@@ -34,7 +33,7 @@ pub fn for_errors(lines: &str) -> String {
     )
 }
 
-/// Lines that begin with a blank stay: they point to a place in the line above them.
+/// Lines that begin with a blank stay: they mark a column of the line above.
 fn broken(lines: &str, width: usize) -> String {
     let line = |line: &str| {
         if line.starts_with(' ') || line.chars().count() <= width {

@@ -6,10 +6,10 @@ use super::opened::{number, open};
 use crate::args::{DeleteArguments, NoteArguments, TagArguments};
 use crate::ui::problem::{Problem, print, tell};
 
-/// Gives tags to a run, or takes them from it.
+/// Adds tags to a run, or removes them.
 ///
 /// # Errors
-/// Where there is no such run, or nothing could be written.
+/// Returns an error if the run does not exist, or the archive cannot be written.
 pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
     let number = number(&archive.called(&arguments.run)?);
@@ -33,10 +33,10 @@ pub fn tag(arguments: &TagArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Notes something of a run.
+/// Sets or removes the note of a run.
 ///
 /// # Errors
-/// Where there is no such run, or nothing could be written.
+/// Returns an error if the run does not exist, or the archive cannot be written.
 pub fn note(arguments: &NoteArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
     let number = number(&archive.called(&arguments.run)?);
@@ -49,10 +49,10 @@ pub fn note(arguments: &NoteArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Removes runs: all that are named, or none.
+/// Deletes all the named runs, or none of them.
 ///
 /// # Errors
-/// Where there is no such run, one goes on, or nothing could be written.
+/// Returns an error if a run does not exist or is still running, or the archive cannot be written.
 pub fn delete(arguments: &DeleteArguments) -> Result<u8, Problem> {
     let mut archive = open(&arguments.archive)?;
     let mut numbers = Vec::new();

@@ -17,10 +17,11 @@ use crate::args::{ExportArguments, ImportArguments};
 use crate::ui::output::{OutputFile, Outputs};
 use crate::ui::problem::{Problem, USER, print, refuse, tell};
 
-/// Writes runs for others.
+/// Exports runs as JSON, CSV, Markdown or submissions.
 ///
 /// # Errors
-/// Where there is no such run, one cannot be read, or what was written cannot be delivered.
+/// Returns an error if a run does not exist, no record can be read, or the output cannot be
+/// written.
 pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     if !arguments.runs.is_empty() && !arguments.filters.are_empty() {
         return refuse("runs and conditions (--since, --host and so on) cannot be combined");
@@ -49,7 +50,7 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     output.end().map(|()| code)
 }
 
-/// Where an export goes; not into the archive that it comes from.
+/// Opens the output of an export. It must not be the archive itself.
 fn output(arguments: &ExportArguments) -> Result<Output, Problem> {
     let archive = place_of_one(arguments.archive.archive.as_deref())?;
     let mut outputs = Outputs::new(arguments.force, Some(&archive), &[])?;
@@ -63,7 +64,7 @@ fn output(arguments: &ExportArguments) -> Result<Output, Problem> {
     })
 }
 
-/// Writes runs as submissions: all of them, or none where one has nothing to compare.
+/// Writes runs as submissions: all of them, or none if one has no result to compare.
 fn submit(
     archive: &Archive,
     arguments: &ExportArguments,
@@ -86,8 +87,8 @@ fn submit(
     Ok(0)
 }
 
-/// Writes what every record comes to, one after another: no more than one is in memory. One that is
-/// damaged is told of, and the others are written: the exit status.
+/// Writes the text of each record. Only one record is in memory at a time. A damaged record is
+/// reported, and the others are written. Returns the exit status.
 fn each(
     archive: &Archive,
     entries: &[ListedRun],
@@ -109,7 +110,7 @@ fn each(
             Err(problem) => failed.push(problem),
         }
     }
-    // Where nothing was written, what was in the file stays.
+    // If no record can be read, nothing is written and the old file stays.
     let last = if has_header { None } else { failed.pop() };
     for problem in &failed {
         tell(format_args!("not exported: {problem}"));
@@ -123,9 +124,9 @@ fn each(
     Ok(if failed.is_empty() { 0 } else { NOT_ALL })
 }
 
-/// The document of a run: its record with the summary, and its remarks. An archive of another
-/// program or of an earlier version may have remarks that no import would take: they stay there,
-/// and that is told.
+/// The JSON document of a run: its record with summary, tags and note. An archive of another or an
+/// earlier program may contain tags and notes that no import would accept. They are not exported,
+/// with a message.
 fn exported(entry: &ListedRun, record: &Record) -> String {
     let remarks = Remarks::from(entry);
     let run = number(entry);
@@ -147,11 +148,10 @@ fn exported(entry: &ListedRun, record: &Record) -> String {
     remarks.document(record)
 }
 
-/// Where an export goes.
+/// The output of an export.
 struct Output {
-    /// Its path, for messages.
     shown: String,
-    /// Nothing was written to it yet: what was in it stays until then.
+    /// The output before its first write: its old contents stay until then.
     waiting: Option<OutputFile>,
     file: Option<BufWriter<File>>,
 }
@@ -165,7 +165,7 @@ impl Output {
     }
 
     fn end(mut self) -> Result<(), Problem> {
-        // Of no run at all an empty file is what was asked for.
+        // An export of no runs writes an empty file.
         self.write("")?;
         self.told(BufWriter::flush)
     }
@@ -179,13 +179,15 @@ impl Output {
     }
 }
 
-/// A file has something that is no record, or is another than the one that is there.
+/// Exit status if a file contains something that is no record, or a record that conflicts with an
+/// archived one.
 const NOT_ALL: u8 = 1;
 
-/// Adds records of other machines, and submissions. One that is there already is left as it is.
+/// Imports records of other machines, and submissions. Those that the archive already contains stay
+/// unchanged.
 ///
 /// # Errors
-/// Where the archive cannot be opened or made, or what was done cannot be told.
+/// Returns an error if the archive cannot be opened or created, or the result cannot be printed.
 pub fn import(arguments: &ImportArguments) -> Result<u8, Problem> {
     let mut archive = place_of_one(arguments.archive.archive.as_deref())?.open(true, USER)?;
     let mut code = 0;

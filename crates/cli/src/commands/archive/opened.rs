@@ -1,4 +1,4 @@
-//! An archive that is open.
+//! Opening the archive of a command.
 
 use archive::Archive;
 use campaign::archive::place_of_one;
@@ -7,15 +7,15 @@ use verdict::ListedRun;
 use crate::args::ArchiveArgument;
 use crate::ui::problem::{Problem, USER};
 
-/// Opens the archive that a command is about.
+/// Opens the archive that the command names, or the user's own.
 ///
 /// # Errors
-/// Where there is none, or it cannot be opened.
+/// Returns an error if it does not exist or cannot be opened.
 pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
     Ok(place_of_one(said.archive.as_deref())?.open(false, USER)?)
 }
 
-/// The number of a run in an archive. All that come out of one have it.
+/// The number of a run in its archive. Every entry read from an archive has one.
 pub(super) fn number(entry: &ListedRun) -> u64 {
     entry.number.unwrap_or_default()
 }

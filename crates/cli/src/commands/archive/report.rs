@@ -1,4 +1,4 @@
-//! `postmark report`: one HTML file about runs, a study, or sides that are compared.
+//! `postmark report`: an HTML file about runs, a study or a comparison.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,14 +14,13 @@ use crate::args::ReportArguments;
 use crate::ui::output::{Outputs, is_standard_output, unwritable};
 use crate::ui::problem::{Problem, print, refuse};
 
-/// The file's own file system is waited for so long.
+/// Limit for writing the page, because its file system may hang.
 const WRITE_MAX: Duration = Duration::from_secs(60);
 
-/// Refuses standard output for the page of a run or a study, which have reports of their own for
-/// it.
+/// Refuses `--report -` of `run` and `study`: their own report goes to standard output.
 ///
 /// # Errors
-/// Where it is meant.
+/// Returns an error if the path is standard output.
 pub fn needs_file(path: Option<&Path>) -> Result<(), Problem> {
     match path.is_some_and(is_standard_output) {
         true => {
@@ -31,10 +30,11 @@ pub fn needs_file(path: Option<&Path>) -> Result<(), Problem> {
     }
 }
 
-/// Writes the page.
+/// Writes the page, and the figures with `--figures`.
 ///
 /// # Errors
-/// Where there is no such run or study, one cannot be read, or the file cannot be written.
+/// Returns an error if a run or study does not exist or cannot be read, or a file cannot be
+/// written.
 pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
     let request = PageRequest {
         words: &arguments.runs,
@@ -59,7 +59,8 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
         outputs.judge("--figures", path)?;
     }
     let output = outputs.open("--output", &arguments.output)?;
-    // The page comes last: a directory that takes no figures is found before anything is written.
+    // The page is written last, so that a directory that cannot take figures is an error before
+    // that.
     if let Some(directory) = directory {
         write_figures(&outputs, directory, &figures)?;
     }
@@ -83,7 +84,7 @@ fn write_figures(
     Ok(())
 }
 
-/// Four files for each figure, with their texts.
+/// Paths and contents of the four files of each figure.
 fn figure_files<'a>(directory: &Path, figures: &'a [PaperFigure]) -> Vec<(PathBuf, &'a str)> {
     let of_one = |figure: &'a PaperFigure| {
         [

@@ -15,15 +15,15 @@ use crate::ui::screen;
 use campaign::input::Input;
 use campaign::record_source;
 
-/// Lists runs.
+/// Lists archived runs.
 ///
 /// # Errors
-/// Where the archive cannot be read, or the list cannot be delivered.
+/// Returns an error if the archive cannot be read, or the list cannot be written.
 pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     let place = place_of_one(arguments.archive.archive.as_deref())?;
     let entries = match place.open(false, USER) {
         Ok(archive) => archive.list(&arguments.filters.filter())?,
-        // Before the first run there is none in the user's folder.
+        // The user's own archive does not exist before the first run: the list is empty.
         Err(error)
             if error.kind == ArchiveErrorKind::Missing && arguments.archive.archive.is_none() =>
         {
@@ -40,10 +40,10 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Shows a run, or the runs of a file one after another.
+/// Shows an archived run, or all the records of a file.
 ///
 /// # Errors
-/// Where there is no such run, it cannot be read, or the report cannot be delivered.
+/// Returns an error if the run does not exist or cannot be read, or the report cannot be written.
 pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     if arguments.with_published && arguments.format != Format::Text {
         return refuse(
@@ -74,7 +74,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// A run as it is shown.
+/// The report of a run, in the chosen format.
 fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<String, Problem> {
     if arguments.format.is_classic() && record.actual.classic.is_none() {
         return refuse(
@@ -101,8 +101,8 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
 
 type Recorded = Result<(Record, Document), Problem>;
 
-/// Records, and of an archived one what the archive says of it beside. No more than one is in
-/// memory.
+/// The records to show, and the tags and note of an archived one. Only one record is in memory at a
+/// time.
 fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
     let run = &arguments.run;
     let Some(word) = record_source::name(run) else {

@@ -1,6 +1,6 @@
-//! How a classic run tells of itself: the original's lines and dots, flushed as they come.
+//! The progress of a classic run: the original's lines and dots, flushed immediately.
 //!
-//! Not the report, and no word of errors: a stage that breaks ends its line, and who runs says why.
+//! The report and error messages are printed elsewhere. If a stage is aborted, its line is ended.
 
 use std::io::Write;
 
@@ -10,21 +10,20 @@ use workload::{End, Phase};
 
 use crate::ui::progress::{is_first_told, stalled_line};
 
-/// What stands behind the dots of a run that is out of files, in place of `Done`.
+/// Text after the dots if the pool ran out of files, instead of `Done`.
 const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase the number of files \
                             or\ndecrease the number of transactions.\n";
 
-/// Writes the original's progress. A closed output does not stop a run: what cannot be written is
-/// left out.
+/// Writes the original's progress. Write errors are ignored, so that a closed output does not stop
+/// a run.
 pub struct ClassicProgress<'a> {
     output: &'a mut dyn Write,
-    /// A dot stands for as many transactions, from its first one on.
+    /// Transactions per dot. A dot is printed at the first of them.
     tenth: u64,
     dots: u64,
 }
 
 impl<'a> ClassicProgress<'a> {
-    /// The progress of a run of so many transactions.
     pub fn new(transactions: u64, output: &'a mut dyn Write) -> Self {
         Self {
             output,
@@ -34,7 +33,7 @@ impl<'a> ClassicProgress<'a> {
         }
     }
 
-    /// A dot for each transaction that is done and whose index, from 0, is a multiple of the tenth.
+    /// Prints a dot for each completed transaction whose index, from 0, is a multiple of `tenth`.
     fn dots(&mut self, done: u64) {
         let due = done.div_ceil(self.tenth);
         while self.dots < due {
@@ -44,7 +43,7 @@ impl<'a> ClassicProgress<'a> {
     }
 
     fn write(&mut self, text: &str) {
-        // What to do with a reader that has gone is for the session to decide, after the run.
+        // After the run, the session decides what to do with a closed output.
         let _ = self
             .output
             .write_all(text.as_bytes())
@@ -89,13 +88,13 @@ impl Events for ClassicProgress<'_> {
     }
 }
 
-/// The session's streams are not ours to write to; a warning goes where all go.
+/// Warnings go to standard error, because the session's streams contain only the original's text.
 fn warn(what: impl std::fmt::Display) {
-    // Nobody may be reading.
+    // Standard error may be closed.
     let _ = writeln!(std::io::stderr(), "Warning: {}", sanitize::shown(what));
 }
 
-/// What is told when a stage begins; nothing of stages that the original does not have.
+/// Text at the start of a stage; empty for stages that the original does not have.
 fn beginning(stage: Stage) -> &'static str {
     match stage {
         Stage::MakeDirectories => "Creating subdirectories...",

@@ -1,4 +1,4 @@
-//! The prompt with editing, for people at a terminal.
+//! The prompt with line editing, at a terminal.
 
 use std::io::{self, Write};
 
@@ -12,8 +12,8 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{Config, Context, Editor, Helper};
 
-/// The prompt for people at a terminal: history, editing, completion. An interrupt (Ctrl-C) gives a
-/// new prompt, the end of input (Ctrl-D) ends it.
+/// The prompt with history, editing and completion. An interrupt (Ctrl-C) starts a new line; the
+/// end of input (Ctrl-D) ends the session.
 pub struct Editing {
     editor: Editor<Words, MemHistory>,
 }
@@ -22,7 +22,7 @@ impl Editing {
     /// A prompt that completes the commands of an edition.
     ///
     /// # Errors
-    /// Where the terminal cannot be taken.
+    /// Returns an error if the terminal cannot be used.
     pub fn new(edition: Edition) -> io::Result<Self> {
         let config = Config::builder().auto_add_history(true).build();
         let history = MemHistory::with_config(&config);
@@ -42,7 +42,7 @@ impl PromptInput for Editing {
             match self.editor.readline(PROMPT) {
                 Ok(line) => return Ok(Some(line.into_bytes())),
                 Err(ReadlineError::Interrupted) => {}
-                // The editor takes text only; a configuration file takes any bytes.
+                // The editor accepts only UTF-8; a configuration file accepts any bytes.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
                     // A closed standard error is no reason to stop.
                     let _ = writeln!(
@@ -65,7 +65,7 @@ fn into_io(error: ReadlineError) -> io::Error {
     }
 }
 
-/// Completes commands, and file names behind the commands that take one.
+/// Completes commands, and file names after the commands that take one.
 struct Words {
     edition: Edition,
     files: FilenameCompleter,
@@ -101,7 +101,7 @@ impl Completer for Words {
     }
 }
 
-/// The commands that begin like this, and the words behind `set buffering` and `set report`.
+/// The commands with this prefix, and the values of `set buffering` and `set report`.
 fn completions(edition: Edition, begun: &str) -> Vec<Pair> {
     let names = commands(edition).map(|(name, _)| name);
     let reports: &[&str] = if edition == Edition::V1_5 {

@@ -1,4 +1,4 @@
-//! The classic prompt's runs: settings in, figures out, the runner in between.
+//! Runs of the classic prompt: converts its settings to a run spec, and the record to figures.
 
 use std::io::Write;
 
@@ -11,19 +11,20 @@ use spec::EngineName;
 
 use super::progress::ClassicProgress;
 
-/// Performs the prompt's runs: with [`crate::ui::perform::perform`], or as a test does.
+/// Performs the prompt's runs. `perform` is [`crate::ui::perform::perform`], or a function of a
+/// test.
 #[derive(Debug)]
 pub struct PromptRunner<P> {
     perform: P,
     command_line: Vec<String>,
-    /// Whether a target without room is refused.
+    /// Whether a target without enough free space is refused.
     pub room_check: bool,
-    /// Whether root may work where other users may exchange the target.
+    /// Whether root keeps its rights in a target that other users can rename or replace.
     pub trusts_others: bool,
 }
 
 impl<P> PromptRunner<P> {
-    /// For a prompt that was started with these words.
+    /// `command_line` is the program's command line, which the record contains.
     pub fn new(perform: P, command_line: Vec<String>) -> Self {
         Self {
             perform,
@@ -73,7 +74,7 @@ where
     }
 }
 
-/// What follows a run: figures for the report, or what there is of them, marked as partial.
+/// Result of a run: its figures, or a partial report that is printed here.
 fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)) -> RunEnd {
     if let Some(clean_up) = &record.actual.clean_up {
         for left in &clean_up.left {
@@ -94,7 +95,7 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
     };
     complain(why);
     let partial = report::classic::of_record(record, Format::Classic);
-    // What to do with a reader that has gone is for the session to decide.
+    // After the run, the session decides what to do with a closed output.
     let _ = output
         .write_all(partial.as_bytes())
         .and_then(|()| output.flush());

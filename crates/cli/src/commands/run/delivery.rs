@@ -1,4 +1,4 @@
-//! A report, and how it reaches its reader.
+//! Rendering reports, and writing them to a file or standard output.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::ui::output::OutputFile;
 use crate::ui::problem::{Problem, print, tell};
 use crate::ui::screen;
 
-/// So long a file is waited for that is to have the report.
+/// Limit for writing the report to its file, because its file system may hang.
 pub const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
 
-/// Gives a report to its reader, whose file is waited for so long. One that its file does not take
-/// goes to standard output: better there than nowhere.
+/// Writes a report to its file, or to standard output without one. If the file cannot be written
+/// within `limit`, the report goes to standard output, so that it is not lost.
 pub fn deliver(
     limit: Duration,
     output: Option<OutputFile>,
@@ -23,7 +23,7 @@ pub fn deliver(
     format: Format,
 ) -> Result<(), Problem> {
     let show = || match format {
-        // It may be painted, and was made for it.
+        // The text may contain the colours that `render` has chosen for this terminal.
         Format::Text => screen::print(text),
         _ => print(text),
     };
@@ -31,12 +31,12 @@ pub fn deliver(
         return show();
     };
     output.write(text, limit).inspect_err(|_| {
-        // The error that is told is the first one.
+        // The first error is reported.
         let _ = show();
     })
 }
 
-/// A report; `is_screen`: for standard output.
+/// Renders a report; `is_screen` means for standard output.
 pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> String {
     match format {
         Format::Text if is_screen => match full {
@@ -50,7 +50,7 @@ pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> S
     }
 }
 
-/// Tells on standard error of a run that failed, for those who do not see its report.
+/// Reports a failed run on standard error, for users who do not see its report.
 pub fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     let (Outcome::Failed { why } | Outcome::PlaceGone { why }) = &record.actual.outcome else {
         return;
@@ -62,8 +62,8 @@ pub fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     tell(format_args!("the run failed: {why}{report}"));
 }
 
-/// What the run made and could not remove, whatever the report looks like: the classic formats have
-/// no place for it.
+/// Reports files that the run created and could not remove. The classic formats do not contain
+/// them.
 pub fn say_what_is_left(record: &Record) {
     let clean_up = record
         .actual
@@ -75,9 +75,9 @@ pub fn say_what_is_left(record: &Record) {
     }
 }
 
-/// The same of numbers that are not what they seem, in one line.
+/// Reports an INVALID verdict on standard error, in one line.
 pub fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
-    // Of a partial run it is told how it ended.
+    // For a partial run, `say_how_it_ended` reports the failure.
     if verdict.level != Level::Invalid || record.actual.outcome != Outcome::Complete {
         return;
     }

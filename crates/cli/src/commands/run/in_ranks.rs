@@ -1,4 +1,4 @@
-//! A run in several processes: all ranks perform it, and the first one does the rest.
+//! A run in several ranks: all of them perform it, and rank 0 reads, reports and archives.
 
 use campaign::archive::directory_of_runs;
 use campaign::parts::PartsWriter;
@@ -16,7 +16,7 @@ use crate::ui::problem::{Problem, USER, refuse};
 use crate::ui::signals::InRun;
 use crate::ui::watchdog_process::Side;
 
-/// The run of a rank: all of them perform it, and the first one does the rest.
+/// Performs the run on this rank, together with the others.
 pub fn together(
     launched: &Launched,
     mut arguments: RunArguments,
@@ -38,12 +38,12 @@ pub fn together(
             true => count_ranks(&mut arguments, joined.performing(), launched),
             false => Ok(()),
         };
-        // What only the first one knows is told with what it wants performed.
+        // Rank 0 sends its error of counting to the others with its run spec.
         perform_together(joined, &arguments, counted)
     })
 }
 
-/// As many ranks perform the run as there are.
+/// Sets the number of ranks of the run, or refuses another number.
 fn count_ranks(
     arguments: &mut RunArguments,
     there: u32,
@@ -65,7 +65,7 @@ fn count_ranks(
     ))
 }
 
-/// The same, with what only the first one knows.
+/// Performs the run on this rank. Ranks other than 0 receive the run spec from rank 0.
 fn perform_together(
     joined: &Joined,
     arguments: &RunArguments,
@@ -78,7 +78,7 @@ fn perform_together(
         Ok(Some(record)) => record,
         Ok(None) => return Ok(if joined.is_lost() { FAILED } else { 0 }),
         Err(problem) => {
-            // Where a rank is lost, what this one completed stays.
+            // If a rank is lost, the part of this one stays on disk.
             let parts = parts.into_iter().filter(|_| !joined.is_lost());
             parts.for_each(PartsWriter::remove);
             return Err(problem);
@@ -91,13 +91,13 @@ fn perform_together(
         true => ready.deliver(arguments, record),
         false => Ok(campaign::exit_status(&record)),
     };
-    // What all have put together is reported, and in the archive.
+    // The merged record is reported and archived, so parts that no option requested are removed.
     let unasked = parts.into_iter().filter(|_| arguments.parts.is_none());
     unasked.for_each(PartsWriter::remove);
     code
 }
 
-/// The run that rank 0 has made ready, on every rank.
+/// The run that rank 0 has prepared, on every rank.
 fn ready_on_all(
     joined: &Joined,
     arguments: &RunArguments,
@@ -124,7 +124,7 @@ fn ready_on_all(
     Ok(first.unwrap_or_else(|| Ready::of_other(spec, engine_is_given)))
 }
 
-/// Performs the run with the others. Nothing where this rank observed, or another one is lost.
+/// Performs the run with the other ranks. `None` if this rank observed, or another one is lost.
 fn perform(
     joined: &Joined,
     arguments: &RunArguments,
@@ -145,7 +145,7 @@ fn perform(
     let mut signals = Signals::among(Some(joined.performing_ranks()));
     let mut performed = ready.perform(&mut signals);
     if let (Some(observers), false) = (observers, joined.is_lost()) {
-        // Where a rank is lost by now, that is told by the caller.
+        // If a rank is lost, the caller reports it.
         let _ = observers.end(performed.as_mut().ok());
     }
     match joined.is_lost() {
@@ -154,7 +154,7 @@ fn perform(
     }
 }
 
-/// Begins this rank's file of parts: nothing where nobody has asked for one and there can be none.
+/// Opens this rank's file of parts. `None` if it cannot be created and no option requested it.
 fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWriter>, String> {
     if joined.is_observer() {
         return Ok(None);
@@ -175,8 +175,8 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     Ok(begun.ok())
 }
 
-/// Where the part of this rank is, and what to do with it, for the line that says that another rank
-/// is lost.
+/// The end of the message about a lost rank: the directory with this rank's part, and how to use
+/// it.
 fn told_of(parts: &PartsWriter, is_first: bool) -> String {
     let directory = sanitize::path(parts.directory());
     match is_first {

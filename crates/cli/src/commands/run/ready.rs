@@ -1,4 +1,4 @@
-//! A run that nothing refuses, and where everything about it goes.
+//! A checked run, with all its outputs opened.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +28,7 @@ use crate::ui::screen;
 use crate::ui::terminal;
 use campaign::run_spec::{Specified, specify};
 
-/// What is meant, as far as options of `run` do not contradict it.
+/// Resolves the arguments into a run spec, and checks them against the options of `run`.
 pub fn understand(arguments: &RunArguments) -> Result<Specified, Problem> {
     let specified = specify(&arguments.work.request(), USER)?;
     judge(arguments, &specified)?;
@@ -36,7 +36,7 @@ pub fn understand(arguments: &RunArguments) -> Result<Specified, Problem> {
     Ok(specified)
 }
 
-/// The format of a plan, where the run is not to be performed.
+/// The format of the plan with `--dry-run`.
 fn dry_format(arguments: &RunArguments) -> Result<Option<Format>, Problem> {
     match (arguments.dry_run, arguments.format) {
         (false, _) => Ok(None),
@@ -47,21 +47,22 @@ fn dry_format(arguments: &RunArguments) -> Result<Option<Format>, Problem> {
     }
 }
 
-/// A run that nothing refuses yet, and where everything about it goes.
+/// A checked run, with all its outputs opened.
 pub struct Ready {
     pub specified: Specified,
     pub watchers: Watchers,
     output: Option<OutputFile>,
     output_path: Option<PathBuf>,
     page: Option<OutputFile>,
-    /// Whether all lines of `--live` could be written.
+    /// The error of `--live`, reported after the run.
     live_written: Result<(), Problem>,
     remarks: Remarks,
     quiet: bool,
 }
 
 impl Ready {
-    /// Opens everything that a run writes to. Nothing where it is to be shown only: that is done.
+    /// Checks and opens all outputs of the run. With `--dry-run` it prints the plan and returns
+    /// `None`.
     pub fn of(arguments: &RunArguments, mut specified: Specified) -> Result<Option<Self>, Problem> {
         let output_path = arguments
             .output
@@ -111,7 +112,7 @@ impl Ready {
         }))
     }
 
-    /// One of which nothing is shown or kept.
+    /// A run without any output.
     fn silent(specified: Specified) -> Self {
         Self {
             specified,
@@ -130,7 +131,7 @@ impl Ready {
         }
     }
 
-    /// The same on another rank than the first, which writes nothing.
+    /// The run on a rank other than 0, which writes nothing.
     pub fn of_other(spec: RunSpec, engine_is_given: bool) -> Self {
         Self::silent(Specified {
             spec,
@@ -141,16 +142,15 @@ impl Ready {
         })
     }
 
-    /// Times a chosen pool.
+    /// Estimates by short runs how long a run takes whose pool size was chosen automatically.
     pub fn calibrate(&mut self) -> Result<(), Problem> {
-        // It shows nothing but who is stalled.
+        // The calibration prints only stalled workers.
         let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));
         let chosen = calibrate(&mut self.specified, &mut perform)?;
         chosen.filter(|_| !self.quiet).into_iter().for_each(show);
         Ok(())
     }
 
-    /// Performs the run.
     pub fn perform(&mut self, signals: &mut Signals) -> Result<Record, Problem> {
         if let Some(keeper) = &mut self.watchers.keeper {
             let (sizing, notes) = (self.specified.sizing.clone(), self.specified.notes.clone());
@@ -164,7 +164,7 @@ impl Ready {
         performed.map_err(|refused| self.specified.explain(refused))
     }
 
-    /// Reports and archives, and gives the exit status.
+    /// Reports and archives the run. Returns the exit status.
     pub fn deliver(self, arguments: &RunArguments, mut record: Record) -> Result<u8, Problem> {
         let (output, output_path) = (self.output, self.output_path);
         complete(&mut record, &self.specified.sizing, &self.specified.notes);
@@ -184,7 +184,7 @@ impl Ready {
         };
         let report = render(&record, arguments.format, arguments.full, output.is_none());
         let delivered = deliver(limit, output, &report, arguments.format);
-        // Also where nobody could be given the report.
+        // The run is archived even if the report could not be written.
         let keeper = self.watchers.keeper;
         let is_missed = keeper.map_or(Ok(false), |keeper| {
             keep(keeper, &record, is_seen, arguments.quiet)
@@ -211,7 +211,7 @@ impl Ready {
     }
 }
 
-/// Refuses remarks of a run that goes nowhere.
+/// Refuses tags and a note for a run that is not archived.
 fn refuse_lost_remarks(chosen: &Chosen, remarks: &Remarks) -> Result<(), Problem> {
     if *chosen == Chosen::Nowhere && !remarks.are_empty() {
         return refuse(
@@ -237,7 +237,7 @@ fn judge_outputs(
             .map_or(Ok(()), |path| outputs.judge(option, path))?;
     }
     if let Some(ack_log) = &spec.ack_log {
-        // The run refuses one that exists.
+        // The run itself refuses an existing log.
         outputs.refuse_twice("--ack-log", ack_log)?;
     }
     Ok(())
@@ -257,7 +257,7 @@ fn warn_of_no_archive(chosen: &Chosen, remarks: &Remarks) {
     }
 }
 
-/// What the user may not expect of the run.
+/// Prints notes of `--like` and of several targets, before the run.
 fn say_before(arguments: &RunArguments, specified: &Specified) {
     if arguments.work.like.is_some() && !arguments.quiet {
         specified.notes.iter().for_each(tell);
@@ -271,20 +271,22 @@ fn say_before(arguments: &RunArguments, specified: &Specified) {
     }
 }
 
-/// The same where the target hangs: the file may lie there, too.
+/// Limit for writing the report if the target hangs, because the file may be on the same file
+/// system.
 const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
 
-/// The run was performed to its end, and is not in the archive that was asked for.
+/// Exit status if the run was performed, but could not be archived.
 const NOT_ARCHIVED: u8 = 1;
 
-/// Adds to a record what its run does not know.
+/// Adds to a record what the command line's resolution knows and the run does not.
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
     record.sizing.clone_from(sizing);
     record.hints = notes.to_vec();
 }
 
-/// Writes the whole record, and says where it is, or why it is not: behind a report that is seen,
-/// else on standard error. Whether it is not where it was asked to be.
+/// Archives the record, and prints its number or the reason it is not archived: after the report if
+/// that is on the terminal, otherwise on standard error. Returns whether archiving was requested
+/// and failed.
 fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
     let archive = sanitize::path(keeper.path()).into_owned();
     let (told, is_missed) = match keeper.finish(record) {
@@ -320,15 +322,15 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
     Ok(is_missed)
 }
 
-/// With `--strict`: the run was performed to its end, and its numbers are not what they seem.
+/// Exit status with `--strict` if the verdict is INVALID.
 const INVALID: u8 = 3;
 
-/// All who watch a run.
+/// All that receive the events of a run.
 pub struct Watchers {
     display: Display,
     live: Option<Live>,
     keeper: Option<Keeper>,
-    /// Of a rank: its file.
+    /// This rank's file of parts, in a run of several ranks.
     pub parts: Option<PartsWriter>,
 }
 
@@ -341,7 +343,7 @@ impl Events for Watchers {
             if let Some(keeper) = &mut self.keeper {
                 keeper.event(event);
             }
-            // Nobody else takes them.
+            // The display and `--live` do not use these events.
             return;
         }
         if let (Some(parts), Event::PhaseAborted(..)) = (&mut self.parts, &event) {
@@ -358,7 +360,7 @@ impl Events for Watchers {
     }
 }
 
-/// Refuses what the options of `run` alone contradict.
+/// Refuses contradictions between options of `run` that are not part of a run spec.
 fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), Problem> {
     let format = arguments.format;
     let format = format.is_classic().then(|| format.name());

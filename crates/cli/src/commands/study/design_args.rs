@@ -1,4 +1,4 @@
-//! A study file made of the words of the command line, and changes of one by them.
+//! Makes a study file from command-line options, and changes an existing one by them.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use toml::{Table, Value};
 use crate::args::StudyArguments;
 use crate::ui::problem::Problem;
 
-/// The study file that a command line without one means.
+/// The study file that is equivalent to a command line without one.
 ///
 /// # Errors
-/// Where a word is none, or a directory cannot be told from the root.
+/// Returns an error if an option is invalid, or the working directory is not available.
 pub fn of_words(arguments: &StudyArguments) -> Result<String, Problem> {
     let mut options = Table::new();
     for word in &arguments.set {
@@ -56,10 +56,10 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, Problem> {
     Ok(table.to_string())
 }
 
-/// A study file with what the command line says over it, and these targets behind its own.
+/// A study file with the options of the command line applied, and with additional targets.
 ///
 /// # Errors
-/// Where it is no TOML.
+/// Returns an error if it is not TOML.
 pub fn changed(
     text: &str,
     arguments: &StudyArguments,
@@ -77,7 +77,7 @@ pub fn changed(
         }
     }
     change(&mut table, arguments);
-    // The lines of errors are those of the file, where nothing is changed.
+    // An unchanged text keeps its line numbers for error messages.
     Ok(if table == before {
         text.to_owned()
     } else {
@@ -85,7 +85,7 @@ pub fn changed(
     })
 }
 
-/// Puts what the command line says of the study into its file.
+/// Applies the command line's options to the study file.
 fn change(table: &mut Table, arguments: &StudyArguments) {
     let text = |text: &Option<String>| text.clone().map(Value::String);
     let time = |time: &Option<spec::Time>| time.map(|time| Value::String(format!("{}ns", time.0)));
@@ -127,7 +127,7 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
     let axes = table.get("axes").and_then(Value::as_table);
     let is_axis = axes.is_some_and(|axes| axes.contains_key("ranks"));
     if let (Some(ranks), false) = (arguments.ranks, is_axis) {
-        // In the study's own words, so that it is continued with as many.
+        // Stored in the workload, so that a resumed study uses the same number of ranks.
         let workloads = table.get_mut("workload").and_then(Value::as_array_mut);
         for workload in workloads
             .into_iter()
@@ -151,7 +151,7 @@ fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), Problem> 
         })
 }
 
-/// A word as a value: what TOML would take it for, and otherwise text.
+/// Parses a value as TOML; anything else is a string.
 fn value(word: &str) -> Value {
     let read: Option<Table> = spec::read_toml(&format!("value = {word}")).ok();
     let plain = read.and_then(|mut table| table.remove("value"));
@@ -163,19 +163,20 @@ fn value(word: &str) -> Value {
     }
 }
 
-/// The targets of the command line.
+/// Converts the targets of the command line to TOML.
 ///
 /// # Errors
-/// Where a directory cannot be told from the root.
+/// Returns an error if the working directory is not available.
 pub fn targets(arguments: &StudyArguments) -> Result<Vec<Value>, Problem> {
     arguments.target.iter().map(|word| target(word)).collect()
 }
 
-/// A target with its name, and a directory from the root: a study is continued from anywhere.
+/// Converts a target and its optional name. Paths become absolute, so that a study can be continued
+/// from any directory.
 fn target(word: &str) -> Result<Value, Problem> {
     let (name, at) = match word.split_once('=') {
         Some((name, at)) if is_name(name) => (Some(name), at),
-        // A URL begins with what no path has, whatever its name is.
+        // A URL cannot be a relative path, so its name may be any text.
         Some((name, at)) if registry::is_url(Path::new(at)) => (Some(name), at),
         _ => (None, word),
     };

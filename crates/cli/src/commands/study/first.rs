@@ -1,4 +1,4 @@
-//! The study as the process performs it that is alone, or the first of several.
+//! A study in a single process, or on rank 0.
 
 use std::path::Path;
 
@@ -26,10 +26,10 @@ use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::screen;
 use crate::ui::watchdog_process::Side;
 
-/// A run of the study failed, or something that it made is still there.
+/// Exit status if a run of the study failed, or files it created remain.
 const FAILED: u8 = 1;
 
-/// The study as the process performs it that is alone, or the first of several.
+/// Performs the study in a single process, or on rank 0.
 pub(super) fn of_first(
     arguments: &StudyArguments,
     words: Vec<String>,
@@ -40,7 +40,7 @@ pub(super) fn of_first(
     let mut intended = intended(arguments, &place)?;
     let wrong = |flaw| Problem::refused(format_args!("the study is wrong: {flaw}"));
     let cells = intended.design.cells().map_err(wrong)?;
-    // Among ranks that is done before they join.
+    // With several ranks, this happens before they join.
     if !arguments.dry_run && ranks.is_none() {
         let directories = intended.design.directories().map(Path::new);
         if let Some(code) = side.instead(directories) {
@@ -51,7 +51,7 @@ pub(super) fn of_first(
     let alone = (!arguments.dry_run).then(|| Alone::with(&intended.id));
     let _alone = alone.transpose()?;
     if !intended.runs.is_empty() {
-        // What another process has measured until now is there, too.
+        // Includes runs that another process has measured since `intended` read the archive.
         intended.runs = found::find(&place.open(false, USER)?, &intended.id)?
             .map_or(intended.runs, |found| found.runs);
     }
@@ -100,7 +100,7 @@ fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
     }
 }
 
-/// The file of the page, where one is asked for.
+/// The output for the page of `--report`.
 fn page(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Option<OutputFile>, Problem> {
     let inputs = arguments.file.iter().map(|file| Input::new("FILE", file));
     let inputs: Vec<Input> = inputs.collect();
@@ -108,7 +108,7 @@ fn page(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Option<Outpu
     outputs.judge_and_open("--report", arguments.report.as_deref())
 }
 
-/// Performs what is left of a study after these runs, reports, and gives the exit status.
+/// Performs the remaining runs of a study and reports it. Returns the exit status.
 fn perform(
     arguments: &StudyArguments,
     mut environment: Environment<'_>,
@@ -128,7 +128,7 @@ fn perform(
             let at = environment.at;
             tell(format_args!("the study stopped at {at}: {problem}"));
             tell_how_to_go_on(course.id, place);
-            // Where something was measured, it is no refusal.
+            // If something was measured, the status is that of a failure, not a refusal.
             return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
@@ -137,7 +137,7 @@ fn perform(
     Ok(end_of(end, is_left, || tell_how_to_go_on(course.id, place)))
 }
 
-/// Refuses what cannot be performed, before anything is touched.
+/// Refuses a study that cannot be performed, before anything is touched.
 fn judge(
     arguments: &StudyArguments,
     design: &Design,
@@ -165,7 +165,7 @@ fn judge(
     Ok(())
 }
 
-/// Tells how a study ended that could go on, and gives its exit status.
+/// Reports why a study ended early. Returns its exit status.
 fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 {
     match end {
         StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver if is_left => FAILED,
@@ -185,7 +185,7 @@ fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 
     }
 }
 
-/// Where the answer is for a program, the plan is no part of it.
+/// Prints the plan. Formats for programs contain only the answer, so it is left out there.
 fn show_plan(arguments: &StudyArguments, plan: &StudyPlan) -> Result<(), Problem> {
     if arguments.dry_run || arguments.format == Format::Text {
         if arguments.format == Format::Csv {
@@ -201,7 +201,7 @@ fn show_plan(arguments: &StudyArguments, plan: &StudyPlan) -> Result<(), Problem
     Ok(())
 }
 
-/// Says how the study is continued, where the archive has any run of it.
+/// Prints how to continue the study, if the archive contains a run of it.
 fn tell_how_to_go_on(id: &str, place: &ArchivePlace) {
     let found = place
         .open(false, USER)

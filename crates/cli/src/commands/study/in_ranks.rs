@@ -1,5 +1,5 @@
-//! A study in several processes: rank 0 does what one process alone would do, and all ranks perform
-//! each run.
+//! A study in several ranks: rank 0 does the work of a single process, and all ranks perform each
+//! run.
 
 use campaign::ranks::{FAILED, Launched};
 use ranks::Ranks;
@@ -12,10 +12,10 @@ use crate::ui::perform::Signals;
 use crate::ui::problem::Problem;
 use crate::ui::watchdog_process::Side;
 
-/// Performs the study with the other processes of the launcher, and gives the exit status of all.
+/// Performs the study with the other ranks. Returns the exit status that all ranks agree on.
 ///
 /// # Errors
-/// On rank 0, as those of a study of one process.
+/// Returns an error if the ranks cannot be joined.
 pub fn study(
     launched: &Launched,
     arguments: &StudyArguments,
@@ -34,23 +34,23 @@ pub fn study(
         }
         let performed = first::of_first(arguments, words, side, Some(joined.ranks()));
         let ended: Option<RunSpec> = None;
-        // Where a rank is lost, all know it.
+        // If a rank is lost, all ranks have received that already.
         let _ = joined.ranks().broadcast(Some(ended));
         performed
     })
 }
 
-/// Performs what rank 0 says, until it says that nothing follows.
+/// Performs the runs that rank 0 sends, until it sends `None`.
 fn follow(ranks: &Ranks) -> u8 {
     let mut signals = Signals::among(Some(ranks.clone()));
-    // One that comes between two runs is for the next: rank 0 may be making what it would leave
-    // behind.
+    // A signal between two runs must not end this process: rank 0 may be creating something that it
+    // must remove first.
     let _ = signals.take();
     loop {
         let next: Result<Option<RunSpec>, _> = ranks.broadcast(None);
         match next {
             Ok(Some(spec)) => {
-                // Rank 0 has the record of all, or hears why there is none.
+                // Rank 0 merges the records, and receives the error if there is one.
                 let _ = campaign::perform(&spec, &mut signals, &mut NoEvents);
             }
             Ok(None) => return 0,

@@ -1,4 +1,4 @@
-//! What is intended: the design, and the runs that are there.
+//! The design of a study, and its runs in the archive.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -58,7 +58,7 @@ pub(super) fn intended(
         ));
     }
     Ok(FoundStudy {
-        // A side may be on another file system.
+        // A candidate may be on another file system than the baseline.
         mounted: BTreeMap::new(),
         ..found
     })
@@ -94,7 +94,7 @@ fn resumed(
     Ok(FoundStudy { design, ..found })
 }
 
-/// An identity that no other study has: 12 hexadecimal digits.
+/// A new random identity: 12 hexadecimal digits.
 fn new_identity() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("{:012x}", random >> 16)

@@ -1,5 +1,5 @@
-//! The first signal ends a study, which then removes the file systems that it has made. A second
-//! one ends the program at once: what that would leave is named at the first one.
+//! The first signal ends a study, which then removes its file systems. A second signal ends the
+//! program immediately, so the first one prints the names of the file systems that would remain.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +13,7 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::ui::problem::tell;
 use crate::ui::signals;
 
-/// See the module's text.
+/// Waits for the first signal, and prints the names of the study's file systems.
 pub struct Interruption {
     directories: Arc<Mutex<BTreeSet<PathBuf>>>,
     watching: Option<JoinHandle<()>>,
@@ -21,7 +21,7 @@ pub struct Interruption {
 }
 
 impl Interruption {
-    /// Waits for signals, which others follow; nothing where the system has no thread for that.
+    /// Starts waiting. Other handlers end the study. `None` if no thread can be started.
     pub fn watch() -> Option<Box<dyn MadeNames>> {
         let directories = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let named = Arc::clone(&directories);
@@ -62,7 +62,7 @@ impl Drop for Interruption {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(watching) = self.watching.take() {
-            // It has nothing else to tell.
+            // It has no error to report.
             let _ = watching.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What a study came to in the tables of a paper.
+//! The results of a study in the tables of a paper.
 
 use archive::Archive;
 use campaign::publications;
@@ -9,10 +9,10 @@ use study::{Design, PaperLayout, StudyRun};
 use crate::ui::problem::Problem;
 use crate::ui::screen;
 
-/// Shows the runs of a study, which are in an archive, in a layout.
+/// Shows archived runs of a study in a paper's layout.
 ///
 /// # Errors
-/// Where a record cannot be read, or the answer cannot be delivered.
+/// Returns an error if a record cannot be read, or the answer cannot be written.
 pub fn show(
     archive: &Archive,
     design: &Design,

@@ -1,4 +1,4 @@
-//! How far a study is, on standard error.
+//! The progress of a study on standard error.
 
 use campaign::study::{ATTEMPTS, StudyEvent, StudyProgress, StudyWatcher};
 use document::units::grouped;
@@ -9,7 +9,7 @@ use crate::ui::problem::{self, tell};
 use crate::ui::progress::Display;
 use crate::ui::terminal;
 
-/// See the module's text.
+/// Prints the progress of a study.
 pub struct StudyDisplay {
     pub quiet: bool,
 }
@@ -21,7 +21,7 @@ impl StudyDisplay {
         }
     }
 
-    /// Shows what is of use only while it is so, and not in a log.
+    /// Prints temporary states on a terminal, but not to a log.
     fn show_briefly(&self, text: &str) {
         if terminal::is_users(&std::io::stderr()) {
             self.show(text);
@@ -30,7 +30,7 @@ impl StudyDisplay {
 }
 
 impl StudyWatcher for StudyDisplay {
-    /// Lines of stages would be too many where there is no terminal.
+    /// Without a terminal, lines for each stage of each run would be too many.
     fn display(&self) -> Box<dyn Events> {
         let is_quiet = self.quiet || !terminal::is_users(&std::io::stderr());
         Box::new(Display::new(is_quiet))

@@ -1,4 +1,4 @@
-//! What a study shows at its end.
+//! The report of a study at its end.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::commands::compare;
 use crate::ui::output::OutputFile;
 use crate::ui::problem::{Problem, USER};
 
-/// The page of the study, where the archive has a run of it.
+/// Writes the page of the study, if the archive contains a run of it.
 pub(super) fn write_page(
     output: OutputFile,
     place: &ArchivePlace,
     id: &str,
     is_unlike_allowed: bool,
 ) -> Result<(), Problem> {
-    /// The file's own file system is waited for so long.
+    /// Limit for writing the page, because its file system may hang.
     const WRITE_MAX: Duration = Duration::from_secs(60);
     let archive = place.open(false, USER)?;
     let Some(found) = found::find(&archive, id)? else {
@@ -32,8 +32,8 @@ pub(super) fn write_page(
     output.write(&made.page, WRITE_MAX)
 }
 
-/// Shows what the study came to: the comparisons, and the tables of a layout. Tables for programs
-/// are one or the other.
+/// Prints the comparisons and the tables of a layout. JSON and CSV contain only the layout's tables
+/// if there is one.
 pub(super) fn report_of(
     arguments: &StudyArguments,
     place: &ArchivePlace,

@@ -1,4 +1,4 @@
-//! A file is replaced as a whole, by one that is written beside it.
+//! Replaces a file atomically: writes a new file in the same directory and renames it.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use campaign::same_file::{FileId, id_of};
 
-/// A new file in the directory of one that it is to replace.
+/// The new file, before it replaces the old one.
 pub struct Beside {
     file: File,
     path: PathBuf,
@@ -15,11 +15,11 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// None where a new file cannot be the same to its users: another one has the name by now, the
-    /// file has several names, its owner is somebody else, or its directory takes no new file.
-    /// The file itself is written to, then.
+    /// Returns `None` if a new file could not be equivalent: the name now belongs to another file,
+    /// the file has several names or another owner, or its directory cannot take a new file. The
+    /// caller then writes to the old file itself.
     pub fn of(path: &Path, former: FileId) -> std::io::Result<Option<Self>> {
-        // A symbolic link stays one.
+        // A symbolic link remains: its target is replaced.
         let replaces = fs::canonicalize(path)?;
         let facts = fs::metadata(&replaces)?;
         if id_of(&facts) != former || facts.nlink() > 1 {
@@ -58,7 +58,7 @@ impl Beside {
     }
 
     pub fn write(mut self, bytes: &[u8]) -> std::io::Result<()> {
-        // Some file systems say only then that they are full.
+        // Some file systems report only in `fsync` that they are full.
         let written = self
             .file
             .write_all(bytes)
@@ -71,7 +71,7 @@ impl Beside {
     }
 
     fn remove(self) {
-        // The error that is told is the first one.
+        // The first error is reported.
         let _ = fs::remove_file(&self.path);
     }
 }
