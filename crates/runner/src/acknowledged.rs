@@ -1,4 +1,4 @@
-//! What workers have acknowledged, told to those of other ranks that check it.
+//! Exchanges acknowledged operations between ranks, so that one rank can check another's files.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -8,39 +8,39 @@ use serde::{Deserialize, Serialize};
 use workload::Kept;
 use workload::names::NameKind;
 
-/// What is not known of files since operations failed.
+/// Files and names whose state is unknown because operations on them failed.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct SpoiledThings {
-    /// Files whose state is not known: nothing more is sent to them.
+    /// Files with unknown state. No further operations are sent to them.
     pub files: HashSet<u64>,
-    /// By place, names that may be there or not.
+    /// Names that may or may not exist, by directory index.
     pub names: BTreeMap<u32, BTreeSet<(NameKind, u64)>>,
-    /// Files that were written, and not to the end.
+    /// Files that were partly written.
     pub written: BTreeSet<WrittenName>,
 }
 
-/// What a worker has acknowledged: all that another one must know to find out what has to be there.
+/// The operations that a worker acknowledged. From them, another worker derives the files and names
+/// that must exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
-    /// Intents of transactions that were performed: what a private pool holds follows from them.
+    /// Number of performed transaction intents. The contents of a private pool follow from it.
     pub intents: u64,
-    /// Of a shared pool, some of what it holds. Nothing of other pools, and before the
-    /// transactions.
+    /// A sample of a shared pool's entries. `None` for private pools and before the transactions.
     pub sample: Option<Vec<Kept>>,
-    /// What is not known since operations failed.
+    /// Files and names whose state is unknown because operations failed.
     pub spoiled: SpoiledThings,
 }
 
-/// Workers tell theirs before a border, and behind it they find those of all ranks. Its copies are
-/// the same.
+/// Workers store their acknowledgements before a barrier and read those of all ranks after it.
+/// Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AcknowledgedByAll(Arc<Mutex<ToldByWorkers>>);
 
 #[derive(Debug, Default)]
 struct ToldByWorkers {
-    /// By worker of this rank.
+    /// Acknowledgements of this rank's workers, by worker.
     own: BTreeMap<u32, Acknowledged>,
-    /// By worker of all ranks.
+    /// Acknowledgements of all ranks' workers, by worker.
     all: BTreeMap<u32, Acknowledged>,
 }
 
@@ -49,22 +49,22 @@ impl AcknowledgedByAll {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A worker tells its own.
+    /// Stores the acknowledgements of one worker of this rank.
     pub(crate) fn tell(&self, worker: u32, own: Acknowledged) {
         self.lock().own.insert(worker, own);
     }
 
-    /// What the workers of this rank have told since this was asked last.
+    /// Removes and returns all acknowledgements stored with [`Self::tell`].
     pub(crate) fn take(&self) -> BTreeMap<u32, Acknowledged> {
         std::mem::take(&mut self.lock().own)
     }
 
-    /// What those of all ranks have told.
+    /// Replaces the acknowledgements of all ranks.
     pub(crate) fn publish(&self, all: BTreeMap<u32, Acknowledged>) {
         self.lock().all = all;
     }
 
-    /// What a worker has told, once.
+    /// Removes and returns the published acknowledgements of a worker.
     pub(crate) fn of(&self, worker: u32) -> Option<Acknowledged> {
         self.lock().all.remove(&worker)
     }

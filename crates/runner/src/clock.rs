@@ -1,4 +1,4 @@
-//! The clock as a value: the machine's, or a virtual one in tests.
+//! The clock as a trait: the machine's clock, or a virtual one in tests.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -7,16 +7,16 @@ use engines::simulated::Simulated;
 use rustix::time::{ClockId, clock_gettime};
 use system::{Clocks, Sources};
 
-/// Where moments come from.
+/// A source of timestamps.
 pub trait Clock: Send + Sync {
-    /// Nanoseconds of a clock that never goes back.
+    /// Nanoseconds of a monotonic clock.
     fn now_ns(&self) -> u64;
 
-    /// Whole seconds of wall clock, as the original reads them.
+    /// Whole seconds of the wall clock, the resolution of the original PostMark.
     fn wall_s(&self) -> i64;
 
-    /// This clock and the machine's wall clock at one moment. A clock of its own kind is read just
-    /// after the machine's.
+    /// Reads this clock together with the machine's wall clock. A clock that is not the machine's
+    /// is read just after it.
     fn clocks(&self) -> Clocks {
         let machine = Clocks::read(&Sources::default());
         let unix_ns = machine
@@ -30,12 +30,13 @@ pub trait Clock: Send + Sync {
         }
     }
 
-    /// Whether it is the machine's, so that what the machine does to the program takes its time.
+    /// Whether this is the machine's clock. Only then do pauses of the program count as elapsed
+    /// time.
     fn is_of_machine(&self) -> bool {
         false
     }
 
-    /// Lets so many nanoseconds pass.
+    /// Waits for `ns` nanoseconds.
     fn sleep(&self, ns: u64) {
         std::thread::sleep(Duration::from_nanos(ns));
     }
@@ -49,7 +50,7 @@ impl Clock for SystemClock {
     #[inline]
     fn now_ns(&self) -> u64 {
         let now = clock_gettime(ClockId::Monotonic);
-        // Both parts of a monotonic clock's reading are positive.
+        // Both fields of a monotonic timestamp are non-negative.
         now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
     }
 
@@ -80,7 +81,7 @@ impl Clock for Simulated {
     }
 }
 
-/// Nanoseconds of the epoch; 0 before it.
+/// Nanoseconds since the Unix epoch; 0 for earlier times.
 pub(crate) fn unix_ns() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)
@@ -89,8 +90,8 @@ pub(crate) fn unix_ns() -> u64 {
         })
 }
 
-/// The clock of a run. The machine's is read without a virtual call, since it is read twice for
-/// every operation.
+/// The clock of a run. The machine's clock is read without a virtual call, because every operation
+/// reads it twice.
 #[derive(Clone)]
 pub(crate) enum RunClock {
     Machine,

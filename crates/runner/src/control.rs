@@ -1,5 +1,5 @@
-//! What passes between a run's workers and everybody else while it goes on: a wish to stop,
-//! counters, and what each worker is about to do. Neither side ever waits for the other.
+//! State shared by a run's workers and its supervisor: stop requests, counters, and each worker's
+//! current operation. Both sides access it without waiting.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,17 +12,17 @@ use workload::Workload;
 use crate::events::Progress;
 use crate::ranks::Processes;
 
-/// Who may stop a run, and from when on.
+/// Supplies the handle that can stop a run.
 pub trait TakeControl {
-    /// What was taken before, by a run before this one: it may stop this one already while it looks
-    /// at its targets.
+    /// The handle that an earlier run in this process took. It can stop this run even during the
+    /// preflight checks.
     fn taken(&self) -> Option<Control>;
 
-    /// From now on the run ends itself when it is told to.
+    /// Takes control: from this call on, a signal ends the run with a clean-up instead of ending
+    /// the process at once.
     fn take(&mut self) -> Control;
 
-    /// The processes that perform the run together, of which this is one; nothing where it is
-    /// alone.
+    /// The ranks that perform the run together, including this process; `None` without a launcher.
     fn ranks(&self) -> Option<Ranks> {
         None
     }
@@ -38,7 +38,7 @@ impl<F: FnMut() -> Control> TakeControl for F {
     }
 }
 
-/// The handle by which a run is stopped and watched. Clones are the same handle.
+/// The handle that stops and watches a run. Clones share its state.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<ControlState>,
@@ -49,23 +49,22 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct ControlState {
     stop: AtomicBool,
-    /// The transactions have lasted for as long as they were to.
+    /// The transactions reached their time limit.
     over: AtomicBool,
-    /// When all began with the phase, by the run's clock.
+    /// Start of the current phase on all ranks, by the run's clock.
     phase_began_ns: AtomicU64,
-    /// Which segment of the transactions goes on, from 0.
+    /// Current segment of the transactions, from 0.
     segment: AtomicU32,
-    /// Transactions a second that arrive, as the bits of an `f64`; 0: none by themselves.
+    /// Offered transactions a second as the bits of an `f64`; 0 for a closed loop.
     rate: AtomicU64,
     /// Errors of all workers.
     errors: AtomicU64,
-    /// One for every worker; taken once, before the workers begin.
+    /// The status slot of each worker, stored before the workers start.
     slots: Mutex<Vec<Arc<Slot>>>,
 }
 
 impl Control {
-    /// A handle for a run that ends when a signal's number appears in `signal`, where there is 0
-    /// before.
+    /// Returns a handle for a run that ends when `signal` changes from 0 to a signal number.
     pub fn stopped_by(signal: Arc<AtomicUsize>) -> Self {
         Self {
             signal,
@@ -73,34 +72,34 @@ impl Control {
         }
     }
 
-    /// The same handle for a run that these perform together: whichever of them stops, all do.
+    /// Connects the handle to the ranks of the run. If one rank stops, all stop.
     pub(crate) fn among(self, processes: Processes) -> Self {
         let (own, others) = (self.clone(), self.clone());
         processes.tie(move || own.stop_reason(), move || others.stop());
         Self { processes, ..self }
     }
 
-    /// The processes that perform the run together.
     pub(crate) fn processes(&self) -> &Processes {
         &self.processes
     }
 
-    /// Whether this process is the first of those that perform the run, or alone.
+    /// Whether this process is rank 0, or the only process.
     pub fn is_first(&self) -> bool {
         self.processes.number() == 0
     }
 
-    /// Where the number of the signal appears that is to end the run.
+    /// The cell in which the signal handler stores the number of the signal that ends the run.
     pub fn signal(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.signal)
     }
 
-    /// A handle for another run that ends with the same signal.
+    /// Returns a handle for another run that ends with the same signal.
     pub(crate) fn for_another(&self) -> Self {
         Self::stopped_by(self.signal())
     }
 
-    /// The signal that is to end the run: this process's, or that of the rank that stopped it.
+    /// The signal that ends the run: this process's signal, or that of the rank that stopped the
+    /// run.
     pub fn signal_caught(&self) -> Option<i32> {
         let own = self.signal.load(Ordering::Relaxed) as i32;
         let of_any = || self.processes.stop_reason();
@@ -108,14 +107,15 @@ impl Control {
         (signal != 0).then_some(signal)
     }
 
-    /// What other ranks are told where this one stops the run: its signal, or 0.
+    /// The reason that other ranks receive if this rank stops the run: the signal number, or 0.
     fn stop_reason(&self) -> Option<u32> {
         self.is_stopping()
             .then(|| self.signal.load(Ordering::Relaxed) as u32)
     }
 
-    /// How runs in a row are to end after one of them, where a signal has come: that of any rank,
-    /// which all ask together, between two runs. Failed where a rank is lost.
+    /// Between two runs of a sequence, returns the outcome that ends the sequence if any rank
+    /// caught a signal. All ranks must call it together. If a rank is lost, the outcome is
+    /// `Failed`.
     pub fn ended_between_runs(&self) -> Option<Outcome> {
         match self.processes.signal_of_any(self.signal_caught()) {
             Ok(signal) => signal.map(|signal| Outcome::Interrupted { signal }),
@@ -127,40 +127,41 @@ impl Control {
         self.shared.stop.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the workers are to stop before their next operation.
+    /// Whether workers must stop before their next operation.
     #[inline]
     pub(crate) fn is_stopping(&self) -> bool {
         self.shared.stop.load(Ordering::Relaxed) || self.signal.load(Ordering::Relaxed) != 0
     }
 
-    /// A phase begins now.
+    /// Records `now_ns` as the start of a phase.
     pub(crate) fn begin_phase(&self, now_ns: u64) {
         self.shared.phase_began_ns.store(now_ns, Ordering::Relaxed);
     }
 
-    /// When the phase that goes on began.
+    /// Start of the current phase, by the run's clock.
     pub(crate) fn phase_began_ns(&self) -> u64 {
         self.shared.phase_began_ns.load(Ordering::Relaxed)
     }
 
-    /// The transactions end well: workers end those that they have begun.
+    /// Ends the transactions regularly: workers complete the operations that they started.
     pub(crate) fn end_transactions(&self) {
         self.shared.over.store(true, Ordering::Relaxed);
     }
 
-    /// Whether no transaction is to be begun any more.
+    /// Whether workers must start no further transactions.
     #[inline]
     pub(crate) fn is_over(&self) -> bool {
         self.shared.over.load(Ordering::Relaxed)
     }
 
-    /// The segment of the transactions that goes on.
+    /// The current segment of the transactions, from 0.
     #[inline]
     pub(crate) fn segment(&self) -> u32 {
         self.shared.segment.load(Ordering::Relaxed)
     }
 
-    /// Transactions begin, in their first segment: so many a second, or in a closed loop.
+    /// Starts the transactions with segment 0: an open loop with this many a second, or a closed
+    /// loop.
     pub(crate) fn begin_transactions(&self, rate: Option<f64>) {
         self.shared
             .rate
@@ -169,7 +170,7 @@ impl Control {
         self.begin_segment(0);
     }
 
-    /// Transactions a second that arrive; nothing in a closed loop.
+    /// Offered transactions a second; `None` for a closed loop.
     pub(crate) fn rate(&self) -> Option<f64> {
         let rate = f64::from_bits(self.shared.rate.load(Ordering::Relaxed));
         (rate > 0.0).then_some(rate)
@@ -179,22 +180,21 @@ impl Control {
         self.shared.segment.store(number, Ordering::Relaxed);
     }
 
-    /// Counts an error. Gives how many there are with it.
+    /// Counts an error and returns the new number of errors.
     pub(crate) fn count_error(&self) -> u64 {
         self.shared.errors.fetch_add(1, Ordering::Relaxed) + 1
     }
 
-    /// Errors of all workers.
     pub(crate) fn errors(&self) -> u64 {
         self.shared.errors.load(Ordering::Relaxed)
     }
 
-    /// Operations that all workers together have issued.
+    /// Number of operations that all workers together have issued.
     pub(crate) fn operations(&self) -> u64 {
         self.slots().iter().map(|slot| slot.operations()).sum()
     }
 
-    /// Takes the slots of the run's workers.
+    /// Stores the status slots of the run's workers.
     pub(crate) fn engage(&self, slots: &[Arc<Slot>]) {
         *self.slots() = slots.to_vec();
     }

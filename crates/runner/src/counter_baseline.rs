@@ -1,18 +1,18 @@
-//! What the machine does from a moment on.
+//! Measures the machine's activity from a starting moment on.
 
 use std::collections::BTreeSet;
 
 use record::SystemDuring;
 use system::{Clocks, Counters, Fact, Programs, Sources, Target, Used, WatchedDevices, fuse};
 
-/// The moment, with what had been counted by then.
+/// The starting moment, with the counter values read then.
 pub(crate) struct Since {
     sources: Sources,
     devices: Fact<WatchedDevices>,
     clocks: Clocks,
     counters: Counters,
     programs: Fact<Programs>,
-    /// The processes that serve targets.
+    /// The processes that serve FUSE targets.
     fuse_servers: Fact<BTreeSet<i32>>,
 }
 
@@ -27,7 +27,8 @@ impl Since {
             .filter_map(|target| target.mount.known());
         Self {
             fuse_servers: fuse::servers(&sources, mounts),
-            // First, so that the time of the pass over all processes is in none of the others.
+            // This is read first, so that the other readings exclude the time for scanning all
+            // processes.
             programs: Programs::read(&sources),
             clocks: Clocks::read(&sources),
             counters: Counters::read(&sources, &devices),
@@ -36,7 +37,7 @@ impl Since {
         }
     }
 
-    /// What was counted from then until now, without a pass over all processes.
+    /// The counters' changes since the start, without scanning all processes.
     pub(crate) fn during(&self) -> SystemDuring {
         let clocks = Clocks::read(&self.sources);
         let counted = Counters::read(&self.sources, &self.devices).since(&self.counters);
@@ -48,7 +49,7 @@ impl Since {
         }
     }
 
-    /// The same with the programs that used most processor time, and what servers of targets used.
+    /// As [`Self::during`], with the programs and FUSE servers that used the most processor time.
     pub(crate) fn during_with_programs(&self) -> SystemDuring {
         let during = self.during();
         let times = during.counted.system.times.as_ref();

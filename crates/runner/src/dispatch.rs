@@ -1,4 +1,4 @@
-//! Runs on the storage that their spec names, with the clock of the system.
+//! Performs runs on the I/O engine that their spec names, with the machine's clock.
 
 use std::sync::Arc;
 
@@ -13,16 +13,16 @@ use crate::events::Events;
 use crate::run::Run;
 use crate::{RunSpec, preflight, run};
 
-/// The storage that a spec names.
+/// Makes the I/O engine that a spec names.
 fn engine(spec: &RunSpec) -> Arc<dyn Engine> {
     let row = registry::named(spec.engine.name()).expect("a spec names engines of the registry");
     (row.make)(spec.depth as usize, &spec.targets)
 }
 
-/// Prepares a run, as [`run::prepare`] does.
+/// Prepares a run on the engine of its spec, as [`run::prepare`] does.
 ///
 /// # Errors
-/// Where the run was refused: nothing was touched.
+/// Returns an error if the run was refused.
 pub fn prepare<'e>(
     spec: &RunSpec,
     take_control: &mut dyn TakeControl,
@@ -31,24 +31,25 @@ pub fn prepare<'e>(
     run::prepare_on(spec, engine(spec), RunClock::Machine, take_control, events)
 }
 
-/// Whether a run on its storage would be refused, as [`preflight::judge`] finds. Touches nothing.
+/// Checks whether a run on the engine of its spec would be refused, as [`preflight::judge`] does.
+/// Changes nothing.
 ///
 /// # Errors
-/// Why it would be.
+/// Returns the reason for the refusal.
 pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
     preflight::judge(spec, &*engine(spec))
 }
 
-/// Whether a run on its storage would be refused for want of room, as the look before a run finds.
-/// Touches nothing.
+/// Checks whether a run on the engine of its spec would be refused because free space is too small.
+/// Changes nothing.
 ///
 /// # Errors
-/// Why it would be.
+/// Returns the reason for the refusal.
 pub fn judge_room(spec: &RunSpec) -> Result<(), Refused> {
     preflight::judge_room(spec, &*engine(spec))
 }
 
-/// Where the files of a run on its storage would live; nothing of one that makes none.
+/// The namespace of the engine of a spec; `None` if the engine makes no files.
 pub fn namespace(spec: &RunSpec) -> Option<Arc<dyn Namespace>> {
     engine(spec).namespace()
 }

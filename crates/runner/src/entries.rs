@@ -1,23 +1,23 @@
-//! How many entries a directory has while several change it: from what was begun and what was done.
-//! A listing lies in between.
+//! Bounds the number of entries of a directory while several workers change it. Counts of started
+//! and completed changes give a lower and an upper bound for each listing.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
 use workload::Action;
 
-/// Of one place.
+/// Counts of started and completed changes of one directory.
 #[derive(Debug, Default)]
 pub(crate) struct Entries {
     making: AtomicI64,
     made: AtomicI64,
     removing: AtomicI64,
     removed: AtomicI64,
-    /// Renamings and replacements: names that come and go.
+    /// Started renames and replacements, during which a listing may miss a name or show it twice.
     moving: AtomicI64,
     moved: AtomicI64,
 }
 
-/// What was known of a place when its listing began.
+/// Counts of completed changes when a listing starts.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     made: i64,
@@ -25,7 +25,7 @@ pub(crate) struct Seen {
     moved: i64,
 }
 
-/// What becomes of a place's entries.
+/// How an operation changes the number of entries.
 enum Change {
     More,
     Less,
@@ -53,7 +53,8 @@ fn one(count: &AtomicI64) {
 }
 
 impl Entries {
-    /// Whether there is room for one more entry; counts it as being made.
+    /// Counts a new entry as started and returns true, unless the directory already contains `max`
+    /// entries.
     pub(crate) fn takes_one_more(&self, max: Option<u64>) -> bool {
         let now =
             self.making.fetch_add(1, Ordering::AcqRel) + 1 - self.removed.load(Ordering::Acquire);
@@ -64,13 +65,13 @@ impl Entries {
         true
     }
 
-    /// Entries that there are, and those that are being made.
+    /// Upper bound of the number of entries, including those being created.
     pub(crate) fn most(&self) -> u64 {
         let entries = self.making.load(Ordering::Acquire) - self.removed.load(Ordering::Acquire);
         entries.max(0) as u64
     }
 
-    /// An operation is about to be done. What makes an entry more is counted here or by
+    /// Counts a change as started. An added entry is counted either here or by
     /// [`Entries::takes_one_more`].
     pub(crate) fn begins(&self, action: Action) {
         match change(action) {
@@ -81,7 +82,8 @@ impl Entries {
         }
     }
 
-    /// It has been done. One that failed goes on for ever, as far as listings are concerned.
+    /// Counts a change as completed. A failed change is never counted here, so that later listings
+    /// allow for both results.
     pub(crate) fn done(&self, action: Action) {
         match change(action) {
             Some(Change::More) => one(&self.made),
@@ -91,7 +93,7 @@ impl Entries {
         }
     }
 
-    /// A listing begins.
+    /// Returns the counts of completed changes when a listing starts.
     pub(crate) fn seen(&self) -> Seen {
         Seen {
             made: self.made.load(Ordering::Acquire),
@@ -100,8 +102,8 @@ impl Entries {
         }
     }
 
-    /// How many entries a listing may show that has ended now: at least, and at most. They are the
-    /// same where nothing was changed meanwhile.
+    /// Lower and upper bound of the number of entries in a listing that has just ended. They are
+    /// equal if no change overlapped the listing.
     pub(crate) fn since(&self, seen: Seen) -> (u64, u64) {
         let moves = self.moving.load(Ordering::Acquire) - seen.moved;
         let least = seen.made - self.removing.load(Ordering::Acquire) - moves;

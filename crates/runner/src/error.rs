@@ -1,4 +1,4 @@
-//! Why a run is refused.
+//! Reasons for refusing a run.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -10,85 +10,79 @@ use workload::WorkloadError;
 
 use rundir::prepare::PrepareError;
 
-/// Why there is no answer.
+/// Why a call on the target returned no result.
 #[derive(Debug, thiserror::Error)]
 pub enum NoAnswer {
-    /// The system has no thread for the call.
     #[error("cannot start a thread: {0} (raise the limit: ulimit -u, pids.max)")]
     NoThread(std::io::Error),
-    /// The call's thread ended without an answer.
+    /// The call's thread ended without a result.
     #[error("internal error (this is a bug in postmark: please report it with the text above)")]
     Broken,
-    /// It did not return for so long.
+    /// The call did not return within this time.
     #[error("the file system did not answer for {} s (check its server or device)", .0.as_secs())]
     Late(Duration),
 }
 
-/// A run was refused; nothing was touched, but for what [`left_something`](Refused::left_something)
-/// tells of.
+/// The reason for refusing a run. Nothing was changed on the target, unless
+/// [`left_something`](Refused::left_something) is true.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refused {
-    /// The workload cannot be performed.
+    /// The workload is invalid.
     #[error(transparent)]
     Workload(#[from] WorkloadError),
-    /// The storage lacks something.
+    /// The I/O engine does not support an operation or option.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
-    /// The place cannot be taken.
+    /// The run's directory cannot be created or claimed.
     #[error(transparent)]
     Place(#[from] PrepareError),
-    /// There is no room.
+    /// Free space or inodes do not suffice.
     #[error("{0}")]
     NoRoom(String),
-    /// There is not enough memory.
     #[error("{0}")]
     NoMemory(String),
-    /// The working directory cannot be found.
     #[error("cannot find the working directory: {0} (use --target PATH)")]
     WorkingDirectory(std::io::Error),
-    /// Nothing was answered when the target was looked at.
+    /// A preflight call on the target did not return.
     #[error("cannot {what} {paths}: {why}")]
     NoAnswer {
-        /// What was being done.
+        /// The attempted action, as a verb phrase.
         what: &'static str,
-        /// To what.
+        /// The paths of the targets.
         paths: String,
-        /// Why nothing was answered.
         why: NoAnswer,
     },
-    /// A path that no system call takes.
+    /// A path contains a NUL character, which no system call accepts.
     #[error("the path {0:?} contains a NUL character (use another path)")]
     Nul(PathBuf),
-    /// The server of a target cannot be used.
+    /// The server of a target is unreachable or refuses access.
     #[error(transparent)]
     Unreachable(Unreachable),
-    /// The description of the run contradicts itself.
+    /// Options of the run spec conflict.
     #[error(transparent)]
     ConfigError(#[from] ConfigError),
-    /// The acknowledgement log cannot be kept.
+    /// The acknowledgement log cannot be written.
     #[error(transparent)]
     AckLog(#[from] rundir::AckLogRefused),
-    /// Another process of the same run has refused it.
+    /// Another rank refused the run.
     #[error("rank {rank} (host {host}) refused the run: {why}")]
     OnRank {
-        /// Which one.
         rank: u32,
-        /// Its machine.
+        /// Host name of the rank.
         host: String,
-        /// Why.
         why: String,
     },
-    /// The processes that were to perform the run together could not.
+    /// Communication between the ranks failed.
     #[error("{0}")]
     Ranks(String),
-    /// The machine or the target cannot do what is asked.
+    /// The machine or the target lacks a required feature.
     #[error("{0}")]
     Unable(String),
 }
 
 impl Refused {
-    /// Whether something that was made before the refusal is there still, or may be.
+    /// Whether files of this run may remain on the target after the refusal.
     pub fn left_something(&self) -> bool {
         matches!(self, Self::Place(error) if error.remains())
     }

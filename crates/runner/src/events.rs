@@ -1,109 +1,106 @@
-//! What a run tells while it goes: pushed to a sink; displays are just sinks.
+//! Events of a run, which it sends to a sink such as a progress display.
 
 use measure::SliceMeter;
 use record::{Completed, Load, MachineSlice, Record, Stalled};
 use rundir::prepare::OtherUser;
 use workload::{Action, End, Phase};
 
-/// A part of a run as its watchers see it.
+/// A part of a run, as displays show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// The subdirectories are made, before the clocks start. Only where there is more than one.
+    /// Subdirectories are created before the clocks start. Occurs only with more than one.
     MakeDirectories,
     /// A phase of the workload.
     Phase(Phase),
     /// The pool of an earlier run is checked, by count and by sample.
     Take,
-    /// What a phase has left in memory is written back.
+    /// Dirty data of a phase is written back.
     PhaseSync,
-    /// The file system shows the space of deleted files as free again.
+    /// Waits until the file system reports the space of deleted files as free.
     FreeSpace,
-    /// Every file is read once, so that it is in the page cache.
+    /// Every file is read once, so that the page cache contains it.
     Warm,
-    /// The kernel is advised to forget contents.
+    /// The kernel is advised to drop file contents from the page cache.
     Cool,
-    /// The names are checked.
+    /// The names of the pool are checked.
     Check,
-    /// Ranks check what others have acknowledged.
+    /// Ranks check operations that other ranks acknowledged.
     CheckAcross,
-    /// The subdirectories are removed, after the clocks have stopped.
     RemoveDirectories,
-    /// What an unfinished run has made is removed.
+    /// The files of an unfinished run are removed.
     CleanUp,
 }
 
-/// How far a stage has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// Done, well or not: files in `Prepare` and `Delete`, transactions in `Transactions`,
-    /// directories or files elsewhere.
+    /// Number of items done, including failed ones: files in `Prepare` and `Delete`, transactions
+    /// in `Transactions`, directories or files in other stages.
     pub done: u64,
-    /// Those that were completed: neither failed nor skipped.
+    /// Number of completed items, without failed and skipped ones.
     pub completed: u64,
-    /// All that the stage is to do, where it is known.
+    /// Number of items of the stage; `None` if unknown.
     pub total: Option<u64>,
 }
 
-/// What was done in a second of a phase, as far as it is known soon after: who is late is in the
-/// record only.
+/// Results of one second of a phase that are available soon after it. Only the record includes
+/// results of workers that report later.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Second {
-    /// Of which phase.
     pub phase: Phase,
-    /// Which second from the phase's start, from 0.
+    /// Number of the second since the start of the phase, from 0.
     pub number: u64,
-    /// By kind of operation, of all roles and workers; none where no operation came to its end in
-    /// it.
+    /// Meters of all roles and workers by kind of operation; empty if no operation completed in
+    /// this second.
     pub meters: Vec<(Action, SliceMeter)>,
-    /// What the kernel counted; nothing where it was not read at this second's end.
+    /// Counters of the kernel; `None` if they were not read at the end of this second.
     pub machine: Option<Box<MachineSlice>>,
 }
 
-/// Something that happened.
+/// An event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// The targets are used with the rights of another user alone.
+    /// All file access on the targets uses the rights of another user.
     OtherUser(OtherUser),
-    /// A stage begins.
+    /// A stage started.
     PhaseStarted(Stage, Progress),
-    /// Of several loads the one of this number, from 0, is about to be applied: to this run's pool,
-    /// or to that of the next run.
+    /// A load level of a sweep, by its number from 0, is about to be applied to this run's pool or
+    /// to that of the next run.
     Load(u32, Load),
-    /// A stage goes on. Several times a second at most, and never in the workers' way.
+    /// Progress of a stage, sent a few times a second without delaying the workers.
     PhaseProgress(Stage, Progress),
-    /// A second of a phase is over. Only where slices are recorded.
+    /// A second of a phase ended. Sent only if the run records intervals.
     Second(Second),
-    /// A stage has ended. `End` says of the transactions why; of all other stages `Complete`.
+    /// A stage ended. `End` is the reason why the transactions ended, and `Complete` for other
+    /// stages.
     PhaseEnded(Stage, Progress, End),
-    /// A stage was left before its end: an error or an interruption.
+    /// A stage ended early because of an error or an interruption.
     PhaseAborted(Stage, Progress),
-    /// A worker, or the run itself, has been in one operation for very long.
+    /// A worker, or the run itself, has been in one operation for unusually long.
     Stalled(Stalled),
-    /// Nothing refuses the run any more, and its first stage is about to begin: the record as it
-    /// would be if nothing else were done. Only to those who take records, as the next one.
+    /// All preflight checks passed and the first stage is about to start. Contains the record of a
+    /// run that performs nothing. Sent only if [`Events::takes_records`] is true.
     RecordOpened(Box<Record>),
-    /// A part has been performed to its end, and the file systems have synced after it: told while
-    /// all workers wait, in no phase's time. The deletion is told when its space has been
-    /// waited for, as the last one. No phase is told of a run that does not sync.
+    /// A part of the run completed and its file systems are synced. Sent while all workers wait,
+    /// outside of every phase. The last one is the deletion, sent after waiting for its space to
+    /// become free. Runs that do not sync send no event for phases.
     PhaseRecorded(Box<Completed>),
-    /// The record of all ranks as far as they have come, on the first of several: when the run
-    /// begins, and after each part that all have completed. Only to those who take records.
+    /// The merged record of all ranks so far, sent on rank 0 of several: at the start of the run,
+    /// and after each part that all ranks completed. Sent only if [`Events::takes_records`] is
+    /// true.
     RecordMerged(Box<Record>),
 }
 
-/// Takes events.
+/// A sink of events.
 pub trait Events {
-    /// Something happened.
     fn event(&mut self, event: Event);
 
-    /// Whether the record is told piece by piece: a piece takes a copy of what the workers have
-    /// reported.
+    /// Whether the sink takes partial records. Each costs a copy of the workers' results so far.
     fn takes_records(&self) -> bool {
         false
     }
 }
 
-/// Nobody watches.
+/// A sink that ignores all events.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoEvents;
 

@@ -1,4 +1,4 @@
-//! What went wrong, counted by operation, step and error number; and when that is too much.
+//! Counts failures by operation, call and error number, and decides when they end the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,10 +17,9 @@ use crate::acknowledged::SpoiledThings;
 use crate::control::Control;
 use rundir::worker_status::{WrittenName, written_names};
 
-/// Before this many operations no share of errors is judged.
+/// The share of errors is not judged before this many operations.
 const JUDGED_FROM: u64 = 100;
 
-/// Something that went wrong.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Failed {
     pub operation: &'static str,
@@ -28,7 +27,8 @@ pub(crate) struct Failed {
     pub step: &'static str,
     pub errno: Option<i32>,
     pub message: String,
-    /// Bytes moved before it: nothing where the storage does not know.
+    /// Bytes that the operation moved before it failed; `None` if the I/O engine does not report
+    /// them.
     pub moved_bytes: Option<u64>,
 }
 
@@ -46,7 +46,6 @@ impl From<NotLogged> for Failed {
 }
 
 impl Failed {
-    /// An operation that failed.
     pub(crate) fn operation(operation: &'static str, path: String, failure: Failure) -> Self {
         Self {
             operation,
@@ -58,7 +57,7 @@ impl Failed {
         }
     }
 
-    /// An operation that was done and whose result is wrong.
+    /// An operation that completed with a wrong result.
     pub(crate) fn verification(operation: &'static str, path: String, message: String) -> Self {
         Self {
             operation,
@@ -70,7 +69,7 @@ impl Failed {
         }
     }
 
-    /// Contents that are not what they must be.
+    /// Contents that differ from the expected ones.
     pub(crate) fn content(operation: &'static str, path: String, mismatch: &Mismatch) -> Self {
         let kind = match mismatch.kind {
             MismatchKind::Old { version } => format!("old contents (version {version})"),
@@ -88,7 +87,7 @@ impl Failed {
         Self::verification(operation, path, message)
     }
 
-    /// In words: what was being done, to what, and what was answered.
+    /// Describes the failure in words: operation, path, call and cause.
     pub(crate) fn describe(&self) -> String {
         let preposition = match self.operation {
             "append" => " to",
@@ -118,7 +117,7 @@ impl Failed {
     }
 }
 
-/// What is not known any more of a pool since operations failed.
+/// Files and names of a pool whose state is unknown because operations failed.
 #[derive(Debug, Default)]
 pub(crate) struct Spoiled {
     any: AtomicBool,
@@ -126,7 +125,7 @@ pub(crate) struct Spoiled {
 }
 
 impl Spoiled {
-    /// Adds what another worker does not know of the same pool.
+    /// Adds files and names whose state is unknown to another worker of the same pool.
     pub(crate) fn add(&self, more: SpoiledThings) {
         if more == SpoiledThings::default() {
             return;
@@ -146,13 +145,13 @@ impl Spoiled {
     }
 }
 
-/// One worker's errors.
+/// Failures of one worker.
 #[derive(Debug)]
 pub(crate) struct Failures {
     on_error: OnError,
     control: Control,
     pub records: Vec<ErrorRecord>,
-    /// The worker's own, or, where the pool is shared, everybody's.
+    /// Unknown state of the worker's own pool, or of the shared pool.
     spoiled: Arc<Spoiled>,
 }
 
@@ -166,7 +165,7 @@ impl Failures {
         }
     }
 
-    /// Whether nothing is to be sent to what an intent is about any more.
+    /// Whether the file or name of an intent has unknown state, so that no operation is sent to it.
     #[inline]
     pub(crate) fn skips(&self, intent: &Intent) -> bool {
         self.any_spoiled()
@@ -177,7 +176,7 @@ impl Failures {
             )
     }
 
-    /// Whether what has become of a thing is not known.
+    /// Whether the state of a pool entry is unknown.
     pub(crate) fn is_uncertain(&self, kept: &Kept) -> bool {
         self.any_spoiled() && self.is_spoiled(kept.place, kept.kind, (kept.number, kept.file))
     }
@@ -193,33 +192,36 @@ impl Failures {
             .is_some_and(|names| names.contains(&(kind, number)))
     }
 
-    /// Whether there is anything that is not known.
+    /// Whether the state of any file or name is unknown.
     #[inline]
     pub(crate) fn any_spoiled(&self) -> bool {
         self.spoiled.any.load(Ordering::Acquire)
     }
 
-    /// By place, the names that may be there or not.
+    /// Names that may or may not exist, by directory index.
     pub(crate) fn uncertain_names(&self) -> BTreeMap<u32, BTreeSet<(NameKind, u64)>> {
         self.spoiled.lock().names.clone()
     }
 
-    /// All of that, of the pool that this worker is at.
+    /// All unknown state of the pool that this worker currently uses.
     pub(crate) fn spoiled_things(&self) -> SpoiledThings {
         self.spoiled.lock().clone()
     }
 
-    /// From now on what is not known of another pool counts. Gives that of the one before.
+    /// Replaces the unknown state by that of another pool. Returns the former one.
     pub(crate) fn turn_to(&mut self, spoiled: Arc<Spoiled>) -> Arc<Spoiled> {
         std::mem::replace(&mut self.spoiled, spoiled)
     }
 
-    /// The files that were written, and not to the end.
+    /// Files that were partly written.
     pub(crate) fn partly_written(&self) -> BTreeSet<WrittenName> {
         self.spoiled.lock().written.clone()
     }
 
-    /// Counts a failure. Gives it back where it ends the run.
+    /// Counts a failure.
+    ///
+    /// # Errors
+    /// Returns the failure if it ends the run.
     pub(crate) fn count(&mut self, failed: Failed) -> Result<(), Failed> {
         let same = |known: &&mut ErrorRecord| {
             known.operation == failed.operation
@@ -240,14 +242,14 @@ impl Failures {
         }
     }
 
-    /// The operation of an intent was not performed: a name that it would have given is not there,
-    /// whatever the pool says.
+    /// Marks the names of an intent whose operation was skipped: the pool may contain a name that
+    /// does not exist on the target.
     pub(crate) fn skipped(&mut self, intent: &Intent) {
         self.spoil(intent, Step::Open);
     }
 
-    /// The operation of an intent failed at a step: what it would have changed is not known any
-    /// more. Gives the names that it has written in part.
+    /// Marks the files and names that a failed operation would have changed as unknown. Returns the
+    /// names that it may have partly written.
     pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) -> Vec<WrittenName> {
         if intent.action.reads() {
             return Vec::new();
@@ -256,7 +258,7 @@ impl Failures {
         match intent.action {
             Action::Rename => names.push((NameKind::File, intent.other)),
             Action::Replace | Action::Deliver => names.push((NameKind::Temporary, intent.number)),
-            // The file itself is as it was.
+            // Linking leaves the file itself unchanged.
             Action::Link => names = vec![(NameKind::Link, intent.other)],
             Action::SymbolicLink => names = vec![(NameKind::SymbolicLink, intent.other)],
             _ => {}
@@ -267,10 +269,10 @@ impl Failures {
         }
         spoiled.names.entry(intent.place).or_default().extend(names);
         let mut written = written_names(intent.action, intent.number);
-        // By a change of names a file is whole at once, or it is somebody else's that was in the
-        // way.
+        // A rename puts only a complete file under the final name. So only the temporary file can
+        // be partly written.
         let is_by_rename = matches!(intent.action, Action::Replace | Action::Deliver);
-        // A file that could not be opened was not written.
+        // If opening failed, nothing was written.
         written.retain(|(kind, _)| {
             step != Step::Open && (!is_by_rename || *kind == NameKind::Temporary)
         });

@@ -1,8 +1,8 @@
-//! Whether a target has room for a run: before anything is made.
+//! Checks the free space of targets before a run creates files.
 //!
-//! Contents are counted in the file system's own blocks at the pool's peak; directories and inodes
-//! are estimated from what their file systems are known to take. Locations on one file system are
-//! added up.
+//! Contents are counted in blocks of the file system at the pool's peak. Directories and inodes are
+//! estimated from the documented formats of file systems. Locations on one file system are added
+//! up.
 
 use std::path::{Path, PathBuf};
 
@@ -13,49 +13,47 @@ use system::{DeviceNumber, Fact, Sources, Target};
 use workload::WorkloadError;
 use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 
-/// Bytes that a short name takes in a directory: with its header, in blocks half to three quarters
-/// full. What a name has beyond 16 bytes is added, as much again for what stays free.
+/// Bytes of a directory for a short name: with its header, in blocks that are half to three
+/// quarters full. Longer names add twice their bytes beyond 16, because blocks stay partly free.
 const NAME_BYTES: u64 = 32;
 
-/// The blocks of a file system that does not tell its own: what most have.
+/// Block size that is assumed if the file system does not report one: the most common size.
 const BLOCK_BYTES: u64 = 4096;
 
-/// What a file system takes for an inode out of the room that it states for contents.
+/// Bytes that an inode takes from the free space that the file system reports for contents.
 fn inode_bytes(file_system: Option<&str>) -> u64 {
     match file_system {
-        // Inodes have room of their own, made with the file system or counted apart.
+        // Inodes have their own space, which is reserved by mkfs or counted separately.
         Some("ext2" | "ext3" | "ext4" | "tmpfs" | "ramfs" | "ufs") => 0,
-        // An inode item, its back reference and two directory items, with the tree's own room
-        // (btrfs on-disk format).
+        // An inode item, its back reference and two directory items, with free space of the tree's
+        // blocks (btrfs on-disk format).
         Some("btrfs") => 1024,
         // One block for each inode (f2fs on-disk format).
         Some("f2fs") => 4096,
-        // The default inode size of mkfs.xfs(8); for all others as good a guess as any.
+        // The default inode size of mkfs.xfs(8), taken as an estimate for all other file systems.
         _ => 512,
     }
 }
 
-/// What of a location the room depends on.
+/// Facts of a location that determine its free space.
 #[derive(Clone, Debug)]
 pub(crate) struct Ground {
     path: String,
-    /// What locations on one file system have in common.
+    /// The file system of the location.
     on: On,
     file_system: Fact<String>,
-    /// The blocks of contents.
     block_bytes: u64,
     available_bytes: Fact<u64>,
     available_inodes: Fact<u64>,
 }
 
-/// A file system.
+/// Identifies a file system, so that locations on the same one are added up.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum On {
-    /// By the number of its device.
     Device(DeviceNumber),
-    /// A server's, by the number that it gives it.
+    /// The identifier that a server reports for its file system.
     Server(u64),
-    /// Not known: it counts for itself.
+    /// The file system is unknown: each path is counted as a separate one.
     Path(String),
 }
 
@@ -64,7 +62,7 @@ impl From<&Target> for Ground {
         let space = target.space.as_ref();
         Self {
             path: target.path.clone(),
-            // A subvolume of btrfs has a device number of its own; its mount has the file system's.
+            // A btrfs subvolume has its own device number; its mount has that of the file system.
             on: match (target.mount.known(), target.space.known()) {
                 (Some(mount), _) => On::Device(mount.device),
                 (None, Some(space)) => On::Device(space.device),
@@ -84,7 +82,7 @@ impl From<&Target> for Ground {
 }
 
 impl Ground {
-    /// Of a server's directory, as far as the server tells.
+    /// Reads the facts of a server's directory, as far as the server reports them.
     pub(crate) fn of_server(namespace: &dyn Namespace, directory: &Path) -> Self {
         let path = directory.to_string_lossy().into_owned();
         let opened = namespace.open(directory);
@@ -114,12 +112,12 @@ pub(crate) struct Volumes {
     blocks: Vec<u64>,
     directories: Vec<u64>,
     inode_bytes: Vec<u64>,
-    /// What names take beyond that of short ones.
+    /// Additional directory bytes of a long name compared with a short one.
     long_name_bytes: u64,
 }
 
 impl Volumes {
-    /// Of the locations; those on one device are one volume.
+    /// Groups locations into volumes, one for each file system.
     pub(crate) fn of(workload: &Workload, grounds: &[Ground]) -> Self {
         let mut volumes = Self {
             volume_of: Vec::new(),
@@ -169,7 +167,7 @@ impl Volumes {
 
     fn room(&self, workload: &Workload, volume: usize, peak: Volume) -> RoomVolume {
         let (block, directories) = (self.blocks[volume], self.directories[volume]);
-        // Every location has a manifest.
+        // Every location contains a manifest.
         let marks = self.rooms[volume].locations.len() as u64;
         let (temporary, temporary_bytes) = temporary(workload, block);
         let needed_inodes = peak
@@ -197,9 +195,9 @@ impl Volumes {
         }
     }
 
-    /// What the whole stream would do, and whether there is room for it.
+    /// Computes the totals of the whole stream and the space that it needs.
     ///
-    /// Of one that is too large to be followed, a part is, and the rest is reckoned with it.
+    /// If the stream is too long to be followed, a part is followed and the rest is extrapolated.
     pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), WorkloadError> {
         let followed = Followed::of(workload);
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
@@ -220,8 +218,8 @@ impl Volumes {
         Ok((plan, room))
     }
 
-    /// Whether there is room. An upper bound decides where it fits; the stream is only gone through
-    /// where it does not.
+    /// Computes the needed space. An upper bound is computed first; the stream is followed only if
+    /// the bound does not fit.
     pub(crate) fn check(&self, workload: &Workload) -> Result<Room, WorkloadError> {
         let files = workload.files_max();
         let size = workload.content_bytes_max();
@@ -246,8 +244,8 @@ impl Volumes {
                 volumes,
             });
         }
-        // Of a pool that grows for longer than can be followed the bound is what is known; one that
-        // does not has seen its peak by then, or nearly.
+        // If the pool keeps growing beyond the part that can be followed, only the bound is known.
+        // A pool that does not grow has reached its peak, or nearly, within that part.
         if is_cut(workload) && workload.grows() {
             return Ok(Room {
                 exact: false,
@@ -258,13 +256,13 @@ impl Volumes {
     }
 }
 
-/// Whether there are more transactions than are followed.
+/// Whether the workload has more transactions than can be followed.
 fn is_cut(workload: &Workload) -> bool {
     Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
 }
 
-/// Files that are there for a moment besides the pool's, and the bytes that they take at the least:
-/// each worker that replaces one writes the new one beside it.
+/// Number of temporary files besides the pool's, and their least bytes: a worker that replaces a
+/// file first writes the new one beside it.
 fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     let replaces = |mix: &&workload::Mix| mix.weights.get(Action::Replace) > 0;
     workload.mix().filter(replaces).map_or((0, 0), |mix| {
@@ -276,14 +274,14 @@ fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     })
 }
 
-/// What a run of a workload in these directories would do, and whether they have room for it.
-/// Directories of `servers` are looked at there, and are no targets that this kernel knows.
+/// Computes the totals of a run in these directories and the space that it needs. If `servers` is
+/// given, the directories are on servers and the returned list of targets is empty.
 ///
 /// # Errors
-/// Where the workload has no stream.
+/// Returns an error if the workload is invalid.
 ///
 /// # Panics
-/// Where there are not as many directories as the workload has weights.
+/// Panics if the number of directories differs from the workload's number of location weights.
 pub fn plan(
     workload: &Workload,
     directories: &[PathBuf],
@@ -321,7 +319,7 @@ pub fn plan(
     Ok((plan, room, targets))
 }
 
-/// Why there is no room, in words; nothing where there is, or where it is not known.
+/// Describes in words why free space does not suffice; `None` if it does or is unknown.
 pub fn shortage(room: &Room) -> Option<String> {
     let volume = room.volumes.iter().find(|volume| volume.is_full())?;
     let places = volume.locations.join(" and ");

@@ -1,4 +1,4 @@
-//! The record of a run as it is before anything is done: who looks on while the run goes on begins
+//! The initial record of a run, before it performs anything. Displays that follow the run start
 //! with it.
 
 use std::path::PathBuf;
@@ -11,7 +11,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::counter_baseline::Since;
 use crate::preflight::Looked;
 
-/// The record as it would be if nothing else were done.
+/// Builds the record of a run that has performed nothing.
 pub(crate) fn head(
     request: &RunSpec,
     looked: Looked,
@@ -37,7 +37,8 @@ pub(crate) fn head(
     }
 }
 
-/// A hash of what no two runs share: the machine's boot, the process, and the moment on two clocks.
+/// Hashes values that differ between any two runs: the machine's boot, the process, and the time on
+/// two clocks.
 fn identity(host: &Host, origin: Origin) -> RunId {
     let boot = host.boot_id.known().map_or("", String::as_str);
     let (process, now_ns) = (std::process::id(), SystemClock.now_ns());

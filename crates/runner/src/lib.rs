@@ -1,10 +1,10 @@
-//! Performs runs: resolves intents, performs them on a storage, stamps moments, counts, and leaves
-//! nothing behind.
+//! Performs runs: resolves intents, performs them on an I/O engine, takes timestamps, counts, and
+//! removes its files.
 //!
-//! [`run()`] is the whole of it, and a [`Run`] the handle for those who apply other loads than its
-//! own. What differs from run to run are values given to it: its description ([`RunSpec`]), the
-//! storage, the clock, the place ([`rundir`]), who may stop it ([`Control`]) and who watches
-//! ([`Events`]). Nothing here prints.
+//! [`run()`] performs a complete run. A [`Run`] is a handle for callers that apply their own loads.
+//! All that differs between runs is passed in: the description ([`RunSpec`]), the I/O engine, the
+//! clock, the directory ([`rundir`]), the stop handle ([`Control`]) and the event sink
+//! ([`Events`]). This crate prints nothing.
 
 pub mod clock;
 pub mod control;

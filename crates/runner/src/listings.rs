@@ -1,4 +1,4 @@
-//! What listings of a pool's directories may show.
+//! Expected results of directory listings.
 
 use engine::{Listing, NameWriter};
 use workload::names::NameKind;
@@ -7,31 +7,31 @@ use workload::{Action, Intent};
 use crate::entries::{Entries, Seen};
 use crate::path_builder::Naming;
 
-/// What a listing may show.
+/// The expected result of a listing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// Exactly this.
     Exactly(Listing),
-    /// So many entries at least and at most: others are at work in the directory.
+    /// At least and at most this many entries, because other operations change the directory
+    /// meanwhile.
     Between(u64, u64),
-    /// It is not known.
+    /// The contents of the directory are unknown because an operation failed.
     Unknown,
 }
 
-/// What the directories of a private pool hold: kept where a workload lists them.
+/// The contents of a private pool's directories, tracked if the workload lists directories.
 #[derive(Debug)]
 pub(crate) struct Listings {
     naming: Naming,
     places: Vec<Option<Listing>>,
     name: Vec<u8>,
-    /// By place, what is in flight, and by flight what was known when a listing began; empty where
-    /// one operation is done after the other.
+    /// `entries`: changes by directory. `seen`: by flight, the counts when its listing started.
+    /// Both are empty if the depth is 1.
     entries: Vec<Entries>,
     seen: Vec<Seen>,
 }
 
 impl Listings {
-    /// So many empty directories.
+    /// Starts with `places` empty directories.
     pub(crate) fn new(naming: Naming, places: u64, depth: usize) -> Self {
         let may_meet = depth > 1;
         Self {
@@ -66,7 +66,7 @@ impl Listings {
         }
     }
 
-    /// What a listing that has just ended may show of a place.
+    /// The expected result of a listing that has just ended.
     pub(crate) fn expected(&self, flight: usize, place: u32) -> Expected {
         let Some(known) = self.places[place as usize] else {
             return Expected::Unknown;
@@ -85,7 +85,7 @@ impl Listings {
             entries.done(intent.action);
         }
         if !well {
-            // Whether the name is there now is not known.
+            // After a failure it is unknown whether the name exists.
             if !intent.action.reads() {
                 self.places[place as usize] = None;
             }

@@ -1,8 +1,8 @@
-//! Whether the machine has the memory that a run takes: before anything is made.
+//! Checks that the machine has the memory of a run before the run creates files.
 //!
-//! What is counted is what a run is certain to touch, so that none is refused that could be
-//! performed: the files of its pools, the contents and histograms of its workers, its directories.
-//! What pools grow by is not foretold.
+//! Only memory that a run certainly touches is counted, so that no feasible run is refused: the
+//! files of its pools, contents and histograms of its workers, and its directories. Growth of pools
+//! is not counted.
 
 use document::units::{bytes, counted, grouped};
 use rustix::process::{Resource, getrlimit};
@@ -13,44 +13,44 @@ use workload::{Phase, Work, Workers, Workload};
 
 use crate::error::Refused;
 
-/// A file of a mix (`workload/src/pool.rs`), and of a shared pool, with its claim and its place
-/// among the others (`shared/pool.rs`).
+/// Bytes of a file in a mix (`workload/src/pool.rs`). In a shared pool, its claim and its position
+/// are added (`shared/pool.rs`).
 const FILE_BYTES: u64 = 24;
 const SHARED_FILE_BYTES: u64 = 36;
-/// A slot of the classic table that is filled, and the bits of one that is not
+/// Bytes of a used slot of the classic table; unused slots take one bit each
 /// (`workload/src/table.rs`).
 const ENTRY_BYTES: u64 = 15;
 const SLOTS_A_BYTE: u64 = 8;
-/// A latency histogram (`measure`): 34 powers of two of 128 buckets.
+/// Bytes of a latency histogram (`measure`): 34 powers of two with 128 buckets each.
 const HISTOGRAM_BYTES: u64 = 34 * 128 * 8;
-/// Random bytes that contents are made of, of each worker (`workload/src/contents.rs`).
+/// Random bytes from which a worker makes contents (`workload/src/contents.rs`).
 const CONTENTS_BASE_BYTES: u64 = 260 << 10;
-/// Stack, buffers and tables of a thread, at the least.
+/// Least bytes of a thread's stack, buffers and tables.
 const WORKER_BYTES: u64 = 64 << 10;
-/// What a thread reserves of the address space: its stack, with the page that guards it.
+/// Address space of a thread: its stack and guard pages.
 const STACK_BYTES: u64 = (2 << 20) + (64 << 10);
-/// Threads that are no workers: those that look on, write and merge, and of calls that are waited
-/// for.
+/// Threads besides workers: supervision, writing, merging, and calls with a time limit.
 const OTHER_THREADS: u64 = 12;
-/// What records, reports and the archive take of the heap, at most in a run of few workers.
+/// Most heap bytes of records, reports and the archive in a run with few workers.
 const HEAP_BYTES: u64 = 48 << 20;
-/// A directory of the pool: its name, and its place among those that are made and removed.
+/// Bytes of a pool directory: its name and its positions in the lists of directories to create and
+/// remove.
 const DIRECTORY_BYTES: u64 = 80;
-/// A location as a worker has it, beside its path, which is there twice.
+/// Bytes of a location in each worker, without its path, which is stored twice.
 const LOCATION_BYTES: u64 = 160;
-/// Sizes of so many files are drawn to know how large contents become.
+/// Number of files whose sizes are drawn to estimate the largest contents.
 const DRAWN: u64 = 4096;
 
-/// What memory is taken for, with what would take less.
+/// Memory for one purpose, with advice for reducing it.
 struct Part {
     bytes: u64,
     what: String,
     advice: &'static str,
 }
 
-/// What one rank of a run takes at the least.
+/// The least memory of one rank, by purpose.
 fn parts(request: &RunSpec) -> Vec<Part> {
-    // Whoever checks what a worker of another rank has acknowledged has that one's pool beside its
+    // A worker that checks operations of another rank keeps that worker's pool in addition to its
     // own.
     let checked = if request.checks_across() { 2 } else { 1 };
     let request = &request.of_one_rank();
@@ -105,7 +105,7 @@ fn parts(request: &RunSpec) -> Vec<Part> {
     ]
 }
 
-/// The pools of a rank, those that it checks for other ranks included.
+/// Bytes of a rank's pools, including those that it checks for other ranks.
 fn pools_bytes(workload: &Workload, files: u64, checked: u64) -> u64 {
     let pool = match (&workload.work, workload.workers) {
         (Work::Classic(classic), _) => files.saturating_mul(ENTRY_BYTES).saturating_add(
@@ -123,7 +123,7 @@ fn pools_bytes(workload: &Workload, files: u64, checked: u64) -> u64 {
     }
 }
 
-/// The buffers of one worker.
+/// Bytes of one worker's buffers.
 fn buffers_bytes(request: &RunSpec, contents: u64) -> u64 {
     let read = contents.min(request.workload.read_block_bytes());
     contents
@@ -136,24 +136,24 @@ fn buffers_bytes(request: &RunSpec, contents: u64) -> u64 {
         })
 }
 
-/// Histograms of one worker: of each kind of operation that occurs in a phase.
+/// Number of histograms of one worker: one for each kind of operation in each phase.
 fn histograms(request: &RunSpec) -> u64 {
     if !request.latencies {
         return 0;
     }
     let kinds = |phase| request.workload.actions(phase).len() as u64;
     let rounds = match request.drive.stop {
-        // Older rounds become one.
+        // Older rounds are merged into one.
         Stop::Steady(_) => measure::steady::WINDOW_ROUNDS as u64,
         Stop::Transactions | Stop::After(_) => 1,
     };
     kinds(Phase::Prepare) + kinds(Phase::Transactions) * rounds + kinds(Phase::Delete)
 }
 
-/// The largest contents that a worker is sure to make.
+/// The largest contents that a worker certainly makes.
 fn contents_bytes(workload: &Workload) -> u64 {
     match &workload.work {
-        // The text is as long as the upper bound of sizes.
+        // The text has the length of the largest size.
         Work::Classic(classic) => classic.size_high_bytes,
         Work::Mix(mix) => {
             let mixer = workload.mixer(mix, 0);
@@ -164,8 +164,8 @@ fn contents_bytes(workload: &Workload) -> u64 {
     }
 }
 
-/// What this process can have: of the machine, of its control group, and within a limit of its own
-/// (`ulimit -v`).
+/// The smallest memory limit of this process: the machine's available memory, the control group's
+/// limit, or the address-space limit (`ulimit -v`).
 fn available(host: &Host) -> Option<(u64, &'static str)> {
     let of_group = host
         .cgroup
@@ -184,8 +184,7 @@ fn available(host: &Host) -> Option<(u64, &'static str)> {
         .min_by_key(|(bytes, _)| *bytes)
 }
 
-/// Why there is not enough memory for a run, in words; nothing where there is, or where it is not
-/// known.
+/// Describes in words why memory does not suffice; `None` if it does or is unknown.
 pub fn shortage(request: &RunSpec, host: &Host) -> Option<String> {
     let lacking = available(host).and_then(|available| lack(request, available));
     lacking.or_else(|| {
@@ -197,8 +196,8 @@ pub fn shortage(request: &RunSpec, host: &Host) -> Option<String> {
     })
 }
 
-/// The address space counts what is reserved and never touched, and an allocation that it has no
-/// room for ends the program.
+/// Describes why the address space does not suffice. Its limit includes reserved memory that is
+/// never touched, and an allocation beyond it aborts the program.
 fn lack_of_address_space(request: &RunSpec, limit: u64, taken: u64) -> Option<String> {
     let workers = u64::from(request.of_one_rank().workload.workers.count());
     let threads = workers
@@ -240,9 +239,9 @@ fn lack(request: &RunSpec, (available, whose): (u64, &str)) -> Option<String> {
     ))
 }
 
-/// Refuses a run that the machine has no memory for.
+/// Refuses a run that needs more memory than the machine offers.
 pub(crate) fn refuse_without(request: &RunSpec, host: &Host) -> Result<(), Refused> {
-    // What is wrong in itself is told as that.
+    // An invalid workload is reported first, as such.
     request.workload.validate()?;
     shortage(request, host).map_or(Ok(()), |lack| Err(Refused::NoMemory(lack)))
 }
@@ -271,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn each_number_that_takes_memory_is_counted_and_named() {
+    fn shortage_names_largest_user_of_memory() {
         let many = Workers::Private { workers: 4096 };
         let shared = Workers::Shared {
             writers: 4000,
@@ -332,7 +331,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_performed_is_not_refused() {
+    fn feasible_run_is_not_refused() {
         let rare = Mix {
             sizes: "lognormal:median=8KiB,sigma=1.2,max=1GiB".parse().unwrap(),
             size_max_bytes: 1 << 30,
@@ -353,12 +352,12 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_refuses_nothing() {
+    fn unknown_memory_refuses_no_run() {
         let mut host = Host::read(&system::Sources::default());
         assert!(available(&host).is_some());
         host.memory_available_bytes = Fact::NotApplicable;
         host.cgroup = Fact::NotApplicable;
-        // All that is left is a limit of this process, where there is one.
+        // Only the limit of this process remains, if it has one.
         assert_eq!(
             available(&host).is_some(),
             getrlimit(Resource::As).current.is_some()
@@ -366,7 +365,7 @@ mod tests {
     }
 
     #[test]
-    fn the_address_space_holds_the_stacks_of_all_workers() {
+    fn address_space_check_counts_stacks_of_all_workers() {
         let taken = 100 << 20;
         let lacks = |workers, limit| {
             let workload = of(Mix::default(), Workers::Private { workers });

@@ -1,9 +1,9 @@
-//! Ranks that perform no work, and read the counters of their machines while others do: of a
-//! server, as a rule.
+//! Ranks that perform no operations and read the counters of their machines during the run. Usually
+//! these machines are servers.
 //!
-//! All ranks take part in it before and behind the work. The observers read once before anybody
-//! works, about every 100 ms while the others do, and once when nobody works any more; then rank 0
-//! tells when the phases were, and they tell what they counted in each.
+//! All ranks exchange data before and after the run. Observers read counters once before it, every
+//! 100 ms during it, and once after it. Then rank 0 sends the times of the phases, and the
+//! observers return their counts for each phase.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -20,17 +20,17 @@ use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
 use crate::ranks::Processes;
 
-/// So often counters are read.
+/// Interval between two readings.
 const READ_EVERY: Duration = Duration::from_millis(100);
-/// Of more readings every second one is dropped, and only every second one is kept from then on.
+/// Beyond this number, every second reading is dropped, and the rate of kept readings is halved.
 const READINGS_MAX: usize = 4_000;
 
-/// The part that one rank has in observing.
+/// One rank's part in observing.
 #[derive(Debug)]
 pub struct Observers {
     all: Ranks,
     begin: ClockOffset,
-    /// What an observer reads; nothing on the others.
+    /// The readings of an observer; `None` on a rank that performs operations.
     own: Option<Observer>,
 }
 
@@ -46,7 +46,7 @@ impl Observer {
         i64::try_from(SystemClock.now_ns()).unwrap_or(i64::MAX)
     }
 
-    /// A reading with the moment in the middle of it.
+    /// A reading with its time: the middle between its start and its end.
     fn read(&self) -> (i64, MachineReading) {
         let began = Self::now();
         let reading = self.watched.read(&Sources::default());
@@ -55,10 +55,11 @@ impl Observer {
 }
 
 impl Observers {
-    /// Before anybody works, on all ranks: those from `performing` on observe.
+    /// Starts observing on all ranks before the run. Ranks numbered from `performing` on are
+    /// observers.
     ///
     /// # Errors
-    /// Where a rank is lost.
+    /// Returns an error if a rank is lost.
     pub fn begin(all: &Ranks, performing: u32) -> Result<Self, CommunicationError> {
         let begin = all.clock_offset(Observer::now)?;
         let own = (all.rank() >= performing).then(|| {
@@ -72,7 +73,7 @@ impl Observers {
             own.kept.add(at_ns, reading);
             own
         });
-        // Nobody works before all have read.
+        // No rank performs operations before all observers have read.
         all.meet((), |(), ()| ())?;
         Ok(Self {
             all: all.clone(),
@@ -81,12 +82,11 @@ impl Observers {
         })
     }
 
-    /// On an observer: reads until the others have done their work, however that ended, and tells
-    /// them what it counted. Their run ends when a signal's number appears in `signal`, where
-    /// there is 0 before.
+    /// On an observer: reads counters until the run ends for any reason, then sends the counts. The
+    /// run ends when `signal` changes from 0 to a signal number.
     ///
     /// # Errors
-    /// Where a rank is lost.
+    /// Returns an error if a rank is lost.
     pub fn observe(mut self, signal: Arc<AtomicUsize>) -> Result<(), CommunicationError> {
         Control::stopped_by(signal).among(Processes(Some(self.all.clone())));
         let mut watch = self.all.watch();
@@ -103,11 +103,11 @@ impl Observers {
         self.tell(None).map(drop)
     }
 
-    /// On a rank that has performed: what observers counted is added to the record. Nothing where
-    /// the run was refused.
+    /// On a performing rank: adds the observers' counts to the record. `record` is `None` if the
+    /// run was refused.
     ///
     /// # Errors
-    /// Where a rank is lost.
+    /// Returns an error if a rank is lost.
     pub fn end(self, record: Option<&mut Record>) -> Result<(), CommunicationError> {
         let stretches = (self.all.rank() == 0).then(|| record.as_deref().map(stretches));
         let found = self.tell(stretches)?;
@@ -124,7 +124,7 @@ impl Observers {
         Ok(())
     }
 
-    /// Behind the work: all get what each observer counted.
+    /// Exchanges the counts of all observers after the run.
     fn tell(
         self,
         stretches: Option<Option<Vec<ObservedStretch>>>,
@@ -186,13 +186,13 @@ impl Observer {
     }
 }
 
-/// Readings with their moments, in a bounded room: the first and the last, and of those between one
-/// every so often.
+/// A bounded list of readings with their times: the first, the last, and evenly spaced ones
+/// between.
 #[derive(Debug)]
 struct KeptReadings<T> {
     readings: Vec<(i64, T)>,
     max: usize,
-    /// Of so many readings one is kept.
+    /// One of this many readings is kept.
     of: u64,
     taken: u64,
 }
@@ -224,7 +224,7 @@ impl<T> KeptReadings<T> {
         }
     }
 
-    /// The one that is kept whatever was kept before.
+    /// Adds the last reading, which is always kept.
     fn add_last(&mut self, at_ns: i64, reading: T) {
         self.taken += 1;
         self.readings.push((at_ns, reading));
@@ -236,7 +236,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn readings_are_bounded_and_even() {
+    fn kept_readings_are_bounded_and_evenly_spaced() {
         let mut kept = KeptReadings::new(8);
         for number in 0..1_000 {
             kept.add(number * 100, number);

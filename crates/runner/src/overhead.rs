@@ -1,10 +1,9 @@
-//! What the program itself costs in a run: the same stream once more, on the storage that does
-//! nothing, by the same loop.
+//! Measures the program's own overhead in a run: the same stream and loop on the `null` engine,
+//! which performs no operations.
 //!
-//! After the run and outside of it: what is measured here has warmed nothing that the run uses, and
-//! is in none of its numbers. It is no second run: nothing is paced, waited for, logged, verified
-//! or checked, the pool is not deleted at the end, and pools and transactions are no more than take
-//! about half a second.
+//! This happens after the run, so that it neither warms caches for the run nor changes its results.
+//! It is not a complete run: it has no pacing, think time, log, verification, check or deletion,
+//! and pools and transactions are limited to about half a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,25 +25,24 @@ use crate::supervisor::Supervisor;
 use crate::timed_call::Waiter;
 use crate::workers::{self, Performed};
 
-/// No more files than these in all pools together.
+/// Most files in all pools together.
 const FILES_MAX: u64 = 1_000_000;
-/// Nor files of more bytes than these: contents are made though nobody takes them.
+/// Most content bytes of all pools, because contents are made although the engine ignores them.
 const BYTES_MAX: u64 = 2 << 30;
-/// So many files are looked at to know how large files are.
+/// Number of files whose sizes are drawn to estimate the total bytes of a pool.
 const FOLLOWED_MAX: u64 = 4_096;
-/// No more transactions than these of each worker.
+/// Most transactions of each worker.
 const TRANSACTIONS_MAX: u64 = 200_000;
-/// Nor longer than this.
+/// Time limit of the transactions, and of the repetitions together.
 const TIME_MAX: Duration = Duration::from_millis(250);
-/// Short work is measured so many times, and the middle one counts: otherwise it would be the one
-/// interruption that came in its way.
+/// Short measurements are repeated up to this often and the median is used, so that one
+/// interruption does not decide the result.
 const TIMES: usize = 5;
 
-/// Measures it for a run that has ended. Only of the machine's clock: with any other one nothing
-/// would be known.
+/// Measures the overhead of a run that has ended, always with the machine's clock.
 pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> Fact<Overhead> {
     if request.place == Place::Nowhere {
-        // The run itself was that.
+        // The run itself used the `null` engine.
         return Fact::NotApplicable;
     }
     if actual.outcome != Outcome::Complete {
@@ -69,7 +67,8 @@ pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> 
     Fact::Known(measured.swap_remove(middle))
 }
 
-/// The same work without anything that is not the loop's, and no more of it than serves.
+/// Returns the spec of the measurement: the run's work, limited, without everything that is outside
+/// of the loop.
 fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let mut workload = Workload {
@@ -94,7 +93,7 @@ fn asked(request: &RunSpec, performed: u64) -> RunSpec {
         check: false,
         verify: false,
         on_error: OnError::Stop,
-        // Nothing is there to be deleted.
+        // The `null` engine made no files to delete.
         keeping: Keeping {
             keep: true,
             reuse: false,
@@ -105,8 +104,8 @@ fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     }
 }
 
-/// Who can work at once: of more, a worker's time would be others' turns, too. Writers and readers
-/// keep their proportion, with one of each at least.
+/// Limits workers to the number of processors, because a worker's time would otherwise include time
+/// of other workers. Writers and readers keep their ratio, with at least one of each that occurs.
 fn at_once(workers: Workers, processors: u32) -> Workers {
     let all = workers.count();
     let part = |count: u32| match count {
@@ -128,13 +127,14 @@ fn at_once(workers: Workers, processors: u32) -> Workers {
     }
 }
 
-/// Of each pool.
+/// Number of files in each pool, within the limits.
 fn files(workload: &Workload) -> u64 {
     let pools = u64::from(workload.streams()).max(1);
     let mut files = workload.files().min(FILES_MAX / pools);
-    // The editions' text is not made.
+    // The fixed text of classic workloads is not generated.
     if workload.contents.is_some() {
-        // The run had a stream, so this has; files that hold nothing cost nothing.
+        // The run had a valid stream, so this one is valid, too. Files without contents cost no
+        // memory.
         if let Ok(Some(extent)) = workload.holding(BYTES_MAX / pools, FOLLOWED_MAX) {
             files = files.min(extent.files);
         }
@@ -199,7 +199,7 @@ mod tests {
     use workload::{Classic, Mix};
 
     #[test]
-    fn no_more_workers_than_processors() {
+    fn overhead_uses_at_most_one_worker_per_processor() {
         let private = |workers| Workers::Private { workers };
         let shared = |writers, readers| Workers::Shared {
             writers,
@@ -225,7 +225,7 @@ mod tests {
     }
 
     #[test]
-    fn pools_are_the_runs_own_up_to_a_limit() {
+    fn overhead_pools_have_the_size_of_the_run_up_to_a_limit() {
         let classic = |files: u64| {
             Workload::from(Classic {
                 files,
@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_paced_logged_or_looked_at() {
+    fn overhead_spec_disables_pacing_logging_and_checks() {
         let mix = Mix {
             think: Think::Fixed(1_000_000),
             ..Mix::default()

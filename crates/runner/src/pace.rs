@@ -1,23 +1,23 @@
-//! When transactions are due.
+//! Due times of transactions.
 
 use workload::arrivals::{ArrivalProcess, Arrivals};
 
-/// More arrivals than these are not counted when it is asked how many wait.
+/// Most waiting arrivals that are counted.
 const COUNTED_MAX: u64 = 10_000_000;
 
-/// A worker's own.
+/// The due times of one worker.
 #[derive(Debug)]
 pub(crate) struct Pacer {
-    /// How they arrive: the process, the seed, and which of how many workers this is. Nothing
-    /// where every loop is closed.
+    /// The arrival process, its seed, and this worker's number among how many. `None` if every load
+    /// is a closed loop.
     process: Option<(ArrivalProcess, u64, (u32, u32))>,
-    /// Nothing in a closed loop: there the next one is due when the last one is done.
+    /// `None` in a closed loop, where a transaction is due when the previous one is complete.
     arrivals: Option<Arrivals>,
     origin_ns: u64,
 }
 
 impl Pacer {
-    /// Every loop is closed.
+    /// Returns a pacer for closed loops only.
     pub(crate) fn closed() -> Self {
         Self {
             process: None,
@@ -26,7 +26,7 @@ impl Pacer {
         }
     }
 
-    /// Arrivals at the rates that [`Pacer::begin`] is told.
+    /// Returns a pacer for arrivals at the rates passed to [`Pacer::begin`].
     pub(crate) fn of(process: ArrivalProcess, seed: u64, worker: (u32, u32)) -> Self {
         Self {
             process: Some((process, seed, worker)),
@@ -34,18 +34,18 @@ impl Pacer {
         }
     }
 
-    /// Whether operations may be due by themselves.
+    /// Whether some load may be an open loop.
     pub(crate) fn may_be_open(&self) -> bool {
         self.process.is_some()
     }
 
-    /// Whether they are now.
+    /// Whether the current load is an open loop.
     pub(crate) fn is_open(&self) -> bool {
         self.arrivals.is_some()
     }
 
-    /// Transactions begin at this moment, so many a second of all workers together; nothing: in a
-    /// closed loop.
+    /// Starts transactions at `now_ns`: in an open loop at this rate of all workers together, or in
+    /// a closed loop.
     pub(crate) fn begin(&mut self, now_ns: u64, rate: Option<f64>) {
         self.origin_ns = now_ns;
         self.arrivals = self
@@ -59,15 +59,15 @@ impl Pacer {
             });
     }
 
-    /// When the next transaction is due; nothing in a closed loop.
+    /// When the next transaction is due; `None` in a closed loop.
     #[inline]
     pub(crate) fn next_due_ns(&mut self) -> Option<u64> {
         let arrivals = self.arrivals.as_mut()?;
         Some(self.origin_ns.saturating_add(arrivals.next_due_ns()))
     }
 
-    /// How many that were not asked for yet are due by this moment, up to a limit; none are asked
-    /// for afterwards.
+    /// Counts the transactions that are due by `now_ns` and were not started, up to a limit. This
+    /// consumes them, so no due time may be requested afterwards.
     pub(crate) fn waiting(&mut self, now_ns: u64) -> u64 {
         let mut waiting = 0;
         while waiting < COUNTED_MAX && self.next_due_ns().is_some_and(|due_ns| due_ns <= now_ns) {

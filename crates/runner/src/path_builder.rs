@@ -1,4 +1,5 @@
-//! From an intent to an operation on names: paths are written into buffers that are there already.
+//! Converts intents into operations on names. Paths are written into existing buffers, without
+//! allocation.
 
 use std::ffi::CStr;
 
@@ -8,22 +9,22 @@ use workload::layout::Layout;
 use workload::names::{NameKind, Names};
 use workload::{Action, Intent, Work};
 
-/// The extended attribute that mixes set.
+/// The extended attribute that operations of a mix set.
 const EXTENDED: &CStr = c"user.postmark";
-/// The modes that mixes set on files.
+/// The file modes that operations of a mix set.
 pub(crate) const SET_MODES: [u32; 2] = [0o600, 0o644];
-/// Times that mixes set on files, in nanoseconds of the epoch: 2001-09-09.
+/// The file time that operations of a mix set, in nanoseconds since the Unix epoch: 2001-09-09.
 const TIMES_NS: i64 = 1_000_000_000_000_000_000;
 
-/// How a workload's files are called and where they lie.
+/// The scheme of a workload's file names and directories.
 #[derive(Clone, Debug)]
 pub(crate) enum Naming {
-    /// `17` or `s3/17`.
+    /// `17` or `s3/17`, as in the original PostMark.
     Classic {
         /// Subdirectories of a location; 1 means none.
         subdirectories: u32,
     },
-    /// As a mix says.
+    /// The layout and names of a mix.
     Mix { layout: Layout, names: Names },
 }
 
@@ -40,7 +41,7 @@ impl Naming {
         }
     }
 
-    /// Places of one location.
+    /// Number of pool directories of one location.
     pub(crate) fn places(&self) -> u32 {
         match self {
             Self::Classic { subdirectories } => *subdirectories,
@@ -48,7 +49,7 @@ impl Naming {
         }
     }
 
-    /// Whether locations have directories.
+    /// Whether locations contain subdirectories.
     pub(crate) fn has_directories(&self) -> bool {
         match self {
             Self::Classic { subdirectories } => *subdirectories > 1,
@@ -56,7 +57,7 @@ impl Naming {
         }
     }
 
-    /// The directories of a location, parents first.
+    /// The subdirectories of a location, parents first.
     pub(crate) fn directories(&self) -> Vec<Vec<u8>> {
         match self {
             Self::Classic { subdirectories: 1 } => Vec::new(),
@@ -67,9 +68,9 @@ impl Naming {
         }
     }
 
-    /// The directory that holds the files of a place, with its separator behind it; empty for the
-    /// location itself.
-    // A branch for most; the compiler makes a call of it where it may.
+    /// Writes the path of the directory that contains the files of a pool directory, with a
+    /// trailing slash; empty for the location itself.
+    // For most workloads this is only a branch; without the attribute the compiler may emit a call.
     #[inline(always)]
     fn write_directory(&self, place: u32, kind: NameKind, to: &mut NameWriter<'_>) {
         match self {
@@ -86,7 +87,8 @@ impl Naming {
         }
     }
 
-    /// A place by its number, where locations have so many each.
+    /// Splits the number of a pool directory into its location and the number within it. `places`
+    /// is the number of pool directories of a location.
     #[inline]
     fn at(&self, place: u32, places: u32) -> PlaceOfName<'_> {
         let (location, inner) = match places {
@@ -100,7 +102,7 @@ impl Naming {
         }
     }
 
-    /// A name without its directory.
+    /// Writes a name without its directory.
     #[inline]
     pub(crate) fn write_name(&self, kind: NameKind, number: u64, to: &mut NameWriter<'_>) {
         match self {
@@ -110,22 +112,21 @@ impl Naming {
     }
 }
 
-/// Writes the names of one worker's operations.
+/// Builds the names of one worker's operations.
 #[derive(Clone, Debug)]
 pub(crate) struct Namer {
     naming: Naming,
     places: u32,
-    /// By location: for the name that an operation is done to, and for the second name that some
-    /// have.
+    /// By location: buffers for an operation's name, and for its second name if it has one.
     first: Vec<PathBuffer>,
     second: Vec<PathBuffer>,
-    /// For what a symbolic link says.
+    /// Buffer for the target of a symbolic link.
     target: PathBuffer,
     value: [u8; 16],
 }
 
 impl Namer {
-    /// For the locations whose paths begin as these buffers do.
+    /// Builds names for locations, one for each buffer, which contains the location's path.
     pub(crate) fn new(naming: Naming, paths: Vec<PathBuffer>) -> Self {
         Self {
             places: naming.places(),
@@ -141,19 +142,19 @@ impl Namer {
         &self.naming
     }
 
-    /// Places of all locations together.
+    /// Number of pool directories of all locations together.
     pub(crate) fn places(&self) -> u32 {
         self.places * self.first.len() as u32
     }
 
-    /// The name of a thing in a place.
+    /// Builds the path of a name in a pool directory.
     #[inline]
     pub(crate) fn name(&mut self, place: u32, kind: NameKind, number: u64) -> Name<'_> {
         let place = self.naming.at(place, self.places);
         place.write(&mut self.first, kind, number)
     }
 
-    /// The directory that holds the files of a place.
+    /// Builds the path of the directory that contains the files of a pool directory.
     pub(crate) fn directory(&mut self, place: u32) -> Name<'_> {
         let place = self.naming.at(place, self.places);
         self.first[place.location].with_directory(|to| {
@@ -163,12 +164,12 @@ impl Namer {
         })
     }
 
-    /// A directory of a location.
+    /// Builds the path of a subdirectory of a location.
     pub(crate) fn relative(&mut self, location: usize, directory: &[u8]) -> Name<'_> {
         self.first[location].with(|bytes| bytes.extend(directory))
     }
 
-    /// The operation that an intent is.
+    /// Converts an intent into its operation.
     #[inline]
     pub(crate) fn operation<'a>(&'a mut self, intent: &Intent, content: &'a [u8]) -> Operation<'a> {
         if intent.action.lists() {
@@ -221,7 +222,6 @@ impl Namer {
     }
 }
 
-/// An operation on an extended attribute.
 #[inline]
 fn extended<'a>(intent: &Intent, name: Name<'a>, value: &'a mut [u8; 16]) -> Operation<'a> {
     value[9..].copy_from_slice(&intent.file.to_le_bytes()[..7]);
@@ -233,7 +233,7 @@ fn extended<'a>(intent: &Intent, name: Name<'a>, value: &'a mut [u8; 16]) -> Ope
     }
 }
 
-/// Makes or reads a symbolic link, which says the name of a file in its own directory.
+/// Creates or reads a symbolic link, whose target is a file in the same directory.
 #[inline]
 fn symbolic_link<'a>(
     intent: &Intent,
@@ -253,7 +253,7 @@ fn symbolic_link<'a>(
     }
 }
 
-/// An operation that gives a second name.
+/// Builds an operation that has a second name.
 #[inline]
 fn second_name<'a>(
     intent: &Intent,
@@ -289,7 +289,7 @@ fn second_name<'a>(
     }
 }
 
-/// Where a name lies: in which location, and in which place of that.
+/// The directory of a name: its location and the number of the pool directory within it.
 #[derive(Clone, Copy)]
 struct PlaceOfName<'a> {
     naming: &'a Naming,
@@ -298,7 +298,6 @@ struct PlaceOfName<'a> {
 }
 
 impl PlaceOfName<'_> {
-    /// Writes the path of a name.
     #[inline]
     fn write<'b>(&self, buffers: &'b mut [PathBuffer], kind: NameKind, number: u64) -> Name<'b> {
         buffers[self.location].with(|bytes| {

@@ -1,10 +1,10 @@
-//! Notices when the program does not run although it could: a thread wakes up every 20 ms, and
-//! where it is late without having waited for a processor, the program was stopped.
+//! Detects pauses: times in which the program could run but does not. A thread wakes up every 20
+//! ms. If it is late without having waited for a processor, the program was stopped.
 //!
-//! The time in the run queue is what makes the difference: beside many busy programs a thread wakes
-//! up hundreds of milliseconds late, and the kernel counts all of that as waiting; a stopped thread
-//! is not in the queue. Where the kernel does not count it, only delays of at least a second are
-//! pauses, which no load of others makes.
+//! The time in the run queue makes the difference. On a busy machine a thread may wake up hundreds
+//! of milliseconds late, and the kernel counts this time as waiting; a stopped thread is not in the
+//! queue. If the kernel does not report run queue times, only delays of at least a second count as
+//! pauses, because load alone does not cause them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -16,13 +16,14 @@ use record::Pauses;
 use system::Sources;
 use system::run_queue::RunQueue;
 
-/// How often the thread wakes up: often enough that a stop of 50 ms is seen.
+/// Interval between wake-ups, short enough to detect a stop of 50 ms.
 const TICK: Duration = Duration::from_millis(20);
-/// A shorter delay is no pause: timers and the run queue are exact to a few milliseconds.
+/// Shortest delay that counts as a pause. Timers and run queue times are exact to a few
+/// milliseconds.
 const SHORTEST: Duration = Duration::from_millis(30);
-/// The same where waiting for a processor is not known.
+/// Shortest delay that counts as a pause if run queue times are not available.
 const SHORTEST_WITHOUT_QUEUE: Duration = Duration::from_secs(1);
-/// What was seen at first.
+/// No pauses.
 const NONE: Pauses = Pauses {
     watched_ns: 0,
     shortest_ns: SHORTEST.as_nanos() as u64,
@@ -30,18 +31,18 @@ const NONE: Pauses = Pauses {
     total_ns: 0,
     longest_ns: 0,
 };
-/// At the end of a phase the thread is waited for so long, if it is late.
+/// Longest wait for a late thread at the end of a phase.
 const LAST_LOOK: Duration = Duration::from_millis(200);
 
-/// What was seen since it was last taken.
+/// Pauses since they were last taken.
 struct PausesSeen {
-    /// All numbers together, so that they are of the same pauses whenever they are taken.
+    /// All numbers under one lock, so that a reader gets consistent values.
     pauses: Mutex<Pauses>,
-    /// When the thread is to wake up, since the watch began.
+    /// When the thread wakes up next, in nanoseconds since the watch started.
     due_ns: AtomicU64,
 }
 
-/// Watches until it is dropped.
+/// Detects pauses until it is dropped.
 pub(crate) struct PauseWatch {
     seen: Arc<PausesSeen>,
     began: Instant,
@@ -50,7 +51,7 @@ pub(crate) struct PauseWatch {
 }
 
 impl PauseWatch {
-    /// Nothing where the system has no thread for it.
+    /// Starts the thread; `None` if the system cannot start one.
     pub(crate) fn start() -> Option<Self> {
         let (until_dropped, end) = mpsc::channel::<()>();
         let (seen, began) = (Arc::new(PausesSeen::default()), Instant::now());
@@ -81,17 +82,17 @@ impl PauseWatch {
         })
     }
 
-    /// A phase begins.
+    /// Starts a phase: discards earlier pauses.
     pub(crate) fn begin(&mut self) {
         self.phase_began = Instant::now();
         self.seen.take();
     }
 
-    /// What was seen since the phase began.
+    /// The pauses since the phase started.
     pub(crate) fn end(&self) -> Pauses {
         let watched_ns = ns(self.phase_began.elapsed());
         let asked = self.began.elapsed();
-        // A stop that ends with the phase is seen when the thread has woken up, too.
+        // A pause that ends with the phase is counted only after the thread has woken up.
         let is_late =
             || Duration::from_nanos(self.seen.due_ns.load(Ordering::Relaxed)) + SHORTEST < asked;
         while is_late() && self.began.elapsed() < asked + LAST_LOOK {
@@ -114,7 +115,8 @@ impl Default for PausesSeen {
 }
 
 impl PausesSeen {
-    /// The thread woke up so late, and had waited for a processor so long before and after that.
+    /// Counts a late wake-up. `waited_ns` contains the thread's run queue times before and after
+    /// it.
     fn late(&self, late: Duration, waited_ns: Option<(u64, u64)>) {
         let (shortest, in_queue) = match waited_ns {
             Some((before, after)) => (SHORTEST, Duration::from_nanos(after.saturating_sub(before))),
@@ -150,7 +152,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn a_delay_in_the_run_queue_is_no_pause() {
+    fn delay_in_run_queue_is_not_a_pause() {
         let seen = PausesSeen::default();
         let late = |ms, waited| seen.late(Duration::from_millis(ms), waited);
         late(29, Some((0, 0)));
@@ -169,7 +171,7 @@ mod tests {
             (2, 210 * MS, 170 * MS, 30 * MS)
         );
         assert_eq!(seen.take().times, 0, "they were taken");
-        // Where waiting is not counted, a second is the least.
+        // If run queue times are not available, the shortest pause is a second.
         late(999, None);
         late(1_000, None);
         let pauses = seen.take();
@@ -177,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn a_phase_has_the_time_that_was_watched() {
+    fn pauses_include_watched_time_of_phase() {
         let mut watch = PauseWatch::start().unwrap();
         watch.begin();
         thread::sleep(Duration::from_millis(70));

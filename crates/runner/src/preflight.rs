@@ -1,5 +1,5 @@
-//! What is looked at before a run, and refuses it: its description, the storage, the machine and
-//! the targets. Touches nothing.
+//! Checks before a run, each of which may refuse it: the spec, the I/O engine, the machine and the
+//! targets. They change nothing.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -22,23 +22,23 @@ use crate::memory;
 use crate::servers;
 use crate::timed_call::{Call, Waiter};
 
-/// What a run found before it began.
+/// Results of the preflight checks.
 pub(crate) struct Looked {
-    /// Where its files are going to live; nothing for a run that makes none.
+    /// The namespace of the run's files; `None` for a run that makes none.
     pub namespace: Option<Arc<dyn Namespace>>,
     pub host: Host,
     pub targets: Vec<Fact<Target>>,
     pub room: Option<Room>,
-    /// The path of each location from the root.
+    /// The absolute path of each location.
     pub directories: Vec<PathBuf>,
     pub fingerprint: Fingerprint,
-    /// As whom they are used, where that is not the process's own user.
+    /// The user whose rights file access uses; `None` for the process's own user.
     pub other_user: Option<OtherUser>,
 }
 
 impl Looked {
-    /// Whether the run is refused for anything but what its place holds.
-    /// Of several ranks the first one judges the room for all.
+    /// Performs all preflight checks except those of directory contents. Only the first of several
+    /// ranks checks free space, for all ranks.
     pub(crate) fn at(
         request: &RunSpec,
         engine: &dyn Engine,
@@ -49,7 +49,7 @@ impl Looked {
         let host = Host::read(&Sources::default());
         memory::refuse_without(request, &host)?;
         let directories = directories(request)?;
-        // A server is asked whether it is there at all before anything else.
+        // With a server, reachability is checked first.
         let ((targets, grounds), other_user) = match request.engine.uses_urls() {
             true => {
                 let other_user = ask_of_targets(request, &namespace, &directories, waiter)?;
@@ -76,12 +76,13 @@ impl Looked {
             targets,
             directories,
             other_user,
-            // Of thousands of workers it takes seconds: refusals do not wait for it.
+            // Computed last, because it takes seconds for thousands of workers and refusals should
+            // be quick.
             fingerprint: fingerprint::fingerprint(&request.workload)?,
         })
     }
 
-    /// As the record has them, with the directories that were taken.
+    /// Returns the locations for the record, with the directories in which the run makes its files.
     pub(crate) fn locations(
         &self,
         request: &RunSpec,
@@ -109,11 +110,11 @@ impl Looked {
     }
 }
 
-/// Whether a run would be refused for what it asks of its storage, machine and target; touches
-/// nothing. Room, and a pool to be taken, are looked at by the run alone.
+/// Checks whether a run would be refused because of its spec, engine, machine or target. Changes
+/// nothing. Free space and reused pools are checked only by the run itself.
 ///
 /// # Errors
-/// Why it would be.
+/// Returns the reason for the refusal.
 pub fn judge(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused> {
     let namespace = able(request, engine)?;
     ask_of_targets(
@@ -125,10 +126,11 @@ pub fn judge(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused> {
     .map(drop)
 }
 
-/// Whether a run would be refused for want of room; touches nothing.
+/// Checks whether a run would be refused because memory or free space is too small. Changes
+/// nothing.
 ///
 /// # Errors
-/// Why it would be.
+/// Returns the reason for the refusal.
 pub fn judge_room(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused> {
     memory::refuse_without(request, &Host::read(&Sources::default()))?;
     let (directories, namespace) = (directories(request)?, namespace(request, engine)?);
@@ -141,12 +143,12 @@ pub fn judge_room(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused>
     room(request, &grounds).map(drop)
 }
 
-/// For looks where nobody watches a run.
+/// Returns a waiter for checks without a run: it sends no events.
 fn unwatched<'e>(request: &RunSpec, nobody: &'e mut NoEvents) -> Waiter<'e> {
     Waiter::new(Control::default(), request.stall_timeout, nobody)
 }
 
-/// Makes a call on targets that refuses the run where nothing is answered.
+/// Calls `act` on targets. The run is refused if the call does not return in time.
 pub(crate) fn ask<A: Send + 'static>(
     waiter: &mut Waiter<'_>,
     what: &'static str,
@@ -165,15 +167,15 @@ pub(crate) fn paths(directories: &[PathBuf]) -> String {
     paths.join(", ")
 }
 
-/// Whether the description is without contradictions, and the storage has what it asks for; with
-/// the namespace that it gives.
+/// Checks that the spec has no conflicts and that the engine supports it. Returns the run's
+/// namespace.
 fn able(request: &RunSpec, engine: &dyn Engine) -> Result<Option<Arc<dyn Namespace>>, Refused> {
     request.check()?;
     engine.supports(&need(request))?;
     namespace(request, engine)
 }
 
-/// [`refuse_inability`], which asks the targets.
+/// Calls [`refuse_inability`] with a time limit.
 fn ask_of_targets(
     request: &RunSpec,
     namespace: &Option<Arc<dyn Namespace>>,
@@ -185,8 +187,8 @@ fn ask_of_targets(
     ask(waiter, "look at", paths(directories), answer)?
 }
 
-/// Looks at the targets and at the room there; this kernel knows nothing of a server's directories,
-/// and there is no room of a storage that touches no file system.
+/// Reads the facts and free space of targets. Facts of targets on servers are not applicable,
+/// because this kernel has none. A run without files needs no free space.
 fn targets(
     request: &RunSpec,
     namespace: &Option<Arc<dyn Namespace>>,
@@ -219,7 +221,7 @@ fn targets(
     }
 }
 
-/// What the run takes of the targets' room, where they have that.
+/// Checks the free space of the targets. Returns `None` for a run without files.
 fn room(request: &RunSpec, grounds: &[Ground]) -> Result<Option<Room>, Refused> {
     if request.place == Place::Nowhere {
         return Ok(None);
@@ -228,8 +230,8 @@ fn room(request: &RunSpec, grounds: &[Ground]) -> Result<Option<Room>, Refused> 
     let volumes = Volumes::of(workload, grounds);
     let whole = volumes.check(workload)?;
     let is_bounded = workload.transactions() < Workload::ENDLESS || !workload.grows();
-    // Of a pool that grows without end nobody knows whether it has room; its beginning has to have
-    // it all the same.
+    // For a pool that grows without limit the needed space is unknown, but the initial pool must
+    // fit.
     let initial = match is_bounded {
         true => None,
         false => Some(volumes.check(&workload.with_transactions(0))?),
@@ -241,7 +243,7 @@ fn room(request: &RunSpec, grounds: &[Ground]) -> Result<Option<Room>, Refused> 
     }
 }
 
-/// What the storage is going to be asked for.
+/// Lists the operations and features that the run needs from its engine.
 fn need(request: &RunSpec) -> Need {
     let workload = &request.workload;
     let mut operations: Vec<OperationKind> = Phase::ALL
@@ -267,7 +269,7 @@ fn need(request: &RunSpec) -> Need {
     }
 }
 
-/// Where the run's files live; nothing for a run that makes none.
+/// The namespace of the run's files; `None` for a run that makes none.
 fn namespace(
     request: &RunSpec,
     engine: &dyn Engine,
@@ -285,13 +287,13 @@ fn namespace(
     }
 }
 
-/// The path of each location from the root; as said where the storage touches none.
+/// The absolute path of each location; targets of runs without files are returned unchanged.
 fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
     let path = |target: &PathBuf| match request.place {
         Place::Nowhere => Ok(target.clone()),
         Place::OwnDirectory | Place::Location => match registry::parse_url(target) {
             Ok(Some(url)) => Ok(url.bare()),
-            // A URL that cannot be parsed was refused before.
+            // URLs that cannot be parsed were refused earlier.
             Err(_) => Ok(target.clone()),
             Ok(None) => {
                 std::path::absolute(spec::directory(target)).map_err(Refused::WorkingDirectory)
@@ -301,8 +303,8 @@ fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
     request.targets.iter().map(path).collect()
 }
 
-/// Wishes that this machine or target cannot fulfil. Gives the other user with whose rights the
-/// targets are used.
+/// Refuses options that this machine or target does not support. Returns the other user whose
+/// rights file access uses, if any.
 fn refuse_inability(
     request: &RunSpec,
     namespace: Option<&dyn Namespace>,
@@ -326,7 +328,7 @@ fn refuse_inability(
         other_user = prepare::other_user(namespace, directories, trusts, subdirectories)?;
     }
     if !request.engine.uses_directories() {
-        // What follows asks this machine's kernel.
+        // The following checks ask this machine's kernel, which does not apply to servers.
         ack_log::check(request, &[])?;
         return Ok(other_user);
     }
@@ -365,7 +367,7 @@ fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {
     rustix::fs::getxattr(directory, "user.postmark", &mut buffer[..]).map(drop)
 }
 
-/// Subdirectories beside the user's own files.
+/// Number of subdirectories next to the user's own files.
 fn workload_subdirectories(request: &RunSpec) -> u32 {
     match (request.place, request.workload.classic()) {
         (Place::Location, Some(classic)) => classic.subdirectories,

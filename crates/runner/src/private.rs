@@ -1,4 +1,4 @@
-//! A pool that one worker has for itself.
+//! A pool that belongs to one worker.
 
 use record::Histogram;
 use workload::prepared::Prepared;
@@ -6,8 +6,8 @@ use workload::{ClassicStream, End, Intent, Kept, MixStream, Phase, PoolState, St
 
 use crate::listings::{Expected, Listings};
 
-/// The streams of private pools. One type, so that the loop is compiled once for all of them:
-/// choosing between them is a branch that always goes the same way.
+/// The streams of private pools. A single enum, so that the loop is compiled once for all of them.
+/// The branch that selects one is always predicted.
 #[derive(Debug)]
 pub(crate) enum PrivateStream {
     Classic(Box<ClassicStream>),
@@ -15,7 +15,7 @@ pub(crate) enum PrivateStream {
     Prepared(Box<Prepared>),
 }
 
-/// Calls a method of whichever stream it is.
+/// Calls a method of the contained stream.
 macro_rules! of_each {
     ($self:ident, $stream:ident => $call:expr) => {
         match $self {
@@ -53,7 +53,6 @@ impl Stream for PrivateStream {
     }
 }
 
-/// A private pool.
 #[derive(Debug)]
 pub(crate) struct Private {
     pub(crate) stream: PrivateStream,

@@ -1,4 +1,4 @@
-//! What the processes of one run tell one another.
+//! Messages that the processes of one run exchange.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -12,22 +12,24 @@ use serde::{Deserialize, Serialize};
 
 use crate::acknowledged::Acknowledged;
 
-/// What a process brings to a barrier; behind it, what all have brought, merged in their order.
+/// Data that a process sends to a barrier. The barrier returns the data of all processes, merged in
+/// the order of ranks.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AtBarrier {
-    /// By worker.
+    /// Acknowledged operations by worker.
     pub acknowledged: BTreeMap<u32, Acknowledged>,
-    /// A phase that has come to its end; `None` behind the barrier where it has not everywhere.
+    /// A phase that this process completed. After the barrier: the merged phase, or `None` if not
+    /// all processes completed it.
     #[serde(with = "record::sent")]
     pub phase: Option<PhaseRecord>,
-    /// Whether the pool had nothing left for the load.
+    /// Whether the pool ran empty for the load.
     pub ran_dry: bool,
-    /// A round of a rule of steady state that has ended.
+    /// A completed round of the steady-state rule.
     pub round: Option<Round>,
 }
 
 impl AtBarrier {
-    /// What two of them have brought.
+    /// Merges the data of two processes.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.acknowledged.extend(other.acknowledged);
         let phases = self.phase.zip(other.phase);
@@ -41,7 +43,7 @@ impl AtBarrier {
     }
 }
 
-/// A round that has ended: transactions a second of the whole, and of each second.
+/// Transactions a second in a completed round: on average and in each second.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Round {
     pub rate: f64,
@@ -49,7 +51,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// What two processes did in it together.
+    /// Adds the rates of two processes.
     fn and(self, other: Self) -> Self {
         let seconds = self.seconds.into_iter().zip(other.seconds);
         Self {
@@ -59,17 +61,17 @@ impl Round {
     }
 }
 
-/// A meeting at a barrier that was begun.
+/// A barrier that this process has entered.
 #[derive(Debug)]
 pub(crate) enum Meeting {
-    /// Of one process, with what it has brought.
+    /// Only one process, with its own data.
     Alone(Option<Box<AtBarrier>>),
     Ranks(::ranks::Meeting<AtBarrier>),
 }
 
 impl Meeting {
-    /// What came of it, once; `None` where that is not known within the limit. An error says why
-    /// the run cannot go on, and nothing where one of the processes stops it.
+    /// Returns the merged data once, or `None` if it is not complete within `limit`. The error is
+    /// the reason why the run cannot continue, or `None` if one of the processes stops the run.
     pub(crate) fn wait(&mut self, limit: Duration) -> Option<Result<AtBarrier, Option<String>>> {
         match self {
             Self::Alone(own) => own.take().map(|own| Ok(*own)),
@@ -81,19 +83,19 @@ impl Meeting {
     }
 }
 
-/// What must be known of the work of all processes before the place is left.
+/// State of all processes that decides how the run's files are removed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EndState {
-    /// All of them have come to their end.
+    /// All processes completed the run.
     pub complete: bool,
-    /// Somebody did not come back, or is lost: nothing is to be touched.
+    /// A worker did not return from a call, or a rank is lost. Files must not be touched.
     pub abandoned: bool,
     pub any_spoiled: bool,
     pub partly_written: PartlyWritten,
     pub set_back_ns: i64,
-    /// All of them have come to their end, or were interrupted.
+    /// All processes completed the run or were interrupted.
     pub is_whole: bool,
-    /// By worker; nothing where that is not known of all.
+    /// Stream positions by worker; `None` if any is unknown.
     pub positions: Option<Vec<Position>>,
     pub names: u64,
     pub in_use: bool,
@@ -101,7 +103,7 @@ pub(crate) struct EndState {
 }
 
 impl EndState {
-    /// Of two processes.
+    /// Merges the states of two processes.
     pub(crate) fn and(mut self, other: Self) -> Self {
         self.complete &= other.complete;
         self.abandoned |= other.abandoned;
@@ -120,21 +122,21 @@ impl EndState {
     }
 }
 
-/// Where the files of a run with several processes lie, as the first of them has it.
+/// The directories of a run with several processes, as determined by the first one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlaceOfAll {
-    /// By location: its path as messages give it, its directory, and the number of that.
+    /// By location: its path in messages, its directory, and the index of that directory.
     pub locations: Vec<(PathBuf, PathBuf, usize)>,
-    /// By directory, whose it is; none of a storage that touches no file system.
+    /// The owner of each directory; empty for a run without files.
     pub owners: Vec<FirstRank>,
-    /// By worker of all, how far a pool of an earlier run is; empty where there is none.
+    /// Stream positions of all workers in the pool of an earlier run; empty without one.
     pub positions: Vec<Position>,
 }
 
-/// Where the moments of a run count from, on this process's clock.
+/// The origin of a run's timestamps, on this process's clock.
 #[derive(Clone, Debug)]
 pub(crate) struct OneClock {
     pub origin: Origin,
-    /// How its clock is against that of the first process, where there are several.
+    /// Offset of this process's clock from that of the first process; `None` for a single process.
     pub own: Option<record::ranks::RankClock>,
 }

@@ -1,6 +1,6 @@
-//! What the processes of one run do together: they refuse it together, agree on its place and on
-//! one clock, meet at barriers, and leave the place when all have done so. A run of one process
-//! does nothing for it.
+//! Coordinates the processes of one run: they refuse it together, agree on its directories and on
+//! one clock, meet at barriers, and remove its files when all are done. With a single process,
+//! these methods return at once.
 
 use ::ranks::{CommunicationError, Ranks};
 use record::ranks::ClusterRecord;
@@ -27,43 +27,44 @@ impl From<CommunicationError> for Refused {
     }
 }
 
-/// The processes that perform a run together; nothing where it has one. Clones are the same.
+/// The processes that perform a run together; `None` for a single process. Clones share the
+/// connection.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Processes(pub(crate) Option<Ranks>);
 
 impl Processes {
-    /// Of the ranks that there are those that perform a run. Where the run asks for fewer, as a
-    /// step of a sweep does, the others wait.
+    /// Selects the ranks that perform a run. If the run uses fewer ranks than were launched, as a
+    /// load level of a sweep may, the other ranks wait.
     pub(crate) fn of(request: &RunSpec, ranks: Option<Ranks>) -> Result<Self, Refused> {
         refuse_more(request, ranks.as_ref())?;
         Ok(Self(ranks.map(|all| {
             let ranks = all.among(request.ranks);
-            // Whatever ended a run before this one is not to end this one.
+            // Detaches the handle of an earlier run, which must not stop this one.
             ranks.tie(|| None, || ());
             ranks.open();
             ranks
         })))
     }
 
-    /// Whether the run has one process.
+    /// Whether the run has a single process.
     pub(crate) fn is_alone(&self) -> bool {
         self.0.is_none()
     }
 
-    /// The number of this process, from 0.
+    /// Rank of this process, from 0.
     pub(crate) fn number(&self) -> u32 {
         self.0.as_ref().map_or(0, Ranks::rank)
     }
 
-    /// Whether this process performs the run, and does not only wait for others that do.
+    /// Whether this process performs the run. Otherwise it waits for the processes that do.
     pub(crate) fn performs(&self) -> bool {
         self.0.as_ref().is_none_or(Ranks::is_one)
     }
 
-    /// Waits until others have performed the run.
+    /// Waits until other ranks have performed the run, and returns its record.
     pub(crate) fn rest(&self) -> Result<Record, Refused> {
         let ranks = self.0.as_ref().ok_or_else(no_result)?;
-        // Whatever ended it, they tell what came of it.
+        // The ranks that performed it send its result even after an error.
         let _ = ranks.rest();
         ranks.close();
         Told::to_all(ranks, None)?
@@ -71,8 +72,8 @@ impl Processes {
             .into_record()
     }
 
-    /// Calls `stop` where another process stops the run, and tells the others where `stopping`
-    /// gives a reason: the number of a signal, or 0.
+    /// Calls `stop` if another process stops the run. If `stopping` returns a reason (the number of
+    /// a signal, or 0), the other processes are stopped.
     pub(crate) fn tie(
         &self,
         stopping: impl Fn() -> Option<u32> + Send + 'static,
@@ -83,12 +84,12 @@ impl Processes {
         }
     }
 
-    /// Why another process has stopped the run: the number of a signal, or 0.
+    /// The reason why another process stopped the run: the number of a signal, or 0.
     pub(crate) fn stop_reason(&self) -> Option<u32> {
         self.0.as_ref()?.stop_reason()
     }
 
-    /// The signal that any of them has caught, between two runs.
+    /// Between two runs: the signal that any process caught.
     pub(crate) fn signal_of_any(&self, own: Option<i32>) -> Result<Option<i32>, String> {
         let Some(ranks) = &self.0 else {
             return Ok(own);
@@ -97,7 +98,7 @@ impl Processes {
         met.map_err(|why| why.to_string())
     }
 
-    /// Why another process refuses the run; each tells whether it refuses it.
+    /// Exchanges refusals between processes. Returns that of another process, if any.
     fn refusal_of_others(&self, own: Option<&Refused>) -> Option<Refused> {
         let ranks = self.0.as_ref()?;
         let said = own.map(|why| (ranks.rank(), host(), why.to_string()));
@@ -107,7 +108,10 @@ impl Processes {
         }
     }
 
-    /// Has all processes refuse what one of them refuses: with what this one has made all the same.
+    /// Makes all processes refuse the run if one of them refuses it.
+    ///
+    /// # Errors
+    /// Returns the refusal, with this process's own result if only another process refuses.
     pub(crate) fn agree<T>(&self, own: Result<T, Refused>) -> Result<T, (Refused, Option<T>)> {
         let of_others = self.refusal_of_others(own.as_ref().err());
         match (own, of_others) {
@@ -117,17 +121,17 @@ impl Processes {
         }
     }
 
-    /// The run was refused: ends it, and tells those that wait.
+    /// Ends a refused run, and informs the waiting ranks.
     pub(crate) fn refuse(&self, why: &Refused) {
         if let Some(ranks) = &self.0 {
             ranks.close();
-            // Where a rank is lost, all know it.
+            // If a rank is lost, every rank detects it.
             let _ = Told::to_all(ranks, Some(Err(why)));
         }
     }
 
-    /// Finds that all were asked for the same, by the same program; gives what a manifest says of
-    /// those but the first, and the machine of that one.
+    /// Checks that all processes run the same program with the same options. Returns the manifest's
+    /// entries of all processes but the first, and the host name of the first.
     pub(crate) fn introduce(
         &self,
         request: &RunSpec,
@@ -139,21 +143,23 @@ impl Processes {
         }
     }
 
-    /// The first process tells the others where the run's files lie, or why they lie nowhere.
+    /// Sends the run's directories from the first process to the others, or the reason why they
+    /// cannot be used.
     pub(crate) fn tell_place(&self, place: impl FnOnce() -> Result<PlaceOfAll, String>) {
         if let Some(ranks) = &self.0 {
-            // Where a rank is lost, the next meeting says so, and the place is given back.
+            // If a rank is lost, the next exchange returns the error and the directories are
+            // released.
             let _ = ranks.broadcast(Some(place()));
         }
     }
 
-    /// Another process hears it.
+    /// Receives the run's directories from the first process.
     pub(crate) fn hear_place(&self) -> Result<Result<PlaceOfAll, String>, Refused> {
         let ranks = self.0.as_ref().ok_or_else(no_result)?;
         Ok(ranks.broadcast(None)?)
     }
 
-    /// Agrees on where the run's moments count from.
+    /// Agrees on the origin of the run's timestamps.
     pub(crate) fn agree_on_origin(&self, clock: &RunClock) -> Result<OneClock, Refused> {
         match &self.0 {
             Some(ranks) => records::one_clock(ranks, clock),
@@ -164,14 +170,14 @@ impl Processes {
         }
     }
 
-    /// Who this process is among the others, for a record that has its part only.
+    /// Describes this process as one part of the cluster, for a record that contains only its part.
     pub(crate) fn own_part(&self, head: &Record, clock: &OneClock) -> Option<ClusterRecord> {
         let own = clock.own.clone()?;
         Some(records::own_part(self.0.as_ref()?, head, own))
     }
 
-    /// The record of all before anything is done; `None` where the first of them takes no records.
-    /// Where a process is lost or stops, what follows finds it.
+    /// Merges the initial records of all processes. Returns `None` if the first process takes no
+    /// records. If a process is lost or stops, a later exchange reports it.
     pub(crate) fn join_heads(&self, head: &Record, takes_records: bool) -> Option<Box<Record>> {
         let (ranks, cluster) = self.0.as_ref().zip(head.cluster.clone())?;
         let is_taken = ranks.broadcast(Some(takes_records)).ok()?;
@@ -180,7 +186,7 @@ impl Processes {
         is_taken.then(join)?.ok().map(|all| Box::new(all.0))
     }
 
-    /// Begins a meeting at a barrier, and does not wait for the others.
+    /// Enters a barrier without waiting for the other processes.
     pub(crate) fn meet(&self, own: AtBarrier) -> Meeting {
         match &self.0 {
             Some(ranks) => Meeting::Ranks(ranks.begin(own, AtBarrier::and)),
@@ -188,29 +194,29 @@ impl Processes {
         }
     }
 
-    /// The end of the run begins: stops are not looked at any more.
+    /// Starts the end of the run: stop requests are no longer exchanged.
     pub(crate) fn close(&self) {
         if let Some(ranks) = &self.0 {
             ranks.close();
         }
     }
 
-    /// What must be known of the work of all before the place is left.
+    /// Merges the final states of all processes.
     pub(crate) fn end_state(&self, own: EndState) -> EndState {
         let Some(ranks) = &self.0 else {
             return own;
         };
         let lost = EndState {
             complete: false,
-            // A rank that is lost may be working yet.
+            // A lost rank may still be writing.
             abandoned: true,
             ..own.clone()
         };
         ranks.meet(own, EndState::and).unwrap_or(lost)
     }
 
-    /// Whether something of the run stays, which the first process tells; `None` where that is not
-    /// known.
+    /// Sends from the first process whether files of the run remain. Returns `None` if that is
+    /// unknown.
     pub(crate) fn tell_incomplete(&self, own: bool) -> Option<bool> {
         match &self.0 {
             Some(ranks) => ranks.broadcast(Some(own)).ok(),
@@ -218,7 +224,8 @@ impl Processes {
         }
     }
 
-    /// The record of all, and this process's own where that is another.
+    /// Merges the records of all processes. With several processes, also returns this process's own
+    /// record.
     pub(crate) fn join_records(
         &self,
         own: Record,
@@ -235,7 +242,7 @@ impl Processes {
     }
 }
 
-/// Refuses a run that asks for more ranks than there are.
+/// Refuses a run that uses more ranks than were launched.
 fn refuse_more(request: &RunSpec, ranks: Option<&Ranks>) -> Result<(), Refused> {
     let there = ranks.map_or(1, Ranks::launched);
     match request.ranks {
@@ -248,7 +255,7 @@ fn refuse_more(request: &RunSpec, ranks: Option<&Ranks>) -> Result<(), Refused> 
     }
 }
 
-/// What a process says that waited in vain.
+/// The error if the result of a run does not arrive.
 fn no_result() -> Refused {
     Refused::Ranks("rank 0 sent no result of the run".to_owned())
 }

@@ -1,4 +1,4 @@
-//! A run, as a handle: it is prepared, loads are applied to its pool, and it is finished.
+//! The handle of a run: prepare it, apply loads to its pool, finish it.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ use crate::teardown;
 use crate::timed_call::Waiter;
 use crate::workers::{self, Performed};
 
-/// Performs a run of one load, the one of its description, and removes what it made.
+/// Performs a run with the load of its spec and removes its files.
 ///
 /// # Errors
 /// As [`prepare`].
@@ -43,20 +43,20 @@ pub fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     Ok(run.finish())
 }
 
-/// A run whose pool is there, or that has ended before it was. It holds its place until it is
-/// finished, which gives its record, however it ended.
+/// A run whose pool is ready, or which ended before that. It owns its directories until it is
+/// finished. Finishing returns the record in any case.
 #[must_use = "what a run has made is removed when it is finished"]
 pub struct Run<'e>(Begun<'e>);
 
 enum Begun<'e> {
-    /// Nobody knows what became of its place; or other ranks have performed it while this one
-    /// waited.
+    /// The run ended while it claimed its directories, so their state is unknown; or this rank
+    /// waited while others performed the run.
     Nowhere(Box<Record>, Control),
     Going(Box<Going<'e>>),
 }
 
 struct Going<'e> {
-    /// The record before anything is done.
+    /// The initial record.
     head: Record,
     since: Arc<Since>,
     owned: Arc<RunDirectories>,
@@ -66,28 +66,26 @@ struct Going<'e> {
     now_ns: Box<dyn Fn() -> u64 + Send>,
 }
 
-/// What a run came to.
+/// The result of a run.
 #[derive(Debug)]
 pub struct Finished {
-    /// Its record, of all ranks.
+    /// The merged record of all ranks.
     pub record: Record,
-    /// What this rank did; nothing where the run has one process, or this rank waited while others
-    /// performed it.
+    /// This rank's own record; `None` with a single process, or if this rank only waited.
     pub own: Option<Box<Record>>,
 }
 
-/// Looks at everything, takes the place, and has the pool made, or found again.
+/// Performs the preflight checks, claims the directories, and creates or reuses the pool.
 ///
-/// Where the run asks for fewer ranks than there are, the first ones perform it. Any other waits
-/// here until they have, and has their record, or that they refused it.
+/// If the run uses fewer ranks than were launched, the first ranks perform it. Every other rank
+/// waits here for the result: the record or the refusal.
 ///
-/// `take_control` is called when everything is looked at and before anything is touched: from then
-/// on the run ends itself when it is told to, and cleans up. Before, nothing needs to be cleaned
-/// up, and it may be ended at once.
+/// `take_control` is called after the checks and before any change on the targets. From then on a
+/// stop request ends the run with a clean-up. Before that, the process may end at once.
 ///
 /// # Errors
-/// Where the run was refused: nothing was touched. A run that began always gives a record, however
-/// it ended.
+/// Returns an error if the run was refused: nothing was changed. A run that started always returns
+/// a record.
 pub fn prepare<'e, S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
     engine: &S,
@@ -104,7 +102,7 @@ pub fn prepare<'e, S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     )
 }
 
-/// [`prepare`] on any storage and clock.
+/// [`prepare`] on any I/O engine and clock.
 pub(crate) fn prepare_on<'e>(
     request: &RunSpec,
     engine: Arc<dyn Engine>,
@@ -187,8 +185,9 @@ fn begin<'e>(
     })))
 }
 
-/// Takes the place; inside why where nothing was answered. Where another process cannot, it is
-/// given back.
+/// Claims the directories. If another process cannot, they are released.
+///
+/// The inner error is the reason why a call on them did not return.
 fn take_place(
     request: &RunSpec,
     looked: &Looked,
@@ -208,8 +207,8 @@ fn take_place(
         })
 }
 
-/// Begins the acknowledgement log, where there is to be one, and starts the workers. Where another
-/// process cannot, the place is given back.
+/// Opens the acknowledgement log, if requested, and starts the workers. If another process cannot,
+/// the directories are released.
 fn start(
     request: &RunSpec,
     (engine, clock, origin): (&Arc<dyn Engine>, &RunClock, Origin),
@@ -239,7 +238,7 @@ fn start(
         })
 }
 
-/// Tells those who take records with which records the run begins.
+/// Sends the initial records to sinks that take records.
 fn tell_heads(head: &Record, since: &Arc<Since>, watch: &mut Watch, waiter: &mut Waiter<'_>) {
     if !waiter.events.takes_records() {
         return;
@@ -253,21 +252,23 @@ fn tell_heads(head: &Record, since: &Arc<Since>, watch: &mut Watch, waiter: &mut
 }
 
 impl<'e> Run<'e> {
-    /// Whether another load can be applied: not where the run has ended or is to, nor where its
-    /// pool has run dry.
+    /// Whether another load can be applied: the run has neither ended nor been stopped, and its
+    /// pool has not run empty.
     pub fn takes_loads(&self) -> bool {
         matches!(&self.0, Begun::Going(going) if going.supervisor.takes_loads())
     }
 
-    /// Has the workers perform transactions on the pool, so many a second of all of them (a rate
-    /// that [`workload::arrivals::check_rate`] allows) or in a closed loop, after the warm-up
-    /// and for the time that the run's description has. Gives what they came to, those of all
-    /// ranks together; nothing where they did not come to their end, or were not begun.
+    /// Performs transactions on the pool, with the warm-up and duration of the run spec.
+    /// `per_second` is the rate of all workers in an open loop, which must satisfy
+    /// [`workload::arrivals::check_rate`]; `None` is a closed loop.
+    ///
+    /// Returns the merged phase of all ranks; `None` if the transactions did not complete or did
+    /// not start.
     pub fn apply(&mut self, per_second: Option<f64>) -> Option<&PhaseRecord> {
         self.going()?.supervisor.apply(per_second)
     }
 
-    /// Applies the load that the run's description has.
+    /// Applies the load of the run spec.
     pub fn apply_own(&mut self) {
         let Some(Going {
             head, supervisor, ..
@@ -280,22 +281,22 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Tells those who watch of something.
+    /// Sends an event to the run's sink.
     pub fn tell(&mut self, event: Event) {
         if let Some(going) = self.going() {
             going.supervisor.tell(event);
         }
     }
 
-    /// Tells those who take records of the load that has come to its end, as a part of whatever it
-    /// was applied for.
+    /// Sends the completed load to sinks that take records. `as_part` makes the part of the record
+    /// from it.
     pub fn tell_load(&mut self, as_part: impl Fn(PhaseRecord) -> CompletedPart) {
         if let Some(going) = self.going() {
             going.supervisor.tell_load(as_part);
         }
     }
 
-    /// What may stop the run, and what follows it.
+    /// The handle that stops and watches the run.
     pub fn control(&self) -> Control {
         match &self.0 {
             Begun::Nowhere(_, control) => control.clone(),
@@ -303,14 +304,14 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Has the pool deleted, removes what the run made, or leaves the pool for a later one, and
-    /// gives the record. All transactions are phases of it, in the order in which their loads
-    /// were applied. Of several ranks all get the record of all.
+    /// Deletes the pool, or keeps it for a later run, removes the run's files and returns the
+    /// record. The record contains all transactions as phases, in the order of their loads. With
+    /// several ranks, each returns the merged record.
     pub fn finish(self) -> Record {
         self.finish_parts().record
     }
 
-    /// As [`finish`](Self::finish), with this rank's own part.
+    /// As [`finish`](Self::finish), and also returns this rank's own record.
     pub fn finish_parts(self) -> Finished {
         let Going {
             head,
@@ -338,11 +339,11 @@ impl<'e> Run<'e> {
         let hashes = performed.worker_hashes();
         let mut actual = performed.into_actual(request, clean_up);
         actual.stalled = waiter.stalled;
-        // Processes on one machine would measure one another.
+        // Only the first process measures: processes on one machine would disturb each other.
         if request.overhead && waiter.control.is_first() {
             actual.overhead = overhead::measure(&request.of_one_rank(), &actual, &waiter.control);
         }
-        // Nothing is asked of servers after this.
+        // No requests are sent to servers after this.
         actual.traffic = servers.map(|servers| servers.totals());
         let record = Record {
             during,

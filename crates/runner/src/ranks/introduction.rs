@@ -1,4 +1,5 @@
-//! Before anything is made ranks find that they were asked for the same, and name their machines.
+//! Before the run changes anything, ranks check that they have the same options and exchange their
+//! host names.
 
 use ::ranks::Ranks;
 use rundir::Life;
@@ -9,7 +10,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::error::Refused;
 
-/// The name of this machine.
+/// Host name of this machine.
 pub(super) fn host() -> String {
     rustix::system::uname()
         .nodename()
@@ -17,18 +18,18 @@ pub(super) fn host() -> String {
         .into_owned()
 }
 
-/// What a rank says of itself before anything is made.
+/// The data that each rank sends before the run changes anything.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Introduction {
     rank: u32,
     tool: String,
-    /// A hash of what was asked of it.
+    /// Hash of the run spec.
     asked: u64,
     seen: OtherRank,
 }
 
-/// Finds that all ranks were asked for the same, by the same program; gives what a manifest says of
-/// those but the first, and the machine of that one.
+/// Checks that all ranks run the same program with the same options. Returns the manifest's entries
+/// of all ranks but the first, and the host name of the first.
 pub(super) fn introduce(
     ranks: &Ranks,
     request: &RunSpec,

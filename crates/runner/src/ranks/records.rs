@@ -1,4 +1,4 @@
-//! The record of all ranks, and what each of them adds to it: its machine and its clock.
+//! Merges the records of all ranks. Each rank adds its host and its clock.
 
 use ::ranks::{ClockOffset, Ranks};
 use record::ranks::{ClusterRecord, HostRecord, RankClock, RankClockOffset, RankRecord};
@@ -10,7 +10,7 @@ use crate::clock::{Clock as _, RunClock};
 use crate::error::Refused;
 use crate::processes::OneClock;
 
-/// Agrees on the origin that the first rank has.
+/// Agrees on the origin of rank 0, converted to this rank's clock.
 pub(super) fn one_clock(ranks: &Ranks, clock: &RunClock) -> Result<OneClock, Refused> {
     let now = clock.clone();
     let offset = ranks.clock_offset(move || i64::try_from(now.now_ns()).unwrap_or(i64::MAX))?;
@@ -32,7 +32,7 @@ pub(super) fn one_clock(ranks: &Ranks, clock: &RunClock) -> Result<OneClock, Ref
     })
 }
 
-/// Who this rank is, for a record that has its part only.
+/// Describes this rank as one part of the cluster, for a record that contains only its part.
 pub(super) fn own_part(ranks: &Ranks, head: &Record, clock: RankClock) -> ClusterRecord {
     let workers = head.spec.workers_of(ranks.rank());
     let rank = RankRecord {
@@ -55,7 +55,8 @@ pub(super) fn own_part(ranks: &Ranks, head: &Record, clock: RankClock) -> Cluste
     ClusterRecord::of_one(ranks.count(), rank, host)
 }
 
-/// Those that are online: kernels allow many more than there are.
+/// The allowed processors that are online, because affinity masks often include processors that do
+/// not exist.
 fn allowed_processors() -> Fact<Vec<u32>> {
     let sources = Sources::default();
     system::processors::allowed_online(&sources).map(|numbers| {
@@ -74,8 +75,8 @@ fn recorded(offset: ClockOffset) -> RankClockOffset {
     }
 }
 
-/// The record of all ranks, which each of them gets, and this rank's own; that one twice, as of a
-/// run that has failed, where a rank is lost.
+/// Returns the merged record of all ranks, and this rank's own. If a rank is lost, both are this
+/// rank's own record, marked as failed.
 pub(super) fn join_records(
     ranks: &Ranks,
     mut own: Record,

@@ -1,4 +1,4 @@
-//! What rank 0 tells those ranks that did not perform a run.
+//! Sends the result of a run from rank 0 to the ranks that did not perform it.
 
 use ::ranks::{CommunicationError, Ranks};
 use record::{Record, Sent};
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::introduction::host;
 use crate::error::Refused;
 
-/// What came of a run that not all ranks performed, as rank 0 tells all of them: its record; or
-/// which rank refused it, on which host, and why.
+/// The result of a run that not all ranks performed: its record; or the rank that refused it, its
+/// host, and the reason.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Told(Result<Sent<Box<Record>>, (u32, String, String)>);
 
 impl Told {
-    /// Tells the ranks that did not perform a run what came of it, once it is closed; ranks that
-    /// did pass it. Does nothing where all performed it.
+    /// Sends the result from rank 0 to all launched ranks after the run is closed. Returns `None`
+    /// without sending if all ranks performed the run.
     pub(super) fn to_all(
         ranks: &Ranks,
         own: Option<Result<&Record, &Refused>>,
@@ -30,11 +30,10 @@ impl Told {
                 Err(refused) => Err((0, host(), refused.to_string())),
             })
         });
-        // No broadcast: rank 0 would leave before the others have closed the run.
+        // A broadcast would let rank 0 leave before the others have closed the run.
         ranks.all().meet(told, Option::or)
     }
 
-    /// Its record.
     pub(super) fn into_record(self) -> Result<Record, Refused> {
         let refused = |(rank, host, why)| Refused::OnRank { rank, host, why };
         self.0.map(|record| *record.0).map_err(refused)
