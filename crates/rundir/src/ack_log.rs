@@ -1,11 +1,10 @@
-//! The acknowledgement log: what a crash must not have undone. [`verify_log`](crate::verify_log())
-//! reads it.
+//! The acknowledgement log: operations that a crash must not undo.
+//! [`verify_log`](crate::verify_log()) reads it.
 //!
-//! What changes something is entered before it is issued and again when it is done. It is issued
-//! when its entry is on disk, and with it everything that was entered before. One thread writes and
-//! syncs for all workers, as much as has come together at a time. It is a thread of its own because
-//! workers have tables of open files of their own, in which the acknowledgement log is not open
-//! (see `Engine::open`).
+//! Each operation that changes something is logged before it is issued, and again when it is done.
+//! It is issued only when its entry and all earlier ones are on disk. One thread writes and syncs
+//! for all workers, in batches. It is a separate thread because workers have their own tables of
+//! open files, in which the acknowledgement log is not open (see `Engine::open`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -29,7 +28,7 @@ pub(crate) mod tree;
 
 pub use refusal::{AckLogRefused, check};
 
-/// Where acknowledged operations are logged.
+/// The acknowledgement log of a run.
 #[derive(Debug)]
 pub struct AckLog {
     shared: Arc<Shared>,
@@ -37,32 +36,32 @@ pub struct AckLog {
     writer: Option<JoinHandle<()>>,
 }
 
-/// An operation could not be entered in the acknowledgement log.
+/// An operation could not be logged.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NotLogged {
-    /// The acknowledgement log.
+    /// Path of the acknowledgement log.
     pub path: String,
-    /// What was being done to it.
+    /// The failed call: `write` or `sync`.
     pub step: &'static str,
-    /// What the system answered: its number, where it has one, and the text.
+    /// The error number, if the error has one.
     pub errno: Option<i32>,
-    /// The text.
+    /// The error text.
     pub message: String,
 }
 
-/// One worker's way to it.
+/// The handle by which one worker logs its operations.
 #[derive(Debug)]
 pub struct Log {
     shared: Arc<Shared>,
     worker: u32,
-    /// What the worker's names begin with in their location.
+    /// Prefix of the worker's names, relative to the location.
     prefix: Vec<u8>,
-    /// Operations that were entered.
+    /// Number of operations that this worker has logged.
     sequence: u64,
     text: Vec<u8>,
 }
 
-/// An operation that has begun, as its worker's log knows it.
+/// The sequence number of a logged operation; `None` if the operation changes nothing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Entered(Option<u64>);
 
@@ -71,9 +70,9 @@ struct Shared {
     path: PathBuf,
     workers: u32,
     state: Mutex<State>,
-    /// There is something for the writer.
+    /// Signals that there are lines to write.
     wanted: Condvar,
-    /// The writer has come further.
+    /// Signals that the writer has made progress.
     advanced: Condvar,
 }
 
@@ -81,23 +80,23 @@ struct Shared {
 struct State {
     /// Lines that are not written yet.
     lines: Vec<u8>,
-    /// The checksum of the last one.
+    /// The checksum of the last line.
     checksum: u64,
-    /// How many there were, how many of them are waited for, and how many are on disk.
+    /// Numbers of lines: logged, waited for, and on disk.
     entered: u64,
     wanted: u64,
     durable: u64,
-    /// Workers that have begun and not ended, and those that have ended.
+    /// Numbers of workers: active ones, and those that have ended.
     logs: u32,
     logs_ended: u32,
-    /// The run does not look at the acknowledgement log any more.
+    /// The run no longer uses the acknowledgement log.
     is_left: bool,
     failed: Option<NotLogged>,
 }
 
 impl AckLog {
-    /// Makes the acknowledgement log of a run whose files lie in these directories, and has its
-    /// beginning on disk. Nothing where none is asked for.
+    /// Creates the acknowledgement log of a run with these directories, and writes its header
+    /// durably. Returns `None` if the run spec requests no log.
     pub fn open(request: &RunSpec, directories: &[PathBuf]) -> Result<Option<Self>, AckLogRefused> {
         let Some(path) = &request.ack_log else {
             return Ok(None);
@@ -131,7 +130,7 @@ impl AckLog {
         }))
     }
 
-    /// A worker's way to it; every worker has one, and has it until it ends.
+    /// The handle of a worker, which the worker must hold until it ends.
     pub fn log(&self, worker: u32) -> Log {
         self.shared.lock().logs += 1;
         let prefix = self
@@ -147,9 +146,9 @@ impl AckLog {
         }
     }
 
-    /// The run is over, after it has removed so many files that its workers had left. Where this
-    /// cannot be written it stays open whether it has removed any, and nothing that is gone
-    /// counts as lost.
+    /// Logs that the run has ended, having removed `removed` files after its workers ended. If this
+    /// cannot be written, it remains open whether the run removed any, and no missing file counts
+    /// as lost.
     pub fn over(&self, removed: u64) {
         let mut text = Vec::new();
         entry::write_over(&mut text, removed);
@@ -164,16 +163,16 @@ impl Drop for AckLog {
         let all_ended = state.logs == 0;
         drop(state);
         self.shared.wanted.notify_one();
-        // Nobody waits for a worker that hangs in the kernel.
+        // Does not wait for a worker that hangs in the kernel.
         if let Some(writer) = self.writer.take().filter(|_| all_ended) {
-            // It ends without panicking; what it could not write is missing, and nothing wrong is
-            // said without it.
+            // The writer does not panic. Lines that it could not write are missing, which makes no
+            // other line wrong.
             let _ = writer.join();
         }
     }
 }
 
-/// Writes the header, and has it and the file's name on disk.
+/// Writes the header, and syncs it and the file's name to disk.
 fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Result<u64> {
     let header = Header {
         postmark_ack_log: entry::VERSION,
@@ -193,7 +192,7 @@ fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Res
     file.sync_all()?;
     if let Some(path) = &request.ack_log {
         match File::open(directory_of(path)).and_then(|directory| directory.sync_all()) {
-            // Some file systems do not let directories be synced.
+            // Some file systems do not support syncing directories.
             Err(error) if error.kind() == io::ErrorKind::InvalidInput => {}
             synced => synced?,
         }
@@ -208,8 +207,8 @@ fn escaped(path: &Path) -> String {
 }
 
 fn given_up(path: &Path, error: &io::Error) -> AckLogRefused {
-    // Ours, made a moment ago. Where it cannot be removed it is in the way of the next run, which
-    // says so.
+    // The file was created just now. If it cannot be removed, the next run refuses to start and
+    // reports it.
     let _ = fs::remove_file(path);
     cannot("begin", path, error)
 }
@@ -219,8 +218,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writer's life: writes and syncs what has come together, until nobody enters anything any
-    /// more.
+    /// The writer's loop: writes and syncs pending lines in batches, until the run and all workers
+    /// have ended.
     fn write_all(&self, file: &mut File) {
         let mut lines = Vec::new();
         let mut state = self.lock();
@@ -239,7 +238,7 @@ impl Shared {
             let written = file
                 .write_all(&lines)
                 .map_err(|error| self.failed("write", &error))
-                // Once only: the kernel may forget what it could not write.
+                // Not retried: after a failed sync the kernel may drop the unwritten data.
                 .and_then(|()| {
                     file.sync_data()
                         .map_err(|error| self.failed("sync", &error))
@@ -266,7 +265,7 @@ impl Shared {
         }
     }
 
-    /// Enters a line, where there is one, and waits until all that was entered is on disk.
+    /// Logs a line, if there is one, and waits until all lines up to it are on disk.
     fn commit(&self, text: Option<&[u8]>) -> Result<(), NotLogged> {
         let mut state = self.lock();
         if let Some(text) = text {
@@ -290,9 +289,9 @@ impl State {
 }
 
 impl Log {
-    /// An operation is about to be issued. What changes something is on disk when this comes back,
-    /// with all that was acknowledged before. What it gives is to be given back when the
-    /// operation is done.
+    /// Logs an operation that is about to be issued. If it changes something, its entry and all
+    /// earlier acknowledgements are on disk when this returns. The result must be passed to
+    /// [`acknowledges`](Self::acknowledges) when the operation is done.
     pub fn begins(
         &mut self,
         intent: &Intent,
@@ -308,8 +307,8 @@ impl Log {
         Ok(Entered(Some(self.sequence)))
     }
 
-    /// An operation is done. To be told before the file is free for others: the order of the lines
-    /// is the order of what was done to it.
+    /// Logs that an operation is done. Must be called before another operation may use the file, so
+    /// that the lines are in the order of the changes.
     pub fn acknowledges(&mut self, Entered(sequence): Entered) {
         if let Some(sequence) = sequence {
             entry::write_acknowledged(&mut self.text, (self.worker, sequence));
@@ -319,7 +318,7 @@ impl Log {
 }
 
 impl Drop for Log {
-    /// Has the last acknowledgement on disk; and of the last worker that all have ended.
+    /// Writes the last acknowledgement to disk. The last worker also logs that all have ended.
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.logs_ended += 1;
@@ -327,8 +326,8 @@ impl Drop for Log {
             state.enter(entry::ENDED);
         }
         drop(state);
-        // Where its last entry cannot be written, its last operation counts as not acknowledged,
-        // which is true.
+        // If the last entry cannot be written, the last operation counts as not acknowledged, which
+        // is correct.
         let _ = self.shared.commit(None);
         self.shared.lock().logs -= 1;
         self.shared.wanted.notify_one();

@@ -1,11 +1,11 @@
-//! What to do about an error of the system, in words.
+//! Advice about system errors, for messages.
 
-/// What the system answered, with advice.
+/// The error text with advice.
 pub(crate) fn told(errno: engine::Errno) -> String {
     format!("{errno}{}", for_errno(Some(errno.raw_os_error())))
 }
 
-/// Advice for an error number; empty where there is none to give.
+/// Advice for an error number; empty if there is none.
 pub fn for_errno(errno: Option<i32>) -> &'static str {
     use rustix::io::Errno;
     let Some(errno) = errno else {

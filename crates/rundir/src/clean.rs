@@ -1,4 +1,4 @@
-//! `clean`: removing what killed runs have left in a directory.
+//! `clean`: removes what killed runs left in a directory.
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -19,67 +19,66 @@ use crate::names::{self, own_directory_of};
 use crate::ownership::{EndStamps, Evidence};
 use crate::run_directory::RunDirectory;
 
-/// What became of one run's leavings.
+/// The result for one run that left files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cleaned {
-    /// They were removed, as far as said.
+    /// Its files were removed, except for those listed in `clean_up.left`.
     Removed {
-        /// Where they were.
+        /// The run's directory.
         directory: PathBuf,
-        /// What was removed and what was not.
         clean_up: CleanUp,
-        /// Other directories that the same run used, the first few of them.
+        /// Other directories of the run, up to a limit.
         others: Vec<String>,
-        /// How many more there are.
+        /// Number of further directories, not listed in `others`.
         others_more: u64,
     },
-    /// Manifests that killed runs had not written to their end were removed.
+    /// Incomplete manifests of killed runs were removed.
     Drafts {
-        /// Where they were.
+        /// The directory that contained them.
         directory: PathBuf,
-        /// Their names.
+        /// Their file names.
         names: Vec<String>,
     },
-    /// The run goes on: nothing was touched.
+    /// The run is active: nothing was touched.
     Active {
-        /// Where.
+        /// The run's directory.
         directory: PathBuf,
-        /// Its process, where the manifest says it.
+        /// The run's process ID, if its manifest could be read.
         process: Option<u32>,
     },
-    /// The run's process is gone, and another one cleans, or takes the run's kept pool: nothing was
-    /// touched.
+    /// The run's process has ended, and another process is cleaning up, or is taking the run's kept
+    /// pool: nothing was touched.
     InHands {
-        /// Where.
+        /// The run's directory.
         directory: PathBuf,
-        /// The run's process.
+        /// The run's process ID.
         process: u32,
     },
-    /// The pool was kept for a later run: nothing was touched. Given itself, it is removed.
+    /// The pool was kept for a later run: nothing was touched. `clean` removes a kept pool only if
+    /// its own directory is given.
     Kept {
-        /// Where.
+        /// The pool's directory.
         directory: PathBuf,
     },
-    /// Nothing was touched: the manifest is not one that this program believes, or cannot be looked
-    /// at.
+    /// Nothing was touched: the manifest is not trusted or cannot be read.
     Untouched {
-        /// Where.
+        /// The manifest's directory.
         directory: PathBuf,
-        /// Why, in a sentence.
+        /// The reason, as a sentence.
         why: String,
     },
 }
 
-/// The directory cannot be cleaned.
+/// The directory cannot be cleaned; contains the message.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct CleanError(String);
 
-/// Removes what killed runs have left in a directory of a namespace: in itself, and in directories
-/// that such runs made in it. A run's own directory can be given, too.
+/// Removes what killed runs left in a directory: in the directory itself, and in directories that
+/// such runs made in it. The path may also be a run's own directory.
 ///
 /// # Errors
-/// Where the directory cannot be read.
+/// Returns an error if the directory cannot be read.
 pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>, CleanError> {
     let error = |what, path: &Path, errno: Errno| {
         let advice = match advice::for_errno(Some(errno.raw_os_error())) {
@@ -92,13 +91,13 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
             path.display()
         ))
     };
-    // Without links: what is removed is removed by the name that it has.
+    // Resolves symbolic links, so that files are removed by their real names.
     let path = namespace
         .real_path(path)
         .map_err(|errno| error("find", path, errno))?;
     let opened = match namespace.open(&path) {
-        // A run that was there was allowed to use the process's own rights, and so was what it has
-        // left.
+        // A run there was allowed to use the process's own rights, and so is the removal of its
+        // files.
         Err(Errno::PERM) => Arc::clone(namespace).with_own_rights().open(&path),
         opened => opened,
     };
@@ -108,7 +107,7 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
     let mut cleaned = Vec::new();
     let mut abandoned = Vec::new();
     for name in names {
-        // Files, links and other people's directories of such a name are passed by.
+        // Skips files and links with such a name.
         let own = path.join(OsStr::from_bytes(&name));
         let inner = match directory.open(&name) {
             Ok(inner) => inner,
@@ -141,8 +140,8 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
     Ok(cleaned)
 }
 
-/// Removes what several runs have left, the last one first: it gives the directory back its times
-/// as the one before had left them, and so on.
+/// Removes the files of several runs, the last run first: each removal restores the directory's
+/// times as the run before had left them.
 fn remove_all(mut abandoned: Vec<Abandoned>) -> impl Iterator<Item = Cleaned> {
     abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
     abandoned.into_iter().map(|one| {
@@ -158,18 +157,18 @@ fn told(what: &str, errno: Errno) -> String {
     format!("{what}: {}", advice::told(errno))
 }
 
-/// What a look into a directory has found.
+/// What was found in a directory.
 enum Looked {
-    /// No manifest; or one that was not whole, so that nothing can have been made after it. It was
-    /// removed.
+    /// No manifest; or an incomplete one, which was removed because nothing can have been made
+    /// after it.
     Unmarked(Option<Cleaned>),
-    /// Something that is left alone.
+    /// Something that is not removed.
     Left(Cleaned),
-    /// What a killed run has left.
+    /// The directory of a killed run.
     Abandoned(Box<Abandoned>),
 }
 
-/// A directory of a killed run.
+/// A directory of a killed run, with its manifest and the lock on it.
 pub(crate) struct Abandoned {
     pub(crate) namespace: Arc<dyn Namespace>,
     pub(crate) path: PathBuf,
@@ -184,13 +183,14 @@ fn look(
     directory: Arc<dyn Directory>,
     cleaned: &mut Vec<Cleaned>,
 ) -> Looked {
-    // What a run has made with the rights of the process's own user is removed with them.
+    // Files that a run made with the rights of the process's own user are removed with those
+    // rights.
     let is_own = |facts: Facts| facts.kind == EntryKind::File && facts.owner == namespace.user();
     let own = directory.with_own_rights();
     let own = own.filter(|_| directory.facts_of(names::NAME.as_bytes()).is_ok_and(is_own));
     let directory = own.unwrap_or(directory);
     let left = |directory, why| Looked::Left(Cleaned::Untouched { directory, why });
-    // A draft that cannot be removed does no harm; its name is on no list of a run.
+    // A draft that cannot be removed does no harm, because no run uses its name for a file.
     if let Some(names) = found_manifest::remove_drafts(&**namespace, &*directory)
         .ok()
         .filter(|names| !names.is_empty())
@@ -235,7 +235,7 @@ fn look(
 }
 
 impl Abandoned {
-    /// The directory of the run, as one that this process has taken.
+    /// Converts it into a run directory, as if this process had taken it.
     pub(crate) fn into_run_directory(self) -> Result<RunDirectory, Errno> {
         let users = match self.manifest.kind {
             Kind::Location => Arc::clone(&self.directory),
@@ -245,7 +245,7 @@ impl Abandoned {
         RunDirectory::new(landmark, users, *self.manifest, self.lock)
     }
 
-    /// Removes what the run has left there.
+    /// Removes the files of the run in this directory.
     pub(crate) fn remove(self) -> Result<Cleaned, Errno> {
         let (others, others_more) = (self.manifest.others.clone(), self.manifest.others_more);
         let evidence = self.evidence();
@@ -265,7 +265,7 @@ impl Abandoned {
         })
     }
 
-    /// What is known of the run's files.
+    /// Evidence about the run's files, from the kept pool or the signs of life.
     fn evidence(&self) -> Evidence {
         let none = Evidence {
             numbers_made: u64::MAX,
@@ -282,7 +282,8 @@ impl Abandoned {
         let mut last_ns = Some(i64::MIN);
         for (first_worker, life) in self.lives() {
             let Some(signs) = life.as_deref().and_then(heartbeat::read) else {
-                // Of a rank of another machine nobody here knows when it ended.
+                // The signs of life of a rank on another host are not readable here, so its end is
+                // not available.
                 last_ns = None;
                 continue;
             };
@@ -297,8 +298,7 @@ impl Abandoned {
         evidence
     }
 
-    /// Where the run's processes have shown signs of life, each with the number of its first
-    /// worker.
+    /// The names of the signs of life of all ranks, each with the number of its first worker.
     fn lives(&self) -> Vec<(u32, Option<String>)> {
         let others = self.manifest.ranks.iter();
         let others = others.map(|rank| (rank.first_worker, rank.life.clone()));
@@ -309,23 +309,25 @@ impl Abandoned {
     }
 }
 
-/// A run that was killed between making its directory and marking it leaves the directory empty.
+/// Removes the empty directory of a run that was killed after making it and before writing its
+/// manifest.
 fn remove_unmarked(
     namespace: &dyn Namespace,
     parent: &dyn Directory,
     name: &[u8],
     path: PathBuf,
 ) -> Option<Cleaned> {
-    /// A run makes its directory so many seconds after it has begun, at most.
+    /// A run makes its directory at most this many seconds after it has begun.
     const MADE_WITHIN_S: i64 = 60;
     let (began, process) = own_directory_of(name)?;
     let facts = parent.facts_of(name).ok()?;
     let of_that_time = began.saturating_sub(1)..began.saturating_add(MADE_WITHIN_S);
-    // Of what is not known the name, with that moment and the process in it, has to be enough.
+    // If the time is not available, the name is sufficient, since it contains that time and the
+    // process ID.
     let is_of_that_time = facts
         .born_or_changed()
         .is_none_or(|(second, _)| of_that_time.contains(&second));
-    // One that was made a moment ago is going to be marked.
+    // A directory of a live process is about to get its manifest.
     let user = parent
         .acts_as()
         .map(|acting| acting.user)
@@ -333,7 +335,7 @@ fn remove_unmarked(
     if !is_of_that_time || namespace.is_alive(process) || facts.owner != user {
         return None;
     }
-    // Removes it only where it is empty: what has files and no manifest is somebody's.
+    // Removes it only if it is empty: a directory with files and no manifest may be a user's.
     match manifest::gone(parent.remove(name, &facts)) {
         Ok(()) => {}
         Err(Errno::NOTEMPTY) => return None,
@@ -347,7 +349,7 @@ fn remove_unmarked(
     Some(removed(path, 1))
 }
 
-/// A run was killed before it had made a file, and left nothing but so many directories.
+/// The result for a run that was killed before it made a file, and left only directories.
 fn removed(directory: PathBuf, directories: u64) -> Cleaned {
     Cleaned::Removed {
         directory,

@@ -1,5 +1,5 @@
-//! What a directory of the user's was like before a run, so that afterwards it can be made like
-//! that again, its times included.
+//! A snapshot of the user's directory before a run, so that the run can restore its times
+//! afterwards.
 
 use engine::Errno;
 use engine::namespace::{Directory, Facts, Stamp};
@@ -8,25 +8,24 @@ use xxhash_rust::xxh3::xxh3_64;
 
 use crate::names;
 
-/// See the module's text.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Before {
-    /// How many names it had.
+    /// Number of names, without manifests and drafts.
     names: u64,
-    /// The sum of XXH3 hashes of each name with the number and the birth of what it stands for:
-    /// the same things under the same names in any order give the same sum.
+    /// Sum of the XXH3 hashes of each name with the inode and creation time of its file: the same
+    /// files under the same names give the same sum in any order.
     names_sum: u64,
-    /// When it was last read and changed.
+    /// Access and modification times.
     accessed: Option<Stamp>,
     modified: Option<Stamp>,
 }
 
-/// Of a directory with more names only the numbers are looked at that come with the names: a look
-/// at each thing would read all of them from the disk.
+/// In a directory with more names, creation times of the other files are not included, because
+/// reading them would read each inode from the disk.
 const LOOKED_AT_MAX: u64 = 10_000;
 
 impl Before {
-    /// What a directory is like, with a look at every name in it.
+    /// Takes a snapshot of a directory; `seen` is called for each name.
     pub(crate) fn read(
         directory: &dyn Directory,
         mut seen: impl FnMut(&[u8]),
@@ -64,8 +63,8 @@ impl Before {
         Ok(before)
     }
 
-    /// Gives a directory the times that it had, where it has the same things under the same names
-    /// again. Otherwise somebody else has changed it too, and its times are true.
+    /// Restores the times of a directory if it contains the same files under the same names as
+    /// before. Otherwise another process has changed it, and its present times are correct.
     pub(crate) fn restore(&self, directory: &dyn Directory) -> Result<(), Errno> {
         let now = Self::read(directory, |_| ())?;
         if (now.names, now.names_sum) != (self.names, self.names_sum) {

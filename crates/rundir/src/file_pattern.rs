@@ -1,32 +1,31 @@
-//! What the files of a run have in common, by which they are recognised.
+//! Properties shared by all files of a run, by which they are recognised.
 
 use serde::{Deserialize, Serialize};
 use workload::contents::ContentSpec;
 
-/// Bytes of a file that are looked at: more would tell no more.
+/// Bytes read from the beginning of a file; more would not distinguish it better.
 pub const BEGINS_BYTES: usize = 64;
 
-/// The bits of a mode by which directories are compared: the others may come from the directory
-/// above.
+/// Permission bits by which directories are compared; the other bits may be inherited from the
+/// parent directory.
 pub(crate) const PERMISSIONS: u32 = 0o777;
 
-/// What a run's files have in common, whatever is done to them.
+/// Properties that all files of a run share, whichever operations are performed on them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Makes {
-    /// Their permissions: any of these.
+    /// Possible modes of the files.
     pub modes: Vec<u32>,
-    /// The permissions of its directories.
+    /// Possible permissions of the directories.
     pub directory_modes: Vec<u32>,
-    /// None is larger.
+    /// No file is larger.
     pub size_max_bytes: u64,
-    /// None that was written to its end is smaller.
+    /// No completely written file is smaller.
     pub size_min_bytes: u64,
-    /// What they begin with.
     pub begins: Begins,
 }
 
 impl Makes {
-    /// Another workload goes on with the same files: what it makes is the run's, too.
+    /// Adds the properties of another workload that continues with the same files.
     pub(crate) fn add(&mut self, other: &Self) {
         for (own, others) in [
             (&mut self.modes, &other.modes),
@@ -44,22 +43,21 @@ impl Makes {
     }
 }
 
-/// What files begin with.
+/// The beginning of a file's contents.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begins {
-    /// The original's work: what is written begins with the worker's text, each time.
+    /// Classic run: each write starts with the beginning of the worker's text.
     Texts {
-        /// By worker; one for all where they are alike.
+        /// One text per worker, or one for all.
         texts: Vec<String>,
-        /// The first piece has so many bytes at least.
+        /// Minimum size of the first write.
         size_low_bytes: u64,
     },
-    /// With contents that tell whose they are.
+    /// Mix: contents that identify the worker's pool.
     Contents {
-        /// What they are like.
         spec: ContentSpec,
-        /// The workload's.
+        /// The workload's seed.
         seed: u64,
     },
 }

@@ -1,4 +1,4 @@
-//! The manifest that a directory has: whether it is trusted, and whether its run goes on.
+//! Finds the manifest of a directory, and determines whether it is trusted and its run active.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,29 +9,29 @@ use crate::dir_snapshot::Before;
 use crate::manifest::{BYTES_MAX, Manifest, WRITABLE_BY_OTHERS, inode, remove_by_name};
 use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number};
 
-/// What the text of every manifest begins with, also of one that was not written to its end.
+/// First bytes of every manifest, also of a partly written one.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
 
-/// Files that the run makes beside a manifest that has only its name are not older than this.
+/// An incomplete manifest younger than this may be one that a run is just writing.
 const CLAIM_LIVES: Duration = Duration::from_secs(2);
-/// A manifest that is there.
+/// A manifest found in a directory.
 #[derive(Debug)]
 pub(crate) enum FoundManifest {
-    /// Whole and ours, and its lock is ours now.
+    /// Complete, made by this user, and locked by this process now.
     Abandoned(Box<Manifest>, Box<dyn Mark>),
-    /// Its run goes on.
+    /// Its run is active.
     Active(Option<Box<Manifest>>),
-    /// Its run's process, which this is, is gone, and another one has the lock: it cleans, or takes
-    /// a pool that was kept.
+    /// Its run's process (the ID is given) has ended, and another process has the lock: it is
+    /// cleaning up, or is taking a kept pool.
     InHands(u32),
-    /// Ours, and not whole: its run was killed before it had made anything.
+    /// Made by this user, but incomplete: its run was killed before it made a file.
     Unfinished(Box<dyn Mark>),
-    /// Not one that is believed, and why.
+    /// Not trusted, and why.
     Foreign(String),
 }
 
 impl Manifest {
-    /// The manifest of a directory, if it has one.
+    /// Finds and locks the manifest of a directory; `None` if the directory contains none.
     pub(crate) fn find(
         namespace: &dyn Namespace,
         directory: &dyn Directory,
@@ -72,12 +72,12 @@ impl Manifest {
         Ok(Some(FoundManifest::Abandoned(manifest, mark)))
     }
 
-    /// A manifest that was not written to its end. A name that was claimed a moment ago may be a
-    /// run's that is about to begin; and a run that was killed at this point has made nothing
-    /// yet.
+    /// Decides about an incomplete manifest. If it is young, a run may be about to begin. Otherwise
+    /// its run was killed at this point and has made nothing yet.
     fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<FoundManifest, Errno> {
         let changed = mark.facts()?.changed;
-        // Read after that: a mark that changes meanwhile is not younger than now.
+        // The clock is read after the file's time: a mark that changes in between is not younger
+        // than now.
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now_s = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         let lives = 0..CLAIM_LIVES.as_secs() as i64;
@@ -101,7 +101,7 @@ impl Manifest {
 
 type LockedMark = (Box<dyn Mark>, Lock);
 
-/// The mark of a directory with its lock, or why it is not trusted.
+/// The locked mark of a directory, or the reason why it is not trusted.
 fn lock_mark(
     namespace: &dyn Namespace,
     directory: &dyn Directory,
@@ -119,22 +119,22 @@ fn lock_mark(
         }
         let lock = mark.lock()?;
         tries_left -= 1;
-        // Else another one was put in its place meanwhile. Some file systems number their files
-        // anew all the time.
+        // Otherwise another mark replaced it in the meantime. The number of tries is limited
+        // because some file systems keep renumbering their files.
         if tries_left == 0 || mark.is_named()? {
             return Ok(Ok(Some((mark, lock))));
         }
     }
 }
 
-/// What a manifest is whose run goes on, or that another process uses.
+/// The result for a manifest whose run is active, or that another process uses; `None` otherwise.
 fn active(
     namespace: &dyn Namespace,
     lock: Lock,
     manifest: Option<&Manifest>,
 ) -> Option<FoundManifest> {
     let is_active = match lock {
-        // The first rank has the lock, and others may be working yet.
+        // The first rank has released the lock, but other ranks may still be working.
         Lock::Ours => {
             let mut ranks = manifest.iter().flat_map(|manifest| &manifest.ranks);
             ranks.any(|rank| rank.seems_alive(namespace))
@@ -150,8 +150,8 @@ fn active(
     })
 }
 
-/// Whether a file in a directory is one that this user has made there, as far as the namespace
-/// knows; and if not, why.
+/// Checks that this user made a file in this directory, as far as the namespace can show; otherwise
+/// returns the reason for the doubt.
 fn is_made_by_us(
     namespace: &dyn Namespace,
     directory: &dyn Directory,
@@ -160,20 +160,21 @@ fn is_made_by_us(
     if facts.kind != EntryKind::File {
         return Err("it is not a regular file".to_owned());
     }
-    // A server that makes names and removes none leaves the draft beside the manifest.
+    // A server that creates hard links but does not remove names leaves the draft beside the
+    // manifest.
     if facts
         .names
         .is_some_and(|names| names > 1 && names > marks_of(directory, facts))
     {
         return Err("it has other hard links and was created elsewhere".to_owned());
     }
-    // Where files have no owners everybody who may write there is trusted.
+    // If files have no owners, every user who may write in the directory is trusted.
     let (Some(process), Some(owner), Some(mode)) = (namespace.user(), facts.owner, facts.mode)
     else {
         return Ok(());
     };
     let me = directory.acts_as().map_or(process, |acting| acting.user);
-    // What the process's user has made with its own rights is no less its own.
+    // Files made with the process's own rights also count as made by this user.
     let is_ours = owner == me || owner == process;
     if is_ours && mode & WRITABLE_BY_OTHERS == 0 || given_here(directory) == Some((owner, mode)) {
         return Ok(());
@@ -188,7 +189,7 @@ fn is_made_by_us(
     })
 }
 
-/// How many marks of a directory are names of one file.
+/// Number of manifests and drafts in a directory that are hard links of the same file.
 fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
     let is_same = |mark: &Vec<u8>| {
         let found = directory.facts_of(mark);
@@ -198,8 +199,9 @@ fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
     marks.iter().filter(|mark| is_same(mark)).count() as u64
 }
 
-/// The owner and the mode that a manifest gets that this process makes in a directory, where its
-/// file system may give other ones than were asked for. The directory's times stay as they are.
+/// Owner and mode of a manifest that this process creates in the directory, determined by creating
+/// one. `None` if the file system assigns no owners or modes of its own. Preserves the directory's
+/// times.
 fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
     if !directory.gives_its_own() {
         return None;
@@ -210,8 +212,8 @@ fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
     let mode = mark.facts().ok().and_then(|facts| facts.mode);
     mark.restrict(mode.unwrap_or_default() & !WRITABLE_BY_OTHERS);
     let probed = mark.facts().ok();
-    // By its name alone, which is this process's own: some file systems number their files anew all
-    // the time.
+    // Removed by name only, which contains this process's ID, because some file systems keep
+    // renumbering their files.
     let removed = match &probed {
         Some(facts) => {
             let identity = None;
@@ -221,19 +223,19 @@ fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
         None => remove_by_name(directory, &draft),
     };
     removed.ok()?;
-    // Where that is somebody else's right the times are true.
+    // If this process may not set the times, the directory keeps its new ones.
     let _ = before.restore(directory);
     let probed = probed?;
     probed.owner.zip(probed.mode)
 }
 
-/// Whether a text may be the first part of a manifest's.
+/// Whether `text` may be the beginning of a manifest.
 fn is_cut_short(text: &[u8]) -> bool {
     let length = text.len().min(TEXT_BEGINS.len());
     text[..length] == TEXT_BEGINS[..length]
 }
 
-/// Removes the drafts of runs that were killed before they had made anything. Gives their names.
+/// Removes drafts of killed runs and returns their names.
 pub(crate) fn remove_drafts(
     namespace: &dyn Namespace,
     directory: &dyn Directory,
@@ -246,7 +248,7 @@ pub(crate) fn remove_drafts(
         .into_iter()
         .filter_map(|draft| String::from_utf8(draft).ok())
     {
-        // What cannot be opened, is locked or has other contents belongs to somebody else.
+        // Other drafts cannot be opened, are locked, or have other contents: they are not ours.
         if is_abandoned_draft(namespace, directory, &draft)
             && remove_by_name(directory, &draft).is_ok()
         {

@@ -1,10 +1,10 @@
-//! Signs of life: what a run is doing, in memory that outlives it. Whoever cleans up behind a run
-//! that was killed reads when it last was alive and which files it was just writing: without that
-//! an empty file of the run's could not be told from one that somebody made later.
+//! Signs of life: what a run is doing, in memory that outlives the process. After a run was killed,
+//! `clean` reads from them when the run was last alive and which files it was writing. Without
+//! them, an empty file of the run could not be distinguished from one that a user made later.
 //!
-//! They lie in a file in `/dev/shm`, of the run's user and for nobody else, so that nothing is
-//! written to the target. They are lost when the machine restarts; then what needs them stays, and
-//! is named.
+//! The signs of life are in a file in `/dev/shm` that only the run's user can access, so nothing is
+//! written to the target. They are lost when the machine restarts; files that cannot be attributed
+//! without them are then not removed, but listed.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,50 +21,51 @@ use crate::worker_status::{PartlyWritten, Slot};
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
-/// Of this layout.
+/// Identifies this layout.
 const MAGIC: u64 = 0x706f_7374_6d61_726b;
-/// Words of the first line; the others are the workers' (`crate::worker_status::Slot`).
+/// Index of a word in the first line; the other lines belong to workers
+/// (`crate::worker_status::Slot`).
 const WORD_MAGIC: usize = 0;
-/// How often the clocks were read.
+/// Number of times that the clocks were read.
 const WORD_TICKS: usize = 1;
-/// The run's clock and the wall clock, as last read, in nanoseconds; the reading before has the
-/// other pair, so that a kill between two stores leaves one whole.
+/// The run's clock and the wall clock, as last read, in nanoseconds. Readings alternate between the
+/// two pairs, so that a kill between two stores leaves the earlier pair intact.
 const WORD_PAIRS: [[usize; 2]; 2] = [[2, 3], [4, 5]];
-/// The wall clock when the run began, and the earliest that it showed since.
+/// The wall clock when the run began, and its lowest value since then.
 const WORD_BEGAN: usize = 6;
 const WORD_EARLIEST: usize = 7;
-/// The directories in which the run has a manifest: the signs are needed until the last one is
-/// cleaned.
+/// Number of directories that contain a manifest of the run: the signs of life are needed until the
+/// last one is cleaned.
 const WORD_DIRECTORIES: usize = 8;
-/// The latest that the wall clock showed: files that were made before it was set back have later
-/// stamps than its last.
+/// The highest value of the wall clock: files made before the clock was set back have later times
+/// than its last value.
 const WORD_LATEST: usize = 9;
-/// How many of the lines behind it are a worker's: one for each operation in flight.
+/// Number of lines per worker: one for each operation in flight.
 const WORD_DEPTH: usize = 10;
-/// More lines than any run has.
+/// Larger than the signs of life of any run.
 const BYTES_MAX: u64 = 1 << 26;
-/// Where operations have no stamps, the run may have gone on for so long since its clocks were
+/// If operations are not timed, the run may have continued for this long after its clocks were last
 /// read.
 const TICK_LATE_NS: i64 = 1_000_000_000;
-/// The signs of a run that goes on.
+/// The signs of life of an active run.
 #[derive(Clone, Debug)]
 pub struct Life {
     lines: Arc<Lines>,
-    /// Of each worker.
+    /// Lines per worker.
     depth: usize,
-    /// The name of the file, where there is one.
+    /// File name in `/dev/shm`; `None` if the signs of life are in private memory.
     name: Option<String>,
 }
 
-/// What a run has left of them.
+/// The signs of life that a run left.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastSigns {
-    /// By how much the wall clock was set back while the run went on.
+    /// By how much the wall clock was set back during the run.
     pub set_back_ns: i64,
-    /// When the last operation was completed, or the latest that the wall clock showed, in
-    /// nanoseconds of the epoch.
+    /// When the last operation was completed, or the highest value of the wall clock if that is
+    /// later; in nanoseconds since the epoch.
     pub last_ns: i64,
-    /// Names that operations were writing that were under way, or had failed.
+    /// Names that were being written by operations in flight or by failed ones.
     pub partly_written: PartlyWritten,
 }
 
@@ -76,8 +77,8 @@ fn wall_ns() -> i64 {
 }
 
 impl Life {
-    /// Of a run with so many workers that have so many operations in flight each, at this moment of
-    /// its clock. Where the system has no memory for them the run goes without.
+    /// Creates the signs of life of a run; `depth` is the number of operations in flight of each
+    /// worker, `now_ns` the run's clock. If shared memory is not available, private memory is used.
     pub fn begin(workers: u32, depth: usize, began_unix_ns: u64, now_ns: u64) -> Self {
         let count = 1 + workers as usize * depth;
         let name = format!(
@@ -103,7 +104,7 @@ impl Life {
         life
     }
 
-    /// Of a run that touches no file system.
+    /// Signs of life in private memory, for a run that touches no file system.
     pub fn private(workers: u32, depth: usize) -> Self {
         Self {
             lines: Lines::private(1 + workers as usize * depth),
@@ -112,17 +113,17 @@ impl Life {
         }
     }
 
-    /// The run has a manifest in so many directories.
+    /// Records in how many directories the run has a manifest.
     pub(crate) fn lies_in(&self, directories: usize) {
         self.lines[0].0[WORD_DIRECTORIES].store(directories as u64, Ordering::Relaxed);
     }
 
-    /// By what manifests call it.
+    /// The file name, as manifests record it.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// What each worker says of itself: by worker, of each of its operations in flight.
+    /// The slots of each worker, one for each of its operations in flight.
     pub fn slots(&self) -> Vec<Vec<Arc<Slot>>> {
         let lines: Vec<_> = (1..self.lines.len())
             .map(|index| Arc::new(Slot::new(self.lines.line(index))))
@@ -130,7 +131,7 @@ impl Life {
         lines.chunks(self.depth).map(<[_]>::to_vec).collect()
     }
 
-    /// The run is alive, at this moment of its clock.
+    /// Records that the run is alive at `now_ns` of its clock.
     pub fn tick(&self, now_ns: u64) {
         let first = &self.lines[0].0;
         let wall = wall_ns() as u64;
@@ -143,7 +144,7 @@ impl Life {
         first[WORD_TICKS].store(ticks, Ordering::Release);
     }
 
-    /// The run removes what it made, apart from operations.
+    /// Records that the run is still removing files, which are not operations.
     pub(crate) fn removes(&self) {
         self.lines[0].0[WORD_LATEST].fetch_max(wall_ns() as u64, Ordering::Relaxed);
     }
@@ -158,12 +159,12 @@ impl Life {
         )
     }
 
-    /// No file of the run has a later stamp than this.
+    /// Upper bound for the times of the run's files, in nanoseconds since the epoch.
     pub fn latest_ns(&self) -> i64 {
         (self.lines[0].0[WORD_LATEST].load(Ordering::Relaxed) as i64).max(wall_ns())
     }
 
-    /// The run has ended and left nothing: nobody needs its signs.
+    /// Removes the signs of life of a run that has ended and left nothing on the target.
     pub fn end(&self) {
         if let Some(name) = &self.name {
             remove(name);
@@ -175,7 +176,7 @@ fn path(name: &str) -> PathBuf {
     PathBuf::from(DIRECTORY).join(name)
 }
 
-/// The words in the bytes of a line.
+/// Splits the bytes of a line into words.
 fn line(bytes: &[u8]) -> [u64; LINE_WORDS] {
     std::array::from_fn(|word| {
         let mut value = [0; 8];
@@ -188,7 +189,7 @@ fn set_back_ns(first: &[u64; LINE_WORDS]) -> i64 {
     i64::try_from(first[WORD_BEGAN].saturating_sub(first[WORD_EARLIEST])).unwrap_or(0)
 }
 
-/// Whether a manifest may call signs of life so.
+/// Whether a manifest may refer to signs of life by this name.
 fn is_name(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|rest| {
         rest.split('-').count() == 3
@@ -198,8 +199,8 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// The file of a name that has the form of ours, where this user made it for nobody else. On the
-/// target the manifest's owner may be another, where all files get one.
+/// Opens a file whose name has the expected form, if it belongs to this user and no other user can
+/// access it. The manifest's owner does not matter: some targets assign one owner to all files.
 fn open(name: &str, how: OFlags) -> Option<File> {
     if !is_name(name) {
         return None;
@@ -213,8 +214,7 @@ fn open(name: &str, how: OFlags) -> Option<File> {
     (is_file && is_owners && facts.st_size as u64 <= BYTES_MAX).then_some(file)
 }
 
-/// What a run that is over has left under a name; nothing where there is nothing, or nothing of
-/// this user's.
+/// Reads the signs of life of a run that has ended; `None` if they do not exist or are not trusted.
 pub(crate) fn read(name: &str) -> Option<LastSigns> {
     let mut file = open(name, OFlags::RDONLY)?;
     let mut bytes = Vec::new();
@@ -230,7 +230,7 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
         None | Some(0) => TICK_LATE_NS,
         Some(stamp) => i64::try_from(stamp.saturating_sub(run_ns)).unwrap_or(0),
     };
-    // Nobody else writes here, but a file may be cut.
+    // No other process writes here, but the file may have been truncated.
     let depth = usize::try_from(first[WORD_DEPTH])
         .unwrap_or(usize::MAX)
         .max(1);
@@ -249,14 +249,15 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
     })
 }
 
-/// One more of the directories of a run was cleaned: after the last one its signs go.
+/// Records that one more directory of the run was cleaned; removes the signs of life after the last
+/// one.
 pub(crate) fn cleaned(name: &str) {
     let Some(file) = open(name, OFlags::RDWR) else {
         return;
     };
     let at = 8 * WORD_DIRECTORIES as u64;
     let mut word = [0; 8];
-    // They go with the machine's next start at the latest.
+    // Errors are ignored: the file disappears at the machine's next restart at the latest.
     if let Ok(8) = rustix::io::pread(&file, &mut word, at) {
         let left = u64::from_ne_bytes(word).saturating_sub(1);
         if left > 0 {
@@ -281,7 +282,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn signs_are_read_again() {
+    fn signs_of_life_are_read_back() {
         let life = Life::begin(2, 2, 17, 1_000);
         let name = life.name().unwrap().to_owned();
         let before = wall_ns();
@@ -314,14 +315,14 @@ mod tests {
         ];
         assert_eq!(signs.partly_written, expected.into());
         let all_may_write = std::fs::Permissions::from_mode(0o666);
-        let nobody_else = std::fs::metadata(path(&name)).unwrap().permissions();
+        let private = std::fs::metadata(path(&name)).unwrap().permissions();
         std::fs::set_permissions(path(&name), all_may_write).unwrap();
         assert_eq!(
             read(&name),
             None,
             "what others may have written is not believed"
         );
-        std::fs::set_permissions(path(&name), nobody_else).unwrap();
+        std::fs::set_permissions(path(&name), private).unwrap();
         life.lies_in(2);
         cleaned(&name);
         assert!(
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn only_names_of_ours_are_looked_for() {
+    fn names_of_other_forms_are_rejected() {
         assert!(is_name("postmark-0-12-345"));
         for name in [
             "postmark-0-12",

@@ -1,5 +1,5 @@
-//! A rank's hold of the directories that the first rank has taken: it works in them, and leaves
-//! their removal to that one.
+//! Joins a further rank to the directories that the first rank has taken. The rank works in them,
+//! and the first rank removes them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::names;
 use crate::prepare::PrepareError;
 use crate::run_directory::RunDirectories;
 
-/// What was made on another machine is looked for so long: a client of a server may know for some
-/// seconds yet that it was not there.
+/// How long to wait for a directory made on another host: a client may cache its absence for some
+/// seconds.
 const SHOWN_WITHIN: Duration = Duration::from_secs(5);
 
-/// Holds what the first rank has taken, with this rank's own signs of life.
+/// Opens the directories that the first rank has taken, with this rank's own signs of life.
 ///
 /// # Errors
-/// Where these are other directories than those of the first rank, or cannot be used.
+/// Returns an error if a directory is not the first rank's, or cannot be used.
 pub fn join(
     namespace: &Arc<dyn Namespace>,
     directories: impl Iterator<Item = (PathBuf, FirstRank)>,
@@ -59,7 +59,7 @@ fn join_one(
         .map_err(|errno| PrepareError::system("examine", directory, errno))
 }
 
-/// The directory, where it has the manifest of the first rank; else what was found.
+/// Opens the directory if it contains the first rank's manifest; otherwise returns what was found.
 fn hold(
     namespace: &Arc<dyn Namespace>,
     directory: &Path,

@@ -1,4 +1,4 @@
-//! The directories of a run, held open: whether they are still at their paths, and their file
+//! The directories of a run, held open: whether they still exist at their paths, and their file
 //! systems.
 
 use std::path::PathBuf;
@@ -9,13 +9,12 @@ use engine::{Errno, Identity};
 
 use crate::advice;
 
-/// File systems, each by a directory of it that is held open. A value that may be used from any
-/// thread.
+/// File systems, each represented by a directory that is held open. Can be used from any thread.
 #[derive(Clone, Debug, Default)]
 pub struct Volumes(Arc<Vec<Arc<dyn Directory>>>);
 
 impl Volumes {
-    /// Of each file system the first directory.
+    /// Keeps the first directory of each file system.
     pub(crate) fn of<'a>(directories: impl Iterator<Item = &'a Landmark>) -> Self {
         let mut devices = Vec::new();
         let mut held = Vec::new();
@@ -29,7 +28,7 @@ impl Volumes {
         Self(Arc::new(held))
     }
 
-    /// Writes back everything: syncfs(2).
+    /// Writes all dirty data to the devices: syncfs(2).
     pub fn sync(&self) -> Result<(), String> {
         self.0.iter().try_for_each(|directory| {
             directory
@@ -38,7 +37,7 @@ impl Volumes {
         })
     }
 
-    /// The free space of all together; nothing where one does not tell.
+    /// Total free space; `None` if it is not available for one of the file systems.
     pub fn free_bytes(&self) -> Option<u64> {
         let mut sum = (!self.0.is_empty()).then_some(0_u64)?;
         for directory in self.0.iter() {
@@ -48,18 +47,18 @@ impl Volumes {
     }
 }
 
-/// By what a place is known again: the directory at its path.
+/// A directory with its path and identity, to detect that the path now leads elsewhere.
 #[derive(Clone, Debug)]
 pub(crate) struct Landmark {
     pub(crate) namespace: Arc<dyn Namespace>,
-    /// From the root.
+    /// Absolute path.
     pub(crate) directory: PathBuf,
     pub(crate) identity: Option<Identity>,
-    /// The directory itself, held open: it stays reachable when its path does not.
+    /// The directory itself, held open: it stays reachable when its path no longer leads to it.
     pub(crate) held: Arc<dyn Directory>,
 }
 
-/// Whether a directory that is held has no name any more.
+/// Whether a directory that is held open has been removed.
 pub(crate) fn is_removed(held: &dyn Directory) -> bool {
     held.facts().is_ok_and(|facts| facts.names == Some(0))
 }
@@ -105,11 +104,11 @@ impl Landmark {
     }
 }
 
-/// The places of a run, to be looked at from any thread.
+/// The directories of a run, to be checked from any thread.
 #[derive(Clone, Debug, Default)]
 pub struct Landmarks {
     all: Vec<Landmark>,
-    /// What was once found to be wrong: it stays, even where the place is well again.
+    /// The first error found: it remains even if the directory becomes reachable later.
     gone: Arc<OnceLock<String>>,
 }
 
@@ -121,7 +120,8 @@ impl Landmarks {
         }
     }
 
-    /// Whether the places are still the ones where the run began; if not, what became of them.
+    /// Checks that each path still leads to the directory with which the run began; otherwise
+    /// returns what happened to it.
     pub fn look(&self) -> Result<(), String> {
         if let Err(why) = self.all.iter().try_for_each(Landmark::look) {
             self.gone.get_or_init(|| why);

@@ -1,10 +1,10 @@
-//! The directories of a run on its target: the mark that it leaves there, kept pools, how all of it
-//! goes again; and the acknowledgement log of acknowledged operations with its check.
+//! The directories of a run on its target: their manifests, kept pools and removal; and the
+//! acknowledgement log with its check.
 //!
-//! The rule is: own only what you made. A place is looked through before the first file is made;
-//! whatever bears a name that the run would use keeps the run from starting. Files are reached
-//! through the run's namespace alone ([`engine::namespace`]), so that a storage needs no paths of
-//! a kernel.
+//! The rule is: own only what you made. A run inspects the target directory before it makes its
+//! first file, and refuses to start if a name that it would use already exists. All file access
+//! goes through the run's namespace ([`engine::namespace`]), so an I/O engine needs no kernel
+//! paths.
 
 pub mod ack_log;
 pub mod advice;

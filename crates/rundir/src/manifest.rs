@@ -1,12 +1,12 @@
-//! The mark that a run leaves before its first file: what it may make, so that anybody can remove
-//! it later.
+//! The manifest that a run writes before its first file. It lists what the run may make, so that
+//! `clean` can remove it later.
 //!
-//! A manifest is made exclusively, is on disk (with its directory) before the first file, and stays
-//! locked as long as its run lives. One that is locked belongs to a run that goes on; one that is
-//! not, to a run that was killed.
+//! A manifest is created exclusively, is on disk (with its directory) before the first file, and
+//! stays locked while its run lives. A locked manifest belongs to an active run, an unlocked one to
+//! a run that was killed.
 //!
-//! What it says is believed where the file system says that this user made it in this directory,
-//! and not otherwise: anybody can write a file of this name.
+//! A manifest is trusted only if the file system reports that this user made it in this directory,
+//! because any user can write a file of this name.
 
 use std::time::{Duration, Instant};
 
@@ -24,27 +24,28 @@ pub use crate::file_pattern::{BEGINS_BYTES, Begins, Makes};
 
 /// The version of the manifests that this program writes.
 const VERSION: u32 = 1;
-/// No manifest is larger: 4,096 workers with a kept pool each take less than a tenth of it.
+/// Maximum size of a manifest. With 4,096 workers and a kept pool it takes less than a tenth of
+/// this.
 pub(crate) const BYTES_MAX: u64 = 8 << 20;
-/// Other locations of the run are listed up to so many bytes: every location's manifest lists all
-/// others.
+/// Maximum total length of the listed other locations, because the manifest of each location lists
+/// all others.
 const OTHERS_BYTES_MAX: usize = 16 << 10;
-/// The mode of new files is this without the process's mask, or what the file system gives instead.
+/// New files get this mode minus the process's umask, or a mode that the file system chooses.
 const DRAFT_MODE: u32 = 0o666;
-/// What others may not do to a manifest.
+/// Permission bits that let the group or other users write a manifest.
 pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;
 
-/// What kind of directory a manifest lies in.
+/// The kind of directory that contains the manifest.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
     /// A directory that the run made for itself.
     OwnDirectory,
-    /// The user's own directory: the files lie beside whatever else is there.
+    /// The user's own directory, which may also contain other files.
     Location,
 }
 
-/// What a run says of itself before it makes its first file.
+/// The contents of a manifest, written before the run makes its first file.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Manifest {
     pub postmark_manifest: u32,
@@ -53,60 +54,59 @@ pub(crate) struct Manifest {
     pub process: u32,
     pub host: String,
     pub began_unix_ns: u64,
-    /// The files have running numbers from 1 to this as names.
+    /// File names are running numbers from 1 to this.
     pub numbers_max: u64,
-    /// With more than one, the files lie in `s0` and so on, which the run makes.
+    /// If more than 1, the files are in the subdirectories `s0`, `s1`, ... that the run makes.
     pub subdirectories: u32,
-    /// With more than one, each has a directory of its own: `w0` and so on.
+    /// If more than 1, each worker has its own directory: `w0`, `w1`, ...
     #[serde(default)]
     pub workers: u32,
-    /// How the files and directories of a mix are called; nothing in a classic run.
+    /// Layout and names of a mix's files and directories; `None` for a classic run.
     #[serde(default)]
     pub mix: Option<MixNames>,
-    /// What all of its files have in common.
+    /// Properties that all files of the run share.
     pub makes: Makes,
-    /// The number of the directory that it was written in, by which a copy elsewhere is known.
+    /// Inode of the directory in which the manifest was written; it reveals a copy elsewhere.
     pub directory_inode: u64,
-    /// When the run began, where this manifest was written later in the place of another.
+    /// When the run began, if this manifest replaced an earlier one.
     #[serde(default)]
     pub born: Option<Stamp>,
-    /// Where the run shows signs of life.
+    /// Name of the file with the run's signs of life; `None` if the run has none.
     #[serde(default)]
     pub life: Option<String>,
-    /// The processes that perform the run together with this one.
+    /// The other ranks of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<OtherRank>,
-    /// Whether the pool was left for a later run, and how far its workers had come.
+    /// Set if the pool was kept for a later run: its contents and the progress of its workers.
     #[serde(default)]
     pub kept: Option<KeptPool>,
     /// The user's directory before the run.
     pub before: Before,
-    /// The directories that the same run uses besides, the first few of them, and how many more
-    /// there are.
+    /// Other directories of the run, up to a limit; `others_more` counts the rest.
     pub others: Vec<String>,
     #[serde(default)]
     pub others_more: u64,
 }
 
-/// A process that performs a run together with the one that has the manifest.
+/// A rank of the run other than the one that wrote the manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherRank {
-    /// The number of its first worker.
+    /// The rank's first worker.
     pub first_worker: u32,
-    /// Its process.
+    /// The rank's process ID.
     pub process: u32,
-    /// The machine that it runs on.
+    /// The rank's host name.
     pub host: String,
-    /// Where it shows signs of life, on that machine.
+    /// Name of the file with the rank's signs of life, on its host.
     pub life: Option<String>,
 }
 
-/// Whose a directory is, by what its manifest says.
+/// The first rank of a run, which owns the run's directories, as recorded in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstRank {
-    /// The machine.
+    /// Host name.
     pub host: String,
-    /// The process there.
+    /// Process ID on that host.
     pub process: u32,
     /// When its run began, in nanoseconds of the epoch.
     pub began_unix_ns: u64,
@@ -118,29 +118,29 @@ impl OtherRank {
     }
 }
 
-/// How a mix calls what it makes.
+/// How a mix lays out and names its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MixNames {
-    /// Where its directories are.
+    /// The layout of its directories.
     pub layout: Layout,
-    /// What its names look like.
+    /// The form of its file names.
     pub names: Names,
 }
 
 /// A pool that was left for a later run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptPool {
-    /// What the pool was made of, in a fixed form: seed and all.
+    /// Canonical text of what the pool was made of, including the seed.
     pub pool: String,
-    /// The workload without its number of transactions, in a fixed form.
+    /// Canonical text of the workload without its number of transactions.
     pub workload: String,
-    /// How much of each worker's stream the pool has behind it.
+    /// Per worker, how much of its stream has already been performed on the pool.
     pub positions: Vec<Position>,
-    /// How many files, links and directories there are.
+    /// Number of files, links and directories.
     pub names: u64,
-    /// When it was left, in nanoseconds of the epoch: what was made later is somebody else's.
+    /// When the pool was kept, in nanoseconds since the epoch. Files made later are not the run's.
     pub left_ns: i64,
-    /// By how much the wall clock was set back until then.
+    /// By how much the wall clock had been set back until then.
     #[serde(default)]
     pub set_back_ns: i64,
 }
@@ -148,9 +148,9 @@ pub struct KeptPool {
 /// How far a worker's stream was performed when its pool was left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
-    /// Transactions that had begun.
+    /// Number of transactions that had begun.
     pub transactions: u64,
-    /// Intents of transactions that were performed.
+    /// Number of intents performed in transactions.
     pub intents: u64,
 }
 
@@ -159,24 +159,23 @@ impl Manifest {
         VERSION
     }
 
-    /// Writes the manifest into a directory, durably, and keeps it locked by the file that is given
-    /// back. It is whole and locked before it gets its name, so that nobody ever finds it
-    /// otherwise. The modes of the run's files are filled in, by what the file system gives to
-    /// this one.
+    /// Writes the manifest durably into a directory. The returned mark keeps it locked. The
+    /// manifest is complete and locked before it gets its name, so no other process finds a partial
+    /// one. Also fills in the modes of the run's files, from the mode that the file system gives
+    /// the manifest.
     pub(crate) fn write(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
         let mut tries_left = 10;
         loop {
             match self.write_as(directory, false) {
-                // Until the draft is locked, `clean` in another process namespace takes it for one
-                // of a run that was killed.
+                // Before the draft is locked, `clean` in another PID namespace may take it for a
+                // draft of a killed run and remove it.
                 Err(Errno::NOENT | Errno::WOULDBLOCK) if tries_left > 0 => tries_left -= 1,
                 written => return written,
             }
         }
     }
 
-    /// Writes the manifest in the place of the one that is there, durably; it stays locked by the
-    /// mark that is given back.
+    /// Replaces the existing manifest durably; the returned mark keeps it locked.
     pub(crate) fn rewrite(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
         self.write_as(directory, true)
     }
@@ -193,8 +192,8 @@ impl Manifest {
             .and_then(|()| directory.name_draft(mark, NAME, replaces))
             .and_then(|mark| directory.sync().map(|()| mark));
         written.inspect_err(|_| {
-            // Nothing was made yet, or the manifest that was there is there still. Where the draft
-            // cannot be removed, `clean` will.
+            // Nothing was made yet, or the earlier manifest still exists. If the draft cannot be
+            // removed, `clean` will remove it.
             let _ = remove_by_name(directory, &draft);
         })
     }
@@ -214,26 +213,24 @@ impl Manifest {
         mark.write(&serde_json::to_vec_pretty(self).unwrap_or_default())
     }
 
-    /// Fills in the modes that the run's files get where a mark got this one, in a directory of
-    /// that mode. Of a pool that an earlier run has kept, the files that are there have its
-    /// modes.
+    /// Adds the modes that the run's files get, derived from the mode `given` to the manifest and
+    /// the mode of the directory. The modes of files in a kept pool remain in the list.
     fn take_modes(&mut self, given: u32, place: Option<u32>) {
         let makes = &mut self.makes;
         for asked in makes.modes.clone() {
             let is_own = is_of_its_own(given);
             take(&mut makes.modes, if is_own { given } else { given & asked });
         }
-        // A file system with modes of its own gives all directories one.
+        // A file system that assigns its own modes gives all directories the same one.
         if let Some(place) = place.filter(|_| is_of_its_own(given)) {
             take(&mut makes.directory_modes, place & PERMISSIONS);
         }
     }
 
-    /// What the manifest of a run that goes on says; nothing where there is none. Whose it is is
-    /// not asked.
+    /// The manifest of an active run; `None` if the directory has none. Does not check its owner.
     ///
     /// # Errors
-    /// Why it cannot be read.
+    /// Returns the reason if it cannot be read or parsed.
     pub(crate) fn read_beside(directory: &dyn Directory) -> Result<Option<Self>, String> {
         let Some(mark) = directory.mark(NAME).map_err(|errno| errno.to_string())? else {
             return Ok(None);
@@ -244,7 +241,7 @@ impl Manifest {
             .map_err(|error| error.to_string())
     }
 
-    /// Whether the run gives such a name in the directory of its manifest.
+    /// Whether the run may create this name in the directory of its manifest.
     pub(crate) fn may_name(&self, name: &[u8]) -> bool {
         match self.workers > 1 {
             true => worker(name).is_some_and(|number| number < u64::from(self.workers)),
@@ -252,7 +249,7 @@ impl Manifest {
         }
     }
 
-    /// The same in a pool's directory.
+    /// Whether the run may create this name in a pool's directory.
     pub(crate) fn may_name_in_pool(&self, name: &[u8]) -> bool {
         match &self.mix {
             Some(mix) => mix.layout.is_directory_name(name) || mix.names.parse(name).is_some(),
@@ -260,17 +257,16 @@ impl Manifest {
         }
     }
 
-    /// The same of the files in a directory of the original's work.
+    /// Whether the run may create a file of this name in a directory of a classic pool.
     pub(crate) fn may_name_a_file(&self, name: &[u8]) -> bool {
         is_of_classic_pool(name, 0, self.numbers_max)
     }
 
-    /// Whether a directory has no name that the run gives.
+    /// Whether the directory contains no name that the run may create.
     pub(crate) fn names_nothing_in(&self, directory: &dyn Directory) -> Result<bool, Errno> {
         Ok(!has_any(directory, |name| self.may_name(name))?)
     }
 
-    /// Whose the directory is.
     pub(crate) fn first_rank(&self) -> FirstRank {
         FirstRank {
             host: self.host.clone(),
@@ -279,7 +275,7 @@ impl Manifest {
         }
     }
 
-    /// Lists other locations of the run, as many as there is room for.
+    /// Lists other locations of the run, up to [`OTHERS_BYTES_MAX`].
     pub(crate) fn list_others(&mut self, others: impl Iterator<Item = String>) {
         let mut bytes = 0;
         for other in others {
@@ -292,30 +288,30 @@ impl Manifest {
         }
     }
 
-    /// Who has the manifest that lies in a directory: the owner of all files of its run.
+    /// The owner of the manifest in a directory, who also owns all files of its run.
     pub(crate) fn owner(directory: &dyn Directory) -> Result<Option<u32>, Errno> {
         Ok(directory.facts_of(NAME.as_bytes())?.owner)
     }
 
-    /// Whether the run may still go on, as far as locks do not tell: its process is there, or was
-    /// on another machine.
+    /// Whether the run may be active, if locks are not available: its process is alive, or it runs
+    /// on another host, where this cannot be checked.
     pub(crate) fn seems_alive(&self, namespace: &dyn Namespace) -> bool {
         !is_here(&self.host) || namespace.is_alive(self.process)
     }
 }
 
-/// Whether a machine of this name is this one.
+/// Whether `host` is the name of this machine.
 fn is_here(host: &str) -> bool {
     rustix::system::uname().nodename().to_string_lossy() == host
 }
 
-/// Removes what has a name that is the run's own.
+/// Removes the file that currently has a name of the run's own.
 pub(crate) fn remove_by_name(directory: &dyn Directory, name: &str) -> Result<(), Errno> {
     let facts = directory.facts_of(name.as_bytes())?;
     gone(directory.remove(name.as_bytes(), &facts))
 }
 
-/// What was to be removed is there no more where its name stands for something else by now.
+/// Turns "not removed, because the name now belongs to another file" into `NOENT`.
 pub(crate) fn gone(removed: Result<bool, Errno>) -> Result<(), Errno> {
     match removed? {
         true => Ok(()),
@@ -323,12 +319,12 @@ pub(crate) fn gone(removed: Result<bool, Errno>) -> Result<(), Errno> {
     }
 }
 
-/// The number of what facts were read of; 0 where it has none.
+/// The inode number; 0 if it is not available.
 pub(crate) fn inode(facts: &Facts) -> u64 {
     facts.identity.map_or(0, |identity| identity.inode)
 }
 
-/// Whether the file system gave a mode of its own to what was made with [`DRAFT_MODE`].
+/// Whether the file system assigned a mode of its own to a file made with [`DRAFT_MODE`].
 fn is_of_its_own(given: u32) -> bool {
     given & !DRAFT_MODE != 0
 }
@@ -339,12 +335,12 @@ fn take(modes: &mut Vec<u32>, mode: u32) {
     }
 }
 
-/// How NFS and FUSE call files that were removed while they were open, until they are closed.
+/// Prefixes of the names that NFS and FUSE give to files removed while open, until they are closed.
 const REMOVED_OPEN: [&[u8]; 2] = [b".nfs", b".fuse_hidden"];
-/// A file that was closed is gone after this, or stays.
+/// Maximum wait for a closed file to disappear.
 const TO_BE_GONE: Duration = Duration::from_secs(1);
 
-/// Waits until what was removed while it was open, and has been closed just now, is gone from the
+/// Waits until files that were removed while open, and closed just now, disappear from the
 /// directory.
 pub(crate) fn wait_for_closed(directory: &dyn Directory) {
     let is_removed = |name: &[u8]| REMOVED_OPEN.iter().any(|begins| name.starts_with(begins));

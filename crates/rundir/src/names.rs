@@ -1,22 +1,22 @@
-//! How a run calls what it makes in its place, and how its names are known again.
+//! The names that a run gives to its files and directories, and how they are recognised.
 
 use engine::Errno;
 use engine::namespace::Directory;
 
 /// The manifest's name, in the directory that holds the files.
 pub const NAME: &str = ".postmark-manifest.json";
-/// What the names of manifests that are being written begin with; the process's number and the
-/// moment at which its run began follow.
+/// Prefix of manifests that are being written; the process ID and the time at which the run began
+/// follow.
 pub(crate) const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 
-/// The name that a run's own directory begins with.
+/// Prefix of the name of a run's own directory.
 pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 
-/// A directory has no more names of the run's forms besides its files.
+/// Maximum number of names that [`listed`] returns.
 const NAMES_MAX: usize = 1 << 16;
 
-/// The names in a directory that are wanted, in order. There are few: a directory that has very
-/// many is none of a run's, or its server sends names without end.
+/// Returns the accepted names of a directory, sorted. A directory with more than [`NAMES_MAX`] of
+/// them is not a run's, or its server sends names without end.
 pub(crate) fn listed(
     directory: &dyn Directory,
     wanted: impl Fn(&[u8]) -> bool,
@@ -36,7 +36,7 @@ pub(crate) fn listed(
     Ok(names)
 }
 
-/// Whether a directory has such a name.
+/// Whether the directory contains an accepted name.
 pub(crate) fn has_any(
     directory: &dyn Directory,
     wanted: impl Fn(&[u8]) -> bool,
@@ -49,13 +49,13 @@ pub(crate) fn has_any(
     Ok(has_any)
 }
 
-/// Whether a name is that of a directory that a run may have made for itself.
+/// Whether a directory of this name may be a run's own.
 pub(crate) fn is_own_directory(name: &[u8]) -> bool {
     name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes())
 }
 
-/// The second in which a run began and its process, by the name of its own directory; nothing where
-/// the name has not the form that runs give.
+/// The time in seconds at which a run began and its process ID, parsed from the name of its own
+/// directory; `None` if the name has another form.
 pub(crate) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
     let mut parts = name
         .strip_prefix(OWN_DIRECTORY_PREFIX.as_bytes())?
@@ -66,17 +66,17 @@ pub(crate) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
     is_all.then_some((i64::try_from(second).ok()?, u32::try_from(process).ok()?))
 }
 
-/// The name of the directory of a worker that has one of its own.
+/// Name of a worker's own directory.
 pub fn worker_directory(worker: u32) -> String {
     format!("w{worker}")
 }
 
-/// Whether a name is one of the marks that runs leave: a manifest, or the draft of one.
+/// Whether a name is that of a manifest or of the draft of one.
 pub(crate) fn is_mark(name: &[u8]) -> bool {
     name == NAME.as_bytes() || draft_process(name).is_some()
 }
 
-/// The process whose draft a name is.
+/// The process ID in the name of a draft; `None` for other names.
 pub(crate) fn draft_process(name: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(name.strip_prefix(DRAFT_PREFIX.as_bytes())?).ok()?;
     let (process, began) = text.split_once('-')?;
@@ -84,7 +84,7 @@ pub(crate) fn draft_process(name: &[u8]) -> Option<u32> {
     u32::try_from(running_number(process.as_bytes())?).ok()
 }
 
-/// The running number that a name is, written as a run writes it: digits without a leading zero.
+/// Parses a running number: digits without a leading zero.
 pub(crate) fn running_number(name: &[u8]) -> Option<u64> {
     let canonical = !name.is_empty()
         && name.iter().all(u8::is_ascii_digit)
@@ -94,13 +94,13 @@ pub(crate) fn running_number(name: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// The number of the worker whose directory a name is: `w` and digits.
+/// The worker number in the name of a worker's directory: `w` and digits.
 pub(crate) fn worker(name: &[u8]) -> Option<u64> {
     running_number(name.strip_prefix(b"w")?)
 }
 
-/// Whether a name is one of a classic pool: of its subdirectories, or of its files where it has
-/// none.
+/// Whether a name belongs to a classic pool: to one of its subdirectories, or to one of its files
+/// if it has none.
 pub(crate) fn is_of_classic_pool(name: &[u8], subdirectories: u32, numbers_max: u64) -> bool {
     match subdirectories > 1 {
         true => subdirectory(name).is_some_and(|number| number < u64::from(subdirectories)),
@@ -108,7 +108,7 @@ pub(crate) fn is_of_classic_pool(name: &[u8], subdirectories: u32, numbers_max: 
     }
 }
 
-/// The number of the subdirectory that a name is: `s` and digits.
+/// The number in the name of a subdirectory: `s` and digits.
 fn subdirectory(name: &[u8]) -> Option<u64> {
     running_number(name.strip_prefix(b"s")?)
 }
@@ -118,7 +118,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_as_a_run_writes_them_are_its_own() {
+    fn only_canonical_running_numbers_are_accepted() {
         for (name, number) in [
             (&b"1"[..], Some(1)),
             (b"0", Some(0)),

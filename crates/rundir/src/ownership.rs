@@ -1,5 +1,5 @@
-//! Whose a file is: what is asked of it before it is removed. `docs/security.md` lists the
-//! questions; each has a test.
+//! Decides whether a file belongs to a run, before it is removed. `docs/security.md` lists the
+//! criteria; each has a test.
 
 use std::collections::HashMap;
 
@@ -14,41 +14,41 @@ use crate::names;
 use crate::pool_contents::Pool;
 use crate::worker_status::{PartlyWritten, WrittenName};
 
-/// What is known of a run's files besides.
+/// Further evidence about a run's files, besides its manifest.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// Files have running numbers up to this, in a classic run.
+    /// In a classic run, the running numbers of files go up to this.
     pub numbers_made: u64,
-    /// Names whose files may have been written in part.
+    /// Names whose files may have been partly written.
     pub partly_written: PartlyWritten,
-    /// By how much the wall clock was set back while the run went on.
+    /// By how much the wall clock was set back during the run.
     pub set_back_ns: i64,
-    /// When the run ended; nothing where that is not known.
+    /// When the run ended; `None` if not available.
     pub until: Option<EndStamps>,
-    /// The run goes on, or has ended by itself: what is not among `partly_written` was written to
-    /// its end.
+    /// The run is active or has ended by itself: every file that is not in `partly_written` was
+    /// written completely.
     pub is_complete: bool,
 }
 
-/// When a run ended, by the times at which its files were made. The kernel stamps files by a clock
-/// that is read every few milliseconds.
+/// Bounds on the creation times of a run's files, derived from the time at which it ended. The
+/// kernel stamps files by a clock that advances only every few milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct EndStamps {
-    /// What was made before this was certainly made while the run went on.
+    /// A file created before this was certainly created during the run.
     pub certainly: Stamp,
-    /// No file that was completed was made later.
+    /// No completely written file of the run was created after this.
     pub completed: Stamp,
-    /// Nor one that was being written.
+    /// No file of an operation in flight was created after this.
     pub under_way: Stamp,
 }
 
 impl EndStamps {
     pub(crate) fn new(last_ns: i64) -> Self {
-        /// More than the time between two readings of that clock.
+        /// Longer than the resolution of the kernel's clock for file times.
         const STAMPED_WITHIN_NS: i64 = 20_000_000;
-        /// The run's stamps and the kernel's come from clocks that are read one after the other.
+        /// The run and the kernel read their clocks one after the other, at most this far apart.
         const READ_WITHIN_NS: i64 = 1_000_000;
-        /// A call that was under way when the run ended may have made its file so long after the
+        /// A call in flight when the run ended may have created its file up to this long after the
         /// last sign of life.
         const UNDER_WAY_NS: i64 = 2_000_000_000;
         Self {
@@ -59,30 +59,30 @@ impl EndStamps {
     }
 }
 
-/// Whose a file, a directory or a link is.
+/// Whether a file, a directory or a link belongs to the run.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
     Ours,
-    /// The same: its contents tell that the run wrote it.
+    /// As `Ours`, and its contents prove that the run wrote it.
     Signed,
-    /// Not the run's, and why that is certain.
+    /// Certainly not the run's, and why.
     Others(String),
-    /// What cannot be told apart stays, and why.
+    /// Cannot be attributed, so it is not removed; and why.
     Unclear(String),
 }
 
-/// What distinguishes the files of a run from everybody else's.
+/// Distinguishes the files of a run from other files.
 pub(crate) struct Ownership<'a> {
     manifest: &'a Manifest,
     evidence: &'a Evidence,
     owner: Option<u32>,
     born: Option<Stamp>,
-    /// Whose the pool is that is looked at; nothing where all workers have one.
+    /// The worker whose pool is being examined; `None` if all workers share one pool.
     worker: Option<u32>,
-    /// Of that pool.
+    /// The contents of that pool's files.
     contents: Pool<'a>,
-    /// When files with several names were last changed, before this cleaning has changed them by
-    /// removing one; by their numbers. Only where there is no time of birth.
+    /// Last change of each file with several hard links, before this removal changed it by removing
+    /// one of them. Used only if creation times are not available.
     linked: HashMap<Identity, Option<Stamp>>,
 }
 
@@ -93,25 +93,25 @@ pub(crate) fn stamp(ns: i64) -> Stamp {
     )
 }
 
-/// When the run began in the directory of its manifest.
+/// When the run began, according to the directory of its manifest.
 pub(crate) fn began(
     directory: &dyn Directory,
     manifest: &Manifest,
 ) -> Result<Option<Stamp>, Errno> {
     if manifest.kind == Kind::OwnDirectory {
-        // A manifest that was written again is younger than the pool. The directory is not.
+        // A manifest that was rewritten is newer than the pool. The directory is not.
         let born = directory.facts()?.born.or(manifest.born);
         if born.is_some() {
             return Ok(born);
         }
     }
     let manifest = directory.facts_of(names::NAME.as_bytes())?;
-    // Its last change may be later: NFS and FUSE take names from files when they are closed.
+    // Its change time may be later: NFS and FUSE remove names when a file is closed.
     Ok(manifest.born.or(manifest.modified))
 }
 
 impl<'a> Ownership<'a> {
-    /// Of the run of a manifest that `owner` has, and that began at `born`.
+    /// Creates the check for the run of `manifest`, which is owned by `owner` and began at `born`.
     pub(crate) fn new(
         manifest: &'a Manifest,
         evidence: &'a Evidence,
@@ -129,13 +129,13 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// The files that follow are of this worker's pool.
+    /// Selects the worker's pool for all following calls.
     pub(crate) fn enter_pool_of(&mut self, worker: u32) {
         self.worker = Some(worker);
         self.contents = Pool::of(&self.manifest.makes.begins, worker);
     }
 
-    /// Whether a file of this name in this pool may have been written in part.
+    /// Whether a file of this name in this pool may have been partly written.
     fn is_partly_written(&self, name: WrittenName) -> bool {
         let names = &self.evidence.partly_written;
         match self.worker {
@@ -144,7 +144,7 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// When something was made, whatever this cleaning has changed of it.
+    /// Creation time, not affected by the removals of this `clean`.
     fn born_before_removals(&mut self, facts: &Facts) -> Option<Stamp> {
         let changed = facts.born_or_changed();
         let (None, Some(identity)) = (facts.born, facts.identity) else {
@@ -153,11 +153,12 @@ impl<'a> Ownership<'a> {
         if facts.names.is_some_and(|names| names > 1) {
             return *self.linked.entry(identity).or_insert(changed);
         }
-        // Of the last name: the number may be another file's afterwards.
+        // The last name is removed next, and its inode may then be reused for another file.
         self.linked.remove(&identity).unwrap_or(changed)
     }
 
-    /// Whose a name is that has the form of the run's, and what was looked at to tell.
+    /// Decides whether a name that the run may use belongs to it. Also returns the facts that it
+    /// examined.
     pub(crate) fn of(
         &mut self,
         directory: &dyn Directory,
@@ -189,11 +190,11 @@ impl<'a> Ownership<'a> {
         }
         let is_partly_written = self.is_partly_written((kind, number));
         let born = self.born_before_removals(facts);
-        // What a directory or a link is tells whose it is: which of them was being made is not
-        // written down.
+        // The type of a directory or link identifies it; the signs of life do not record which of
+        // them was being created.
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
-        // What is certain comes first: only what is not certain keeps the manifest.
+        // Certain results come first, because only uncertain ones keep the manifest.
         let contents = match kind {
             NameKind::Directory => Provenance::Ours,
             NameKind::SymbolicLink => self.of_link(directory, name)?,
@@ -204,9 +205,9 @@ impl<'a> Ownership<'a> {
         if let Provenance::Others(_) = contents {
             return Ok(contents);
         }
-        // Without a time of birth the last change has to do. A name that is given or taken later is
-        // one, too: of what tells by its contents that the run wrote it, it matters when it
-        // was written.
+        // Without a creation time the last change is used, but adding or removing a hard link is
+        // also a change. For contents that the run provably wrote, the modification time is
+        // decisive.
         let made = match facts.born {
             None if contents == Provenance::Signed => facts.modified,
             _ => born,
@@ -217,7 +218,7 @@ impl<'a> Ownership<'a> {
         Ok(doubt.map_or(contents, Provenance::Unclear))
     }
 
-    /// Why it is not certain that the run created something, by when that was and who owns it.
+    /// Why creation time or owner make it uncertain that the run created the file.
     fn doubt_of_time(
         &self,
         kind: NameKind,
@@ -225,8 +226,8 @@ impl<'a> Ownership<'a> {
         (born, made): (Option<Stamp>, Option<Stamp>),
         is_under_way: bool,
     ) -> Option<String> {
-        // Below a directory that the run has claimed for itself a name of its form is enough where
-        // nothing more can be known.
+        // In a directory that the run made for itself, a matching name is sufficient if no more can
+        // be known.
         if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
             return Some("the storage does not report its creation time or inode".to_owned());
         }
@@ -238,8 +239,8 @@ impl<'a> Ownership<'a> {
             };
             made.is_some_and(|made| made > last)
         };
-        // Whatever is made or removed in a directory later changes it: without a time of birth its
-        // times say nothing of who made it.
+        // Creating or removing an entry changes a directory. Without a creation time, its times do
+        // not show who made it.
         let is_dated = kind != NameKind::Directory || facts.born.is_some();
         if is_dated && self.evidence.until.is_some_and(is_too_late) {
             return Some("it was created after the run had ended".to_owned());
@@ -257,7 +258,7 @@ impl<'a> Ownership<'a> {
         is_older.then(|| "it is older than the run".to_owned())
     }
 
-    /// Why it is not certain that the run created something, by its mode and its hard links.
+    /// Why mode or hard links make it uncertain that the run created the file.
     fn doubt_of_attributes(&self, kind: NameKind, facts: &Facts) -> Option<String> {
         let makes = &self.manifest.makes;
         let is_given = |mode: u32| match kind {
@@ -289,7 +290,7 @@ impl<'a> Ownership<'a> {
         })
     }
 
-    /// Whose a file is by its contents.
+    /// Decides by size and contents whether a file belongs to the run.
     fn of_contents(
         &self,
         directory: &dyn Directory,
@@ -313,12 +314,11 @@ impl<'a> Ownership<'a> {
         Ok(self.of_beginning(begins, facts, is_partly_written))
     }
 
-    /// The same by the first bytes of its contents.
+    /// Decides by the first bytes of the contents.
     fn of_beginning(&self, begins: &[u8], facts: &Facts, is_partly_written: bool) -> Provenance {
         let makes = &self.manifest.makes;
-        // Beside the user's files one that was not written to its end is the run's where the run
-        // was writing that very name. In a directory of its own it is enough that it was
-        // made while the run went on.
+        // In the user's directory, a partly written file is the run's only if the run was writing
+        // that very name. In the run's own directory, creation during the run is sufficient.
         let is_own = self.manifest.kind == Kind::OwnDirectory;
         let was_certainly_there = |until: EndStamps| {
             facts
@@ -345,7 +345,7 @@ impl<'a> Ownership<'a> {
                 cut_short("it is shorter than any file of this run")
             }
             Beginning::Ours => Provenance::Signed,
-            // A byte or two of a run's contents may well be zeros.
+            // The contents of a run may begin with one or two zero bytes.
             Beginning::TooShort if is_of_its_time => Provenance::Ours,
             Beginning::TooShort => {
                 Provenance::Unclear("it is too short to show which run created it".to_owned())
@@ -373,7 +373,7 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
     if ns == 0 {
         return (seconds, nanoseconds);
     }
-    // The clock may have gone back a little further than it was seen to.
+    // The clock may have been set back slightly further than was observed.
     let born_ns = seconds
         .saturating_mul(1_000_000_000)
         .saturating_add(nanoseconds.into());
@@ -389,10 +389,10 @@ mod tests {
     use crate::dir_snapshot::Before;
     use crate::manifest::{Begins, Makes};
 
-    /// Workers with a pool each give the same names: that one of them was writing says nothing of
-    /// the other's directory.
+    /// Workers with private pools use the same names: a partly written file in one pool is no
+    /// evidence about the pool of another worker.
     #[test]
-    fn what_a_worker_was_writing_is_told_of_its_own_pool() {
+    fn partly_written_names_count_only_in_the_writers_pool() {
         let top = tempfile::tempdir().unwrap();
         std::fs::write(top.path().join("12"), "").unwrap();
         let directory = KernelNamespace::default().open(top.path()).unwrap();
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_that_went_back_moves_the_bound() {
+    fn clock_set_back_moves_the_bound() {
         assert_eq!(earlier((10, 5), 0), (10, 5));
         assert_eq!(earlier((10, 5), 2_000_000_000), (7, 5));
     }

@@ -1,10 +1,9 @@
-//! What the files of one pool begin with.
+//! The expected beginning of the files of one pool.
 
 use workload::contents::{Beginning, Contents};
 
 use crate::file_pattern::Begins;
 
-/// What the files of one pool begin with.
 pub(crate) enum Pool<'a> {
     Text(&'a [u8], u64),
     Contents(Box<Contents>),
@@ -35,8 +34,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Whether this is pieces one after another, each as the text begins, the first of `low` bytes at
-/// least. The last may go on behind what was read.
+/// Whether `found` consists of pieces that each start with the beginning of the text, the first of
+/// at least `low` bytes. The last piece may continue beyond the bytes that were read.
 fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
     let mut begins_here = vec![false; found.len()];
     begins_here[..1].fill(true);
@@ -69,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_known_again() {
+    fn pieces_of_the_text_are_recognised() {
         let text = b"abcdefgh";
         for (low, found, expected) in [
             (1, &b"a"[..], true),

@@ -1,4 +1,4 @@
-//! Taking a place on the target: looking it through, marking it.
+//! Takes directories on the target for a run: checks them and writes manifests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,16 +24,16 @@ pub use acting_user::{OtherUser, other_user};
 pub use error::PrepareError;
 pub use layout_request::LayoutRequest;
 
-/// Names in the way are named up to this many.
+/// Maximum number of conflicting names in a message.
 const NAMED_MAX: usize = 5;
 
-/// Takes all places of a run, or none. A directory that is named twice is taken once. Gives for
-/// every location the number of its run directory.
+/// Takes all directories of a run, or none. A directory that is listed twice is taken once. Also
+/// returns the index of the run directory of each location.
 pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
     let mut run_directories = RunDirectories::none(wish.life.clone());
     let mut run_directory_of = Vec::new();
-    // Where there are too few open files for all places, some are needed to leave those that were
-    // taken.
+    // If there are too few file descriptors for all directories, dropping these allows the ones
+    // already taken to be released.
     let spare = wish
         .locations
         .first()
@@ -53,7 +53,7 @@ pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), Pre
     Ok((run_directories, run_directory_of))
 }
 
-/// Takes a location that is not among those that were taken. Gives its number among them.
+/// Takes a location, unless it is already taken. Returns its index in `taken`.
 fn take(
     wish: &LayoutRequest,
     location: &Path,
@@ -122,7 +122,7 @@ fn unlisted(location: &Path, errno: Errno) -> PrepareError {
     PrepareError::system("list the directory", location, errno)
 }
 
-/// Writes the manifest into the user's own directory, if no name is in the way.
+/// Writes the manifest into the user's own directory, if it contains no conflicting name.
 fn mark_location(
     wish: &LayoutRequest,
     location: &Path,
@@ -142,13 +142,13 @@ fn mark_location(
     }
     let lock = match manifest.write(&*users) {
         Ok(lock) => lock,
-        // Somebody was quicker since the look at it.
+        // Another run took the directory after it was checked.
         Err(Errno::EXIST) => {
             refuse_other_runs(wish, location, &users)?;
             return Err(PrepareError::system("mark", location, Errno::EXIST));
         }
         Err(errno) => {
-            // It was there for a moment.
+            // A draft existed for a moment and changed the directory's times.
             let _ = manifest.before.restore(&*users);
             let left = own_directory::marks_left(&*users, location, location);
             let error = PrepareError::system("write a manifest in", location, errno);
@@ -171,7 +171,7 @@ fn refuse_other_runs(
         Some(FoundManifest::Abandoned(manifest, lock))
             if manifest.names_nothing_in(&**directory).map_err(error)? =>
         {
-            // Its files were removed by hand.
+            // All files of the killed run were removed by hand.
             let abandoned = Abandoned {
                 namespace: Arc::clone(&wish.namespace),
                 path: location.to_owned(),
@@ -189,14 +189,14 @@ fn refuse_other_runs(
     })
 }
 
-/// Says what is in the way: files by name, directories with a name in them.
+/// Describes the conflicting names: files by name, directories with the name of one entry.
 fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) -> PrepareError {
     let mut names: Vec<String> = Vec::new();
     for name in in_the_way.iter().take(NAMED_MAX) {
         let shown = String::from_utf8_lossy(name).into_owned();
         let mut inner = None;
         if let Ok(opened) = directory.open(name) {
-            // A directory that cannot be listed is named by itself.
+            // A directory that cannot be listed is described by its own name.
             let _ = opened.list(&mut |entry| {
                 inner.get_or_insert_with(|| String::from_utf8_lossy(entry.name).into_owned());
                 Ok(())
@@ -219,7 +219,7 @@ fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) 
 }
 
 impl RunDirectories {
-    /// Makes a directory for each worker in every place. On failure everything is removed again.
+    /// Makes a directory for each worker in every run directory. On failure everything is removed.
     pub fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
         let make = |run_directory: &RunDirectory| {
             let (directory, held) = (run_directory.directory(), &run_directory.landmark.held);

@@ -1,5 +1,5 @@
-//! Removing what a run has made, from its manifest: never by a wildcard, never through a link, and
-//! nothing that is not known to be the run's own ([`crate::ownership`]).
+//! Removes the files of a run as listed in its manifest: never by a wildcard, never through a link,
+//! and only files that verifiably belong to the run ([`crate::ownership`]).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -16,28 +16,29 @@ use crate::names::{running_number, worker};
 use crate::ownership::{Ownership, Provenance};
 use crate::worker_status::WrittenName;
 
-/// Names that stay are listed up to this many; the rest is counted in one line.
+/// Maximum number of remaining names that are listed; the others are only counted.
 const LEFT_MAX: usize = 100;
 
-/// Names of a directory are kept up to so many bytes: fifty million files of a run. A second
-/// `clean` removes what is beyond.
+/// Maximum total length of the names of one directory: enough for fifty million files of a run. A
+/// second `clean` removes the rest.
 const NAMES_BYTES_MAX: usize = 512 << 20;
 
 /// Removes a run's files and subdirectories.
 pub(crate) struct Removal<'a> {
     manifest: &'a Manifest,
     ownership: Ownership<'a>,
-    /// The run's files have running numbers up to this.
+    /// The running numbers of the run's files go up to this.
     numbers_made: u64,
     progress: &'a mut dyn FnMut(u64),
     done: CleanUp,
     left_more: u64,
-    /// Something that is the run's own, or may be, is still there.
+    /// Files that belong to the run, or may, still exist.
     is_incomplete: bool,
 }
 
 impl<'a> Removal<'a> {
-    /// For the run of a manifest, which made files up to a number.
+    /// Prepares the removal for the run of `manifest`, whose running numbers go up to
+    /// `numbers_made`.
     pub(crate) fn new(
         manifest: &'a Manifest,
         ownership: Ownership<'a>,
@@ -55,20 +56,20 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Removes what the run made in a directory, its workers' directories included.
+    /// Removes the run's files in a directory, including its workers' directories.
     pub(crate) fn directory(&mut self, directory: &dyn Directory, path: &Path) {
         if self.manifest.workers <= 1 {
             return self.pool(directory, path);
         }
         for name in self.names(directory, path, Manifest::may_name).iter() {
-            // Of the numbers below the count of workers.
+            // `may_name` accepted the name, so the number is below the number of workers.
             let worker = worker(name).unwrap_or(0) as u32;
             self.ownership.enter_pool_of(worker);
             self.inner_directory(directory, name, path, Self::pool);
         }
     }
 
-    /// Removes the files in a directory and, where they are the run's, its subdirectories.
+    /// Removes the run's files in a directory and its subdirectories.
     fn pool(&mut self, directory: &dyn Directory, path: &Path) {
         if self.manifest.mix.is_some() {
             return self.mix(directory, path);
@@ -84,7 +85,7 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// What was done, and whether all that is the run's own is gone.
+    /// Returns what was removed, and whether all files of the run are gone.
     pub(crate) fn finish(mut self) -> (CleanUp, bool) {
         if self.left_more > 0 {
             self.done.left.push(Left {
@@ -95,7 +96,7 @@ impl<'a> Removal<'a> {
         (self.done, !self.is_incomplete)
     }
 
-    /// Removes what is in a directory of the run's, and then the directory.
+    /// Removes the contents of a directory of the run, and then the directory.
     fn inner_directory(
         &mut self,
         directory: &dyn Directory,
@@ -115,7 +116,7 @@ impl<'a> Removal<'a> {
             Ok(true) => self.done.directories += 1,
             Ok(false) => self.exchanged(inner_path),
             Err(Errno::NOTEMPTY) => {
-                // The directory is the run's own, and goes when it is empty.
+                // The directory belongs to the run and can be removed later, when it is empty.
                 self.is_incomplete = true;
                 self.leave(
                     inner_path,
@@ -126,7 +127,7 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Removes what a mix has made in a directory.
+    /// Removes the files of a mix in a directory.
     fn mix(&mut self, directory: &dyn Directory, path: &Path) {
         let manifest = self.manifest;
         let Some(mix) = &manifest.mix else {
@@ -153,7 +154,7 @@ impl<'a> Removal<'a> {
             .names(directory, path, Manifest::may_name_a_file)
             .iter()
         {
-            // Of the numbers from 1 to the highest.
+            // `may_name_a_file` accepted the name, so it is a number from 1 to the highest.
             let number = running_number(name).unwrap_or(0);
             if number > self.numbers_made {
                 self.leave(
@@ -166,7 +167,7 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Removes a name that is no directory's.
+    /// Removes a file or a link.
     fn file(&mut self, directory: &dyn Directory, name: &[u8], path: &Path, which: WrittenName) {
         let path = path.join(OsStr::from_bytes(name));
         let Some(facts) = self.look(directory, name, &path, which) else {
@@ -178,14 +179,14 @@ impl<'a> Removal<'a> {
                 (self.progress)(self.done.files);
             }
             Ok(false) => self.exchanged(path),
-            // Somebody else was quicker.
+            // Another process has already removed it.
             Err(Errno::NOENT) => {}
             Err(errno) => self.fail(path, "removed", errno),
         }
     }
 
-    /// The names of a directory that are wanted: read first, then removed, so that the reading is
-    /// of one piece.
+    /// Lists the names that `wanted` accepts. All are read before the first is removed, so that
+    /// removals do not disturb the listing.
     fn names(
         &mut self,
         directory: &dyn Directory,
@@ -209,7 +210,7 @@ impl<'a> Removal<'a> {
         names
     }
 
-    /// What a name stands for, where it is the run's and is there. What is not is named as left.
+    /// The facts of a name that belongs to the run. Other names are recorded as left.
     fn look(
         &mut self,
         directory: &dyn Directory,
@@ -224,26 +225,26 @@ impl<'a> Removal<'a> {
                 self.is_incomplete = true;
                 self.leave(path.to_owned(), why);
             }
-            // Somebody else was quicker.
+            // Another process has already removed it.
             Err(Errno::NOENT) => {}
             Err(errno) => self.fail(path.to_owned(), "examined", errno),
         }
         None
     }
 
-    /// Something else has the name since it was looked at.
+    /// Records that another file got the name after it was examined.
     fn exchanged(&mut self, path: PathBuf) {
         self.is_incomplete = true;
         self.leave(path, "another file replaced it during the check".to_owned());
     }
 
-    /// Something of the run's own cannot be removed.
+    /// Records that a file of the run cannot be removed.
     fn fail(&mut self, path: PathBuf, what: &str, errno: Errno) {
         self.is_incomplete = true;
         self.leave(path, format!("cannot be {what}: {}", advice::told(errno)));
     }
 
-    /// Something is not the run's own.
+    /// Records a path that is not removed, and why.
     fn leave(&mut self, path: PathBuf, why: String) {
         if self.done.left.len() < LEFT_MAX {
             self.done.left.push(left(&path, why));
@@ -253,7 +254,6 @@ impl<'a> Removal<'a> {
     }
 }
 
-/// What was not removed, and why not.
 pub(crate) fn left(path: &Path, why: String) -> Left {
     Left {
         path: path.to_string_lossy().into_owned(),
@@ -261,7 +261,7 @@ pub(crate) fn left(path: &Path, why: String) -> Left {
     }
 }
 
-/// Names, each with a NUL behind it: there may be ten millions in a directory.
+/// Names, each terminated by NUL: compact, because a directory may contain ten million.
 #[derive(Default)]
 struct NameList(Vec<u8>);
 

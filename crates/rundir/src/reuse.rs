@@ -1,4 +1,4 @@
-//! Taking a pool that an earlier run has kept.
+//! Takes a pool that an earlier run kept.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -16,9 +16,8 @@ use crate::names;
 use crate::prepare::PrepareError;
 use crate::run_directory::RunDirectories;
 
-/// Takes the pool of a workload that an earlier run has kept in these directories, in each a part
-/// of it. Nothing is changed yet: see [`RunDirectories::begin_use`]. With how far each
-/// worker had come.
+/// Takes the kept pool of a workload, of which each location contains a part. Changes nothing yet:
+/// see [`RunDirectories::begin_use`]. Also returns the progress of each worker.
 pub fn take_kept(
     namespace: &Arc<dyn Namespace>,
     locations: &[PathBuf],
@@ -52,7 +51,7 @@ pub fn take_kept(
     Ok((run_directories, positions))
 }
 
-/// The one pool of the workload in a directory.
+/// Finds the one kept pool of the workload in a location.
 fn one(
     namespace: &Arc<dyn Namespace>,
     location: &Path,
@@ -90,11 +89,11 @@ fn one(
     })
 }
 
-/// The workload of a kept pool and the one that was asked for, where they do not fit.
+/// Descriptions of the kept workload and of the requested one, if they do not match.
 fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)> {
     let kept = manifest.kept.as_ref()?;
     let untouched = kept.positions.iter().all(|position| position.intents == 0);
-    // A pool that has only been prepared takes any work.
+    // A pool that was only prepared is suitable for any workload with the same files.
     let (found, wanted) = if untouched {
         (&kept.pool, workload.pool_canonical())
     } else {
@@ -103,7 +102,7 @@ fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)
     (*found != wanted).then(|| differing(found, &wanted))
 }
 
-/// What two canonical texts, words with blanks between them, do not have in common.
+/// The words that two canonical texts, separated by blanks, do not share.
 fn differing(found: &str, wanted: &str) -> (String, String) {
     let without = |text: &str, other: &str| {
         let others: Vec<&str> = other.split(' ').collect();
@@ -116,8 +115,8 @@ fn differing(found: &str, wanted: &str) -> (String, String) {
     (without(found, wanted), without(wanted, found))
 }
 
-/// Every kept pool in a directory, or the directory itself, and why one that is there cannot be
-/// taken.
+/// Returns every kept pool in a location, including the location itself, and the error for the last
+/// one found that cannot be taken.
 fn candidates(
     namespace: &Arc<dyn Namespace>,
     location: &Path,
@@ -127,7 +126,7 @@ fn candidates(
         .map_err(|errno| PrepareError::system("open the directory", location, errno))?;
     let names = names::listed(&*directory, names::is_own_directory)
         .map_err(|errno| PrepareError::system("list the directory", location, errno))?;
-    // Files, links and other people's directories of such a name are passed by.
+    // Skips files, links and directories of other users that have such a name.
     let inner = names.iter().filter_map(|name| {
         let inner = directory.open(name).ok()?;
         Some((location.join(OsStr::from_bytes(name)), inner))

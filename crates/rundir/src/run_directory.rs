@@ -1,4 +1,4 @@
-//! The directories of a run: how they are left, kept and known again.
+//! The directories of a run: how they are removed, kept and identified.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,29 +17,29 @@ use crate::names::{self, worker_directory};
 use crate::ownership::{self, Evidence, Ownership};
 use crate::removal::{Removal, left};
 
-/// A directory that holds files of the run.
 #[derive(Debug)]
 pub struct RunDirectory {
     /// The directory of the files, held open.
     pub(crate) landmark: Landmark,
-    /// Where the user's own directory is held: the one above, or the same.
+    /// The user's directory, held open: the parent of the run's own directory, or the same
+    /// directory.
     users: Arc<dyn Directory>,
     manifest: Manifest,
-    /// Whose the run's files are, and when the first one may have been made.
+    /// Owner of the run's files, and the earliest time at which one may have been made.
     owner: Option<u32>,
     began: Option<Stamp>,
-    /// Locked as long as the run lives.
+    /// Locked while the run lives.
     lock: Mutex<Option<Box<dyn Mark>>>,
 }
 
-/// Where the files of a run are: none on an engine that touches no file system.
+/// The directories of a run; empty for an engine that touches no file system.
 #[derive(Debug)]
 pub struct RunDirectories {
-    /// Those that this process has taken, and removes.
+    /// Directories that this process has taken and removes.
     pub(crate) all: Vec<RunDirectory>,
-    /// Those that the first rank has taken, where this process is another one.
+    /// Directories that the first rank has taken, if this process is another rank.
     joined: Vec<Landmark>,
-    /// The run's signs of life, which are needed until the last one is cleaned.
+    /// The run's signs of life, needed until the last directory is cleaned.
     pub(crate) life: Life,
 }
 
@@ -60,18 +60,19 @@ impl RunDirectory {
         })
     }
 
-    /// The directory of the files, from the root.
+    /// Absolute path of the directory of the files.
     pub fn directory(&self) -> &Path {
         &self.landmark.directory
     }
 
-    /// By what the directory of the files is known again.
+    /// Device and inode of the directory of the files.
     pub fn identity(&self) -> Option<Identity> {
         self.landmark.identity
     }
 
-    /// Removes what the run made here; then, where nothing stays that may be the run's, its mark,
-    /// its own directory, and the traces in the user's.
+    /// Removes the files of the run in this directory. If nothing remains that may belong to the
+    /// run, also removes its manifest and its own directory, and restores the times of the user's
+    /// directory.
     pub(crate) fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
         let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
@@ -95,17 +96,17 @@ impl RunDirectory {
         done
     }
 
-    /// Whether the manifest is still there. With the directory it is gone, which a server calls a
+    /// Whether the manifest still exists. If the directory was removed, an NFS server reports a
     /// stale handle.
     pub(crate) fn is_marked(&self) -> bool {
         let facts = self.landmark.held.facts_of(names::NAME.as_bytes());
         !matches!(facts, Err(Errno::NOENT | Errno::STALE))
     }
 
-    /// Says in the manifest whether the pool is kept.
+    /// Rewrites the manifest with or without a kept pool.
     fn rewrite(&self, kept: Option<KeptPool>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
-            // Nobody works in a pool that is kept.
+            // No rank is working in a kept pool.
             ranks: if kept.is_some() {
                 Vec::new()
             } else {
@@ -127,7 +128,7 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// What the run's own directory is in the user's, where it still has this name there.
+    /// Facts of the run's own directory, if it still has this name in the user's directory.
     fn named(&self, name: &OsStr) -> Result<Facts, Errno> {
         let named = self.users.facts_of(name.as_bytes())?;
         if named.kind == EntryKind::Directory && named.identity == self.landmark.identity {
@@ -142,7 +143,7 @@ impl RunDirectory {
         let is_beside_users = self.manifest.kind == Kind::Location || self.named(name).is_ok();
         let mut unmarked = manifest::remove_by_name(&*self.landmark.held, names::NAME);
         if unmarked.is_ok() {
-            // On NFS and FUSE it is gone when it is closed.
+            // NFS and FUSE remove a file that is open only when it is closed.
             *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
             manifest::wait_for_closed(&*self.landmark.held);
         }
@@ -151,16 +152,15 @@ impl RunDirectory {
                 .and_then(|()| self.named(name))
                 .and_then(|named| manifest::gone(self.users.remove(name.as_bytes(), &named)));
         }
-        // An empty directory without a manifest is also removed by whoever cleans at the same time;
-        // and a user may remove all.
+        // A concurrent `clean` also removes an empty directory without a manifest, and a user may
+        // remove everything.
         if unmarked == Err(Errno::NOENT) && is_removed(&*self.landmark.held) {
             unmarked = Ok(());
         }
         if self.manifest.kind == Kind::OwnDirectory && unmarked.is_ok() {
             done.directories += 1;
         }
-        // Times that cannot be set back are no reason to fail: the directory may be another
-        // owner's.
+        // Times that cannot be restored are no error, because the directory may have another owner.
         if is_beside_users {
             let _ = self.manifest.before.restore(&*self.users);
         }
@@ -187,12 +187,12 @@ impl RunDirectories {
         Self { all, joined, life }
     }
 
-    /// Of a run that touches no file system.
+    /// Directories for a run that touches no file system.
     pub fn none(life: Life) -> Self {
         Self::new(Vec::new(), Vec::new(), life)
     }
 
-    /// Those that this process has taken.
+    /// The directories that this process has taken.
     pub fn all(&self) -> &[RunDirectory] {
         &self.all
     }
@@ -202,22 +202,22 @@ impl RunDirectories {
         own.chain(&self.joined)
     }
 
-    /// By what each directory is known again.
+    /// Device and inode of each directory.
     pub fn identities(&self) -> Vec<Option<Identity>> {
         self.each().map(|landmark| landmark.identity).collect()
     }
 
-    /// To look whether the directories are still the ones that the run began in.
+    /// Returns a check of whether the directories are still the ones in which the run began.
     pub fn landmarks(&self) -> Landmarks {
         Landmarks::new(self.each().cloned().collect())
     }
 
-    /// Removes what the run has made and left, and its marks. What the first rank has taken is left
-    /// to that one.
+    /// Removes the files, directories and manifests of the run that this process has taken.
+    /// Directories that the first rank has taken are left to that rank.
     pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        // The last one first: a directory that two of them lie in then gets back its times before
-        // the first.
+        // In reverse order: if two run directories have the same parent, its times before the first
+        // one are restored last.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {
@@ -229,7 +229,7 @@ impl RunDirectories {
             done.left.extend(part.left);
             done.incomplete |= part.incomplete;
         }
-        // Whoever cleans later needs to know when the run ended.
+        // A later `clean` needs the signs of life to determine when the run ended.
         match self.all.iter().filter(|one| one.is_marked()).count() {
             0 => self.life.end(),
             marked => self.life.lies_in(marked),
@@ -237,17 +237,16 @@ impl RunDirectories {
         done
     }
 
-    /// The run's signs of life.
     pub fn life(&self) -> &Life {
         &self.life
     }
 
-    /// A pool that was kept is in use from now on.
+    /// Marks a kept pool as in use.
     pub fn begin_use(&self) -> Result<(), String> {
         for (index, run_directory) in self.all.iter().enumerate() {
             if let Err(why) = run_directory.rewrite(None, &self.life) {
-                // Nothing was changed yet: the pool is kept as before. Where that cannot be written
-                // either, the first error says more.
+                // Nothing in the pool was changed yet, so it stays kept. If rewriting fails here as
+                // well, the first error is the more informative one.
                 for begun in &self.all[..=index] {
                     let _ = begun.rewrite(begun.manifest.kept.clone(), &self.life);
                 }
@@ -257,7 +256,7 @@ impl RunDirectories {
         Ok(())
     }
 
-    /// Leaves everything as it is, for a later run.
+    /// Leaves all files in place for a later run, and records the kept pool in the manifests.
     pub fn keep(&self, kept: &KeptPool) -> Result<(), String> {
         if self.each().next().is_none() {
             return Err("this storage creates no files that a run could keep".to_owned());
@@ -269,7 +268,6 @@ impl RunDirectories {
         Ok(())
     }
 
-    /// The file systems of the directories.
     pub fn volumes(&self) -> Volumes {
         Volumes::of(self.each())
     }
@@ -281,15 +279,16 @@ impl RunDirectories {
             .collect()
     }
 
-    /// Whose each directory is that this process has taken: by that other ranks know it.
+    /// The first rank of each directory that this process has taken; other ranks identify the
+    /// directory by it.
     pub fn owners(&self) -> Vec<FirstRank> {
         let all = self.all.iter();
         all.map(|run_directory| run_directory.manifest.first_rank())
             .collect()
     }
 
-    /// Bytes that the directories take which this process has taken: directories stay as large as
-    /// they once were.
+    /// Allocated bytes of the directories that this process has taken, without their files. A
+    /// directory does not shrink when its files are removed.
     pub fn own_bytes(&self) -> u64 {
         let bytes = |facts: Result<Facts, Errno>| {
             facts
@@ -306,7 +305,7 @@ impl RunDirectories {
         self.all.iter().map(of_a_run_directory).sum()
     }
 
-    /// The directories in words.
+    /// The paths of the directories, separated by commas.
     pub fn describe(&self) -> String {
         let paths: Vec<String> = self
             .each()

@@ -1,7 +1,7 @@
 //! After a crash: which acknowledged operations are lost or torn.
 //!
-//! [`verify_log()`] goes through the acknowledgement log of a run, works out what must lie in its
-//! directories, and looks there. It changes nothing.
+//! [`verify_log()`] replays the acknowledgement log of a run, computes what its directories must
+//! contain, and compares this with the file system. It changes nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,24 +21,24 @@ use crate::ack_log::loss::{Loss, LossKind, VerifyError};
 use crate::ack_log::replay::{Acked, Key, NameState, Replay};
 use crate::ack_log::tree::{Place, Tree};
 
-/// So many losses are named; all are counted.
+/// Maximum number of losses that are listed; all are counted.
 pub const NAMED_MAX: usize = 1000;
 
-/// How many losses of a kind there are.
+/// Number of losses of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LossCount {
-    /// The operation.
+    /// The operation that was lost.
     pub what: Action,
-    /// What is wrong.
+    /// The kind of loss.
     pub kind: LossKind,
-    /// How many paths.
+    /// Number of paths.
     pub count: u64,
 }
 
-/// How many operations were acknowledged.
+/// Number of acknowledged operations by kind.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub struct Acknowledged {
-    /// Files made.
+    /// Files created.
     pub creations: u64,
     /// Files delivered the Maildir way.
     pub deliveries: u64,
@@ -48,13 +48,13 @@ pub struct Acknowledged {
     pub replacements: u64,
     /// Files removed.
     pub deletions: u64,
-    /// Appends.
+    /// Appends to files.
     pub appends: u64,
-    /// Files written over.
+    /// Files overwritten.
     pub overwrites: u64,
-    /// Files cut off.
+    /// Files truncated.
     pub truncations: u64,
-    /// All else: links, directories, attributes.
+    /// All other operations: on links, directories and attributes.
     pub other: u64,
 }
 
@@ -77,7 +77,6 @@ impl Acknowledged {
         sum
     }
 
-    /// All together.
     pub fn total(&self) -> u64 {
         self.creations
             + self.deliveries
@@ -91,55 +90,54 @@ impl Acknowledged {
     }
 }
 
-/// What is left of a run's acknowledged operations.
+/// The result of verifying an acknowledgement log.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Verified {
     /// The program that wrote the acknowledgement log.
     pub tool: String,
-    /// The policy of durability of the run: what was promised.
+    /// The run's durability policy.
     pub policy: String,
-    /// How many workers there were.
+    /// Number of workers.
     pub workers: u32,
-    /// Where each location's directory was found; nothing: the run had ended and has removed it.
+    /// Path at which each location's directory was found; `None` if the run ended and removed it.
     pub directories: Vec<Option<String>>,
-    /// Acknowledged operations.
     pub acknowledged: Acknowledged,
-    /// Operations that began and were not acknowledged: at the crash, or because they failed.
+    /// Operations that began and were not acknowledged, because of the crash or a failure.
     pub in_flight: u64,
-    /// Paths that were compared with what was acknowledged of them.
+    /// Number of paths with acknowledged operations that were checked.
     pub checked: u64,
-    /// The first losses, ordered by path.
+    /// The first losses, sorted by path.
     pub lost: Vec<Loss>,
-    /// All losses, counted.
+    /// Number of losses of each kind.
     pub lost_counts: Vec<LossCount>,
-    /// Whether contents were compared byte by byte. Of the classic edition's text only sizes are,
-    /// and that it has no zeros in it.
+    /// Whether contents were compared byte by byte. For the text of classic runs, only the size and
+    /// the absence of zero bytes are checked.
     pub contents_checked: bool,
-    /// Whether the acknowledgement log ends with a whole line: a torn one is left out.
+    /// Whether the acknowledgement log ends with a complete line. A torn last line is ignored.
     pub complete_ack_log: bool,
-    /// Whether all workers had ended by themselves.
+    /// Whether all workers ended by themselves.
     pub ended: bool,
-    /// Whether the run has, or may have, removed what its workers had left: a file that is gone is
-    /// then no loss.
+    /// Whether the run has removed files after its workers had ended, or may have: a missing file
+    /// is then no loss.
     pub may_be_removed: bool,
 }
 
 impl Verified {
-    /// How many paths are not as acknowledged.
+    /// Total number of losses.
     pub fn losses(&self) -> u64 {
         self.lost_counts.iter().map(|count| count.count).sum()
     }
 }
 
-/// Holds what lies in `path` against what the acknowledgement log of a run says was acknowledged.
+/// Compares the files in `path` with the operations in the acknowledgement log of a run.
 ///
-/// `path` is the directory that was given to the run, or the one that the run made in it. It may be
-/// mounted elsewhere by now. Of several locations it is the one with that name; the others are
-/// where they were.
+/// `path` is the target directory of the run, or the directory that the run made in it. It may be
+/// mounted elsewhere now. If the run used several locations, `path` stands for the one with the
+/// same name; the others are expected at their original paths.
 ///
 /// # Errors
-/// Where nothing can be said: the acknowledgement log cannot be read or was changed, or the run's
-/// directory is not there.
+/// Returns an error if verification is impossible: the acknowledgement log cannot be read or was
+/// changed, or a directory of the run cannot be found.
 pub fn verify_log(
     namespace: &dyn Namespace,
     path: &Path,
@@ -147,7 +145,8 @@ pub fn verify_log(
 ) -> Result<Verified, VerifyError> {
     let history = read(ack_log)?;
     let (header, replay, ended) = (history.header, history.replay, history.ended);
-    // Where it is not said how much the run has removed after its workers had ended, it may be all.
+    // If the log does not record how many files the run removed after its workers had ended, it may
+    // have removed all of them.
     let may_be_removed = history.removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
     let directories = find_directories(namespace, path, &header, may_be_gone)?;
@@ -187,7 +186,7 @@ pub fn verify_log(
     })
 }
 
-/// The first losses, and how many of each kind there are.
+/// Returns the first losses, and the number of losses of each kind.
 fn losses(
     tree: &mut Tree<'_>,
     names: &[(&Key, &NameState)],
@@ -208,13 +207,13 @@ fn losses(
     Ok((lost, counts.collect()))
 }
 
-/// What an acknowledgement log says.
+/// The contents of an acknowledgement log.
 struct History {
     header: Header,
     replay: Replay,
-    /// Whether it says that all workers have ended.
+    /// Whether it records that all workers have ended.
     ended: bool,
-    /// Files that the run says it has removed after that.
+    /// Number of files that the run removed after that; `None` if not recorded.
     removed: Option<u64>,
     is_whole: bool,
 }
@@ -247,7 +246,7 @@ fn read(path: &Path) -> Result<History, VerifyError> {
     })
 }
 
-/// The directory of each location's files, where it is now.
+/// Finds the present directory of each location's files.
 fn find_directories(
     namespace: &dyn Namespace,
     path: &Path,
@@ -278,7 +277,7 @@ fn find_directories(
             let found = is_meant
                 .then(|| find(namespace, &given, name, (header.own_directories, is_one)))
                 .flatten();
-            // The other locations are where they were.
+            // The other locations are expected at their original paths.
             let is_there = || is_directory(namespace.facts(directory));
             let found = found.or_else(|| (!is_one && is_there()).then(|| directory.clone()));
             match found {
@@ -300,7 +299,7 @@ fn find_directories(
         .collect()
 }
 
-/// The directory that is meant with what was given.
+/// The directory of this name: the given directory itself, or one in it.
 fn find(
     namespace: &dyn Namespace,
     given: &Path,
@@ -344,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_locations_the_one_that_is_meant_is_found() {
+    fn given_path_is_matched_to_one_of_several_locations() {
         let top = tempfile::tempdir().unwrap();
         let top = top.path().canonicalize().unwrap();
         let [a, b, c] = ["a/postmark-1", "b/postmark-1", "c/postmark-2"].map(|name| top.join(name));
@@ -368,10 +367,11 @@ mod tests {
             found.map(paths).map_err(|error| error.to_string())
         };
         let both = Ok(vec![Some(a.clone()), Some(b.clone())]);
-        // Both have one name: the one that was given by its path, the other where it was.
+        // Both directories have the same name: one is given by its path, the other is found at its
+        // original path.
         assert_eq!(find(&top.join("b"), &[&a, &b], true), both);
         assert_eq!(find(&a, &[&a, &b], true), both);
-        // The second one lies elsewhere now.
+        // The second directory was moved.
         let elsewhere = top.join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         fs::rename(&c, elsewhere.join("postmark-2")).unwrap();
@@ -382,7 +382,7 @@ mod tests {
                 .unwrap_err()
                 .contains("directory postmark-2")
         );
-        // Said twice it is one.
+        // A location that is listed twice is found twice.
         let twice = Ok(vec![Some(a.clone()), Some(a.clone())]);
         assert_eq!(find(&top.join("a"), &[&a, &a], true), twice);
         assert_eq!(find(&b, &[&c], false), Ok(vec![Some(b.clone())]));

@@ -1,5 +1,5 @@
-//! What each worker says of itself while a run goes on, on a line of memory that may outlive the
-//! process: see [`crate::heartbeat`].
+//! The status of each worker during a run, on a line of memory that may outlive the process: see
+//! [`crate::heartbeat`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -9,68 +9,66 @@ use system::shared::LINE_WORDS;
 use workload::names::NameKind;
 use workload::{Action, Intent};
 
-/// What one worker says of itself, on a line of cache of its own: it writes here at every
-/// operation. The line outlives the process where the run's signs of life do
-/// ([`crate::run_directory`]).
+/// The status of one operation in flight of a worker. It occupies its own cache line, because the
+/// worker writes it at every operation.
 #[derive(Debug)]
 pub struct Slot {
     line: LineHandle,
 }
 
-/// The words of a slot.
+/// Indices of a slot's words.
 mod word {
-    /// What was done so far, and is to be done, of the stage that goes on.
+    /// Progress of the current phase: steps done, whether successful or not, and their total.
     pub(super) const DONE: usize = 0;
     pub(super) const TOTAL: usize = 1;
-    /// Twice the operations that were issued, and one more while one is under way.
+    /// Two increments per operation or aside: odd while it is in flight.
     pub(super) const TICKET: usize = 2;
-    /// Which thing is done what to: see [`super::Slot::tell`].
+    /// What is being done to which file or directory: see [`super::Slot::tell`].
     pub(super) const WHAT: usize = 3;
     pub(super) const PLACE: usize = 4;
     pub(super) const NUMBER: usize = 5;
-    /// What was done besides operations.
+    /// Number of asides, which are not operations.
     pub(super) const ASIDES: usize = 6;
-    /// When the last operation was completed, by the run's clock; 0 where that is not recorded.
+    /// When the last operation was completed, by the run's clock; 0 if operations are not timed.
     pub(super) const STAMP: usize = 7;
-    /// What was completed so far of the stage that goes on.
+    /// Steps of the current phase that were completed.
     pub(super) const COMPLETED: usize = 8;
-    /// Names that operations have written in part and failed, the last first: see
-    /// [`super::packed`].
+    /// Names partly written by failed operations, the last one first: see [`super::packed`].
     pub(super) const FAILED: std::ops::Range<usize> = 9..super::LINE_WORDS;
 }
 
-/// A name of a file that an operation writes: its kind and its running number.
+/// Kind and running number of a name that an operation writes.
 pub type WrittenName = (NameKind, u64);
 
-/// Names of files that were written in part, each with a worker that was writing it: workers with a
-/// pool each give the same names.
+/// Names of partly written files, each with the worker that was writing it. The worker is needed
+/// because workers with private pools use the same names.
 pub type PartlyWritten = BTreeSet<(WrittenName, u32)>;
 
-/// What a worker does besides operations.
+/// Calls of a worker that are not operations of the workload.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Aside {
-    /// A session is opened.
+    /// Opens a session.
     OpenSession,
-    /// A directory of the pool is made.
+    /// Makes a directory of the pool.
     MakeDirectory,
-    /// A directory of the pool is removed.
+    /// Removes a directory of the pool.
     RemoveDirectory,
-    /// A name is looked at, for the check of a pool.
+    /// Examines a name, to check a pool.
     Look,
-    /// Contents are read for it.
+    /// Reads contents, to check a pool.
     ReadToLook,
-    /// A directory is listed for it.
+    /// Lists a directory, to check a pool.
     ListToLook,
-    /// A file is read into the cache.
+    /// Reads a file into the page cache.
     Warm,
-    /// A file is dropped from the cache.
+    /// Drops a file from the page cache.
     Cool,
-    /// The acknowledgement log is written.
+    /// Writes the acknowledgement log.
     AckLog,
 }
 
-/// What is done, in words that a thing's path can follow.
+/// A phrase for each aside, to be followed by a path.
 const ASIDES: [(Aside, &str); 9] = [
     (Aside::OpenSession, "open a session"),
     (Aside::MakeDirectory, "make directory"),
@@ -84,39 +82,37 @@ const ASIDES: [(Aside, &str); 9] = [
 ];
 
 impl Aside {
-    /// What is done, in words that a thing's path can follow.
+    /// A phrase that can be followed by a path.
     pub const fn name(self) -> &'static str {
         ASIDES[self as usize].1
     }
 }
 
-/// What is under way.
+/// What a worker is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// An operation.
+    /// An operation of the workload.
     Operation(Action),
-    /// Something else, to a name of this kind.
+    /// An aside, on a name of this kind.
     Aside(Aside, NameKind),
 }
 
-/// Something under way.
+/// An operation or an aside in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderWay {
-    /// Differs from operation to operation.
+    /// Unique among the operations and asides of this slot.
     pub ticket: u64,
-    /// What it is.
     pub doing: Doing,
-    /// Of a directory of the pool itself: its location.
+    /// Directory of the file, as in [`Intent::place`]; for a directory of the pool, its location.
     pub place: u32,
-    /// Of a directory of the pool itself: its place among those of its location.
+    /// Running number of the file; for a directory of the pool, its index within the location.
     pub number: u64,
 }
 
-/// A number of [`Slot::what`] from this on is an aside with a kind of name.
+/// First value of [`word::WHAT`] that stands for an aside and a kind of name.
 const ASIDES_FROM: u64 = 1 << 8;
 
 impl Slot {
-    /// On a line of its own.
     pub fn new(line: LineHandle) -> Self {
         Self { line }
     }
@@ -131,13 +127,13 @@ impl Slot {
         self.line[word].store(value, Ordering::Relaxed);
     }
 
-    /// An operation is about to be issued.
+    /// Records that an operation is about to be issued.
     #[inline]
     pub fn issue(&self, intent: &Intent) {
         self.tell(intent.action as u64, intent.place, intent.number);
     }
 
-    /// Something else is about to be done; what it gives is given.
+    /// Records an aside, performs it, and returns the result of `act`.
     pub fn aside<A>(
         &self,
         aside: Aside,
@@ -152,26 +148,25 @@ impl Slot {
         answer
     }
 
-    /// What is under way: the number of an action; or, from [`ASIDES_FROM`] on, of an aside and a
-    /// kind of name.
+    /// Records what is in flight. `what` is the number of an action, or from [`ASIDES_FROM`] on an
+    /// aside and a kind of name.
     #[inline]
     fn tell(&self, what: u64, place: u32, number: u64) {
         self.set(word::WHAT, what);
         self.set(word::PLACE, place.into());
         self.set(word::NUMBER, number);
-        // One writer: no exchange is needed.
+        // There is only one writer, so no atomic exchange is needed.
         self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
     }
 
-    /// It is completed, at a moment of the run's clock.
+    /// Records that the operation was completed at `now_ns` of the run's clock.
     #[inline]
     pub fn complete(&self, now_ns: u64) {
         self.set(word::STAMP, now_ns);
         self.over();
     }
 
-    /// An operation has failed, and left these names written in part. Those of the last few are
-    /// kept.
+    /// Records names that a failed operation left partly written. Only the last few are kept.
     #[cold]
     pub fn failed(&self, names: &[WrittenName]) {
         for name in names {
@@ -191,7 +186,7 @@ impl Slot {
         self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
     }
 
-    /// The operation that is under way.
+    /// The operation or aside in flight; `None` if there is none, or if it changed during the read.
     pub fn under_way(&self) -> Option<UnderWay> {
         let ticket = self.line[word::TICKET].load(Ordering::Acquire);
         let seen = UnderWay {
@@ -204,13 +199,13 @@ impl Slot {
             .then_some(seen)
     }
 
-    /// When the last operation was completed, of a line that a run has left; 0 where nobody knows.
+    /// When the last operation was completed, from the line of an ended run; 0 if not available.
     pub fn last_stamp_ns(line: &[u64; LINE_WORDS]) -> u64 {
         line[word::STAMP]
     }
 
-    /// The names that were written in part, of a line that a run has left: by the operation under
-    /// way, and by the last ones that failed.
+    /// Names partly written by the operation in flight and by the last failed ones, from the line
+    /// of an ended run.
     pub fn partly_written(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
         let mut names = match doing(line[word::WHAT]) {
             Doing::Operation(action) if line[word::TICKET] % 2 == 1 => {
@@ -222,45 +217,44 @@ impl Slot {
         names
     }
 
-    /// Operations that were issued.
+    /// Number of operations that were issued.
     pub fn operations(&self) -> u64 {
         self.get(word::TICKET)
             .div_ceil(2)
             .saturating_sub(self.get(word::ASIDES))
     }
 
-    /// A stage begins, in which so much is to be done.
+    /// Begins a phase of `total` steps.
     pub fn begin(&self, total: u64) {
         self.set(word::DONE, 0);
         self.set(word::COMPLETED, 0);
         self.set(word::TOTAL, total);
     }
 
-    /// So much of the stage is done, well or not, and so much of it was completed.
+    /// Publishes progress: steps done, whether successful or not, and steps completed.
     #[inline]
     pub fn publish(&self, done: u64, completed: u64) {
         self.set(word::DONE, done);
         self.set(word::COMPLETED, completed);
     }
 
-    /// What was completed of the stage: what is done, less what failed or was skipped.
+    /// Completed steps of the phase: steps done, less failed and skipped ones.
     pub fn completed(&self) -> u64 {
         self.get(word::COMPLETED)
     }
 
-    /// What is done of the stage.
+    /// Steps done in the phase, whether successful or not.
     pub fn done(&self) -> u64 {
         self.get(word::DONE)
     }
 
-    /// What is to be done in the stage.
+    /// Total steps of the phase.
     pub fn total(&self) -> u64 {
         self.get(word::TOTAL)
     }
 }
 
-/// The names of files that an operation writes: what it leaves there when it does not come to its
-/// end is not known.
+/// Names of the files that an operation writes. If it is interrupted, their contents are undefined.
 pub fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
     match action {
         Action::Replace | Action::Deliver => {
@@ -273,7 +267,7 @@ pub fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
     }
 }
 
-/// A name in one word, which is not 0: numbers stay far below 2^56.
+/// Packs a name into one word, which is never 0. Running numbers stay far below 2^56.
 fn packed((kind, number): WrittenName) -> u64 {
     number << 8 | (kind as u64 + 1)
 }
@@ -293,6 +287,6 @@ fn doing(what: u64) -> Doing {
     };
     let kind = NameKind::ALL.get(index(aside % ASIDES_FROM)).copied();
     let aside = ASIDES.get(index(aside / ASIDES_FROM)).map(|row| row.0);
-    // Numbers are written by `Slot` alone.
+    // Only `Slot` writes these numbers, so the defaults are never used.
     Doing::Aside(aside.unwrap_or(Aside::Look), kind.unwrap_or(NameKind::File))
 }

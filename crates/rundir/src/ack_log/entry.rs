@@ -1,8 +1,8 @@
-//! The lines of an acknowledgement log, as they are written and read.
+//! Format of the lines of an acknowledgement log.
 //!
-//! A line is its checksum (XXH3 with 64 bits, 16 hexadecimal digits), a blank, its text. The
-//! checksum of the line before is the seed, so that a line that is missing, moved or changed is
-//! seen at its successor or at itself.
+//! A line consists of its checksum (64-bit XXH3, 16 hexadecimal digits), a blank and its text. The
+//! checksum is seeded with that of the line before, so that a missing, moved or changed line is
+//! detected at that line or the next one.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
@@ -19,14 +19,14 @@ pub(crate) const VERSION: u32 = 1;
 
 const CHECKSUM_DIGITS: usize = 16;
 
-/// The first line: what the run is.
+/// The first line: describes the run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Header {
     pub postmark_ack_log: u32,
     pub tool: String,
     pub workload: Workload,
     pub durability: Durability,
-    /// The directories of the files, from the root, one for each location; escaped as paths are.
+    /// Absolute paths of the file directories, one for each location; escaped like other paths.
     pub directories: Vec<String>,
     /// Whether the run made these directories for itself.
     pub own_directories: bool,
@@ -37,24 +37,23 @@ pub(crate) struct Header {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub worker: u32,
-    /// The worker's operations are counted from 1.
+    /// Number of the operation in its worker, from 1.
     pub sequence: u64,
     pub action: Action,
     pub location: u32,
     /// Relative to the location's directory.
     pub path: Vec<u8>,
-    /// The new name, the temporary one, or what a symbolic link says.
+    /// The new name, the temporary name, or the target of a symbolic link.
     pub second: Option<Vec<u8>>,
-    /// Which file it is.
+    /// The file number from which its contents are generated.
     pub file: u64,
-    /// The version of its contents when the operation is done.
+    /// Version of the contents after the operation.
     pub version: u32,
     pub before_bytes: u64,
     pub after_bytes: u64,
     pub offset_bytes: u64,
 }
 
-/// A line of an acknowledgement log.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Line {
     Header(Box<Header>),
@@ -63,21 +62,21 @@ pub(crate) enum Line {
         worker: u32,
         sequence: u64,
     },
-    /// All workers have ended by themselves: from now on the run may remove what it made.
+    /// All workers have ended by themselves: from now on the run may remove its files.
     Ended,
-    /// The run is over.
+    /// The run has ended.
     Over {
-        /// Files that it removed after its workers had ended.
+        /// Number of files removed after the workers had ended.
         removed: u64,
     },
 }
 
-/// The checksum of a line's text behind a line with the checksum `before`.
+/// The checksum of a line's text that follows a line with the checksum `before`.
 pub(crate) fn checksum(before: u64, text: &[u8]) -> u64 {
     xxh3_64_with_seed(text, before)
 }
 
-/// Appends a line and gives its checksum.
+/// Appends a line and returns its checksum.
 pub(crate) fn push(before: u64, text: &[u8], to: &mut Vec<u8>) -> u64 {
     let checksum = checksum(before, text);
     append(to, format_args!("{checksum:016x} "));
@@ -86,8 +85,8 @@ pub(crate) fn push(before: u64, text: &[u8], to: &mut Vec<u8>) -> u64 {
     checksum
 }
 
-/// Writes the text of an operation that is about to be issued. `prefix` is what names of the worker
-/// begin with.
+/// Writes the text for an operation that is about to be issued. `prefix` is the prefix of the
+/// worker's names.
 pub(crate) fn write_begun(
     to: &mut Vec<u8>,
     (worker, sequence): (u32, u64),
@@ -128,16 +127,16 @@ pub(crate) fn write_begun(
     );
 }
 
-/// Writes the text of an operation that is done.
+/// Writes the text for an operation that is done.
 pub(crate) fn write_acknowledged(to: &mut Vec<u8>, (worker, sequence): (u32, u64)) {
     to.clear();
     append(to, format_args!("A {worker} {sequence}"));
 }
 
-/// The text that says that all workers have ended.
+/// The text of [`Line::Ended`].
 pub(crate) const ENDED: &[u8] = b"E";
 
-/// Writes the text that says that the run is over.
+/// Writes the text of [`Line::Over`].
 pub(crate) fn write_over(to: &mut Vec<u8>, removed: u64) {
     to.clear();
     append(to, format_args!("O {removed}"));
@@ -165,8 +164,8 @@ fn append(to: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }
 
-/// Appends bytes in a form without blanks and without ends of lines: what is not plain becomes `%`
-/// and two digits.
+/// Appends bytes without blanks and line ends: all but graphic ASCII characters, and `%` itself,
+/// become `%` and two hexadecimal digits.
 pub(crate) fn escape(bytes: &[u8], to: &mut Vec<u8>) {
     for byte in bytes {
         if byte.is_ascii_graphic() && *byte != b'%' {
@@ -177,7 +176,7 @@ pub(crate) fn escape(bytes: &[u8], to: &mut Vec<u8>) {
     }
 }
 
-/// What was escaped.
+/// Reverses [`escape`]; `None` if the text is not valid.
 pub(crate) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -202,7 +201,7 @@ pub(crate) fn unreadable(path: &Path, answer: &io::Error) -> VerifyError {
     ))
 }
 
-/// It does not begin as an acknowledgement log does, or as one of another version.
+/// The file does not begin like an acknowledgement log, or has another version.
 pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
     VerifyError(format!(
         "{} is not an acknowledgement log of postmark: {why} (use the file that the run had as \
@@ -211,7 +210,7 @@ pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
     ))
 }
 
-/// A line is not what was written, and good ones follow.
+/// A line is damaged, and valid lines follow.
 fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
     VerifyError(format!(
         "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or \
@@ -220,11 +219,11 @@ fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
     ))
 }
 
-/// The longest line that is read, in bytes: the first one has the workload in it.
+/// Maximum length of a line, in bytes: the first line contains the workload.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// Goes through an acknowledgement log. Gives whether it ends with a whole line: what a crash has
-/// torn at its end is left out.
+/// Reads an acknowledgement log. Returns whether it ends with a complete line; lines torn by a
+/// crash at its end are skipped.
 pub(crate) fn read(
     path: &Path,
     mut input: impl BufRead,
@@ -235,7 +234,7 @@ pub(crate) fn read(
     let mut bad = None;
     for line in 1.. {
         bytes.clear();
-        // What is longer is in parts, none of which is good.
+        // A longer line is read in parts, none of which is valid.
         let read = input
             .by_ref()
             .take(LINE_BYTES_MAX)
@@ -249,7 +248,7 @@ pub(crate) fn read(
         }
         let (stated, text) = take_apart(&bytes).unzip();
         let is_good = text.is_some_and(|text| stated == Some(checksum(before, text)));
-        // The line behind a damaged one is judged by what that one says of itself.
+        // The line after a damaged one is checked with the checksum that the damaged line states.
         before = stated.unwrap_or(before);
         match (text.filter(|_| is_good), bad) {
             (None, _) if line == 1 => {
@@ -287,7 +286,7 @@ fn take_apart(line: &[u8]) -> Option<(u64, &[u8])> {
     Some((checksum, text.strip_prefix(b" ")?))
 }
 
-/// The line that a text is, or why it is the first line of another program.
+/// Parses the text of a line; the error is the reason why a header is not accepted.
 fn parse(text: &[u8]) -> Result<Option<Line>, String> {
     if let Some(json) = text.strip_prefix(b"H ") {
         return parse_header(json).map(|header| Some(Line::Header(Box::new(header))));
@@ -372,7 +371,7 @@ mod tests {
         }
     }
 
-    /// An acknowledgement log of these texts behind a header.
+    /// An acknowledgement log of a header and these texts.
     fn ack_log(texts: &[&str]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut before = push(0, &header(&head()).unwrap(), &mut bytes);
@@ -402,7 +401,7 @@ mod tests {
     ];
 
     #[test]
-    fn lines_are_read_as_they_were_written() {
+    fn lines_are_read_as_written() {
         let (lines, whole) = read_all(&ack_log(&TEXTS)).unwrap();
         assert!(whole);
         assert_eq!(lines[0], Line::Header(Box::new(head())));
@@ -425,7 +424,7 @@ mod tests {
     }
 
     #[test]
-    fn operations_are_written_with_their_names() {
+    fn operation_with_two_names_is_written_and_read() {
         let mut first = PathBuffer::new(1, b"/mnt/w3/".to_vec()).unwrap();
         let mut second = first.clone();
         let intent = Intent {
@@ -454,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_torn_end_is_left_out_wherever_it_is_torn() {
+    fn torn_last_line_is_skipped() {
         let whole = ack_log(&TEXTS);
         let first = whole.iter().position(|byte| *byte == b'\n').unwrap() + 1;
         for length in first..whole.len() {
@@ -481,7 +480,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_in_the_middle_is_told() {
+    fn damage_before_valid_lines_is_reported() {
         let whole = ack_log(&TEXTS);
         let ends: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] == b'\n').collect();
         for at in ends[0] + 1..ends[2] {
@@ -510,14 +509,14 @@ mod tests {
     }
 
     #[test]
-    fn another_version_is_told() {
+    fn other_version_is_rejected() {
         let mut bytes = Vec::new();
         push(0, br#"H {"postmark_ack_log":2}"#, &mut bytes);
         assert!(read_all(&bytes).unwrap_err().contains("version 2"));
     }
 
     #[test]
-    fn what_is_escaped_comes_back() {
+    fn escaped_bytes_are_restored() {
         let all: Vec<u8> = (0..=255).collect();
         let mut text = Vec::new();
         escape(&all, &mut text);

@@ -1,4 +1,4 @@
-//! What is lost, and why nothing can be said.
+//! Losses, and errors that make verification impossible.
 
 use std::fmt;
 use std::io;
@@ -12,9 +12,9 @@ use workload::Action;
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum LossKind {
-    /// What was made is not there.
+    /// A created name does not exist.
     Missing,
-    /// What was removed is there.
+    /// A removed name still exists.
     StillThere,
     /// The contents are not those that were written.
     Torn,
@@ -34,17 +34,15 @@ impl LossKind {
     }
 }
 
-/// A path whose last acknowledged operation is not what is found.
+/// A path whose state does not match its last acknowledged operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// The operation that was acknowledged last: on the name where that is wrong, on the file
-    /// where its contents or its size are.
+    /// The last acknowledged operation: on the name if the name is wrong, on the file if its
+    /// contents or size are wrong.
     pub what: Action,
-    /// The path.
     pub path: String,
-    /// What was found, in words.
+    /// A description of what was found.
     pub why: String,
-    /// What is wrong.
     pub kind: LossKind,
 }
 
@@ -61,13 +59,13 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Nothing can be said.
+/// Verification is impossible; contains the message.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct VerifyError(pub(crate) String);
 
 impl VerifyError {
-    /// The system gave an error that says nothing of the run's files.
+    /// A system error that does not indicate a loss.
     pub(crate) fn system(what: &str, path: &Path, errno: Errno) -> Self {
         Self(format!(
             "cannot {what} {}: {} (mount the file system, and verify as the user of the run or as \

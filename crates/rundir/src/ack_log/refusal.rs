@@ -12,8 +12,8 @@ use spec::RunSpec;
 #[error("{0}")]
 pub struct AckLogRefused(String);
 
-/// Refuses an acknowledgement log that is there already or lies where the run's files will lie.
-/// Touches nothing.
+/// Refuses an acknowledgement log that already exists, or is on the same file system as the run's
+/// files. Touches nothing.
 pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRefused> {
     let Some(path) = &request.ack_log else {
         return Ok(());
@@ -26,7 +26,7 @@ pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRef
     let directory = directory_of(path);
     let facts =
         fs::metadata(directory).map_err(|error| cannot("find the directory of", path, &error))?;
-    // A directory that cannot be examined is refused when the place is taken, with the reason.
+    // A directory that cannot be examined is refused later, with the reason, when the run takes it.
     let is_same = |other: &&PathBuf| fs::metadata(other).is_ok_and(|it| it.dev() == facts.dev());
     match directories.iter().find(is_same) {
         None => Ok(()),

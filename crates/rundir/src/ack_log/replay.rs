@@ -1,8 +1,8 @@
-//! What an acknowledgement log's operations must have left: for every name what lies under it, and
-//! what else may lie there because an operation had begun and was not acknowledged.
+//! Replays an acknowledgement log: the state of every name after the acknowledged operations, and
+//! the other states that are possible because an operation began and was not acknowledged.
 //!
-//! A file is an object of its own, as in a file system: renaming moves it, a link is one more name
-//! of it, replacing puts another one under the name.
+//! A file is a separate object, as in a file system: renaming moves it, a link is another name of
+//! it, and replacing puts another object under the name.
 
 use std::collections::HashMap;
 
@@ -10,46 +10,46 @@ use workload::Action;
 
 use super::entry::Entry;
 
-/// A name: its location and the path in it.
+/// A name: its location and its path there.
 pub(crate) type Key = (u32, Vec<u8>);
 
-/// What was acknowledged of a name.
+/// The acknowledged state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Acked {
-    /// Nothing.
+    /// No operation on it was acknowledged.
     Unknown,
-    /// It is gone.
+    /// It was removed.
     Absent,
     /// It is a name of this object.
     File(usize),
-    /// It is a symbolic link that says this.
+    /// It is a symbolic link with this target.
     SymbolicLink(Vec<u8>),
     Directory,
 }
 
-/// What may be of a name because of operations in flight.
+/// A possible state of a name, because of an operation in flight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum May {
     /// It is being removed.
     Gone,
-    /// Its file is being renamed: to this.
+    /// Its file is being renamed to this name.
     Moved(Key),
-    /// It is being made, and may be there in any state.
+    /// It is being created, and may be in any state.
     Made,
-    /// It may be a name of this object, which is whole.
+    /// It may be a name of this object, which is complete.
     Holds(usize),
 }
 
-/// A name that the acknowledgement log speaks of.
+/// The state of a name in the acknowledgement log.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NameState {
     pub acked: Acked,
-    /// The operation that made it so.
+    /// The operation that led to the acknowledged state.
     pub by: Action,
     pub may: Vec<May>,
 }
 
-/// What a file holds.
+/// The contents of a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct FileState {
     pub file: u64,
@@ -57,32 +57,32 @@ pub(crate) struct FileState {
     pub size_bytes: u64,
 }
 
-/// A file, whatever its names.
+/// A file, independent of its names.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Object {
-    /// Nothing: it was there before the run.
+    /// `None` if the file existed before the run.
     state: Option<FileState>,
-    /// The operation that made it so.
+    /// The operation that led to this state.
     pub by: Action,
-    /// The pool that it belongs to: contents are told apart by it.
+    /// The pool to which the file belongs, which determines its contents.
     pub pool: u32,
-    /// Sizes that it may have because of operations in flight, and how many of its first bytes
-    /// they leave alone.
+    /// Possible sizes because of operations in flight, each with the number of leading bytes that
+    /// the operation does not change.
     may: Vec<(u64, u64)>,
 }
 
-/// What a file must be found as.
+/// The state in which a file must be found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Expected {
     pub state: FileState,
     pub size_min: u64,
     pub size_max: u64,
-    /// So many of its first bytes must be right.
+    /// Number of leading bytes that must be correct.
     pub sure_bytes: u64,
 }
 
 impl Object {
-    /// Nothing where the acknowledgement log does not say what it holds.
+    /// `None` if the acknowledgement log does not record the contents.
     pub(crate) fn expected(&self) -> Option<Expected> {
         let state = self.state?;
         let size = state.size_bytes;
@@ -103,23 +103,22 @@ impl Object {
 #[derive(Debug)]
 struct Flight {
     entry: Entry,
-    /// The file that it is done to, or that it makes.
+    /// The file that it changes or creates.
     object: usize,
 }
 
-/// See the module's text.
 #[derive(Debug, Default)]
 pub(crate) struct Replay {
     pub names: HashMap<Key, NameState>,
     pub objects: Vec<Object>,
-    /// Acknowledged operations by action.
+    /// Number of acknowledged operations by action.
     pub acknowledged: HashMap<Action, u64>,
-    /// By worker and sequence, operations that began and were not acknowledged: of one that failed
-    /// nothing more is told.
+    /// Operations that began and were not acknowledged, by worker and sequence number. A failed
+    /// operation stays here, because its outcome is not logged.
     flights: HashMap<(u32, u64), Flight>,
-    /// By worker.
+    /// The last sequence number of each worker.
     sequences: HashMap<u32, u64>,
-    /// Whether the pools of workers are told apart.
+    /// Whether workers have private pools.
     has_own_pools: bool,
 }
 
@@ -131,18 +130,18 @@ impl Replay {
         }
     }
 
-    /// Operations that were not acknowledged.
+    /// Number of operations that were not acknowledged.
     pub(crate) fn in_flight(&self) -> u64 {
         self.flights.len() as u64
     }
 
-    /// Whether all that was acknowledged is that names are gone.
+    /// Whether no acknowledged operation left a name.
     pub(crate) fn leaves_nothing(&self) -> bool {
         let mut names = self.names.values();
         names.all(|name| matches!(name.acked, Acked::Absent | Acked::Unknown))
     }
 
-    /// An operation is about to be issued.
+    /// Replays that an operation is about to be issued.
     pub(crate) fn begins(&mut self, entry: Entry) -> Result<(), String> {
         let sequence = self.sequences.entry(entry.worker).or_default();
         *sequence += 1;
@@ -180,7 +179,7 @@ impl Replay {
             Action::Link => self.may(second(&entry)?, May::Holds(object)),
             Action::Replace => self.may(key, May::Holds(object)),
             Action::Append | Action::Overwrite => {
-                // What lies before the first byte that is written stays.
+                // The bytes before the first byte written do not change.
                 self.objects[object]
                     .may
                     .push((entry.after_bytes, entry.offset_bytes));
@@ -196,7 +195,7 @@ impl Replay {
         Ok(())
     }
 
-    /// An operation that a worker has begun is done.
+    /// Replays that an operation is done.
     pub(crate) fn acknowledges(&mut self, worker: u32, sequence: u64) -> Result<(), String> {
         let Some(Flight { entry, object }) = self.flights.remove(&(worker, sequence)) else {
             return Err(format!(
@@ -273,7 +272,7 @@ impl Replay {
     }
 }
 
-/// What the file holds when the operation is done.
+/// The file's state after the operation.
 fn after(entry: &Entry) -> FileState {
     FileState {
         file: entry.file,

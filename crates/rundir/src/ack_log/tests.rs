@@ -18,7 +18,7 @@ fn request(ack_log: &Path, workers: u32) -> RunSpec {
     }
 }
 
-/// Creates as many files as said, and leaves the last one in flight.
+/// Creates `files` files, and leaves the last operation in flight.
 fn works(mut log: Log, files: u64) {
     let mut buffer = PathBuffer::new(0, b"/proc/".to_vec()).unwrap();
     for number in 1..=files {
@@ -51,10 +51,10 @@ fn lines(path: &Path) -> Vec<Line> {
 }
 
 #[test]
-fn many_workers_share_a_ack_log() {
+fn workers_share_one_ack_log() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
-    // /proc is another file system everywhere.
+    // /proc is always another file system.
     let ack_log = AckLog::open(&request(&path, 4), &["/proc".into()])
         .unwrap()
         .unwrap();
@@ -92,7 +92,7 @@ fn many_workers_share_a_ack_log() {
 }
 
 #[test]
-fn an_operation_is_on_disk_before_it_is_issued() {
+fn operation_is_on_disk_before_it_is_issued() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
     let ack_log = AckLog::open(&request(&path, 1), &["/proc".into()])
@@ -108,13 +108,13 @@ fn an_operation_is_on_disk_before_it_is_issued() {
         let name = buffer.with(|to| to.extend(number.to_string().as_bytes()));
         let entered = log.begins(&intent, &Operation::Delete { name }).unwrap();
         let lines = lines(&path);
-        // The header, whole operations, the one that is about to be issued.
+        // The header, the completed operations, and the one about to be issued.
         assert_eq!(lines.len() as u64, 2 * number);
         assert!(matches!(&lines[lines.len() - 1], Line::Begun(entry) if entry.sequence == number));
         log.acknowledges(entered);
     }
-    // A worker that hangs keeps the acknowledgement log from saying that all have ended; nobody
-    // waits for it.
+    // Dropping the log does not wait for a worker that hangs, and does not log that all workers
+    // have ended.
     drop(ack_log);
     assert!(matches!(lines(&path).last(), Some(Line::Begun(_))));
     drop(log);
@@ -126,13 +126,13 @@ fn an_operation_is_on_disk_before_it_is_issued() {
 }
 
 #[test]
-fn the_end_is_said_when_all_workers_have_ended() {
+fn end_is_logged_after_the_last_worker_ends() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
     let ack_log = AckLog::open(&request(&path, 2), &["/proc".into()])
         .unwrap()
         .unwrap();
-    // The first one has ended before the second one begins.
+    // The first worker ends before the second one begins.
     drop(ack_log.log(0));
     let log = ack_log.log(1);
     assert_eq!(lines(&path).len(), 1);
@@ -145,7 +145,7 @@ fn the_end_is_said_when_all_workers_have_ended() {
 }
 
 #[test]
-fn an_ack_log_in_the_way_or_beside_the_files_is_refused() {
+fn existing_ack_log_or_one_beside_the_files_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
     let asked = request(&path, 1);
@@ -173,7 +173,7 @@ fn an_ack_log_in_the_way_or_beside_the_files_is_refused() {
 }
 
 #[test]
-fn an_ack_log_that_cannot_be_written_ends_the_work() {
+fn write_error_of_the_ack_log_is_reported() {
     let full = Path::new("/dev/full");
     if !full.exists() {
         println!("skipped: there is no /dev/full");
@@ -194,7 +194,7 @@ fn an_ack_log_that_cannot_be_written_ends_the_work() {
     assert!(failed.message.contains("No space left"), "{failed:?}");
     assert_eq!(failed.errno, Some(28));
     writer.join().unwrap();
-    // Nobody waits for a writer that is gone.
+    // A commit does not wait for a writer that has ended.
     thread::sleep(Duration::from_millis(1));
     assert!(shared.commit(Some(b"A 0 2")).is_err());
 }

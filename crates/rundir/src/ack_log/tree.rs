@@ -1,4 +1,4 @@
-//! What lies in a run's directories after a crash, held against what its acknowledgement log says.
+//! Compares the files in a run's directories after a crash with its acknowledgement log.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -15,42 +15,42 @@ use workload::contents::Contents;
 use super::loss::{Loss, LossKind, VerifyError};
 use super::replay::{Acked, Expected, Key, May, NameState, Replay};
 
-/// So much of a file is read at a time: a multiple of a block of contents.
+/// Bytes of a file that are read at a time: a multiple of a block of contents.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// What is lost of a name; nothing where nothing is.
+/// The loss at a name; `None` if it is as acknowledged.
 type Judged = Result<Option<Loss>, VerifyError>;
 
-/// A name and the directory that it is in.
+/// A directory and a name in it.
 type Named<'k> = (Arc<dyn Directory>, &'k [u8]);
 
-/// The directories of a run.
+/// The directories of a run and their expected contents.
 pub(crate) struct Tree<'a> {
-    /// By location; nothing: the run has ended, and has removed it.
+    /// By location; `None` if the run ended and removed it.
     pub directories: &'a [Option<Place>],
     pub replay: &'a Replay,
-    /// The contents of files; nothing: the classic edition's text.
+    /// Generates the expected contents; `None` for the text of a classic run.
     pub contents: Option<Contents>,
-    /// Whether the run may have removed what was left.
+    /// Whether the run may have removed files after its workers had ended.
     pub may_be_removed: bool,
     pub piece: Vec<u8>,
-    /// The directory that was looked into last: names come in their order.
+    /// The directory opened last, which the next name probably shares because names are sorted.
     last: RefCell<Option<(Key, Arc<dyn Directory>)>>,
 }
 
-/// Where the files of a location are now.
+/// The present directory of a location's files.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub path: PathBuf,
     pub held: Arc<dyn Directory>,
 }
 
-/// What lies under a name.
+/// What was found under a name.
 enum Found {
     Nothing,
-    /// With its size.
+    /// Its type, and its size in bytes.
     Entry(EntryKind, u64),
-    /// The system answered with an error.
+    /// The system returned an error.
     Damaged(Errno),
 }
 
@@ -71,7 +71,7 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// What is lost of a name.
+    /// Compares a name with its acknowledged and possible states, and returns the loss.
     pub(crate) fn judge(&mut self, key: &Key, name: &NameState) -> Judged {
         let found = self.look(key)?;
         let wrong = match (&found, &name.acked) {
@@ -100,8 +100,8 @@ impl<'a> Tree<'a> {
         Some(place.path.join(OsStr::from_bytes(path)))
     }
 
-    /// The directory that a name is in, and its last part; nothing where the run has removed its
-    /// own.
+    /// Opens the directory of a name, and returns it with the name's last component; `None` if the
+    /// run removed the location's directory.
     fn directory_of<'k>(&self, (location, path): &'k Key) -> Result<Option<Named<'k>>, Errno> {
         let Some(Some(place)) = self.directories.get(*location as usize) else {
             return Ok(None);
@@ -141,7 +141,7 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// A name that must be there is not.
+    /// The loss for a name that does not exist and should.
     fn missing(&self, name: &NameState) -> Judged {
         if self.may_be_removed || name.may.contains(&May::Gone) {
             return Ok(None);
@@ -183,7 +183,7 @@ impl<'a> Tree<'a> {
         Ok(Some(torn(name.by, why)))
     }
 
-    /// A name under which something lies: it must be one of the files that may be there.
+    /// Checks that an existing name belongs to one of the files that are possible there.
     fn file(&mut self, key: &Key, name: &NameState, found: &Found) -> Judged {
         let acked = match name.acked {
             Acked::File(object) => Some(object),
@@ -207,7 +207,7 @@ impl<'a> Tree<'a> {
         Ok(first)
     }
 
-    /// Whether what lies under a name is a file as it must be.
+    /// Compares an existing name with the expected state of a file.
     fn is_object(&mut self, key: &Key, object: usize, found: &Found) -> Judged {
         let replay = self.replay;
         let object = &replay.objects[object];
@@ -235,7 +235,7 @@ impl<'a> Tree<'a> {
         Ok(wrong.map(|why| torn(object.by, why)))
     }
 
-    /// What is wrong with a file's contents.
+    /// Describes what is wrong with a file's contents.
     fn content(
         &mut self,
         key: &Key,
@@ -309,7 +309,7 @@ fn torn(what: Action, why: String) -> Loss {
     wrong(LossKind::Torn, what, why)
 }
 
-/// What is wrong with a name that is not known here.
+/// Creates a loss; the caller fills in the path.
 fn wrong(kind: LossKind, what: Action, why: String) -> Loss {
     Loss {
         what,

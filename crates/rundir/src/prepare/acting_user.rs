@@ -1,4 +1,4 @@
-//! With whose rights root uses a directory of another user.
+//! Which user's rights root uses in a directory of another user.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use engine::namespace::{Access, ActingUser, Exchanger, Namespace};
 
 use super::error::PrepareError;
 
-/// A place that root uses with the rights of another user alone, and why.
+/// A directory that root uses only with the rights of another user, and why.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{}: as root, files are made and removed there as user {}, since {} may rename entries of {} \
@@ -20,9 +20,9 @@ pub struct OtherUser {
     exchanger: Exchanger,
 }
 
-/// The other user with whose rights all of these locations are used; nothing where these are the
-/// process's own. Refuses root a place where others could turn its rights against it.
-/// `subdirectories` are those beside the user's own files.
+/// The other user whose rights are used in all of these locations; `None` for the process's own.
+/// Refuses to run as root in a directory where other users could exploit root's rights.
+/// `subdirectories` is the number of subdirectories among the user's own files.
 pub fn other_user(
     namespace: &dyn Namespace,
     locations: &[PathBuf],
@@ -73,8 +73,8 @@ fn other_user_in(
         Access::As(_, exchanger) | Access::Refused(exchanger) | Access::Link(exchanger)
             if trusts_others =>
         {
-            // Names in subdirectories are resolved through them: beside the user's own files others
-            // may exchange these, too.
+            // Names in subdirectories are resolved through them, and other users may replace a
+            // subdirectory that is in the user's own directory.
             match subdirectories > 1 {
                 true => Err(untrusted(
                     exchanger,

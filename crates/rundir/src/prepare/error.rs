@@ -38,18 +38,18 @@ impl PrepareError {
         }
     }
 
-    /// Whether something that was made before the failure remains on the target, or may remain.
+    /// Whether files made before the failure remain on the target, or may remain.
     pub fn remains(&self) -> bool {
         !self.remaining.is_empty()
     }
 
-    /// The error, with what could not be removed after it.
+    /// Adds the paths that could not be removed.
     pub(crate) fn with_left(mut self, left: Vec<Left>) -> Self {
         self.remaining.extend(left);
         self
     }
 
-    /// A system call failed on a directory.
+    /// A system call on a directory failed.
     pub(crate) fn system(what: &str, path: &Path, errno: Errno) -> Self {
         let advice = match errno {
             Errno::NOENT => " (create the directory first, or use an existing one)",
@@ -70,7 +70,7 @@ impl PrepareError {
         ))
     }
 
-    /// A directory has this manifest, so that no run can take it.
+    /// The directory contains a manifest, so no run can take it.
     pub(crate) fn of_manifest(path: &Path, found: &FoundManifest) -> Self {
         let path = path.display();
         Self::new(match found {

@@ -1,4 +1,4 @@
-//! What a run makes on its target, and in which directories.
+//! What a run will make on its target, and in which directories.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,36 +10,35 @@ use super::error::PrepareError;
 use crate::heartbeat::Life;
 use crate::manifest::{Makes, MixNames, OtherRank};
 
-/// System calls take paths below this, the end not counted (`PATH_MAX` of limits.h has it in).
+/// Longest path of a system call, including the terminating NUL (`PATH_MAX` of limits.h).
 const PATH_BYTES_MAX: usize = 4096;
-/// What a run wants to make, and where.
+/// What a run will make, and in which directories.
 #[derive(Clone, Debug)]
 pub struct LayoutRequest {
-    /// Where the directories are.
+    /// The namespace of the locations.
     pub namespace: Arc<dyn Namespace>,
-    /// The user's directories, from the root.
+    /// Absolute paths of the user's directories.
     pub locations: Vec<PathBuf>,
-    /// Whether the files go into them, or into directories of the run's own inside them.
+    /// Whether files are made in directories of the run's own, inside the locations.
     pub in_own_directories: bool,
-    /// Running numbers go from 1 to this.
+    /// File names are running numbers from 1 to this.
     pub numbers_max: u64,
-    /// Subdirectories of each, in a classic run.
+    /// Number of subdirectories in each pool of a classic run.
     pub subdirectories: u32,
-    /// With more than one, each gets a directory of its own.
+    /// If more than 1, each worker gets its own directory.
     pub workers: u32,
-    /// How a mix calls what it makes.
+    /// Layout and names of a mix; `None` for a classic run.
     pub mix: Option<MixNames>,
-    /// What its files have in common.
+    /// Properties that all files of the run share.
     pub makes: Makes,
-    /// The program, with its version.
+    /// The program's name and version.
     pub tool: String,
-    /// The machine.
+    /// Host name.
     pub host: String,
-    /// The run's signs of life.
     pub life: Life,
-    /// When the run began, in nanoseconds of the epoch.
+    /// When the run began, in nanoseconds since the epoch.
     pub began_unix_ns: u64,
-    /// The processes that perform it together with this one.
+    /// The other ranks of the run.
     pub ranks: Vec<OtherRank>,
 }
 

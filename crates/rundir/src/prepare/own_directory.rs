@@ -1,4 +1,4 @@
-//! A directory that the run makes for itself in a directory of the user.
+//! A run's own directory, made inside a directory of the user.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ use crate::names::{self, OWN_DIRECTORY_PREFIX};
 use crate::removal::left;
 use crate::run_directory::RunDirectory;
 
-/// Makes a directory of the run's own in a location, with its manifest.
+/// Makes the run's own directory in a location, with its manifest.
 pub(super) fn make(
     wish: &LayoutRequest,
     location: &Path,
@@ -25,7 +25,7 @@ pub(super) fn make(
     manifest: Manifest,
 ) -> Result<RunDirectory, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
-    // A server that loses every reply is not asked for ever.
+    // Limits the attempts on a server that loses every reply.
     let mut unknown_left = 3;
     for attempt in 0..1_000 {
         let name = format!(
@@ -43,9 +43,9 @@ pub(super) fn make(
             Err(errno) => ("make a directory in", location, errno),
         };
         let (_, _, errno) = failed;
-        // It has this run's own name, and only an empty directory is removed.
+        // The name belongs to this run, and only an empty directory is removed.
         let removed = manifest::remove_by_name(&*users, &name);
-        // `clean` in another process namespace has taken it for one of a run that was killed.
+        // `clean` in another PID namespace took it for a directory of a killed run and removed it.
         if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
             continue;
         }
@@ -70,11 +70,11 @@ pub(super) fn make(
     ))
 }
 
-/// What a call fails with whose reply was lost with the connection: nobody knows whether it was
-/// performed.
+/// Error of a call whose reply was lost with the connection: it may or may not have been performed.
 const REPLY_LOST: Errno = Errno::CONNRESET;
 
-/// A directory of the run's that could not be removed, or may be made yet, and the marks in it.
+/// Lists a directory of the run that could not be removed, or may still be made, and the manifests
+/// in it.
 fn directory_left(
     users: &dyn Directory,
     name: &str,
@@ -94,9 +94,9 @@ fn directory_left(
     left
 }
 
-/// The marks in a directory where there was none before this run.
+/// The manifests and drafts in a directory that contained none before this run.
 pub(super) fn marks_left(held: &dyn Directory, directory: &Path, location: &Path) -> Vec<Left> {
-    // What cannot be listed lies in a directory that is named.
+    // If the directory cannot be listed, the caller reports the directory itself.
     let marks = names::listed(held, names::is_mark).unwrap_or_default();
     let why = format!("run 'postmark clean {}' later", location.display());
     let paths = marks

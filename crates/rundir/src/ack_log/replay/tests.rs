@@ -1,6 +1,6 @@
 use super::*;
 
-/// A replay that is fed with words: `create 1 700` and the like.
+/// A replay with a short form for adding operations of one worker.
 struct Fed {
     replay: Replay,
     sequence: u64,
@@ -71,7 +71,7 @@ fn whole(version: u32, size_bytes: u64) -> Expected {
 }
 
 #[test]
-fn a_file_is_followed_through_its_life() {
+fn file_state_follows_acknowledged_operations() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
     assert_eq!(fed.expected("1"), whole(0, 700));
@@ -107,7 +107,7 @@ fn a_file_is_followed_through_its_life() {
 }
 
 #[test]
-fn what_is_in_flight_may_be_either() {
+fn operation_in_flight_widens_the_expected_state() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
     fed.begins(Action::Append, ("1", ""), 0, 700, 900);
@@ -138,13 +138,13 @@ fn what_is_in_flight_may_be_either() {
 }
 
 #[test]
-fn a_workers_operations_in_flight_are_told_apart() {
+fn acknowledgements_may_arrive_in_any_order() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
     fed.begins(Action::Delete, ("1", ""), 0, 700, 0);
     fed.begins(Action::Create, ("2", ""), 0, 0, 5);
     fed.begins(Action::Create, ("3", ""), 0, 0, 6);
-    // The last one is done first, and the first one fails.
+    // The last operation is acknowledged first, and the first one fails.
     fed.replay.acknowledges(0, 4).unwrap();
     fed.replay.acknowledges(0, 3).unwrap();
     assert_eq!(
@@ -157,7 +157,7 @@ fn a_workers_operations_in_flight_are_told_apart() {
 }
 
 #[test]
-fn names_in_flight_keep_what_was_acknowledged() {
+fn acknowledged_state_survives_operation_in_flight() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
     fed.begins(Action::Rename, ("1", "2"), 0, 700, 700);
@@ -178,14 +178,14 @@ fn names_in_flight_keep_what_was_acknowledged() {
         (fed.expected("1"), &fed.name("1").may[..]),
         (whole(0, 700), &[May::Gone][..])
     );
-    // It failed, and the worker went on.
+    // It failed, and the worker continued.
     fed.begins(Action::Create, ("2", ""), 0, 0, 5);
     assert_eq!(fed.replay.in_flight(), 2);
     assert_eq!(fed.name("2").may, [May::Made]);
 }
 
 #[test]
-fn links_and_directories_are_known() {
+fn symbolic_links_and_directories_are_tracked() {
     let mut fed = Fed::new();
     fed.done(Action::SymbolicLink, ("4.y", "17"), 0, 0, 0);
     fed.done(Action::MakeDirectory, ("5.d", ""), 0, 0, 0);
@@ -200,13 +200,13 @@ fn links_and_directories_are_known() {
 }
 
 #[test]
-fn a_file_from_before_the_ack_log_is_judged_by_what_was_done_to_it() {
+fn file_from_before_the_log_gets_its_state_from_operations() {
     let mut fed = Fed::new();
     fed.begins(Action::Append, ("9", ""), 3, 100, 150);
     assert!(!fed.replay.names.contains_key(&(0, b"9".to_vec())));
     fed.replay.acknowledges(0, 1).unwrap();
     assert_eq!(fed.expected("9"), whole(3, 150));
-    // Of one that was only renamed it is known that it is there.
+    // For a file that was only renamed, nothing but its existence is expected.
     fed.done(Action::Rename, ("8", "10"), 0, 70, 70);
     let Acked::File(object) = fed.name("10").acked else {
         panic!()
@@ -215,7 +215,7 @@ fn a_file_from_before_the_ack_log_is_judged_by_what_was_done_to_it() {
 }
 
 #[test]
-fn an_ack_log_that_contradicts_itself_is_told() {
+fn contradictory_ack_log_is_rejected() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
     assert!(
