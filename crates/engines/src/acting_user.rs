@@ -1,10 +1,10 @@
-//! Calls with the rights of another user. Whoever may exchange entries of a directory turns the
-//! calls there on any file that the caller's rights reach: with the rights of the directory's owner
-//! that is nothing that the owner could not reach alone.
+//! Makes calls with the rights of another user. A user who may rename entries of a directory can
+//! redirect root's calls there to any file that root may access. With the rights of the directory's
+//! owner, such a redirection reaches no file that the owner cannot reach.
 //!
-//! Linux has these rights by thread, and the system calls change the calling thread only, other
-//! than the C library's functions of the same names. The thread's real and effective users stay, so
-//! that the other user may neither signal nor trace it.
+//! Linux keeps these rights per thread, and the system calls change only the calling thread, unlike
+//! the C library's functions of the same names. The thread's real and effective user IDs do not
+//! change, so the other user may neither signal nor trace it.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -19,14 +19,14 @@ use rustix::thread::{
 };
 
 thread_local! {
-    /// With whose rights this thread's calls are made; `None` for the process's own.
+    /// The user with whose rights this thread makes calls; `None` for the process's own rights.
     static ACTING: Cell<Option<ActingUser>> = const { Cell::new(None) };
 }
 
-/// The process's supplementary groups.
+/// The process's supplementary groups, read once before the first change.
 static GROUPS: OnceLock<Vec<Gid>> = OnceLock::new();
 
-/// Until it is dropped, the thread's calls are made with the rights of another user.
+/// A guard: until it is dropped, the thread makes its calls with the rights of another user.
 #[must_use = "the rights are those of before when it is dropped"]
 pub(crate) struct Acting {
     before: Option<ActingUser>,
@@ -34,7 +34,7 @@ pub(crate) struct Acting {
 }
 
 impl Acting {
-    /// From now on the thread acts as this user; with the process's own rights where there is none.
+    /// Makes the thread act as `user`; `None` stands for the process's own rights.
     pub(crate) fn begin(user: Option<ActingUser>) -> Result<Self, Errno> {
         let before = ACTING.get();
         act_as(user)?;
@@ -47,15 +47,15 @@ impl Acting {
 
 impl Drop for Acting {
     fn drop(&mut self) {
-        // Where it fails the thread has less rights than before: its calls fail.
+        // If this fails, the thread has fewer rights than before, so its next calls fail.
         let _ = act_as(self.before);
     }
 }
 
-/// From now on the thread acts as this user, or with the process's own rights.
+/// Makes the thread act as `user`, or with the process's own rights if `None`.
 ///
 /// # Errors
-/// Where the process may not act as that user. What follows must not be done then.
+/// Returns an error if the process may not act as that user. The caller must not continue then.
 pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     if ACTING.get() == user {
         return Ok(());
@@ -66,7 +66,8 @@ pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     let Some(user) = user else {
         return Ok(());
     };
-    // The same for all threads: one that acts as another user asks no more.
+    // All threads have the same groups, so the first result is cached; a thread that acts as
+    // another user cannot read them.
     let groups = match GROUPS.get() {
         Some(groups) => groups,
         None => {
@@ -84,7 +85,7 @@ fn take(ActingUser { user, group }: ActingUser) -> Result<(), Errno> {
     set_thread_groups(&[])?;
     set_file_system_id(libc::setfsgid, group)?;
     set_file_system_id(libc::setfsuid, user)?;
-    // Quotas and reserved blocks are the other user's, too.
+    // Without capabilities, quotas and reserved blocks of the other user apply as well.
     set_effective(|_| CapabilitySet::empty())
 }
 
@@ -105,8 +106,9 @@ fn set_effective(effective: impl FnOnce(CapabilitySets) -> CapabilitySet) -> Res
 
 /// Sets the user or the group by which file systems check rights: setfsuid(2), setfsgid(2).
 fn set_file_system_id(set: unsafe extern "C" fn(u32) -> c_int, id: u32) -> Result<(), Errno> {
-    // SAFETY: the calls touch no memory of ours. They answer with the user or group of before,
-    // whatever they did; what no user or group has changes nothing, and tells the present one.
+    // SAFETY: the calls access no memory of this process. They return the previous ID, whether they
+    // succeed or not. The second call passes an ID that no user or group has, so it changes nothing
+    // and returns the present ID.
     let present = unsafe {
         set(id);
         set(u32::MAX)
@@ -123,13 +125,13 @@ mod tests {
 
     use super::*;
 
-    /// Another thread, whose rights go with it.
-    fn alone<A: Send>(act: impl FnOnce() -> A + Send) -> A {
+    /// Runs `act` on a new thread, so that changed rights end with that thread.
+    fn on_new_thread<A: Send>(act: impl FnOnce() -> A + Send) -> A {
         std::thread::scope(|scope| scope.spawn(act).join().unwrap())
     }
 
     #[test]
-    fn a_thread_has_the_rights_of_the_other_user_and_its_own_again() {
+    fn thread_acts_as_other_user_until_guard_is_dropped() {
         if !geteuid().is_root() {
             return;
         }
@@ -147,15 +149,15 @@ mod tests {
             user: 12_345,
             group: 65_534,
         };
-        alone(|| {
+        on_new_thread(|| {
             let before = (capabilities(None).unwrap(), getgroups().unwrap());
             {
                 let _acting = Acting::begin(Some(user)).unwrap();
                 assert!(std::fs::read(&roots).is_err() && std::fs::write(&roots, "").is_err());
                 assert!(std::os::unix::fs::chown(&theirs, Some(1), None).is_err());
                 std::fs::write(theirs.join("1"), "").unwrap();
-                // Other threads go on as before.
-                let elsewhere = alone(|| std::fs::read(&roots).is_err());
+                // A new thread inherits the rights of the thread that starts it.
+                let elsewhere = on_new_thread(|| std::fs::read(&roots).is_err());
                 assert!(elsewhere, "a thread begins as the one that has started it");
                 let _own = Acting::begin(None).unwrap();
                 assert_eq!(std::fs::read(&roots).unwrap(), b"precious");
@@ -166,7 +168,7 @@ mod tests {
             assert_eq!(before, after);
             assert_eq!(std::fs::read(&roots).unwrap(), b"precious");
         });
-        // The thread that has started it has lost nothing.
+        // The thread that started the others still has its own rights.
         assert_eq!(std::fs::read(&roots).unwrap(), b"precious");
     }
 }

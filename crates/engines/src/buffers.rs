@@ -1,12 +1,12 @@
-//! Memory that sessions read to, write from and take answers in: had when a session opens, never
-//! afterwards.
+//! Buffers for reads, writes and directory listings. Sessions allocate them when they open and
+//! never afterwards.
 
 use std::ops::Range;
 
 use engine::DIRECT_ALIGNMENT;
 use engine::{OpenError, Settings};
 
-/// Memory that begins at a multiple of [`DIRECT_ALIGNMENT`].
+/// Memory whose address is a multiple of [`DIRECT_ALIGNMENT`].
 #[derive(Debug)]
 pub(crate) struct Memory {
     all: Vec<u8>,
@@ -15,7 +15,7 @@ pub(crate) struct Memory {
 }
 
 impl Memory {
-    /// Touched, so that its pages are there before the first operation.
+    /// Allocates the memory and writes to every page, so that operations cause no page faults.
     pub(crate) fn new(bytes: usize) -> Result<Self, OpenError> {
         let mut all = Vec::new();
         let reserve = bytes.checked_add(DIRECT_ALIGNMENT);
@@ -39,15 +39,16 @@ impl Memory {
     }
 }
 
-/// Where reads go.
+/// The buffer that files are read into.
 #[derive(Debug)]
 pub(crate) struct Reads {
     memory: Memory,
     block: usize,
     keeps: bool,
-    /// Where the next block goes, where it fits.
+    /// The offset of the next block in the buffer; if the block does not fit there, it goes to the
+    /// start.
     next: usize,
-    /// How far the last read's contents reach.
+    /// The end of the last read's contents in the buffer.
     filled: usize,
 }
 
@@ -73,19 +74,19 @@ impl Reads {
         self.block as u64
     }
 
-    /// Whether contents are kept, to be looked at.
+    /// Whether contents are kept for verification.
     #[inline]
     pub(crate) fn keeps(&self) -> bool {
         self.keeps
     }
 
-    /// A new read begins.
+    /// Starts a new read at the beginning of the buffer.
     #[inline]
     pub(crate) fn begin(&mut self) {
         (self.next, self.filled) = (0, 0);
     }
 
-    /// Where the next block goes, of which so many bytes are wanted.
+    /// Returns the offset for the next block, of which `length` bytes are to be read.
     #[inline]
     pub(crate) fn next_block(&mut self, length: usize) -> usize {
         if length > 0 && self.next + self.block > self.memory.bytes {
@@ -96,19 +97,19 @@ impl Reads {
         at
     }
 
-    /// The room from `at` to `end`.
+    /// Returns the buffer from `at` to `end`.
     #[inline]
     pub(crate) fn room(&mut self, at: usize, end: usize) -> &mut [u8] {
         self.memory.part(at..end)
     }
 
-    /// The contents now reach this far.
+    /// Records that the contents reach to the offset `end`.
     #[inline]
     pub(crate) fn filled(&mut self, end: usize) {
         self.filled = end;
     }
 
-    /// What the last read gave, where that is kept.
+    /// Returns the contents of the last read; `None` if contents are not kept.
     pub(crate) fn content(&self) -> Option<&[u8]> {
         let begin = self.memory.begin;
         self.keeps
@@ -116,12 +117,11 @@ impl Reads {
     }
 }
 
-/// Where writes come from.
+/// The block size of writes, and the aligned buffer of direct I/O.
 #[derive(Debug)]
 pub(crate) struct Writes {
     block: usize,
-    /// One block, to which contents are copied that are not aligned: in direct input and output
-    /// only.
+    /// Buffer of one block for contents that are not aligned; `Some` for direct I/O only.
     aligned: Option<Memory>,
 }
 
@@ -154,7 +154,7 @@ impl Writes {
         self.aligned.is_some()
     }
 
-    /// A block in the form that it can be written in.
+    /// Returns the block, copied to the aligned buffer if direct I/O requires that.
     #[inline]
     pub(crate) fn prepared<'a>(&'a mut self, block: &'a [u8]) -> &'a [u8] {
         match &mut self.aligned {
@@ -168,16 +168,16 @@ impl Writes {
     }
 }
 
-/// Room for answers of the kernel: entries of directories, targets of links, values of attributes.
-/// As long as the longest of them (an extended attribute's value), so that one that is too long is
-/// seen as such.
+/// Buffer for results of the kernel: directory entries, targets of symbolic links, and values of
+/// extended attributes. It can store the largest value of an extended attribute, so a value that is
+/// too long is recognised.
 #[derive(Debug)]
 pub(crate) struct Answers(Memory);
 
 impl Answers {
     /// Linux's `XATTR_SIZE_MAX`.
     const BYTES: usize = 1 << 16;
-    /// What the C library reads directories with.
+    /// The buffer size that the C library uses for getdents64(2).
     const ENTRIES_BYTES: usize = 1 << 15;
 
     pub(crate) fn new() -> Result<Self, OpenError> {

@@ -1,8 +1,9 @@
-//! Whole operations from single system calls: the part that `raw`, `posix` and `simulated` share,
-//! and `stdio` for all that has nothing to do with contents.
+//! Whole operations from single system calls. `raw`, `posix` and `simulated` use this for all
+//! operations, `stdio` for those that do not move contents.
 //!
-//! What differs between them is a [`Style`]. Interrupted calls are made again, short writes and
-//! reads go on where they stopped; a failure is reported with its step, after the file was closed.
+//! A [`Style`] contains the differences between the engines. Interrupted calls are repeated, and
+//! short reads and writes are continued. A failure names the call that failed and is returned after
+//! the file is closed.
 
 use std::ffi::c_int;
 use std::marker::PhantomData;
@@ -22,7 +23,7 @@ mod listing;
 mod names;
 mod policy;
 
-/// What differs between engines that make system calls.
+/// The differences between engines that make system calls.
 pub(crate) trait Style {
     /// Flags of open(2) to create.
     const CREATE: c_int;
@@ -30,22 +31,22 @@ pub(crate) trait Style {
     const APPEND: c_int;
     /// Flags of open(2) to read.
     const READ: c_int;
-    /// Flags of open(2) to write over what is there.
+    /// Flags of open(2) to overwrite existing contents.
     const OVERWRITE: c_int;
     /// Flags of open(2) to list a directory.
     const LIST: c_int;
-    /// Whether a remainder of 0 bytes makes a call of its own in the original's operations, as it
-    /// does there.
+    /// Whether create, append and read make a call for a remainder of 0 bytes, as the original
+    /// PostMark does.
     const EMPTY_REMAINDER: bool;
 }
 
 /// The mode of new files, before the process's mask.
 const FILE_MODE: libc::mode_t = 0o644;
-/// An interrupted call is made again this often before its answer counts: no signal storm keeps a
-/// run for ever.
+/// An interrupted call is repeated up to this many times; then its error counts. The limit ensures
+/// that a storm of signals cannot block a run forever.
 const INTERRUPTIONS_MAX: u32 = 1_000;
 
-/// A session that makes system calls of a certain style.
+/// A session that makes system calls in the style `T`.
 #[derive(Debug)]
 pub(crate) struct Calls<S, T> {
     system: S,
@@ -55,9 +56,10 @@ pub(crate) struct Calls<S, T> {
     policy: Policy,
     listing: Listing,
     stopping: Stopping,
-    /// The file system cannot rename to a new name only.
+    /// Set if the file system does not support `RENAME_NOREPLACE`; existence of the new name is
+    /// then checked before.
     renames_by_looking: bool,
-    /// The kernel cannot change the mode of a name without following a link.
+    /// Set if the kernel cannot change the mode of a name without following a symbolic link.
     opens_to_set_mode: bool,
     style: PhantomData<T>,
 }
@@ -83,7 +85,8 @@ impl<S: System, T: Style> Calls<S, T> {
         in_step(Step::Open, || self.system.open(at(name), flags, FILE_MODE))
     }
 
-    /// Closes a file; keeps an earlier failure, which says more.
+    /// Closes a file. An earlier failure takes precedence over a failure of close(2), as it is more
+    /// specific.
     #[inline]
     fn close(
         &mut self,
@@ -92,8 +95,8 @@ impl<S: System, T: Style> Calls<S, T> {
         before: OperationOutcome,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        // A failed close(2) has closed the file all the same (Linux, close(2)): it is never made
-        // again.
+        // Linux releases the descriptor even if close(2) fails (close(2)), so the call is never
+        // repeated.
         let closed = self.system.close(file);
         before?;
         closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(moved_bytes))?;
@@ -101,7 +104,7 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(())
     }
 
-    /// Opens a file, does something with it, closes it.
+    /// Opens a file, performs `work` on it, and closes it.
     #[inline]
     fn on_file(
         &mut self,
@@ -117,7 +120,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.close(file, moved_bytes, worked, steps)
     }
 
-    /// Whether a file whose first `done` bytes were moved is gone on with.
+    /// Returns the failure [`Cause::Stopped`] if the run is stopping and `done` bytes of the file
+    /// were already moved.
     #[inline]
     pub(crate) fn go_on(&self, step: Step, done: u64) -> OperationOutcome {
         match done > 0 && self.stopping.is_wanted() {
@@ -126,7 +130,7 @@ impl<S: System, T: Style> Calls<S, T> {
         }
     }
 
-    /// Makes one call that is a step of its own.
+    /// Makes one call that is reported as a `Step` of its own.
     #[inline]
     fn step(
         &mut self,
@@ -139,7 +143,7 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(())
     }
 
-    /// Performs an operation to its end.
+    /// Performs an operation completely, including the sync of a batch.
     #[inline]
     pub(crate) fn perform(
         &mut self,
@@ -241,13 +245,13 @@ impl<S: System, T: Style> Session for Calls<S, T> {
     }
 }
 
-/// How a call finds a file: from the held directory of its location.
+/// Returns how calls find a file: by a path relative to the held directory of its location.
 #[inline]
 pub(crate) fn at(name: Name<'_>) -> At<'_> {
     At::Location(name.location, name.relative)
 }
 
-/// Makes a call again as long as a signal interrupts it.
+/// Repeats a call while signals interrupt it.
 #[inline]
 fn again<A>(mut call: impl FnMut() -> Result<A, Errno>) -> Result<A, Errno> {
     let mut interruptions = 0;
@@ -259,7 +263,7 @@ fn again<A>(mut call: impl FnMut() -> Result<A, Errno>) -> Result<A, Errno> {
     }
 }
 
-/// The same of a call that is a step, or a part of one.
+/// Repeats an interrupted call; an error becomes a failure of `step`.
 #[inline]
 fn in_step<A>(step: Step, call: impl FnMut() -> Result<A, Errno>) -> Result<A, Failure> {
     again(call).map_err(|errno| Failure::system(step, errno))

@@ -1,4 +1,4 @@
-//! Whether a file system has input and output past the page cache.
+//! Probes whether a file system supports direct I/O.
 
 use std::fs::File;
 use std::io;
@@ -15,12 +15,12 @@ use crate::acting_user::Acting;
 use crate::buffers::Memory;
 use crate::kernel_namespace;
 
-/// Whether files in a directory can be read and written past the page cache. One block is written
-/// to a file without a name; where the file system has no such files, to one with a name of its
-/// own, which is removed again.
+/// Probes whether files in a directory can be read and written with direct I/O. One block is
+/// written to an unnamed file (`O_TMPFILE`). If the file system does not support such files, a file
+/// with a unique name is created and then removed.
 ///
 /// # Errors
-/// What the system answered; `EINVAL` where the file system has no direct input and output.
+/// Returns the system's error; `EINVAL` if the file system does not support direct I/O.
 pub fn probe_direct(directory: &Path) -> io::Result<()> {
     let (held, access) = kernel_namespace::exchange::open(directory)?;
     let user = match access {
@@ -32,7 +32,7 @@ pub fn probe_direct(directory: &Path) -> io::Result<()> {
     match open(&held, ".", nameless | OFlags::DIRECT) {
         Ok(file) => write_and_read(&file),
         Err(without_name) => match open(&held, ".", nameless) {
-            // A file without a name is no difficulty, so direct input and output is one.
+            // An unnamed file can be opened without `O_DIRECT`, so direct I/O is what failed.
             Ok(_) => Err(without_name),
             Err(_) => probe_by_name(&held),
         },
@@ -43,13 +43,14 @@ fn probe_by_name(directory: &OwnedFd) -> io::Result<()> {
     static PROBES: AtomicU64 = AtomicU64::new(0);
     let number = PROBES.fetch_add(1, Ordering::Relaxed);
     let name = format!(".postmark-direct-{}-{number}", std::process::id());
-    // Made without O_DIRECT: some file systems make the file before they refuse that flag.
+    // Created without `O_DIRECT`, because some file systems create the file before they reject that
+    // flag.
     let made = open(
         directory,
         &name,
         OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::RDWR,
     )?;
-    // The very file that was made: by its name it could be another by now.
+    // Opened by descriptor, because another process could have replaced the name by now.
     let again = format!("/proc/self/fd/{}", made.as_raw_fd());
     let answer = open(directory, &again, OFlags::RDWR | OFlags::DIRECT)
         .and_then(|file| write_and_read(&file));
@@ -79,9 +80,9 @@ fn write_and_read(file: &File) -> io::Result<()> {
 mod tests {
     use super::*;
 
-    /// Both ways say the same, and leave nothing.
+    /// Both probes return the same result and leave no file.
     #[test]
-    fn a_file_with_a_name_is_as_good_as_one_without() {
+    fn named_and_unnamed_probe_files_agree() {
         let directory = tempfile::tempdir().unwrap();
         let held = File::open(directory.path()).unwrap().into();
         let answers = [probe_direct(directory.path()), probe_by_name(&held)];

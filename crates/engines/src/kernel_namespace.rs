@@ -1,5 +1,5 @@
-//! The run's namespace on file systems: every call goes through a directory that is held open, and
-//! follows no link.
+//! The namespace of file systems that the kernel mounts. Every call goes through a directory that
+//! is held open, and follows no symbolic link.
 
 mod cached;
 mod directory;
@@ -17,15 +17,16 @@ use rustix::fs::{AtFlags, CWD, Mode};
 use self::directory::{KernelDirectory, OPEN};
 use self::facts::{facts_at, of_io};
 
-/// Directories of the kernel's file systems.
+/// Namespace of directories on mounted file systems.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct KernelNamespace {
-    /// Whether they are used with the process's own rights, whoever may exchange them.
+    /// Whether the process's own rights are always used, even if other users may rename the
+    /// directories.
     own_rights: bool,
 }
 
 impl KernelNamespace {
-    /// What it knows of files.
+    /// The facts about files that this namespace provides.
     pub const FACTS: NamespaceFacts = NamespaceFacts {
         identity: true,
         birth: true,

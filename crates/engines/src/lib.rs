@@ -1,6 +1,7 @@
 //! The I/O engines, a module each, and their [`registry`].
 //!
-//! Nothing here knows workloads, prints, or reads a clock; the simulated engine *advances* one.
+//! This crate does not depend on workloads, prints nothing, and reads no clock; the simulated
+//! engine *advances* a virtual one.
 
 pub mod kernel_namespace;
 pub mod nfs;

@@ -1,14 +1,14 @@
-//! `nfs`: NFS version 3 (RFC 1813) over TCP, spoken by this program itself: no kernel client, no
-//! cache of names, attributes or data lies between an operation and the server.
+//! `nfs`: NFS version 3 (RFC 1813) over TCP with a client of this program. No kernel client and no
+//! cache of names, attributes or data is between an operation and the server.
 //!
-//! Every operation is made of the calls that it needs and no others. A file is looked up by each
-//! operation that is done to it (the table in `docs/specification.md` has the calls); handles are
-//! kept of directories alone, which a session looks up once. A call is sent again only where its
-//! connection was lost, and that is counted; where the answer to a repeated call does not tell what
-//! the first one had done, the operation fails as one of which nobody knows
-//! ([`Cause::NotKnown`](engine::Cause)).
+//! An operation makes only the calls that it needs. Each operation looks up its file
+//! (`docs/specification.md` lists the calls). Only handles of directories are cached; a session
+//! looks them up once. A call is repeated only if its connection was lost, and the repetition is
+//! counted. If the reply to a repeated call does not show whether the first one succeeded, the
+//! operation fails with [`Cause::NotKnown`](engine::Cause).
 //!
-//! Blocks are not the protocol's: a READ or WRITE moves as much as the server prefers, up to 1 MiB.
+//! The protocol has no blocks: a READ or WRITE moves as many bytes as the server prefers, up to 1
+//! MiB.
 
 mod convert;
 mod durable;
@@ -32,7 +32,7 @@ use namespace::NfsNamespace;
 use session::NfsSession;
 use shared::{NfsShared, PROTOCOL};
 
-/// What is known of it before a run.
+/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "nfs",
     help: "Calls of NFS version 3 that the program makes itself, without any cache of this \
@@ -65,25 +65,24 @@ pub static FACTS: EngineFacts = EngineFacts {
     }),
 };
 
-/// The engine of this module. Clones are the same engine.
+/// The `nfs` engine. Clones share their connections' counters and targets.
 #[derive(Clone, Debug)]
 pub struct Nfs {
     shared: Arc<NfsShared>,
 }
 
 impl Nfs {
-    /// How long a reply is waited for, or a server that is gone.
+    /// The time limit for a reply, and for a lost server to return.
     pub const TIMEOUT: Duration = Duration::from_secs(20);
 
-    /// Whose sessions have so many operations in flight, on the servers of these targets: each is
-    /// the text of a [`Url`](engine::Url). What is none is refused when it is
-    /// opened.
+    /// Creates an engine whose sessions keep up to `depth` operations in flight. Each target is the
+    /// text of a [`Url`](engine::Url); an invalid one is rejected when it is opened.
     pub fn new(depth: usize, targets: &[PathBuf]) -> Self {
         Self::with_timeout(depth, targets, Self::TIMEOUT)
     }
 
-    /// The same that waits otherwise: for a reply, for a server that is gone, and for one that asks
-    /// to be asked later.
+    /// Creates an engine with another time limit for a reply, for a lost server to return, and for
+    /// a server that answers NFS3ERR_JUKEBOX.
     pub fn with_timeout(depth: usize, targets: &[PathBuf], timeout: Duration) -> Self {
         let depth = depth.clamp(1, Ticket::FLIGHTS_MAX);
         Self {

@@ -1,5 +1,5 @@
-//! `null`: nothing is done. What a run on it takes is the tool's overhead. It keeps no contents and
-//! knows no names.
+//! `null`: performs no operations, so a run with it measures the program's overhead. It stores
+//! neither contents nor names.
 
 use std::hint::black_box;
 
@@ -8,7 +8,7 @@ use engine::{
     Steps, Submitted, Targets, Ticket,
 };
 
-/// What is known of it before a run.
+/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "null",
     help: "No file system at all: measures the overhead of the program",
@@ -22,7 +22,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     namespace: None,
 };
 
-/// The engine of this module.
+/// The `null` engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Null;
 
@@ -41,7 +41,7 @@ impl Engine for Null {
 impl Session for NullSession {
     #[inline]
     fn submit(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        // The loop's work for the operation (names, contents) must not be optimised away.
+        // Prevents the compiler from optimising away the loop's preparation of names and contents.
         black_box(operation);
         Submitted::Done(Ok(()))
     }

@@ -1,24 +1,24 @@
-//! The buffer in which the paths of files are written, one after the other, without allocating.
+//! A reusable buffer for the paths of files, which avoids allocations.
 
 use std::ffi::{CStr, CString, NulError};
 
 use engine::{Name, NameWriter};
 
-/// Holds the path of a location and behind it the relative name of one file at a time.
+/// Contains the path of a location, followed by the relative name of one file at a time.
 #[derive(Clone, Debug, Default)]
 pub struct PathBuffer {
     location: usize,
-    /// The location's path, the relative name, a NUL.
+    /// The location's path, the relative name, and a NUL.
     bytes: Vec<u8>,
     relative_at: usize,
 }
 
 impl PathBuffer {
-    /// For files in the location of this number whose paths begin with `prefix`, separator
-    /// included.
+    /// Creates a buffer for files in the location with this number. `prefix` is the location's
+    /// path, including the separator.
     ///
     /// # Errors
-    /// Where `prefix` has a NUL in it.
+    /// Returns an error if `prefix` contains a NUL.
     pub fn new(location: usize, prefix: Vec<u8>) -> Result<Self, NulError> {
         let mut bytes = CString::new(prefix)?.into_bytes();
         let relative_at = bytes.len();
@@ -30,7 +30,7 @@ impl PathBuffer {
         })
     }
 
-    /// The name that `write` appends to the location's path.
+    /// Returns the name that `write` appends to the location's path.
     #[inline]
     pub fn with(&mut self, write: impl FnOnce(&mut NameWriter<'_>)) -> Name<'_> {
         self.bytes.truncate(self.relative_at);
@@ -38,7 +38,7 @@ impl PathBuffer {
         self.name()
     }
 
-    /// The name of the directory that `write` appends, which may end it with a slash.
+    /// Returns the name of the directory that `write` appends; a trailing slash is removed.
     #[inline]
     pub fn with_directory(&mut self, write: impl FnOnce(&mut NameWriter<'_>)) -> Name<'_> {
         self.bytes.truncate(self.relative_at);
@@ -49,14 +49,14 @@ impl PathBuffer {
         self.name()
     }
 
-    /// The name that has been written.
+    /// Returns the name in the buffer.
     #[inline]
     fn name(&mut self) -> Name<'_> {
         self.bytes.push(0);
         let path = &*self.bytes;
         let relative = &path[self.relative_at..];
-        // SAFETY: the only NUL of both is the last byte. The prefix came out of a CString, the name
-        // before this one was taken away with its NUL, and a `NameWriter` appends none.
+        // SAFETY: in both slices the only NUL is the last byte. The prefix comes from a `CString`,
+        // `with` removed the previous name with its NUL, and a `NameWriter` appends none.
         let [path, relative] =
             [path, relative].map(|bytes| unsafe { CStr::from_bytes_with_nul_unchecked(bytes) });
         Name {
@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_follow_one_another() {
+    fn new_name_replaces_previous_one() {
         let mut buffer = PathBuffer::new(2, b"/a b/".to_vec()).unwrap();
         for (path, relative) in [
             (c"/a b/1", c"1"),
@@ -89,14 +89,14 @@ mod tests {
 
     #[test]
     #[should_panic(expected = "no NUL")]
-    fn a_name_with_a_nul_is_a_mistake_of_ours() {
+    fn name_with_nul_panics() {
         PathBuffer::new(0, Vec::new())
             .unwrap()
             .with(|to| to.extend(b"a\0b"));
     }
 
     #[test]
-    fn a_prefix_with_a_nul_is_refused() {
+    fn prefix_with_nul_is_rejected() {
         assert!(PathBuffer::new(0, b"/a\0b/".to_vec()).is_err());
     }
 }

@@ -1,5 +1,5 @@
-//! `posix`: what a careful program does today. Descriptors are closed on exec, files are opened for
-//! what is done to them and no more, and no call is made that does nothing.
+//! `posix`: system calls as a careful current program makes them. Descriptors are closed on exec,
+//! files are opened with no more access than needed, and calls without effect are omitted.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ use crate::system::kernel::KernelCalls;
 use engine::namespace::Namespace;
 use engine::{Engine, EngineFacts, OpenError, Session, Settings};
 
-/// What is known of it before a run.
+/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "posix",
     help: "System calls relative to an open directory, as careful programs make them",
@@ -18,7 +18,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     ..raw::FACTS
 };
 
-/// The engine of this module.
+/// The `posix` engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Posix;
 

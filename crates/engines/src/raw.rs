@@ -1,6 +1,7 @@
-//! `raw`: open, read, write, close, call for call as the original's unbuffered mode, but for what
-//! keeps others' files safe: names are resolved from the held directory of the location and no link
-//! is followed; creation is exclusive, where the original opens whatever is there.
+//! `raw`: open, read, write and close, call for call as in the original's unbuffered mode. Two
+//! differences protect files of other programs. Names are resolved relative to the location's held
+//! directory, without following symbolic links. Creation is exclusive, whereas the original opens
+//! an existing file.
 
 use std::sync::Arc;
 
@@ -13,7 +14,7 @@ use engine::{
     Targets,
 };
 
-/// What is known of it before a run.
+/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "raw",
     help: "System calls with paths, as in the original PostMark with 'set buffering false'",
@@ -27,7 +28,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     namespace: Some(KernelNamespace::FACTS),
 };
 
-/// The engine of this module.
+/// The `raw` engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Raw;
 

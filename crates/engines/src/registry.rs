@@ -1,4 +1,4 @@
-//! The only list of I/O engines: what is known of each, and how it is made.
+//! The only list of I/O engines: the facts about each, and its constructor.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -7,19 +7,17 @@ use engine::{Engine, EngineFacts, Targets, Url, UrlError};
 
 use crate::{nfs, null, posix, raw, stdio};
 
-/// Makes an engine whose sessions have so many operations in flight, on these targets.
+/// Creates an engine with this queue depth for these targets.
 type Make = fn(usize, &[PathBuf]) -> Arc<dyn Engine>;
 
 /// An engine of the registry.
 #[derive(Debug)]
 pub struct Row {
-    /// What is known of it.
     pub facts: &'static EngineFacts,
-    /// How it is made.
     pub make: Make,
 }
 
-/// All engines that a run can name, in the order of the help.
+/// All engines that a run can select, in the order of the help.
 pub static ROWS: [Row; 5] = [
     row(&stdio::FACTS, |_, _| Arc::new(stdio::Stdio)),
     row(&raw::FACTS, |_, _| Arc::new(raw::Raw)),
@@ -34,12 +32,12 @@ const fn row(facts: &'static EngineFacts, make: Make) -> Row {
     Row { facts, make }
 }
 
-/// The engine of this name.
+/// Returns the engine with this name.
 pub fn named(name: &str) -> Option<&'static Row> {
     ROWS.iter().find(|row| row.facts.name == name)
 }
 
-/// The engine of a target that is a URL of a known scheme; `None` of a directory.
+/// Returns the engine for a target that is a URL of a known scheme; `None` for a directory.
 pub fn of_url(target: &Path) -> Option<&'static Row> {
     let matches = |row: &&Row| match row.facts.targets {
         Targets::Urls(syntax) => syntax.matches(target),
@@ -48,15 +46,15 @@ pub fn of_url(target: &Path) -> Option<&'static Row> {
     ROWS.iter().find(matches)
 }
 
-/// Whether a target is a URL of a known scheme: nothing that the kernel finds.
+/// Whether a target is a URL of a known scheme, so not a path of the kernel.
 pub fn is_url(target: &Path) -> bool {
     of_url(target).is_some()
 }
 
-/// Parses a target that is a URL of a known scheme; `None` of a directory.
+/// Parses a target that is a URL of a known scheme; returns `None` for a directory.
 ///
 /// # Errors
-/// What is wrong with the URL.
+/// Describes what is invalid in the URL.
 pub fn parse_url(target: &Path) -> Result<Option<Url>, UrlError> {
     match of_url(target).map(|row| row.facts.targets) {
         Some(Targets::Urls(syntax)) => syntax.parse(target).map(Some),
@@ -69,7 +67,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_engine_has_a_name_and_schemes_of_its_own() {
+    fn names_and_schemes_of_engines_are_unique() {
         let schemes = ROWS.iter().filter_map(|row| match row.facts.targets {
             Targets::Urls(syntax) => Some(syntax.scheme),
             Targets::None | Targets::Directories => None,
@@ -86,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn every_engine_is_as_its_row_says() {
+    fn engines_agree_with_their_rows() {
         for row in &ROWS {
             let engine = (row.make)(1, &[]);
             assert_eq!(engine.name(), row.facts.name);

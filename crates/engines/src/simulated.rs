@@ -1,9 +1,9 @@
-//! `simulated`: the real code of `raw` and `posix` over system calls that are answered from memory,
-//! with faults at chosen calls and a virtual clock that every call advances. For tests.
+//! `simulated`: the code of `raw` or `posix` over system calls that are served from memory, with
+//! faults at chosen calls and a virtual clock that each call advances. For tests.
 //!
-//! The faults lie apart from the truth: what the files really hold and what was really done can be
-//! looked at at any time, and so can the calls that a fault has struck. A [`Corruption`] is another
-//! thing than a fault: the call answers well, and what the files hold or give is wrong.
+//! Tests can query at any time the real contents of files, the work really done, and the calls at
+//! which faults occurred. A [`Corruption`] differs from a fault: the call succeeds, but the stored
+//! or returned contents are wrong.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::Ordering;
@@ -28,7 +28,7 @@ mod state;
 mod system;
 mod truth;
 
-/// What is known of it before a run.
+/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "simulated",
     help: "Files in memory, with faults: for tests",
@@ -40,29 +40,27 @@ static FACTS_OF_RAW: EngineFacts = EngineFacts {
     ..FACTS
 };
 
-/// Which engine's code runs over the simulated calls.
+/// The engine whose code runs over the simulated calls.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Code {
-    /// That of [`crate::raw`].
+    /// The code of [`crate::raw`].
     Raw,
-    /// That of [`crate::posix`].
+    /// The code of [`crate::posix`].
     Posix,
 }
 
-/// What is known about a file.
+/// Attributes of a simulated file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Attributes {
-    /// Its permissions.
     pub mode: u32,
-    /// Its times, in nanoseconds of the epoch; 0 where nobody set them.
+    /// Access and modification time in nanoseconds since the epoch; 0 if never set.
     pub times_ns: i64,
-    /// How many names it has.
+    /// Number of hard links.
     pub names: u32,
-    /// Its extended attributes.
     pub extended: BTreeMap<Vec<u8>, Vec<u8>>,
 }
 
-/// An engine in memory; clones are the same engine. Several threads may use it at once.
+/// An engine in memory. Clones share their files; several threads may use them concurrently.
 #[derive(Clone, Debug)]
 pub struct Simulated {
     code: Code,
@@ -72,7 +70,7 @@ pub struct Simulated {
 }
 
 impl Simulated {
-    /// An empty engine on which every call takes `call_cost_ns`.
+    /// Creates an engine without files, on which every call takes `call_cost_ns`.
     pub fn new(code: Code, call_cost_ns: u64) -> Self {
         let simulated = Self {
             code,
@@ -84,21 +82,21 @@ impl Simulated {
         simulated
     }
 
-    /// Makes the call of this number, from 0, misbehave.
+    /// Causes a fault at the call with this number, counted from 0.
     pub fn fault_at(self, call: u64, fault: Fault) -> Self {
         self.state().faults.insert(call, fault);
         self
     }
 
-    /// Spoils an event of this number, from 0, silently: no call tells of it. What is counted
-    /// stands at each [`Corruption`].
+    /// Silently corrupts the event with this number, counted from 0. Each [`Corruption`] defines
+    /// which events are counted.
     pub fn corrupt_at(self, nth: u64, corruption: Corruption) -> Self {
         self.state().corruptions.asked.push((nth, corruption));
         self
     }
 
-    /// Sessions have so many operations in flight. When each is performed, and in which order they
-    /// complete, follows from the seed.
+    /// Allows `depth` operations in flight per session. The seed determines when each is performed
+    /// and in which order they complete.
     pub fn with_depth(self, depth: usize, seed: u64) -> Self {
         Self {
             depth,
@@ -107,20 +105,21 @@ impl Simulated {
         }
     }
 
-    /// Makes a directory, in which runs can be at namespace.
+    /// Creates a directory that runs can use as target.
     pub fn with_directory(self, name: &str) -> Self {
         self.state().make_root(name.as_bytes());
         self
     }
 
-    /// Cuts the power at the call of this number, from 0: from then on nothing is done and every
-    /// answer is an error. What was done before stays.
+    /// Cuts the power at the call with this number, counted from 0. From then on every call fails
+    /// and changes nothing; earlier changes remain.
     pub fn cut_at(self, call: u64) -> Self {
         self.state().cut_at = Some(call);
         self
     }
 
-    /// Power is there again; nobody has anything open, and whoever was at work is gone.
+    /// Restores the power. All files are closed, all locks released, and the processes that used
+    /// them no longer exist.
     pub fn restart(&self) {
         let mut state = self.state();
         state.cut_at = None;
@@ -129,13 +128,13 @@ impl Simulated {
         state.locked.clear();
     }
 
-    /// Files have neither an identity nor a birth, as where a server keeps none.
+    /// Makes files have neither an identity nor a birth time, as on some servers.
     pub fn forgetting_files(self) -> Self {
         self.state().forgets_files = true;
         self
     }
 
-    /// The corruptions that have struck so far, with the numbers that they were asked for.
+    /// Returns the corruptions that took effect, with their requested event numbers.
     pub fn corruptions_struck(&self) -> Vec<(u64, Corruption)> {
         let state = self.state();
         state
@@ -146,7 +145,7 @@ impl Simulated {
             .collect()
     }
 
-    /// The files that these have struck, in the same order, by the paths that they had then.
+    /// Returns the files of these corruptions, in the same order, by their paths at that time.
     pub fn corrupted_paths(&self) -> Vec<String> {
         let state = self.state();
         let struck = state.corruptions.struck.iter();
@@ -154,33 +153,33 @@ impl Simulated {
         paths.collect()
     }
 
-    /// Nanoseconds that the calls so far took.
+    /// Returns the virtual time: the nanoseconds that all calls took up to now.
     pub fn now_ns(&self) -> u64 {
         self.shared.clock_ns.load(Ordering::Relaxed)
     }
 
-    /// Lets time pass.
+    /// Advances the virtual clock.
     pub fn pass(&self, ns: u64) {
         self.shared.clock_ns.fetch_add(ns, Ordering::Relaxed);
     }
 
-    /// The most operations that a session has had in flight.
+    /// Returns the largest number of operations that a session had in flight at once.
     pub fn in_flight_max(&self) -> usize {
         self.state().in_flight_max
     }
 
-    /// Names that two operations of a session have had to do with while both were in flight: there
-    /// must be none.
+    /// Returns names that two operations of one session used while both were in flight. A correct
+    /// caller causes none.
     pub fn meetings(&self) -> Vec<String> {
         self.state().meetings.clone()
     }
 
-    /// How many calls were made so far.
+    /// Returns the number of calls made up to now.
     pub fn calls(&self) -> u64 {
         self.state().calls
     }
 
-    /// The files that are there, whole names with sizes.
+    /// Returns the existing files: full paths and sizes in bytes.
     pub fn files(&self) -> BTreeMap<String, usize> {
         let state = self.state();
         let sizes = state.nodes().filter_map(|(name, node)| match &node.kind {
@@ -192,7 +191,7 @@ impl Simulated {
         sizes.collect()
     }
 
-    /// What a file of this whole name holds.
+    /// Returns the contents of the file with this full path.
     pub fn content_of(&self, name: &str) -> Option<Vec<u8>> {
         match &self.state().node(name.as_bytes()).ok()?.kind {
             Kind::File(content) => Some(content.clone()),
@@ -200,7 +199,7 @@ impl Simulated {
         }
     }
 
-    /// What is known about the file of this whole name.
+    /// Returns the attributes of the file with this full path.
     pub fn attributes_of(&self, name: &str) -> Option<Attributes> {
         let state = self.state();
         let node = state.node(name.as_bytes()).ok()?;
@@ -212,17 +211,17 @@ impl Simulated {
         })
     }
 
-    /// What was really done so far.
+    /// Returns the work that was really done up to now.
     pub fn truth(&self) -> Truth {
         self.state().truth
     }
 
-    /// The calls that a fault has struck so far.
+    /// Returns the calls at which a fault occurred.
     pub fn struck(&self) -> Vec<Struck> {
         self.state().struck.clone()
     }
 
-    /// How many files are open.
+    /// Returns the number of open files.
     pub fn open_files(&self) -> usize {
         self.state().open.len()
     }
@@ -263,7 +262,7 @@ impl Engine for Simulated {
         if self.depth == 1 {
             return Ok(calls);
         }
-        // Each session has an order of its own.
+        // Each session uses a seed of its own.
         self.state().sessions += 1;
         let seed = self.seed ^ self.state().sessions.wrapping_mul(0xA076_1D64_78BD_642F);
         Ok(Box::new(SimulatedSession::new(

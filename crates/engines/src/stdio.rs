@@ -1,9 +1,10 @@
 //! `stdio`: the C library's buffered streams (fread, fwrite, fclose), as the original's buffered
-//! mode uses them. fopen is a path and follows links: the file is opened from the held directory of
-//! its location with fopen's flags and `O_NOFOLLOW`, and fdopen makes the stream; creation is
-//! exclusive. What is written may fail as late as in fclose: that is a failed write. An interrupted
-//! call of a stream is a failure here: what of a block it has taken is not known. What has nothing
-//! to do with contents is done as `raw` does it.
+//! mode uses them. fopen takes a path and follows symbolic links. Therefore files are opened
+//! relative to the held directory of their location, with fopen's flags and `O_NOFOLLOW`, and
+//! fdopen creates the stream. Creation is exclusive. Buffered data may be written as late as in
+//! fclose, whose failure is a failed write. An interrupted call of a stream is a failure, because
+//! the number of bytes taken is not available. Operations that do not move contents work as in
+//! `raw`.
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -21,7 +22,7 @@ use engine::{
     Targets, Ticket,
 };
 
-/// What is known of it before a run.
+/// Facts about this engine that do not depend on a run.
 pub static FACTS: EngineFacts = EngineFacts {
     name: "stdio",
     help: "Buffered streams of the C library, as in the original PostMark",
@@ -36,18 +37,18 @@ pub static FACTS: EngineFacts = EngineFacts {
         Durability::Fdatasync,
         Durability::Fsync,
         Durability::FsyncDirectory,
-        // A stream takes no flags for o-dsync and o-sync.
+        // fdopen accepts no flags for o-dsync and o-sync.
         Durability::Batch(1),
     ],
     namespace: Some(KernelNamespace::FACTS),
 };
 
-/// The engine of this module.
+/// The `stdio` engine.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Stdio;
 
 struct StdioSession {
-    /// For all that has nothing to do with contents, and for the buffer that reads go to.
+    /// Performs operations that do not move contents, and owns the buffer of reads.
     calls: Calls<KernelCalls, RawStyle>,
     write_block: usize,
     durability: Durability,
@@ -72,20 +73,22 @@ impl Engine for Stdio {
     }
 }
 
-/// An open stream. Dropped where something has failed: that says more than what closing answers.
+/// An open stream. It is dropped only after a failure, which is more specific than a failure to
+/// close it.
 struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
-    /// A stream over an open file, which it closes.
+    /// Creates a stream for an open file and takes ownership of the descriptor.
     fn over(file: c_int, mode: &CStr) -> Result<Self, Errno> {
         // SAFETY: the file is open and the mode is a C string that outlives the call.
         let stream = unsafe { libc::fdopen(file, mode.as_ptr()) };
         NonNull::new(stream).map(Self).ok_or_else(last_errno)
     }
 
-    /// Whether the whole block was taken.
+    /// Writes a block; returns whether the stream took all of it.
     fn write(&mut self, block: &[u8]) -> bool {
-        // SAFETY: the stream is open; pointer and length are of one slice that outlives the call.
+        // SAFETY: the stream is open; pointer and length belong to one slice that outlives the
+        // call.
         unsafe {
             libc::fwrite(
                 block.as_ptr().cast::<c_void>(),
@@ -96,10 +99,10 @@ impl Stream {
         }
     }
 
-    /// How many of the block's bytes came.
+    /// Reads a block; returns the number of bytes read.
     fn read(&mut self, block: &mut [u8]) -> usize {
-        // SAFETY: the stream is open; pointer and length are of one slice, borrowed mutably for the
-        // call.
+        // SAFETY: the stream is open; pointer and length belong to one slice, which is mutably
+        // borrowed for the call.
         unsafe {
             libc::fread(
                 block.as_mut_ptr().cast::<c_void>(),
@@ -115,9 +118,10 @@ impl Stream {
         unsafe { libc::ferror(self.0.as_ptr()) != 0 }
     }
 
-    /// Hands everything to the kernel and waits until it is on the device.
+    /// Writes the stream's buffer to the kernel and syncs the file.
     fn sync(&mut self, contents_only: bool) -> Result<(), Errno> {
-        // SAFETY: the stream is open, so it has a descriptor; the calls touch no memory of ours.
+        // SAFETY: the stream is open, so it has a descriptor; the calls access no memory of this
+        // process.
         check(unsafe {
             if libc::fflush(self.0.as_ptr()) != 0 {
                 return Err(last_errno());
@@ -133,7 +137,7 @@ impl Stream {
 
     fn close(self) -> Result<(), Errno> {
         let stream = ManuallyDrop::new(self);
-        // SAFETY: the stream is open, and is not dropped.
+        // SAFETY: the stream is open, and `ManuallyDrop` prevents a second fclose.
         check(unsafe { libc::fclose(stream.0.as_ptr()) })
     }
 }
@@ -141,14 +145,14 @@ impl Stream {
 impl Drop for Stream {
     #[cold]
     fn drop(&mut self) {
-        // SAFETY: the stream is open, and used no more.
+        // SAFETY: the stream is open and is not used afterwards.
         unsafe { libc::fclose(self.0.as_ptr()) };
     }
 }
 
-/// A mode of fopen: the flags with which it opens, and what fdopen takes.
+/// A mode of fopen: the flags for open(2), and the mode string for fdopen.
 type Mode = (c_int, &'static CStr);
-/// `w`, exclusive.
+/// Mode `w`, with exclusive creation.
 const CREATE: Mode = (
     libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_EXCL | libc::O_NOFOLLOW,
     c"w",
@@ -158,7 +162,7 @@ const APPEND: Mode = (
     c"a",
 );
 const READ: Mode = (libc::O_RDONLY | libc::O_NOFOLLOW, c"r");
-/// The mode that fopen gives to new files, before the process's mask.
+/// The mode that fopen gives to new files, before the process's umask.
 const FILE_MODE: libc::mode_t = 0o666;
 
 impl StdioSession {
@@ -168,7 +172,8 @@ impl StdioSession {
         let system = self.calls.system();
         let file = system.open(at(name), flags, FILE_MODE).map_err(failed)?;
         Stream::over(file, mode).map_err(|errno| {
-            // No memory for the stream: that says more than what closing answers.
+            // The stream could not be allocated; that failure is more specific than one of
+            // close(2).
             let _ = system.close(file);
             failed(errno)
         })
@@ -184,7 +189,8 @@ impl StdioSession {
     ) -> OperationOutcome {
         let mut stream = self.stream(name, mode)?;
         steps.ended(Step::Open);
-        // The remainder of 0 bytes that the original hands over too makes no call: it is left out.
+        // The original also writes a remainder of 0 bytes, which causes no system call and is
+        // therefore omitted.
         for (number, block) in content.chunks(self.write_block).enumerate() {
             self.calls
                 .go_on(Step::Write, (number * self.write_block) as u64)?;
@@ -272,7 +278,7 @@ fn close(stream: Stream, moved_bytes: Option<u64>, steps: &mut dyn Steps) -> Ope
     Ok(())
 }
 
-/// How much has been written is not known then.
+/// A failure of a write whose number of written bytes is not available.
 #[cold]
 fn of_written(step: Step, errno: Errno) -> Failure {
     Failure {

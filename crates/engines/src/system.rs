@@ -1,5 +1,5 @@
-//! The system calls that file operations are made of, behind a trait: the kernel's own, or the
-//! simulated ones.
+//! The system calls of file operations, behind a trait that the kernel and the simulated engine
+//! implement.
 
 use std::ffi::{CStr, c_int, c_long};
 
@@ -13,7 +13,7 @@ pub(crate) fn last_errno() -> Errno {
     Errno::from_io_error(&std::io::Error::last_os_error()).unwrap_or(Errno::IO)
 }
 
-/// The answer of a call that gives 0, or a number below it for an error.
+/// Converts the result of a call that returns 0, or a negative number on an error.
 #[inline]
 pub(crate) fn check(answer: c_int) -> Result<(), Errno> {
     if answer < 0 {
@@ -23,15 +23,15 @@ pub(crate) fn check(answer: c_int) -> Result<(), Errno> {
     }
 }
 
-/// The answer of a call that moves bytes, or of a system call by its number. The C library's own
-/// functions for many calls are points where a thread may be cancelled, which costs as much as
-/// everything else that we do for a call, and no thread here ever is.
+/// Converts the result of a call that returns a number of bytes, or of syscall(2). The C library's
+/// wrappers of many calls are cancellation points of threads. These cost as much as all other work
+/// of this program for a call, and no thread here is ever cancelled.
 #[inline]
 pub(crate) fn check_long(answer: c_long) -> Result<usize, Errno> {
     usize::try_from(answer).map_err(|_| last_errno())
 }
 
-/// How a call finds its file.
+/// A name of a file, relative to a directory.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum At<'a> {
     /// Relative to the held directory of a location.
@@ -40,16 +40,16 @@ pub(crate) enum At<'a> {
     In(c_int, &'a CStr),
 }
 
-/// What attributes are set of.
+/// The file whose attributes are set.
 #[derive(Clone, Copy, Debug)]
 pub(crate) enum Object<'a> {
-    /// Of an open file.
+    /// An open file.
     File(c_int),
-    /// Of a name.
+    /// A file by its name.
     Name(At<'a>),
 }
 
-/// System calls, raw: a short count and an interruption are answers like any other.
+/// System calls without retries: short counts and interruptions are returned to the caller.
 pub(crate) trait System {
     fn open(&mut self, at: At<'_>, flags: c_int, mode: libc::mode_t) -> Result<c_int, Errno>;
     fn write(&mut self, file: c_int, bytes: &[u8]) -> Result<usize, Errno>;
@@ -61,14 +61,15 @@ pub(crate) trait System {
     fn mkdir(&mut self, at: At<'_>, mode: libc::mode_t) -> Result<(), Errno>;
     fn rmdir(&mut self, at: At<'_>) -> Result<(), Errno>;
     fn sync(&mut self, file: c_int, contents_only: bool) -> Result<(), Errno>;
-    /// Opens, syncs, closes.
+    /// Opens a directory, syncs and closes it.
     fn sync_directory(&mut self, at: At<'_>) -> Result<(), Errno>;
     fn sync_file_system(&mut self, location: usize) -> Result<(), Errno>;
-    /// The size, of a link itself where it is one.
+    /// Returns a file's size; a symbolic link is not followed.
     fn size(&mut self, at: At<'_>) -> Result<u64, Errno>;
-    /// The size of an open file.
+    /// Returns the size of an open file.
     fn size_of(&mut self, file: c_int) -> Result<u64, Errno>;
-    /// `ENOSYS` where the kernel cannot do it by name without following a link (before Linux 6.6).
+    /// Sets the mode. Returns `ENOSYS` if the kernel cannot set it by name without following a
+    /// symbolic link (before Linux 6.6).
     fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno>;
     fn set_times(&mut self, object: Object<'_>, times_ns: i64) -> Result<(), Errno>;
     fn rename(&mut self, from: At<'_>, to: At<'_>, replaces: bool) -> Result<(), Errno>;
@@ -77,7 +78,8 @@ pub(crate) trait System {
     fn read_link(&mut self, at: At<'_>, target: &mut [u8]) -> Result<usize, Errno>;
     fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno>;
     fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno>;
-    /// Some more entries of an open directory in the form of getdents64(2); 0 bytes at its end.
+    /// Reads the next entries of an open directory in the format of getdents64(2); returns 0 at its
+    /// end.
     fn entries(&mut self, file: c_int, entries: &mut [u8]) -> Result<usize, Errno>;
     fn evict(&mut self, file: c_int) -> Result<(), Errno>;
 }

@@ -1,4 +1,4 @@
-//! Operations on what is known about a file.
+//! Operations on attributes of a file.
 
 use std::ffi::CStr;
 

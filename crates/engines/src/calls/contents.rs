@@ -7,11 +7,12 @@ use crate::system::System;
 use engine::DIRECT_ALIGNMENT;
 use engine::{Cause, Failure, Name, OperationOutcome, Step, Steps};
 
-/// What a sequence of blocks is read for.
+/// A range of an open file that is read block by block.
 #[derive(Clone, Copy)]
 struct Source {
     file: c_int,
-    /// Where the bytes begin; `None`: where the file's own position is, its start.
+    /// The offset of the first byte; `None` reads from the file's current position, which is its
+    /// start.
     offset: Option<u64>,
     bytes: u64,
 }
@@ -28,8 +29,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, content.len() as u64, steps)
     }
 
-    /// Writes a new file, which then gets another name: one that is not there, or that of the file
-    /// that it replaces.
+    /// Writes a new file under a temporary name and renames it. The final name is either new or
+    /// that of a file to be replaced.
     pub(super) fn write_elsewhere(
         &mut self,
         temporary: Name<'_>,
@@ -70,7 +71,7 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    /// Writes to a file that is opened with these flags.
+    /// Writes `content` to a file that is opened with these flags.
     #[inline]
     pub(super) fn write(
         &mut self,
@@ -131,7 +132,7 @@ impl<S: System, T: Style> Calls<S, T> {
         }
     }
 
-    /// Reads a file's bytes from an offset, or all of them from its start.
+    /// Reads `bytes` bytes of a file from an offset, or the whole file from its start.
     #[inline]
     pub(super) fn read_source(
         &mut self,
@@ -161,7 +162,7 @@ impl<S: System, T: Style> Calls<S, T> {
         })
     }
 
-    /// Of a file of which all that should be there was read: whether there is more.
+    /// Checks that a completely read file has exactly the expected size.
     pub(crate) fn check_size(&mut self, file: c_int, expected: u64) -> OperationOutcome {
         let found = in_step(Step::Stat, || self.system.size_of(file))
             .map_err(|failure| failure.having_moved(expected))?;
@@ -207,8 +208,8 @@ impl<S: System, T: Style> Calls<S, T> {
             if done == length {
                 return Ok(());
             }
-            // Direct reads end within an aligned piece at a file's end only, and could not go on
-            // there.
+            // A direct read ends at an unaligned offset only at the end of the file, and could not
+            // continue from there.
             if read == 0 || (self.writes.is_direct() && done % DIRECT_ALIGNMENT != 0) {
                 let (read, expected) = (before + done as u64, source.bytes);
                 let failure = Failure::wrong(Step::Read, Cause::EndedEarly { read, expected });
@@ -217,7 +218,8 @@ impl<S: System, T: Style> Calls<S, T> {
         }
     }
 
-    /// Direct input and output has no other sizes: who asks for them has not kept the contract.
+    /// Panics if direct I/O is requested with a size that is no multiple of the alignment: the
+    /// caller violated the contract.
     #[inline]
     fn assert_alignment(&self, bytes: u64) {
         assert!(

@@ -1,4 +1,4 @@
-//! What a policy of durability adds to operations.
+//! The syncs that a durability policy adds to operations.
 
 use std::ffi::{CStr, c_int};
 
@@ -7,7 +7,7 @@ use super::{Calls, Style, in_step};
 use crate::system::{At, System};
 use engine::{Name, Operation, OperationOutcome, Step, Steps};
 
-/// The part of a path before its last name: a directory. Empty for a name alone.
+/// Returns the path of the directory that contains `path`; empty if the path is a single name.
 #[inline]
 fn parent(path: &CStr) -> &[u8] {
     let mut path = path.to_bytes();
@@ -21,7 +21,7 @@ fn parent(path: &CStr) -> &[u8] {
     }
 }
 
-/// The directory of a name, with its path in `buffer`.
+/// Returns the directory of a name; `buffer` stores its path.
 fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
     let directory = match parent(name.relative) {
         b"" => b".",
@@ -41,7 +41,7 @@ pub(super) fn have_one_directory(a: Name<'_>, b: Name<'_>) -> bool {
 }
 
 impl<S: System, T: Style> Calls<S, T> {
-    /// Syncs an open file that was changed, where the policy says so.
+    /// Syncs an open file after a change if the policy requires it.
     #[inline]
     pub(super) fn sync_file(
         &mut self,
@@ -56,7 +56,8 @@ impl<S: System, T: Style> Calls<S, T> {
             .map_err(|failure| failure.having_moved(moved_bytes))
     }
 
-    /// Syncs the directory of a name that was made, removed or changed, where the policy says so.
+    /// Syncs the directory that contains `name` after the name was created, removed or changed, if
+    /// the policy requires it.
     #[inline]
     pub(crate) fn sync_directory_of(
         &mut self,
@@ -76,8 +77,8 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(())
     }
 
-    /// Counts an operation that was done, where the policy counts, and syncs the file system after
-    /// the last of a batch.
+    /// Counts a completed operation if the policy syncs in batches, and syncs the file system after
+    /// the last operation of a batch.
     #[inline]
     pub(crate) fn sync_batch(
         &mut self,
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_lies_in_its_directory() {
+    fn parent_directory_of_a_name_is_found() {
         let mut buffer = Vec::new();
         for (path, expected) in [
             (c"1", c"."),
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_told_apart() {
+    fn different_directories_and_locations_are_distinguished() {
         let same = |a, b| have_one_directory(name(0, a), name(0, b));
         assert!(same(c"a/1", c"a/2") && same(c"1", c"2"));
         assert!(!same(c"a/1", c"b/1") && !same(c"1", c"s0/1"));

@@ -42,7 +42,7 @@ impl<S: System, T: Style> Calls<S, T> {
         steps: &mut dyn Steps,
         work: impl FnOnce(&mut Self, c_int, &mut dyn Steps) -> OperationOutcome,
     ) -> OperationOutcome {
-        // The location itself has no name behind it.
+        // The location itself has an empty relative path.
         let relative = match name.relative.is_empty() {
             true => c".",
             false => name.relative,
@@ -58,7 +58,7 @@ impl<S: System, T: Style> Calls<S, T> {
             }
             if with_stat {
                 match again(|| system.size(At::In(directory, entry))) {
-                    // Somebody has removed it since it was listed.
+                    // The entry was removed by another process after it was listed.
                     Err(Errno::NOENT) => return Ok(()),
                     answer => answer.map_err(|errno| Failure::system(Step::Stat, errno))?,
                 };
@@ -70,7 +70,7 @@ impl<S: System, T: Style> Calls<S, T> {
         listed
     }
 
-    /// Goes through all entries of an open directory.
+    /// Calls `each` for all entries of an open directory.
     #[inline]
     fn entries(
         &mut self,

@@ -51,8 +51,9 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(())
     }
 
-    /// Renames to a name that must not be there. Where the file system has no call for that (NFS,
-    /// some others), it is looked for before, as a part of the step.
+    /// Renames to a name that must not exist. If the file system does not support
+    /// `RENAME_NOREPLACE` (such as NFS), the name's absence is checked before, as a part of the
+    /// same `Step`.
     pub(super) fn rename_to_new(
         &mut self,
         name: Name<'_>,

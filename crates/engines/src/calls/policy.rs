@@ -1,25 +1,25 @@
-//! A policy of durability, as the calls of operations have it.
+//! A durability policy, in the form that system calls need.
 
 use std::ffi::c_int;
 
 use engine::{Durability, Settings};
 
-/// A policy in the form that operations ask for, and what it has to remember.
+/// Flags and syncs of a durability policy, and the state that batches need.
 #[derive(Debug)]
 pub(crate) struct Policy {
-    /// More flags of open(2) for a file that is going to be written.
+    /// Additional flags of open(2) for a file that will be written.
     pub(super) write_flags: c_int,
-    /// More flags of open(2) where contents are moved.
+    /// Additional flags of open(2) for operations that move contents.
     pub(super) content_flags: c_int,
-    /// Whether a changed file is synced, and if so, whether its contents alone.
+    /// `Some` if a changed file is synced; its value selects fdatasync(2) or fsync(2).
     pub(super) sync: Option<ContentsOnly>,
-    /// Whether a directory is synced whose names were changed.
+    /// Whether a directory is synced after its entries change.
     pub(super) syncs_directories: bool,
-    /// Changes of a location after which its file system is synced; 0: never.
+    /// Number of changes in a location after which its file system is synced; 0 means never.
     pub(super) batch: u32,
-    /// Changes since the last time, by location.
+    /// Changes since the last sync, by location.
     pub(super) changes: Vec<u32>,
-    /// The path of a directory that is synced.
+    /// Buffer for the path of a directory that is synced.
     pub(super) directory: Vec<u8>,
 }
 

@@ -1,4 +1,4 @@
-//! What of a file is in the page cache: cachestat(2) of Linux 6.5, before it mincore(2).
+//! The number of a file's pages in the page cache: cachestat(2) since Linux 6.5, mincore(2) before.
 
 use std::ffi::{c_long, c_uint};
 use std::os::fd::{AsRawFd, OwnedFd};
@@ -9,19 +9,19 @@ use engine::namespace::{CachedPages, Held};
 
 use crate::system::{check_long, last_errno};
 
-/// cachestat(2): all architectures have it by this number but Alpha.
+/// Number of cachestat(2) on all architectures except Alpha.
 const SYS_CACHESTAT: c_long = 451;
-/// The magic number of overlay file systems (linux/magic.h).
+/// Magic number of overlayfs (linux/magic.h).
 const OVERLAYFS_SUPER_MAGIC: rustix::fs::FsWord = 0x794c_7630;
 
-/// The range that is asked about (linux/mman.h); of length 0 it reaches to the end.
+/// The range of a cachestat(2) query (linux/mman.h); length 0 extends it to the end of the file.
 #[repr(C)]
 struct CachestatRange {
     offset: u64,
     length: u64,
 }
 
-/// What the kernel answers (linux/mman.h).
+/// The result of cachestat(2), in pages (linux/mman.h).
 #[repr(C)]
 #[derive(Default)]
 struct Cachestat {
@@ -40,8 +40,8 @@ impl Held for KernelHeld {
     fn cached(&self) -> Result<CachedPages, Errno> {
         let bytes = rustix::fs::fstat(&self.0)?.st_size.unsigned_abs();
         let pages = bytes.div_ceil(rustix::param::page_size() as u64);
-        // The pages of an overlay's file are those of the file beneath it, which this call does not
-        // look at.
+        // The cached pages of a file on overlayfs belong to the underlying file, which cachestat(2)
+        // does not examine.
         let is_overlay =
             rustix::fs::fstatfs(&self.0).is_ok_and(|facts| facts.f_type == OVERLAYFS_SUPER_MAGIC);
         if !is_overlay && has_cachestat() {
@@ -64,7 +64,7 @@ impl Held for KernelHeld {
 
 fn has_cachestat() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
-    // With a file that does not exist the call fails otherwise than by not being there.
+    // If the kernel supports the call, an invalid descriptor causes another error.
     *HAS.get_or_init(|| !matches!(cachestat(-1), Err(Errno::NOSYS | Errno::PERM)))
 }
 
@@ -89,21 +89,21 @@ fn cachestat(file: i32) -> Result<Cachestat, Errno> {
 }
 
 impl KernelHeld {
-    /// Pages in memory, by a mapping that is never read.
+    /// Counts the pages in memory through a mapping that is never read.
     fn mincore(&self, bytes: usize, pages: usize) -> Result<u64, Errno> {
         if bytes == 0 {
             return Ok(0);
         }
         let mut states = vec![0_u8; pages];
-        // SAFETY: a new mapping at an address of the kernel's choice, which nothing dereferences.
+        // SAFETY: a new mapping at an address that the kernel chooses; it is never dereferenced.
         let mapped = unsafe {
             let (access, flags) = (rustix::mm::ProtFlags::READ, rustix::mm::MapFlags::SHARED);
             rustix::mm::mmap(std::ptr::null_mut(), bytes, access, flags, &self.0, 0)?
         };
-        // SAFETY: the mapping has so many bytes, and the list a byte for each of its pages.
+        // SAFETY: the mapping is `bytes` long, and the list contains a byte for each of its pages.
         let answer = unsafe { libc::mincore(mapped, bytes, states.as_mut_ptr()) };
         let errno = last_errno();
-        // SAFETY: it was mapped above, and is not used any more.
+        // SAFETY: the range was mapped above and is not used afterwards.
         unsafe { rustix::mm::munmap(mapped, bytes) }?;
         if answer != 0 {
             return Err(errno);

@@ -1,4 +1,4 @@
-//! A directory that is held open.
+//! A directory of a mounted file system that is held open.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -24,22 +24,22 @@ pub(super) struct KernelDirectory {
 pub(super) const OPEN: OFlags = OFlags::RDONLY
     .union(OFlags::DIRECTORY)
     .union(OFlags::CLOEXEC);
-/// How a file is opened to be read.
+/// Flags to open a file for reading.
 const OPEN_FILE: OFlags = OFlags::RDONLY
     .union(OFlags::NOFOLLOW)
     .union(OFlags::NONBLOCK);
-/// The magic number of FUSE file systems (linux/magic.h).
+/// Magic number of FUSE file systems (linux/magic.h).
 const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
-/// The same of NFS.
+/// Magic number of NFS (linux/magic.h).
 const NFS_SUPER_MAGIC: rustix::fs::FsWord = 0x6969;
 
 impl KernelDirectory {
-    /// Calls of this thread are made with the directory's rights until what this gives is dropped.
+    /// Makes this thread's calls with the directory's rights until the guard is dropped.
     fn acting(&self) -> Result<Acting, Errno> {
         Acting::begin(self.acts_as)
     }
 
-    /// A directory that is used with the same rights.
+    /// Wraps an opened directory, which is used with the same rights as this one.
     fn beside(&self, opened: Result<OwnedFd, Errno>) -> Result<Arc<dyn Directory>, Errno> {
         let held = Arc::new(opened?);
         Ok(Arc::new(Self {
@@ -48,13 +48,13 @@ impl KernelDirectory {
         }))
     }
 
-    /// Opens what a name in it stands for.
+    /// Opens an entry of this directory.
     fn open_at(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
         let flags = flags | OFlags::CLOEXEC;
         rustix::fs::openat(&self.held, OsStr::from_bytes(name), flags, Mode::empty())
     }
 
-    /// The same to read it without a trace in its times, where that is the user's right.
+    /// Opens an entry without updating its access time if the user may do so (`O_NOATIME`).
     fn open_untraced(&self, name: &[u8], flags: OFlags) -> Result<OwnedFd, Errno> {
         match self.open_at(name, flags | OFlags::NOATIME) {
             Err(Errno::PERM) => self.open_at(name, flags),
@@ -62,7 +62,7 @@ impl KernelDirectory {
         }
     }
 
-    /// Makes a file that is not there.
+    /// Creates a new file; fails if the name exists.
     fn create(&self, name: &str) -> Result<OwnedFd, Errno> {
         rustix::fs::openat(&self.held, name, CREATE, Mode::from_raw_mode(MARK_MODE))
     }
@@ -87,13 +87,13 @@ impl KernelDirectory {
             Err(errno) if lacks(errno) => {}
             renamed => return renamed.map(|()| draft),
         }
-        // A file system that cannot rename like that can have two names for a file.
+        // File systems without `RENAME_NOREPLACE` usually support hard links.
         match rustix::fs::linkat(directory, from, directory, name, AtFlags::empty()) {
             Err(errno) if lacks(errno) => {}
             linked => return linked.and_then(|()| self.rename_closed(draft, name)),
         }
-        // One that can do neither (FUSE) can make a file that is not there: whoever has made the
-        // name may replace what it has.
+        // A file system without both (some FUSE file systems) can create a file exclusively. The
+        // process that created the name may replace it.
         self.create(name)?;
         let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {
             let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());
@@ -101,8 +101,8 @@ impl KernelDirectory {
         renamed.map(|()| draft)
     }
 
-    /// Takes the draft's name from a file that has the mark's, too. It is closed then: of a file
-    /// that is open, NFS and FUSE keep a removed name under another one.
+    /// Removes the draft's name from a file that now has the mark's name as well. The file is
+    /// closed before, because NFS and FUSE keep a removed name of an open file under a hidden name.
     fn rename_closed(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let (identity, from) = (draft.facts()?.identity, draft.name().to_owned());
         drop(draft);
@@ -111,7 +111,7 @@ impl KernelDirectory {
         let is_ours = named.facts()?.identity == identity || self.renumbers();
         match named.lock()? {
             Lock::Ours | Lock::Unknown if is_ours => Ok(named),
-            // Somebody has taken it in between.
+            // Another run took the mark in the meantime.
             Lock::Ours | Lock::Unknown | Lock::Others => Err(Errno::WOULDBLOCK),
         }
     }
@@ -137,7 +137,7 @@ impl Directory for KernelDirectory {
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
         let _acting = self.acting()?;
-        // A description of its own, so that nobody else's position in the directory moves.
+        // Opens a separate descriptor, so that the position of the held one does not move.
         let own = self.open_untraced(b".", OPEN);
         for entry in own.and_then(Dir::new)? {
             let entry = entry?;
@@ -234,7 +234,7 @@ impl Directory for KernelDirectory {
 
     fn sync(&self) -> Result<(), Errno> {
         match rustix::fs::fsync(&self.held) {
-            // A file system that does not let a directory be synced.
+            // Some file systems do not support syncing a directory.
             Err(Errno::INVAL | Errno::OPNOTSUPP) => Ok(()),
             answer => answer,
         }
@@ -279,7 +279,7 @@ impl Directory for KernelDirectory {
 
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno> {
         let _acting = self.acting()?;
-        // For locking: network file systems give exclusive locks to writers only.
+        // Opened for writing, because network file systems grant exclusive locks to writers only.
         let opened = match self.open_at(name.as_bytes(), OPEN_FILE | OFlags::RDWR) {
             Err(Errno::ACCESS | Errno::PERM | Errno::ROFS) => {
                 self.open_at(name.as_bytes(), OPEN_FILE)
@@ -294,8 +294,8 @@ impl Directory for KernelDirectory {
     }
 
     fn gives_its_own(&self) -> bool {
-        /// FUSE, NFS, SMB and CIFS, 9p, FAT, exFAT, NTFS (magic.h of Linux, and the file systems'
-        /// own headers).
+        /// Magic numbers of FUSE, NFS, SMB and CIFS, 9p, FAT, exFAT and NTFS (magic.h of Linux and
+        /// the file systems' own headers).
         const GIVE_THEIR_OWN: [rustix::fs::FsWord; 9] = [
             FUSE_SUPER_MAGIC,
             NFS_SUPER_MAGIC,

@@ -1,5 +1,6 @@
-//! With whose rights a directory is used. Who may rename a directory may put another one in its
-//! place, with links to files of whoever works there: for root that is everything.
+//! Determines with whose rights a directory is used. A user who may rename a directory can replace
+//! it by another one that contains links to any file of the process's user. For root, these are all
+//! files.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -14,26 +15,26 @@ use rustix::io::Errno;
 
 use crate::acting_user::Acting;
 
-/// The user and the group that nothing belongs to.
+/// The user and group ID that owns no files (nobody, nogroup).
 const NOBODY: u32 = 65_534;
-/// As many symbolic links as the kernel follows in a path.
+/// The maximum number of symbolic links in a path, as in the kernel.
 const LINKS_MAX: usize = 40;
-/// Linux limits a path to one byte less: `PATH_MAX` includes the NUL at its end.
+/// Linux's `PATH_MAX`, which includes the terminating NUL: a path can be one byte shorter.
 const PATH_BYTES_MAX: usize = 4_096;
 const ON_THE_WAY: OFlags = OFlags::PATH
     .union(OFlags::DIRECTORY)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
 
-/// Opens a directory, and finds with whose rights it is to be used.
+/// Opens a directory and determines with whose rights it is used.
 pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
-    // Others have nothing to lose there that those who may exchange it could not take from them
-    // anyway.
+    // For a user other than root, a replaced directory exposes nothing that the replacing user
+    // could not affect anyway.
     if !rustix::process::geteuid().is_root() {
         return Ok((openat(CWD, path, super::OPEN, Mode::empty())?, Access::Own));
     }
     let mut walk = Walk::begin()?;
-    // Name by name any length could be walked; other calls on the same path could not follow.
+    // A walk name by name accepts any length, but other calls on the same path would fail.
     if path.as_os_str().len() >= PATH_BYTES_MAX {
         return Err(Errno::NAMETOOLONG);
     }
@@ -47,7 +48,7 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
     let facts = fstat(&walk.at)?;
     let opened = openat(&walk.at, ".", super::OPEN, Mode::empty())?;
     let access = match walk.access(&facts) {
-        // Without the capabilities for it, as in some containers.
+        // Acting as another user needs capabilities that some containers lack.
         Access::As(user, exchanger) if Acting::begin(Some(user)).is_err() => {
             Access::Refused(exchanger)
         }
@@ -56,16 +57,16 @@ pub(crate) fn open(path: &Path) -> Result<(OwnedFd, Access), Errno> {
     Ok((opened, access))
 }
 
-/// A path on its way through directories that are each held open: what was looked at is what is
-/// used.
+/// The resolution of a path, name by name, through directories that are held open. The directory
+/// that was checked is therefore the one that is used.
 struct Walk {
     at: OwnedFd,
-    /// Where that is, in words.
+    /// The path of `at`.
     shown: PathBuf,
-    /// The names that follow, the next one last.
+    /// The names still to be resolved, in reverse order.
     names: Vec<OsString>,
     links: usize,
-    /// The first who may exchange something on the way.
+    /// The first user or group that may rename entries of a directory on the path.
     exchanger: Option<Exchanger>,
 }
 
@@ -82,7 +83,7 @@ impl Walk {
         Ok(walk)
     }
 
-    /// Goes on with this path.
+    /// Adds the names of `path` in front of those still to be resolved.
     fn put(&mut self, path: &Path) {
         let names = path
             .components()
@@ -95,7 +96,8 @@ impl Walk {
         self.names.extend(names);
     }
 
-    /// Who may exchange entries of the directory where this has come to.
+    /// Records who may rename entries of the current directory, unless an exchanger was found
+    /// before.
     fn look(&mut self) -> Result<(), Errno> {
         if self.exchanger.is_none() {
             let facts = fstat(&self.at)?;
@@ -109,8 +111,8 @@ impl Walk {
         Ok(())
     }
 
-    /// One name further. Gives who may replace it, where it is a symbolic link and somebody may:
-    /// that one is not followed.
+    /// Resolves one name. Returns the exchanger if the name is a symbolic link that an exchanger
+    /// may replace; such a link is not followed.
     fn step(&mut self, name: &OsStr) -> Result<Option<Exchanger>, Errno> {
         match openat(&self.at, name, ON_THE_WAY, Mode::empty()) {
             Ok(next) => {
@@ -136,7 +138,7 @@ impl Walk {
         if let Some(exchanger) = &self.exchanger {
             return Ok(Some(exchanger.clone()));
         }
-        // In a directory with the sticky bit the owner of a link may replace it.
+        // In a directory with the sticky bit, a link's owner may replace it.
         if facts.st_uid != 0 {
             return Ok(Some(Exchanger {
                 directory: self.shown.join(name),
@@ -154,7 +156,8 @@ impl Walk {
         Ok(None)
     }
 
-    /// With whose rights the directory at the path's end, which has these facts, is to be used.
+    /// Determines with whose rights the directory at the end of the path is used; `facts` are its
+    /// attributes.
     fn access(self, facts: &Stat) -> Access {
         let is_listed = named_in_list(&self.shown, facts.st_mode).is_some();
         match self.exchanger {
@@ -168,14 +171,15 @@ impl Walk {
     }
 }
 
-/// With whose rights a directory is used that somebody may exchange, or entries of it. The group is
-/// one that nothing belongs to: to its owner a directory's group gives nothing.
+/// Determines with whose rights a directory is used if an exchanger may rename it or its entries.
+/// When acting as the owner, the group is nogroup, because the owner needs no rights of a group.
 fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed: bool) -> Access {
     let act_as = |user, group| ActingUser { user, group };
     if owner != 0 {
         return Access::As(act_as(owner, NOBODY), exchanger);
     }
-    // It is held from now on: whatever becomes of its name, nobody but root changes what is in it.
+    // The directory is held open from now on. Even if its name is replaced, only root changes its
+    // entries.
     if who_may_change(owner, group, mode).is_none() && !is_listed {
         return Access::Own;
     }
@@ -188,8 +192,8 @@ fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed
     Access::Refused(exchanger)
 }
 
-/// The group's bits of a directory with an access control list are the most that anybody named
-/// there may do.
+/// If a directory has an access control list, its group bits are a mask: the upper limit of the
+/// rights of listed users and groups.
 fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
     let mut list = [0_u8; 4096];
     let may_write = mode & STICKY == 0 && mode & 0o020 != 0;
@@ -204,12 +208,12 @@ fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
 
 const STICKY: u32 = 0o1000;
 
-/// Who but root may rename the entries of a directory that are root's.
+/// Returns the user or group other than root that may rename root's entries of a directory.
 fn who_may_change(owner: u32, group: u32, mode: u32) -> Option<String> {
     if owner != 0 {
         return Some(format!("user {owner}, its owner,"));
     }
-    // With the sticky bit only the owner of an entry may rename it.
+    // With the sticky bit, only the owner of an entry may rename it.
     if mode & STICKY != 0 {
         return None;
     }
@@ -224,7 +228,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn whose_rights_are_enough() {
+    fn least_sufficient_rights_are_chosen() {
         let theirs = |user, group| Some(ActingUser { user, group });
         for (facts, is_listed, expected) in [
             ((12_345, 0, 0o755), false, theirs(12_345, NOBODY)),
@@ -245,13 +249,13 @@ mod tests {
                 other => panic!("{facts:?}: {other:?}"),
             };
             assert_eq!(found, expected, "{facts:?}");
-            // Nobody changes what is in a directory of root's below.
+            // In a directory that only root may write, the process's own rights are safe.
             assert_eq!(access(exchanger, (0, 0, 0o755), false), Access::Own);
         }
     }
 
     #[test]
-    fn who_may_rename_what_is_roots() {
+    fn users_who_may_rename_entries_of_root_are_found() {
         for (owner, group, mode, expected) in [
             (0, 0, 0o755, None),
             (0, 0, 0o1777, None),

@@ -1,4 +1,4 @@
-//! What the kernel tells of files, as a namespace has it.
+//! Converts results of statx(2) to the facts of a namespace.
 
 use std::ffi::OsStr;
 use std::os::fd::AsFd;

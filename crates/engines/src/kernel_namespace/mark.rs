@@ -1,4 +1,5 @@
-//! Marks: files that are open, locked, and get their names when they are whole.
+//! Marks: files that claim a directory. They are open and locked, and get their final name when
+//! they are complete.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -12,16 +13,16 @@ use rustix::fs::{AtFlags, FlockOperation, Mode, OFlags};
 
 use super::facts::{facts_at, facts_of_open, of_io};
 
-/// How drafts are made.
+/// Flags to create drafts.
 pub(super) const CREATE: OFlags = OFlags::RDWR
     .union(OFlags::CREATE)
     .union(OFlags::EXCL)
     .union(OFlags::NOFOLLOW)
     .union(OFlags::CLOEXEC);
-/// The mode of new marks is this without the process's mask, or what the file system gives instead.
+/// The mode of new marks before the process's umask; a file system may choose another one.
 pub(super) const MARK_MODE: u32 = 0o666;
 
-/// A mark that is open, and the directory and the name that it was opened by.
+/// An open mark, with the directory and the name by which it was opened.
 #[derive(Debug)]
 pub(super) struct KernelMark {
     pub(super) file: File,

@@ -1,10 +1,10 @@
-//! What the client tells, as engines have it.
+//! Conversions from types of the client to types of engines.
 
 use engine::Identity;
 use engine::namespace::{EntryKind, Facts};
 use nfs_client::{FileAttributes, FileKind};
 
-/// By what a file is known again.
+/// Returns the identity of a file: its file system and its number.
 pub(crate) fn identity(found: &FileAttributes) -> Identity {
     Identity {
         device: found.file_system,
@@ -12,7 +12,7 @@ pub(crate) fn identity(found: &FileAttributes) -> Identity {
     }
 }
 
-/// What is known of a file, as a namespace has it. The protocol knows no birth.
+/// Converts attributes to the facts of a namespace. The protocol has no time of creation.
 pub(crate) fn facts(found: &FileAttributes) -> Facts {
     Facts {
         kind: match found.kind {

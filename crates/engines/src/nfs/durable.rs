@@ -1,22 +1,22 @@
-//! What the policies of durability come to in the protocol.
+//! The durability policies in terms of the protocol.
 
 use engine::Durability;
 use nfs_client::Stable;
 
-/// How durable writes are asked to be.
+/// The protocol's means for a durability policy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Durable {
-    /// Of each WRITE.
+    /// The stability that each WRITE requests.
     pub(crate) stable: Stable,
-    /// What the answers must be at least, so that no COMMIT is needed; `None` where there is none
-    /// in any case.
+    /// COMMIT is needed if a reply's stability is below this one; `None` if the policy never needs
+    /// COMMIT.
     pub(crate) commits_below: Option<Stable>,
-    /// The protocol's words for it.
+    /// The protocol's name for the policy.
     pub(crate) name: &'static str,
 }
 
 impl Durable {
-    /// `None` where the protocol has nothing for a policy.
+    /// Returns `None` if the protocol does not support the policy.
     pub(crate) fn of(durability: Durability) -> Option<Self> {
         let commit = "UNSTABLE, then COMMIT";
         let (stable, commits_below, name) = match durability {

@@ -1,10 +1,10 @@
-//! The run's namespace on servers: every call is made by the handle of a directory that was looked
-//! up, and follows no link.
+//! The namespace of NFS servers. Every call uses the handle of a directory that was looked up, and
+//! follows no symbolic link.
 //!
-//! The protocol has no locks of its own, so whether a mark's run goes on tells its process alone;
-//! and no births, so files are known by their numbers and their last changes. What a name is, and
-//! that it is removed, are two calls: on a server there is no way to remove a name only if it still
-//! stands for what was looked at.
+//! The client implements no locks, so only its process shows whether a mark's run is still active.
+//! The protocol has no times of creation, so files are identified by their numbers and times of
+//! last change. Checking a name's identity and removing it are two calls, because the protocol
+//! cannot remove a name only if it still denotes a certain file.
 
 mod directory;
 mod line;
@@ -24,11 +24,11 @@ use crate::kernel_namespace::KernelNamespace;
 use directory::NfsDirectory;
 use line::HomeLine;
 
-/// Directories of servers.
+/// Namespace of directories on NFS servers.
 #[derive(Debug)]
 pub(crate) struct NfsNamespace {
     shared: Arc<NfsShared>,
-    /// A way to each target that was asked for.
+    /// A connection for each target that was used.
     lines: Mutex<Vec<Arc<HomeLine>>>,
 }
 
@@ -40,7 +40,8 @@ impl NfsNamespace {
         }
     }
 
-    /// The way to the server of a directory, and the rest of its path.
+    /// Returns the connection to the server of a directory, and the directory's path relative to
+    /// the target's mounted directory.
     fn line(&self, url: &Url) -> Result<(Arc<HomeLine>, Vec<u8>), Unreachable> {
         let counters = self.shared.counters.add();
         let found = self.shared.target(url, &counters);
@@ -60,7 +61,7 @@ impl NfsNamespace {
         Ok((line, rest))
     }
 
-    /// The handle of a directory, with the way to it.
+    /// Returns a directory's handle and its connection.
     fn find(&self, url: &Url) -> Result<(Arc<HomeLine>, Handle), NotFound> {
         let (line, rest) = self.line(url).map_err(NotFound::Server)?;
         let root = line.target.mounted.directory;

@@ -1,10 +1,11 @@
-//! A worker's session: operations in flight, each a chain of calls, on one connection or several.
+//! A worker's session: operations in flight, each a sequence of calls, on one or several
+//! connections.
 //!
-//! A call's number has its flight's number in it, so that a reply finds its way in whatever order
-//! replies come. What is written to a connection is sent before anything is waited for, and before
-//! the worker goes on that has taken all that is done: at once what follows from replies that were
-//! received together. A call is sent again only where its connection was lost, under the same
-//! number, and that is counted.
+//! The XID of a call contains the number of its flight, so replies may arrive in any order. Calls
+//! are written to a buffer, which is sent before the session waits, and when the worker has taken
+//! the last completed operation. Calls that follow from replies received together are therefore
+//! sent together. A call is repeated only if its connection was lost, with the same XID, and the
+//! repetition is counted.
 
 mod advance;
 mod directories;
@@ -46,31 +47,33 @@ pub struct NfsSession {
     keep_bytes: usize,
     depth: usize,
     directories: Directories,
-    /// The number of each location's first connection; its server has so many.
+    /// For each location, the index of its server's first connection, and the number of
+    /// connections.
     lines_of: Vec<(usize, usize)>,
     lines: Vec<Line>,
-    /// One more than the depth: the last one is for [`names`](Session::names).
+    /// One flight more than the depth: the last one is reserved for [`names`](Session::names).
     flights: Vec<NfsFlight>,
     free: Vec<usize>,
-    /// Flights that have ended and were not completed.
+    /// Flights that ended, but were not yet returned to the worker.
     ended: VecDeque<usize>,
-    /// The flight that was completed last.
+    /// The flight that was returned last.
     last: Option<usize>,
-    /// Calls are numbered from a number on that no other session begins with, by chance.
+    /// The serial number of the last call. It starts at a random number, so that sessions use
+    /// different XIDs.
     serial: u32,
     flight_bits: u32,
     timer: Timer,
-    /// The time at the last look.
+    /// The time when timeouts were last checked.
     now: Duration,
-    /// Receives since the last look.
+    /// Receives since timeouts were last checked.
     receives: u32,
-    /// How many flights wait because the server wants to be asked later.
+    /// Number of flights that wait because the server answered NFS3ERR_JUKEBOX.
     delayed: usize,
     polled: Vec<libc::pollfd>,
 }
 
 impl NfsSession {
-    /// Goes on with a flight: makes the call of its stage.
+    /// Makes the call of a flight's current stage.
     #[inline]
     fn call(&mut self, number: usize) {
         let flight = &mut self.flights[number];
@@ -82,7 +85,8 @@ impl NfsSession {
         self.transmit(number);
     }
 
-    /// Writes a call to its connection, where that is there; else it waits for it.
+    /// Writes a call to its connection's buffer if the connection exists; otherwise the call waits
+    /// for it.
     #[inline]
     fn transmit(&mut self, number: usize) {
         let flight = &mut self.flights[number];
@@ -92,7 +96,8 @@ impl NfsSession {
             && flight.stage == Stage::Create
             && flight.call.creation_verifier.is_none()
         {
-            // Should this one be lost as well, the server knows it again.
+            // If this creation is lost as well, the verifier lets the server recognise its
+            // repetition.
             flight.call.creation_verifier = Some(any_number().to_ne_bytes());
         }
         let line::LineState::Up(channel) = &mut line.state else {
@@ -130,7 +135,7 @@ impl NfsSession {
         }
     }
 
-    /// Takes the next record of a connection, if there is one.
+    /// Processes the next received record of a connection; returns whether there was one.
     #[inline]
     fn take_record(&mut self, line: usize, steps: &mut dyn Steps) -> bool {
         let Some(channel) = self.lines[line].channel() else {
@@ -228,7 +233,7 @@ impl NfsSession {
         self.ended.push_back(number);
     }
 
-    /// Begins an operation on a flight.
+    /// Starts an operation on a flight.
     #[inline]
     fn begin(&mut self, number: usize, ticket: Ticket, operation: &Operation<'_>) {
         let flight = &mut self.flights[number];
@@ -238,7 +243,7 @@ impl NfsSession {
         flight.call.line = first + number % count;
         flight.stage = flight.first_stage(&self.directories);
         if flight.has_second && self.lines_of[flight.places[1].location] != (first, count) {
-            // Handles of one server mean nothing to another.
+            // A handle is valid only on the server that issued it.
             let step = flight.step();
             self.fail(number, step, Cause::System(Errno::XDEV));
             return;
@@ -246,7 +251,7 @@ impl NfsSession {
         self.call(number);
     }
 
-    /// The next flight that has ended, which is free from now on.
+    /// Returns the next flight that ended and makes it available for another operation.
     #[inline]
     fn take_ended(&mut self) -> Option<(Ticket, OperationOutcome)> {
         let number = self.ended.pop_front()?;
@@ -280,8 +285,8 @@ impl Session for NfsSession {
             .expect("no more are in flight than the storage's depth");
         self.begin(number, ticket, operation);
         if self.depth > 1 {
-            // Where replies came together, what follows from them leaves together, as soon as the
-            // worker has the last of them.
+            // Calls that follow from replies received together are sent together, once the worker
+            // has taken the last of these operations.
             if self.ended.is_empty() {
                 self.send_all();
             }
@@ -337,8 +342,8 @@ impl Session for NfsSession {
             if let Some(at) = self.ended.iter().position(|ended| *ended == number) {
                 break at;
             }
-            // Others may land meanwhile: they are completed later. Their steps are theirs, and are
-            // not told.
+            // Other flights may end meanwhile and are completed later. Their `Step`s are not
+            // reported, because `steps` of their worker is not available here.
             self.wait(None, &mut NoSteps);
         };
         self.ended.remove(at);
@@ -349,7 +354,8 @@ impl Session for NfsSession {
             .map(|()| flight.names.take().unwrap_or_default())
     }
 
-    /// The protocol has no call for that; what needs it is refused before a run.
+    /// The protocol has no call that syncs a file system; a policy that needs one is rejected
+    /// before the run.
     fn sync_file_system(&mut self, _: usize) -> OperationOutcome {
         Err(Failure::system(Step::SyncFileSystem, Errno::OPNOTSUPP))
     }

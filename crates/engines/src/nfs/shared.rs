@@ -1,5 +1,5 @@
-//! What all sessions of an engine and its namespace share: targets, their servers as they were
-//! found, and what was counted.
+//! Data that all sessions of an engine share with its namespace: targets, their servers, and
+//! counters.
 
 use core::time::Duration;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ use super::verifiers::Verifiers;
 /// The protocol's name in messages.
 pub(crate) const PROTOCOL: &str = "NFS version 3";
 
-/// A target whose server was reached.
+/// A target whose server was reached and that is mounted.
 #[derive(Debug)]
 pub(crate) struct Target {
     pub(crate) url: Url,
@@ -24,11 +24,11 @@ pub(crate) struct Target {
     pub(crate) verifiers: Verifiers,
 }
 
-/// See the module's text.
+/// Data that all sessions of an engine share with its namespace.
 #[derive(Debug)]
 pub(crate) struct NfsShared {
     pub(crate) depth: usize,
-    /// Those that the engine was made with. Others may be asked for.
+    /// The engine's targets; the namespace also accepts other URLs.
     pub(crate) urls: Vec<Url>,
     timeout: Duration,
     pub(crate) counters: AllCounters,
@@ -49,7 +49,7 @@ impl NfsShared {
         }
     }
 
-    /// The URL that a path is.
+    /// Parses a target's path as a URL.
     pub(crate) fn url_of(&self, path: &Path) -> Result<Url, Unreachable> {
         SYNTAX.parse(path).map_err(|error| Unreachable {
             doing: "use",
@@ -58,8 +58,8 @@ impl NfsShared {
         })
     }
 
-    /// The target in which the directory of a URL lies, its server reached, and the rest of the
-    /// URL's path.
+    /// Returns the target that contains a URL's directory, and the rest of the URL's path. Mounts
+    /// the target if it was not used before.
     pub(crate) fn target(
         &self,
         url: &Url,
@@ -75,7 +75,8 @@ impl NfsShared {
         if let Some(known) = self.known(wanted) {
             return Ok((known, rest));
         }
-        // Others are not kept waiting for a server that does not answer.
+        // Mounts without the lock, so that other threads do not wait for a server that does not
+        // answer.
         let mounted = mount(&export(wanted), self.timeout_of(wanted), counters);
         let mounted =
             mounted.map_err(|MountError { doing, of, why }| Unreachable { doing, of, why })?;
@@ -91,7 +92,7 @@ impl NfsShared {
         Ok((target, rest))
     }
 
-    /// How long a reply of a target's server is waited for.
+    /// Returns the time limit for replies of a target's server.
     pub(crate) fn timeout_of(&self, url: &Url) -> Duration {
         let given = url
             .parameter("timeout")
@@ -99,7 +100,8 @@ impl NfsShared {
         given.unwrap_or(self.timeout)
     }
 
-    /// What is known of the servers of the targets, in their order, as far as these were reached.
+    /// Returns the facts of the targets' servers in the order of the targets; targets not yet
+    /// reached are omitted.
     pub(crate) fn facts(&self, durability: Durability) -> Vec<ServerFacts> {
         let known = self.urls.iter().filter_map(|url| self.known(url));
         known
@@ -136,7 +138,7 @@ impl NfsShared {
         }
     }
 
-    /// What went to all servers and came from them.
+    /// Returns the calls and bytes exchanged with all servers.
     pub(crate) fn traffic(&self) -> ServerTraffic {
         let totals = self.counters.sum();
         let mut counts = totals.by_name();

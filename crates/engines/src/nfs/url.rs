@@ -15,11 +15,11 @@ const fn numbers(
     }
 }
 
-/// Any user or group.
+/// Describes the values of `uid` and `gid`.
 const ID: &str = "a number from 0 to 4294967295";
 
-/// Without a port, the port mapper is asked; without a user or a group, calls are made as those of
-/// this process.
+/// Without a port, the port mapper is asked. Without `uid` or `gid`, calls use the IDs of this
+/// process.
 pub(crate) static SYNTAX: UrlSyntax = UrlSyntax {
     scheme: "nfs",
     form: "nfs://host[:port]/export/path",
@@ -30,23 +30,23 @@ pub(crate) static SYNTAX: UrlSyntax = UrlSyntax {
         numbers("gid", 0..=u32::MAX, ID),
         // The port of the MOUNT service.
         numbers("mountport", 1..=65_535, "a number from 1 to 65535"),
-        // Connections of a session.
+        // Number of connections of a session to this server.
         UrlParameter {
             default: Some(1),
             ..numbers("nconnect", 1..=16, "a number from 1 to 16")
         },
-        // Whether connections leave from a port below 1024, which takes a right.
+        // Whether connections use a local port below 1024, which requires a capability.
         UrlParameter {
             name: "privport",
             values: Values::Flag,
             default: Some(0),
         },
-        // How long a reply is waited for, and a server that is gone.
+        // Time limit in seconds for a reply, and for a lost server to return.
         numbers("timeout", 1..=3_600, "a number of seconds from 1 to 3600"),
     ],
 };
 
-/// The directory that a URL means, and how its server is called.
+/// Returns the directory that a URL denotes, and how to reach its server.
 pub(crate) fn export(url: &Url) -> Export {
     let port = |name| {
         url.parameter(name)
@@ -63,12 +63,12 @@ pub(crate) fn export(url: &Url) -> Export {
     }
 }
 
-/// Connections of a session.
+/// Returns the number of connections of a session.
 pub(crate) fn connections(url: &Url) -> u32 {
     url.parameter("nconnect").unwrap_or(1)
 }
 
-/// Whether connections leave from a port below 1024.
+/// Whether connections use a local port below 1024.
 pub(crate) fn is_privileged(url: &Url) -> bool {
     url.parameter("privport") == Some(1)
 }
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_written_as_it_was_read() {
+    fn url_round_trips_in_normal_form() {
         for text in [
             "nfs://server/",
             "nfs://server/export",
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused_with_what_would_be_right() {
+    fn invalid_urls_are_rejected_with_a_hint() {
         for (text, words) in [
             ("/mnt/disk", "expected nfs://"),
             ("nfs://server", "no directory"),
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_joined_where_there_are_no_parameters() {
+    fn names_are_appended_before_parameters() {
         let url = parse("nfs://server:7/a%20b?uid=3").unwrap();
         assert_eq!(
             url.bare().join("c").to_str(),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_leads_to_what_is_below_it() {
+    fn url_leads_to_urls_below_it() {
         let url = |text: &str| parse(text).unwrap();
         let above = url("nfs://server/a?uid=3");
         for (other, leads) in [

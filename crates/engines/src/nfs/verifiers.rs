@@ -1,19 +1,20 @@
-//! The write verifier of a server, which changes when it restarts.
+//! The write verifier of a server, which changes when the server restarts.
 
 use nfs_client::{Counters, WriteVerifier};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-/// What all sessions have seen of a server.
+/// All write verifiers that sessions received from a server.
 #[derive(Debug, Default)]
 pub(crate) struct Verifiers {
-    /// The verifier that is answered now.
+    /// The current verifier.
     now: AtomicU64,
     all: Mutex<Vec<u64>>,
 }
 
 impl Verifiers {
-    /// A reply has had this verifier. One that was not seen before is a change, but the first.
+    /// Records the verifier of a reply. The first verifier is not counted as a change, each other
+    /// new one is.
     #[inline]
     pub(crate) fn saw(&self, verifier: &WriteVerifier, counters: &Counters) {
         let number = u64::from_ne_bytes(*verifier);
@@ -24,10 +25,10 @@ impl Verifiers {
 
     #[cold]
     fn saw_other(&self, number: u64, counters: &Counters) {
-        /// A server that has had so many gets no closer look.
+        /// Verifiers are not recorded beyond this number.
         const VERIFIERS_MAX: usize = 1024;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        // Replies of before the restart may be looked at after the first one from behind it.
+        // A reply from before the restart may be processed after the first one from after it.
         if !all.contains(&number) {
             counters.verifier_changes.add(u64::from(!all.is_empty()));
             if all.len() < VERIFIERS_MAX {
@@ -44,7 +45,7 @@ mod tests {
     use nfs_client::AllCounters;
 
     #[test]
-    fn a_change_is_counted_once() {
+    fn verifier_change_is_counted_once() {
         let (all, verifiers) = (AllCounters::default(), Verifiers::default());
         let counters = all.add();
         for (verifier, changes) in [(0, 0), (0, 0), (1, 1), (0, 1), (1, 1), (2, 2), (1, 2)] {

@@ -1,4 +1,4 @@
-//! Writing and reading of open files, with what corrupts them.
+//! Writes and reads of open files, including corruptions.
 
 use std::collections::BTreeMap;
 use std::ffi::c_int;
@@ -9,7 +9,7 @@ use super::corruption::{Corruption, Event};
 use super::state::{Kind, State};
 
 impl State {
-    /// Writes to an open file.
+    /// Writes to an open file at its position, or at its end if it was opened to append.
     pub(super) fn write(&mut self, file: c_int, bytes: &[u8]) -> Result<(), Errno> {
         let Self {
             open,
@@ -53,7 +53,7 @@ impl State {
         Ok(())
     }
 
-    /// Reads from an open file, from `offset` or from where it is.
+    /// Reads from an open file at `offset`, or at its position if there is no offset.
     pub(super) fn read(
         &mut self,
         file: c_int,
@@ -101,7 +101,7 @@ impl State {
     }
 }
 
-/// A path that leads to a node; empty where none does any more.
+/// Returns a path of a node; empty if the node has no name any more.
 fn path_of(names: &BTreeMap<Vec<u8>, u64>, node: u64) -> Vec<u8> {
     let found = names.iter().find(|(_, number)| **number == node);
     found.map_or_else(Vec::new, |(name, _)| name.clone())

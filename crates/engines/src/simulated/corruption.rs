@@ -1,25 +1,25 @@
-//! Silent corruptions: what a checker of contents and names has to find.
+//! Silent corruptions, which verification of contents and names must detect.
 
-/// How contents or names are spoilt while every call answers well. Calls that move no bytes are not
+/// A corruption of contents or names, while every call succeeds. Calls that move no bytes are not
 /// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Corruption {
-    /// One byte of what the nth read call gives is another one. The file keeps the right one.
+    /// The nth read call returns one wrong byte. The file keeps the correct one.
     FlipByte,
-    /// Nothing comes of the nth write behind a file's end.
+    /// The nth write at a file's end is lost.
     LoseAppend,
-    /// The nth write behind a file's end makes it longer by zeros.
+    /// The nth write at a file's end writes zeros.
     ZeroAppend,
-    /// The nth read of a file from its start gives what it held before it was last written over or
-    /// replaced. Strikes only where it held something else.
+    /// The nth read of a file from its start returns the contents before the last overwrite or
+    /// replacement. Has no effect if the file never had other contents.
     OldVersion,
-    /// The name of the nth file that is made is not there afterwards.
+    /// The name of the nth created file disappears.
     LoseName,
-    /// The nth renaming leaves the old name, too.
+    /// The nth rename keeps the old name as well.
     DoubleName,
 }
 
-/// What corruptions are counted by.
+/// The events by which corruptions are counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Event {
     Read,
@@ -41,18 +41,18 @@ impl Corruption {
     }
 }
 
-/// What is asked for, and what became of it.
+/// The requested corruptions, and those that took effect.
 #[derive(Debug, Default)]
 pub(super) struct Corruptions {
     pub(super) asked: Vec<(u64, Corruption)>,
-    /// What has struck, each with the path of the file.
+    /// Corruptions that took effect, each with the path of its file.
     pub(super) struck: Vec<((u64, Corruption), Vec<u8>)>,
-    /// By event, how many there were.
+    /// Number of events up to now, by `Event`.
     events: [u64; 5],
 }
 
 impl Corruptions {
-    /// Counts an event. Gives what is to strike it.
+    /// Counts an event; returns the corruption requested for it.
     pub(super) fn of(&mut self, event: Event) -> Option<(u64, Corruption)> {
         let count = &mut self.events[event as usize];
         let nth = *count;
@@ -63,7 +63,7 @@ impl Corruptions {
             .find(|(at, corruption)| *at == nth && corruption.event() == event)
     }
 
-    /// One has really struck the file of this path.
+    /// Records that a corruption took effect on the file with this path.
     pub(super) fn strike(&mut self, corruption: (u64, Corruption), path: Vec<u8>) {
         self.struck.push((corruption, path));
     }

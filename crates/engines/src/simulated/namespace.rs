@@ -1,5 +1,5 @@
-//! The run's namespace in memory: no path of a kernel, no descriptor. Its calls are not numbered,
-//! so faults do not strike them; a power cut does.
+//! The namespace of the simulated engine, in memory, without paths or descriptors of the kernel.
+//! Its calls are not numbered, so faults do not affect them; a power cut does.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -14,11 +14,10 @@ use super::Simulated;
 use super::state::{Kind, Node, State, parent};
 use super::system::put;
 
-/// The only file system that there is.
+/// The device number of the only file system.
 const DEVICE: u64 = 1;
-/// What is free there, whatever is made.
+/// The free space, which does not change.
 const FREE_BYTES: u64 = 1 << 40;
-/// The permissions of marks.
 const MARK_MODE: u32 = 0o644;
 
 #[derive(Debug)]
@@ -78,13 +77,13 @@ fn facts(state: &State, number: u64, node: &Node) -> Facts {
     }
 }
 
-/// Files belong to whoever simulates them.
+/// Returns the owner of all files: the effective user of this process.
 fn user() -> u32 {
     rustix::process::geteuid().as_raw()
 }
 
 impl Simulated {
-    /// The state, where there is power.
+    /// Returns the state, or an error if the power is cut.
     fn powered(&self) -> Result<MutexGuard<'_, State>, Errno> {
         let state = self.state();
         match state.is_cut() {
@@ -130,7 +129,7 @@ impl Namespace for Simulated {
         Some(user())
     }
 
-    /// Whoever has made files here before the last restart is gone.
+    /// Processes from before the last restart no longer exist.
     fn is_alive(&self, _: u32) -> bool {
         !self.state().was_restarted
     }
@@ -162,7 +161,7 @@ impl Directory for SimulatedDirectory {
     }
 
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno> {
-        // `each` may ask this engine, too.
+        // The names are copied first, because `each` may call this engine.
         let names = self.simulated.powered()?.list(&self.name);
         for name in names.iter().filter(|name| *name != b"." && *name != b"..") {
             each(&Entry { name, number: None })?;

@@ -1,5 +1,5 @@
-//! A worker's session: synchronous, or with operations in flight, each of which is performed at a
-//! moment of its own between its submission and its completion, in whatever order the dice say.
+//! A worker's session of the simulated engine with several operations in flight. A random generator
+//! decides when each is performed between submission and completion, and in which order.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -11,7 +11,6 @@ use engine::{
     Ticket,
 };
 
-/// A session with several operations in flight.
 pub(super) struct SimulatedSession {
     calls: Box<dyn Session>,
     shared: Arc<Shared>,
@@ -21,16 +20,16 @@ pub(super) struct SimulatedSession {
     last: Answer,
 }
 
-/// An operation that has not completed.
+/// An operation that was submitted and not yet completed.
 #[derive(Debug)]
 struct Flight {
     ticket: Ticket,
     operation: OwnedOperation,
-    /// When it has been performed.
+    /// The result; `Some` once the operation was performed.
     answer: Option<Answer>,
 }
 
-/// What came of an operation.
+/// The result of an operation.
 #[derive(Debug)]
 struct Answer {
     outcome: OperationOutcome,
@@ -38,12 +37,12 @@ struct Answer {
     listing: Option<Listing>,
 }
 
-/// SplitMix64.
+/// Random generator SplitMix64.
 #[derive(Debug)]
 struct Dice(u64);
 
 impl Dice {
-    /// Below a bound.
+    /// Returns a random number below `bound`.
     fn throw(&mut self, bound: u64) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -52,8 +51,7 @@ impl Dice {
     }
 }
 
-/// The names of files that an operation is done to, that it gives and that it takes; none where it
-/// lists.
+/// Returns the names that an operation uses, creates or removes; none for a listing.
 fn names<'a>(operation: &Operation<'a>) -> [Option<Name<'a>>; 2] {
     if let Operation::List { .. } | Operation::ListWithStat { .. } = operation {
         return [None; 2];
@@ -117,7 +115,7 @@ impl SimulatedSession {
         });
     }
 
-    /// Performs some of those in flight.
+    /// Performs up to three randomly chosen operations in flight.
     fn perform_some(&mut self, steps: &mut dyn Steps) {
         for _ in 0..self.dice.throw(4) {
             let index = self.dice.throw(self.in_flight.len() as u64) as usize;
@@ -163,7 +161,8 @@ impl Session for SimulatedSession {
             return None;
         }
         if let Some(limit) = limit {
-            // Time passes until one is done, or until no more of it may.
+            // Either an operation completes before the limit, or the whole limit passes without
+            // one.
             let limit_ns = limit.as_nanos() as u64;
             let is_late = self.dice.throw(2) == 0;
             let passed_ns = if is_late {

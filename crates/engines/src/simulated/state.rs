@@ -1,4 +1,4 @@
-//! What the simulated engine holds.
+//! The state of the simulated engine: files, names, and requested faults.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::c_int;
@@ -9,7 +9,7 @@ use super::corruption::{Corruptions, Event};
 use super::truth::{Fault, Struck, Truth};
 use engine::Errno;
 
-/// The engine, whoever looks at it.
+/// The data that all clones and sessions of an engine share.
 #[derive(Debug, Default)]
 pub(super) struct Shared {
     pub(super) clock_ns: AtomicU64,
@@ -22,7 +22,7 @@ impl Shared {
     }
 }
 
-/// Files, names, and what tests want to know or to go wrong.
+/// Files, names, requested faults and observations for tests.
 #[derive(Debug, Default)]
 pub(super) struct State {
     pub(super) names: BTreeMap<Vec<u8>, u64>,
@@ -34,24 +34,24 @@ pub(super) struct State {
     pub(super) corruptions: Corruptions,
     pub(super) truth: Truth,
     pub(super) calls: u64,
-    /// Sessions that were opened; the most operations that one had in flight; names that two of
-    /// these had to do with.
+    /// Number of sessions opened; the largest number of operations in flight of one session; and
+    /// names that two operations in flight of one session used.
     pub(super) sessions: u64,
     pub(super) in_flight_max: usize,
     pub(super) meetings: Vec<String>,
     pub(super) call_cost_ns: u64,
-    /// When the call that goes on was made.
+    /// The virtual time at which the current call ends.
     pub(super) now_ns: u64,
-    /// From this call on there is no power.
+    /// The number of the first call without power.
     pub(super) cut_at: Option<u64>,
     pub(super) was_restarted: bool,
-    /// Files have neither an identity nor a birth.
+    /// Whether files have neither an identity nor a birth time.
     pub(super) forgets_files: bool,
-    /// Marks that somebody has locked.
+    /// Numbers of the marks that are locked.
     pub(super) locked: BTreeSet<u64>,
 }
 
-/// What a name stands for.
+/// A file, directory or symbolic link.
 #[derive(Debug)]
 pub(super) struct Node {
     pub(super) kind: Kind,
@@ -59,9 +59,9 @@ pub(super) struct Node {
     pub(super) times_ns: i64,
     pub(super) extended: BTreeMap<Vec<u8>, Vec<u8>>,
     pub(super) born_ns: u64,
-    /// How many names it has.
+    /// Number of hard links.
     pub(super) names: u32,
-    /// What a file held before it was last written over or replaced.
+    /// The contents of a file before the last overwrite or replacement.
     pub(super) earlier: Option<Vec<u8>>,
 }
 
@@ -77,13 +77,13 @@ pub(super) enum Kind {
 pub(super) struct Open {
     pub(super) node: u64,
     pub(super) name: Vec<u8>,
-    /// Where its next byte, or the next entry, goes or comes from.
+    /// The offset of the next byte, or the index of the next entry.
     pub(super) at: usize,
     pub(super) flags: c_int,
     pub(super) has_written: bool,
-    /// What is read in the place of what is there.
+    /// The contents that reads return instead of the current ones, because of a corruption.
     pub(super) old_version: Option<Vec<u8>>,
-    /// The entries of a directory, as they were when the first was asked for.
+    /// The entries of a directory at the time of the first request.
     pub(super) entries: Option<Vec<Vec<u8>>>,
 }
 
@@ -103,7 +103,7 @@ impl State {
         }
     }
 
-    /// All names with what they stand for.
+    /// Returns all names with their nodes.
     pub(super) fn nodes(&self) -> impl Iterator<Item = (&Vec<u8>, &Node)> {
         self.names
             .iter()
@@ -143,12 +143,12 @@ impl State {
         Ok(matches!(self.node(name)?.kind, Kind::Directory))
     }
 
-    /// Whether a name stands for a directory: an error where it does not.
+    /// Returns an error if the name is not that of a directory.
     pub(super) fn directory(&self, name: &[u8]) -> Result<(), Errno> {
         self.is_directory(name)?.then_some(()).ok_or(Errno::NOTDIR)
     }
 
-    /// Whether a name can be made here.
+    /// Returns an error if the name exists, or if its parent directory does not.
     fn is_free(&self, name: &[u8]) -> Result<(), Errno> {
         if let Some(parent) = parent(name) {
             self.directory(parent)?;
@@ -176,7 +176,7 @@ impl State {
         number
     }
 
-    /// Makes something that is not there.
+    /// Creates a node under a new name.
     pub(super) fn make(&mut self, name: Vec<u8>, kind: Kind, mode: u32) -> Result<u64, Errno> {
         self.is_free(&name)?;
         Ok(self.put(name, kind, mode))
@@ -277,7 +277,7 @@ impl State {
         Ok(())
     }
 
-    /// The names in an open directory, each without the directory's.
+    /// Returns the names in a directory, each relative to the directory.
     pub(super) fn list(&self, directory: &[u8]) -> Vec<Vec<u8>> {
         let skipped = directory.len() + 1;
         let inside = self
@@ -333,8 +333,8 @@ impl State {
         Ok(())
     }
 
-    /// Removes what a name stands for, because another file gets it; that one remembers what lay
-    /// there.
+    /// Removes `name`, because node `by` takes it. `by` stores the removed contents as its earlier
+    /// contents.
     fn replace(&mut self, by: u64, name: &[u8]) -> Result<(), Errno> {
         let earlier = match &self.node(name)?.kind {
             Kind::Directory => return Err(Errno::ISDIR),

@@ -1,4 +1,4 @@
-//! System calls that are answered from memory.
+//! System calls that are served from memory.
 
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::Ordering;
@@ -20,7 +20,7 @@ impl SimulatedSystem {
         Self { shared, roots }
     }
 
-    /// The whole name, without anything that stands for the directory itself at its end.
+    /// Returns the full path without trailing slashes or `/.`.
     fn name(&self, state: &State, at: At<'_>) -> Result<Vec<u8>, Errno> {
         let mut name = match at {
             At::Location(location, relative) => {
@@ -37,7 +37,7 @@ impl SimulatedSystem {
         Ok(name)
     }
 
-    /// Begins a call: time passes, and a fault may strike.
+    /// Starts a call: advances the clock and returns the fault requested for this call.
     fn begin(&self, step: Step, asked_bytes: usize) -> (MutexGuard<'_, State>, Option<Fault>) {
         let mut state = self.shared.state();
         let call = state.calls;
@@ -64,7 +64,7 @@ impl SimulatedSystem {
         moved(0, fault).map(|_| state)
     }
 
-    /// Begins a call on what a name stands for.
+    /// Starts a call that takes a name.
     fn begin_at(&self, step: Step, at: At<'_>) -> Result<(MutexGuard<'_, State>, Vec<u8>), Errno> {
         let state = self.begin_or_fail(step)?;
         let name = self.name(&state, at)?;
@@ -89,7 +89,7 @@ impl SimulatedSystem {
     }
 }
 
-/// How many bytes a call moves under a fault.
+/// Returns the number of bytes that a call moves under a fault.
 fn moved(asked: usize, fault: Option<Fault>) -> Result<usize, Errno> {
     match fault {
         None => Ok(asked),
@@ -99,7 +99,7 @@ fn moved(asked: usize, fault: Option<Fault>) -> Result<usize, Errno> {
     }
 }
 
-/// Puts as much of an answer into a room as it has; gives how much.
+/// Copies as much of `answer` as fits into `room`; returns its length.
 pub(super) fn put(room: &mut [u8], answer: &[u8]) -> usize {
     let length = room.len().min(answer.len());
     room[..length].copy_from_slice(&answer[..length]);
@@ -177,7 +177,7 @@ impl System for SimulatedSystem {
         Ok(())
     }
 
-    /// Three calls: open, sync, close. The last is made whatever became of the second.
+    /// Makes three calls: open, sync, close. The close is made even if the sync failed.
     fn sync_directory(&mut self, at: At<'_>) -> Result<(), Errno> {
         {
             let (state, name) = self.begin_at(Step::SyncDirectory, at)?;

@@ -1,73 +1,73 @@
-//! What is done to calls, and what was really done.
+//! Faults of calls, and the work that was really done.
 
 use engine::Step;
 
-/// How a call misbehaves.
+/// How a call fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// It does nothing and answers with this error (closing closes all the same, as Linux does).
+    /// The call has no effect and returns this error. Only close(2) takes effect nevertheless, as
+    /// on Linux.
     Error(i32),
-    /// A read or write moves half of what was asked, at least one byte; other calls are not
-    /// changed.
+    /// A read or write moves half of the requested bytes, at least one; other calls work normally.
     Short,
-    /// A read or write moves nothing and gives no error; other calls are not changed.
+    /// A read or write moves no bytes and returns no error; other calls work normally.
     Nothing,
 }
 
-/// A call that a fault has struck.
+/// A call at which a fault occurred.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Struck {
-    /// Its number, from 0.
+    /// The number of the call, counted from 0.
     pub call: u64,
-    /// The step of an operation that it belongs to.
+    /// The kind of the call.
     pub step: Step,
-    /// How many bytes it was to move; 0 where it moves none.
+    /// Number of bytes that the call was to move; 0 if it moves none.
     pub asked_bytes: usize,
 }
 
-/// What was really done, counted where it happens.
+/// The work that was really done, counted where the simulated files change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
-    /// Files made.
+    /// Number of files created.
     pub created: u64,
-    /// Files opened to write behind their end.
+    /// Number of files opened to append.
     pub opened_to_append: u64,
-    /// Files opened to read.
+    /// Number of files opened to read.
     pub opened_to_read: u64,
-    /// Names removed.
+    /// Number of names removed.
     pub unlinked: u64,
-    /// Directories made.
+    /// Number of directories created.
     pub directories_made: u64,
-    /// Directories removed.
+    /// Number of directories removed.
     pub directories_removed: u64,
-    /// Files opened to write where their bytes are, or to change their size.
+    /// Number of files opened to overwrite or truncate.
     pub opened_to_overwrite: u64,
-    /// Directories opened to list them.
+    /// Number of directories opened for a listing.
     pub opened_to_list: u64,
-    /// Names that became others.
+    /// Number of renames.
     pub renamed: u64,
-    /// Names that files got as well.
+    /// Number of hard links created.
     pub linked: u64,
-    /// Symbolic links made.
+    /// Number of symbolic links created.
     pub symbolic_links_made: u64,
-    /// Files given a size.
+    /// Number of files whose size was set.
     pub truncated: u64,
-    /// Sizes that were asked for.
+    /// Number of sizes requested by name.
     pub stats: u64,
-    /// Files synced, contents alone.
+    /// Number of fdatasync(2) calls.
     pub contents_synced: u64,
-    /// Files synced.
+    /// Number of fsync(2) calls on files.
     pub files_synced: u64,
-    /// Directories synced.
+    /// Number of directories synced.
     pub directories_synced: u64,
-    /// File systems synced.
+    /// Number of file systems synced.
     pub file_systems_synced: u64,
     /// Writes to files that were opened with `O_DSYNC` or `O_SYNC`.
     pub synchronous_writes: u64,
-    /// Files taken out of the page cache.
+    /// Number of files evicted from the page cache.
     pub evicted: u64,
-    /// Bytes that came into files.
+    /// Number of bytes written to files.
     pub bytes_written: u64,
-    /// Bytes that came out of files.
+    /// Number of bytes read from files.
     pub bytes_read: u64,
 }

@@ -1,14 +1,14 @@
-//! Entries of directories, in the form of getdents64(2).
+//! Directory entries in the format of getdents64(2).
 
 use std::ffi::CStr;
 
-/// Inode number, offset, length of the entry (16 bits), type; then the name and a NUL.
+/// Layout of an entry: inode number, offset, length (16 bits), type, name, NUL.
 const LENGTH_AT: usize = 16;
 const NAME_AT: usize = 19;
-/// Entries begin at multiples of so many bytes.
+/// Entries start at multiples of this number of bytes.
 const ALIGNMENT: usize = 8;
 
-/// Goes through what the kernel gave.
+/// Iterates over the names of the entries in a buffer that the kernel filled.
 pub(crate) struct Entries<'a>(pub &'a [u8]);
 
 impl<'a> Iterator for Entries<'a> {
@@ -32,14 +32,14 @@ impl<'a> Iterator for Entries<'a> {
     }
 }
 
-/// Whether an entry counts in a listing: `.`, `..` and what hides as they do does not.
+/// Whether listings count an entry; hidden entries, including `.` and `..`, are not counted.
 #[inline]
 pub(crate) fn is_counted(name: &[u8]) -> bool {
     name.first() != Some(&b'.')
 }
 
-/// Writes an entry to the beginning of `room` as the kernel does. Gives its length, or `None` where
-/// it does not fit.
+/// Writes an entry to the start of `room` as the kernel does. Returns its length, or `None` if it
+/// does not fit.
 pub(crate) fn put(room: &mut [u8], name: &[u8]) -> Option<usize> {
     let length = (NAME_AT + name.len() + 1).next_multiple_of(ALIGNMENT);
     let entry = room.get_mut(..length)?;
@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn entries_are_read_as_they_are_put() {
+    fn entries_round_trip() {
         let names = [&b"."[..], b"..", b"1", b"seventeen letters", b"12345678"];
         let mut room = [0xff; 200];
         let mut end = 0;

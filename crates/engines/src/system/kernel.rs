@@ -1,4 +1,4 @@
-//! The kernel's own system calls.
+//! System calls of the kernel.
 
 use std::cell::Cell;
 use std::ffi::{CStr, c_int, c_long};
@@ -13,26 +13,27 @@ use engine::namespace::ActingUser;
 use engine::{Errno, Location, OpenError, Settings};
 use rustix::fs::{Advice, AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamps, XattrFlags};
 
-/// fchmodat2(2), of Linux 6.6: the only call that changes the mode of a name and does not follow a
-/// link. All architectures have it by this number but Alpha.
+/// fchmodat2(2) since Linux 6.6: the only call that sets the mode of a name without following a
+/// symbolic link. All architectures except Alpha use this number.
 const SYS_FCHMODAT2: c_long = 452;
 
-/// The kernel, from one thread: its descriptors mean nothing in another thread's table of open
-/// files.
+/// System calls of one thread. Its descriptors are invalid in other threads, because it has its own
+/// table of open files.
 #[derive(Debug)]
 pub struct KernelCalls {
-    /// The directories of the locations. Every name is resolved from them: whatever becomes of
-    /// their paths, no call meets what lies elsewhere.
+    /// The held directories of the locations. All names are resolved relative to them, so a
+    /// replaced path does not redirect calls to another directory.
     held: Vec<OwnedFd>,
     of_this_thread: PhantomData<*const ()>,
 }
 
 impl KernelCalls {
-    /// Opens the directories of the locations, in the calling thread's own table of open files.
-    /// From then on the thread acts as the user that they are used as.
+    /// Opens the locations' directories in the calling thread's own table of open files. Afterwards
+    /// the thread acts as the user that the settings name.
     pub(crate) fn new(settings: &Settings) -> Result<Self, OpenError> {
         own_table_of_files();
-        // Opening has no effect, and a directory may lie where its owner alone does not come.
+        // Opened with the process's own rights: opening changes nothing, and the acting user may be
+        // unable to reach the directory by its path.
         act_as(None)?;
         let held = settings
             .locations
@@ -46,7 +47,7 @@ impl KernelCalls {
         })
     }
 
-    /// A name in the form of the calls that take a directory with it.
+    /// Converts a name to the directory and path that calls like openat(2) take.
     #[inline]
     fn place<'a>(&'a self, at: At<'a>) -> (BorrowedFd<'a>, &'a CStr) {
         match at {
@@ -56,11 +57,11 @@ impl KernelCalls {
     }
 }
 
-/// A file in the form of the calls that take one.
+/// Borrows a descriptor for calls of `rustix`.
 #[inline]
 fn opened<'a>(file: c_int) -> BorrowedFd<'a> {
-    // SAFETY: the loop owns the descriptor: it came from `open`, and is not closed before the call
-    // has returned.
+    // SAFETY: the operation owns the descriptor. It was returned by `open` and is not closed before
+    // the call returns.
     unsafe { BorrowedFd::borrow_raw(file) }
 }
 
@@ -71,7 +72,7 @@ fn act_as(user: Option<ActingUser>) -> Result<(), OpenError> {
     })
 }
 
-/// Opens the directory of a location. A path that leads to another directory by now is an error.
+/// Opens the directory of a location; returns an error if its path now denotes another directory.
 fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
     let error = |cause| OpenError::Directory {
         directory: location.path(),
@@ -93,28 +94,29 @@ fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
     rustix::fs::openat(&base, below, flags, Mode::empty()).map_err(|errno| error(errno.into()))
 }
 
-/// Gives the calling thread a table of open files of its own, so that the kernel need not guard it
-/// against the process's other threads at every call. The original has one thread; without this
-/// ours would pay for the thread that shows the progress. The thread's copies of what the process
-/// has open are closed: they would keep alive what others close.
+/// Gives the calling thread its own table of open files, so that the kernel needs no lock against
+/// other threads at each call. The original has one thread; without its own table, a worker would
+/// pay for the thread that displays progress. The thread's copies of the process's descriptors are
+/// closed, because they would keep files open that other threads close.
 pub(crate) fn own_table_of_files() {
     thread_local!(static IS_OWN: Cell<bool> = const { Cell::new(false) });
     if IS_OWN.replace(true) {
-        // What is open here belongs to this thread's earlier sessions.
+        // The open descriptors belong to earlier sessions of this thread.
         return;
     }
-    // SAFETY: unshare(2) touches no memory of ours. Descriptors that others hold stay valid in
-    // their own tables, and the calling thread's copies are closed when it ends. A kernel that
-    // refuses leaves the table shared, which is slower and nothing else.
+    // SAFETY: unshare(2) accesses no memory of this process. Other threads' descriptors remain
+    // valid in their own tables, and the calling thread's copies are closed when it ends. If the
+    // kernel refuses, the table remains shared, which is only slower.
     let is_unshared = unsafe { libc::unshare(libc::CLONE_FILES) } == 0;
-    // SAFETY: both calls only answer with a number.
+    // SAFETY: both calls only return a number.
     let is_first_thread = unsafe { libc::gettid() == libc::getpid() };
-    // What the first thread has open is the program's own, and may be open nowhere else.
+    // Descriptors of the first thread belong to the program and may not be open in any other
+    // thread.
     if is_unshared && !is_first_thread {
         let first: libc::c_uint = 3;
-        // SAFETY: the table is this thread's alone, and nothing in it from 3 on was opened by this
-        // thread for its own use (the contract of `Engine::open`). A kernel without this
-        // call leaves the copies open.
+        // SAFETY: only this thread uses the table, and this thread opened none of its descriptors
+        // from 3 on for its own use (the contract of `Engine::open`). If the kernel lacks this
+        // call, the copies remain open.
         unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) };
     }
 }
@@ -124,7 +126,7 @@ impl System for KernelCalls {
     fn open(&mut self, at: At<'_>, flags: c_int, mode: libc::mode_t) -> Result<c_int, Errno> {
         let (directory, name) = self.place(at);
         // SAFETY: the name is a C string that outlives the call, and openat(2) writes to no memory
-        // of ours.
+        // of this process.
         let answer = unsafe {
             let directory = directory.as_raw_fd();
             libc::syscall(libc::SYS_openat, directory, name.as_ptr(), flags, mode)
@@ -134,13 +136,14 @@ impl System for KernelCalls {
 
     #[inline]
     fn write(&mut self, file: c_int, bytes: &[u8]) -> Result<usize, Errno> {
-        // SAFETY: the pointer and the length are of one slice that outlives the call.
+        // SAFETY: the pointer and the length belong to one slice that outlives the call.
         check_long(unsafe { libc::syscall(libc::SYS_write, file, bytes.as_ptr(), bytes.len()) })
     }
 
     #[inline]
     fn read(&mut self, file: c_int, bytes: &mut [u8]) -> Result<usize, Errno> {
-        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
+        // SAFETY: the pointer and the length belong to one slice, which is mutably borrowed for the
+        // call.
         check_long(unsafe { libc::syscall(libc::SYS_read, file, bytes.as_mut_ptr(), bytes.len()) })
     }
 
@@ -152,13 +155,14 @@ impl System for KernelCalls {
     #[inline]
     fn truncate(&mut self, file: c_int, bytes: u64) -> Result<(), Errno> {
         let bytes = libc::off_t::try_from(bytes).map_err(|_| Errno::FBIG)?;
-        // SAFETY: ftruncate(2) touches no memory of ours.
+        // SAFETY: ftruncate(2) accesses no memory of this process.
         check(unsafe { libc::ftruncate(file, bytes) })
     }
 
     #[inline]
     fn close(&mut self, file: c_int) -> Result<(), Errno> {
-        // SAFETY: the loop owns the descriptor: it came from `open` and is closed once.
+        // SAFETY: the operation owns the descriptor, which was returned by `open` and is closed
+        // once.
         check_long(unsafe { libc::syscall(libc::SYS_close, file) }).map(drop)
     }
 
@@ -206,9 +210,9 @@ impl System for KernelCalls {
 
     fn size_of(&mut self, file: c_int) -> Result<u64, Errno> {
         let mut stat = std::mem::MaybeUninit::<libc::stat>::uninit();
-        // SAFETY: the structure has room for the answer.
+        // SAFETY: the structure has the size that fstat(2) writes.
         check(unsafe { libc::fstat(file, stat.as_mut_ptr()) })?;
-        // SAFETY: the call has answered, so the structure is filled.
+        // SAFETY: the call succeeded, so the structure is initialised.
         Ok(unsafe { stat.assume_init() }.st_size as u64)
     }
 
@@ -295,7 +299,8 @@ impl System for KernelCalls {
 
     #[inline]
     fn entries(&mut self, file: c_int, entries: &mut [u8]) -> Result<usize, Errno> {
-        // SAFETY: the pointer and the length are of one slice, borrowed mutably for the call.
+        // SAFETY: the pointer and the length belong to one slice, which is mutably borrowed for the
+        // call.
         check_long(unsafe {
             libc::syscall(
                 libc::SYS_getdents64,

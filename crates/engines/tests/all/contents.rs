@@ -1,4 +1,4 @@
-//! What reads keep, direct input and output, and the table of open files of a session's thread.
+//! Kept contents of reads, direct I/O, and the table of open files of a session's thread.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
@@ -18,7 +18,7 @@ fn content(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at * 31 + at / 251) as u8).collect()
 }
 
-/// Reads a file and a range of it, and looks at what was kept.
+/// Reads a file and a range of it, and checks the kept contents.
 fn keeps<S: Engine>(
     engine: &S,
     settings: &Settings,
@@ -29,7 +29,7 @@ fn keeps<S: Engine>(
     let mut session = engine.open(settings).unwrap();
     done(&mut session, &make::create(name, content));
     let (block, kept) = (settings.read_block_bytes, settings.keep_contents_bytes);
-    let mut look = |operation: Operation<'_>, expected: &[u8]| {
+    let mut check = |operation: Operation<'_>, expected: &[u8]| {
         done(&mut session, &operation);
         let Some(found) = session.content(TICKET) else {
             assert_eq!(kept, 0, "{operation:?}");
@@ -52,18 +52,18 @@ fn keeps<S: Engine>(
         }
     };
     let bytes = content.len();
-    look(make::read(name, bytes as u64), content);
+    check(make::read(name, bytes as u64), content);
     if has_ranges {
         let (from, to) = (bytes / 3, bytes - bytes / 4);
         let (offset, length) = (from as u64, (to - from) as u64);
-        look(make::read_range(name, offset, length), &content[from..to]);
+        check(make::read_range(name, offset, length), &content[from..to]);
     }
     done(&mut session, &make::delete(name));
 }
 
 proptest! {
     #[test]
-    fn what_was_read_can_be_looked_at(
+    fn last_bytes_of_read_are_kept(
         bytes in 0_usize..600,
         read_block_bytes in 1_usize..100,
         keep_contents_bytes in 0_usize..700,
@@ -84,8 +84,7 @@ proptest! {
     }
 }
 
-/// Whether the test's file system has direct input and output; a test of it says so where it has
-/// not.
+/// Whether the test's file system supports direct I/O; prints a note if it does not.
 fn has_direct(directory: &Path) -> bool {
     match probe_direct(directory) {
         Ok(()) => true,
@@ -100,7 +99,7 @@ fn has_direct(directory: &Path) -> bool {
 }
 
 #[test]
-fn direct_input_and_output_moves_the_same_contents() {
+fn direct_io_moves_same_contents() {
     const BLOCK: usize = 2 * DIRECT_ALIGNMENT;
     let temporary = tempfile::tempdir().unwrap();
     if !has_direct(temporary.path()) {
@@ -117,7 +116,7 @@ fn direct_input_and_output_moves_the_same_contents() {
     );
     let (name, temporary_name) = (one.name(), other.name());
     let long = content(5 * DIRECT_ALIGNMENT + 1);
-    // Not aligned: it is copied before it is written.
+    // Not aligned, so the engine copies it before writing.
     let (whole, piece) = (&long[1..], &long[1..DIRECT_ALIGNMENT + 1]);
     for durability in [Durability::None, Durability::ODsync] {
         let settings = Settings {
@@ -149,7 +148,7 @@ fn direct_input_and_output_moves_the_same_contents() {
             }
         );
         done(session, &make::truncate(name, 5_000));
-        // The file ends within an aligned piece.
+        // The file now ends at an unaligned offset.
         let shorter = failed(session, &make::read(name, bytes));
         assert_eq!(
             shorter.cause,
@@ -165,7 +164,7 @@ fn direct_input_and_output_moves_the_same_contents() {
 }
 
 #[test]
-fn a_directory_that_is_not_there_cannot_be_probed() {
+fn probe_of_missing_directory_fails() {
     let error = probe_direct(Path::new("/nowhere/at/all")).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
@@ -184,7 +183,7 @@ fn direct_in_memory(block: usize) -> (Box<dyn Session>, FilePath) {
 
 #[test]
 #[should_panic(expected = "100 bytes are no multiple of 4096")]
-fn direct_contents_have_whole_pieces() {
+fn unaligned_contents_panic_with_direct_io() {
     let (mut session, file) = direct_in_memory(4096);
     let (name, content) = (file.name(), &content(100)[..]);
     done(&mut session, &make::create(name, content));
@@ -192,11 +191,11 @@ fn direct_contents_have_whole_pieces() {
 
 #[test]
 #[should_panic(expected = "a block of 512 bytes is no multiple of 4096")]
-fn direct_blocks_have_whole_pieces() {
+fn unaligned_blocks_panic_with_direct_io() {
     direct_in_memory(512);
 }
 
-/// Opens a session of each storage that opens files; both are in use at once.
+/// Opens a session of two engines that open files, and uses both at the same time.
 fn open_sessions(directory: &Path) {
     let (one, two) = (FilePath::new(directory, "1"), FilePath::new(directory, "2"));
     let mut posix = Posix.open(&settings(directory, 16)).unwrap();
@@ -207,7 +206,7 @@ fn open_sessions(directory: &Path) {
     }
 }
 
-/// Descriptors of the calling thread that are open.
+/// Returns the open descriptors of the calling thread.
 fn own_descriptors() -> Vec<i32> {
     let is_open = |descriptor: &i32| {
         // SAFETY: fcntl(2) with F_GETFD touches no memory.
@@ -217,7 +216,7 @@ fn own_descriptors() -> Vec<i32> {
 }
 
 #[test]
-fn a_sessions_thread_has_its_own_files_and_no_others() {
+fn session_thread_has_own_table_of_open_files() {
     let temporary = tempfile::tempdir().unwrap();
     let mut theirs = File::create_new(temporary.path().join("theirs")).unwrap();
     let others: Vec<_> = (0..5).map(|_| File::open("/dev/null").unwrap()).collect();
@@ -234,7 +233,7 @@ fn a_sessions_thread_has_its_own_files_and_no_others() {
         });
         worker.join().unwrap();
     });
-    // What another thread has open is not touched.
+    // Files that another thread opened are unaffected.
     theirs.write_all(b"still open").unwrap();
     drop(others);
     let mut again = File::open(temporary.path().join("theirs")).unwrap();

@@ -1,5 +1,5 @@
-//! One expectation, stated once, run over every storage that keeps files: what is written is there,
-//! a failure is told with its step, and no call goes wrong unseen.
+//! The same tests for every engine that stores files: written contents are stored, a failure names
+//! the call that failed, and no failed call goes unnoticed.
 
 use std::path::Path;
 
@@ -94,7 +94,7 @@ fn libc_eexist() -> i32 {
 }
 
 #[test]
-fn every_engine_keeps_files() {
+fn every_engine_stores_files() {
     for block in [1, 3, 8, 16, 4096] {
         let temporary = tempfile::tempdir().unwrap();
         keeps_files(&Raw, temporary.path(), block);
@@ -107,7 +107,7 @@ fn every_engine_keeps_files() {
 }
 
 #[test]
-fn what_real_engines_write_is_what_was_given() {
+fn file_contains_written_bytes() {
     let temporary = tempfile::tempdir().unwrap();
     let file = FilePath::new(temporary.path(), "1");
     let name = file.name();
@@ -137,10 +137,10 @@ fn what_real_engines_write_is_what_was_given() {
     run(&Stdio, temporary.path(), name);
 }
 
-/// Every fault at every call of a small piece of work: an operation that says it is done is done,
-/// and one that says it failed says where. No file stays open.
+/// Every fault at every call of a few operations. An operation that succeeds was performed, and one
+/// that fails returns the fault's error. No file remains open.
 #[test]
-fn a_fault_at_any_call_is_survived_or_told() {
+fn fault_at_any_call_is_handled_or_reported() {
     let errors = [5, 28, 4, 9, 116];
     let faults: Vec<Fault> = errors
         .into_iter()
@@ -167,7 +167,7 @@ fn a_fault_at_any_call_is_survived_or_told() {
     }
 }
 
-/// Whether an operation failed.
+/// Performs a few operations; returns whether one failed.
 fn works_under_a_fault(engine: &Simulated, fault: Fault) -> bool {
     let directory = Path::new("/sim");
     let mut session = engine.open(&settings(directory, 4)).unwrap();

@@ -1,5 +1,5 @@
-//! Whatever becomes of a location's path, and whatever lies in it: no storage follows a link, and
-//! none leaves the directory that it holds.
+//! Moved directories and symbolic links: no engine follows a link, and none leaves the directory
+//! that it holds open.
 
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
@@ -15,7 +15,7 @@ use engines::posix::Posix;
 use engines::raw::Raw;
 use engines::stdio::Stdio;
 
-/// Calls for each storage that touches the kernel.
+/// Calls a function with each engine that makes system calls.
 macro_rules! for_each_engine {
     ($do:ident($($argument:expr),*)) => {
         $do(&Stdio, $($argument),*);
@@ -33,8 +33,8 @@ fn has(engine: &impl Engine, operation: OperationKind, durability: Durability) -
     engine.supports(&need).is_ok()
 }
 
-/// Operations on a name that is a link to somebody else's file: they fail, or are done to the link
-/// itself.
+/// Performs operations on a symbolic link to a file outside the pool. Each one fails or changes the
+/// link itself.
 fn leaves_the_target_alone(engine: &impl Engine, durability: Durability) {
     let temporary = tempfile::tempdir().unwrap();
     let (target, directory) = (
@@ -92,7 +92,7 @@ fn leaves_the_target_alone(engine: &impl Engine, durability: Durability) {
     }
 }
 
-/// Contents, mode, times and number of names.
+/// Contents, mode, modification time and number of hard links.
 fn facts(path: &Path) -> (Vec<u8>, u32, i64, i64, u64) {
     let facts = path.metadata().unwrap();
     let contents = std::fs::read(path).unwrap();
@@ -106,7 +106,7 @@ fn facts(path: &Path) -> (Vec<u8>, u32, i64, i64, u64) {
 }
 
 #[test]
-fn links_are_not_followed() {
+fn symbolic_links_are_not_followed() {
     for durability in POLICIES {
         for_each_engine!(leaves_if_it_can(durability));
     }
@@ -118,7 +118,7 @@ fn leaves_if_it_can(engine: &impl Engine, durability: Durability) {
     }
 }
 
-/// The directory moves away in the middle, and another one takes its place.
+/// The directory is renamed during the session, and a new one gets its path.
 fn stays_in_its_directory(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     let (path, away) = (temporary.path().join("pool"), temporary.path().join("away"));
@@ -160,11 +160,11 @@ fn stays_in_its_directory(engine: &impl Engine) {
 }
 
 #[test]
-fn a_directory_that_moves_stays_the_one() {
+fn renamed_directory_stays_in_use() {
     for_each_engine!(stays_in_its_directory());
 }
 
-/// Who opens a session by the path of a directory that is another one by now is told so.
+/// A session is not opened if the path now denotes another directory than the expected one.
 fn refuses_another_directory(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     let facts = temporary.path().metadata().unwrap();
@@ -186,11 +186,11 @@ fn refuses_another_directory(engine: &impl Engine) {
 }
 
 #[test]
-fn another_directory_is_refused() {
+fn replaced_directory_is_rejected() {
     for_each_engine!(refuses_another_directory());
 }
 
-/// The directory below a location is not entered through a link.
+/// The directory below a location is not opened through a symbolic link.
 fn refuses_a_link_below(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     std::fs::create_dir(temporary.path().join("real")).unwrap();
@@ -203,11 +203,11 @@ fn refuses_a_link_below(engine: &impl Engine) {
 }
 
 #[test]
-fn a_link_below_is_refused() {
+fn symbolic_link_below_location_is_rejected() {
     for_each_engine!(refuses_a_link_below());
 }
 
-/// The run stops while a file is written or read: the operation is left between two blocks.
+/// If the run stops while a file is written or read, the operation ends after a block.
 fn is_left_between_blocks(engine: &impl Engine) {
     let place = tempfile::tempdir().unwrap();
     let asked = Arc::new(AtomicU64::new(0));
@@ -229,12 +229,12 @@ fn is_left_between_blocks(engine: &impl Engine) {
             (Cause::Stopped, Some(10 * 16)),
             "{what}"
         );
-        // What is read next has all that was to be written.
+        // The read that follows needs the complete file.
         std::fs::write(place.path().join("1"), &content).unwrap();
     }
 }
 
 #[test]
-fn a_stop_is_followed_between_blocks() {
+fn stop_takes_effect_between_blocks() {
     for_each_engine!(is_left_between_blocks());
 }

@@ -1,5 +1,5 @@
-//! What storages lack, and what they say then; `stdio`, which lacks most, and `null`, which does
-//! nothing.
+//! Operations that engines do not support, and the messages; `stdio`, which supports fewest, and
+//! `null`, which performs none.
 
 use std::path::Path;
 
@@ -12,7 +12,7 @@ use engines::simulated::{Code, Simulated};
 use engines::stdio::Stdio;
 use testkit::Shows;
 
-/// What streams have.
+/// The operations that `stdio` supports.
 const HAS: [OperationKind; 10] = [
     OperationKind::Create,
     OperationKind::Append,
@@ -27,7 +27,7 @@ const HAS: [OperationKind; 10] = [
 ];
 
 #[test]
-fn stdio_has_what_streams_have() {
+fn stdio_supports_only_operations_of_streams() {
     for operation in OperationKind::ALL {
         let need = Need {
             operations: vec![operation],
@@ -42,7 +42,7 @@ fn stdio_has_what_streams_have() {
 }
 
 #[test]
-fn stdio_does_what_it_has() {
+fn stdio_performs_supported_operations() {
     for durability in POLICIES {
         let temporary = tempfile::tempdir().unwrap();
         let settings = Settings {
@@ -67,7 +67,7 @@ fn stdio_does_what_it_has() {
         let names = Names::new(temporary.path());
         let session = &mut Stdio.open(&settings).unwrap();
         for (operation, steps) in work(&names).into_iter().filter(|(operation, _)| {
-            // File 2 is a link to file 1, which streams do not make.
+            // File 2 is a hard link to file 1, which `stdio` cannot create.
             HAS.contains(&operation.kind())
                 && !matches!(
                     operation.name().relative.to_bytes(),
@@ -75,7 +75,7 @@ fn stdio_does_what_it_has() {
                 )
         }) {
             let operation = match operation {
-                // Nothing but appending has changed the size.
+                // Without the overwriting and truncating operations, only appends changed the size.
                 Operation::Stat { name, .. } => make::stat(name, Some(20)),
                 operation => operation,
             };
@@ -104,7 +104,7 @@ fn stdio_does_what_it_has() {
 }
 
 #[test]
-fn what_is_lacking_says_what_to_take() {
+fn rejection_names_engines_that_support_the_need() {
     let need = Need {
         operations: vec![OperationKind::Read, OperationKind::ReadRange],
         ..Need::default()
@@ -142,7 +142,7 @@ fn what_is_lacking_says_what_to_take() {
 
 #[test]
 #[should_panic(expected = "stdio has no 'truncate'")]
-fn an_operation_that_is_lacking_is_not_done_in_another_way() {
+fn unsupported_operation_panics() {
     let temporary = tempfile::tempdir().unwrap();
     let file = FilePath::new(temporary.path(), "1");
     let mut session = Stdio.open(&settings(temporary.path(), 8)).unwrap();
@@ -150,7 +150,7 @@ fn an_operation_that_is_lacking_is_not_done_in_another_way() {
 }
 
 #[test]
-fn null_does_everything_and_knows_nothing() {
+fn null_accepts_every_operation_and_returns_no_content() {
     let names = Names::new(Path::new("/nowhere"));
     let mut session = engines::null::Null.open(&Settings::default()).unwrap();
     for (operation, _) in work(&names) {

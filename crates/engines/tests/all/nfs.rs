@@ -1,5 +1,4 @@
-//! The storage `nfs` on a server in this process: what it does where all goes well, and where it
-//! does not.
+//! The engine `nfs` with a server in this process: normal operation and failures.
 
 mod faults;
 mod files;
@@ -20,10 +19,10 @@ use engines::nfs::Nfs;
 
 use server::Server;
 
-/// How long these tests wait for what does not come.
+/// The engine's time limit for replies in these tests.
 pub const TIMEOUT: Duration = Duration::from_millis(700);
 
-/// Numbers of procedures.
+/// Procedure numbers of NFS version 3.
 pub mod procedure {
     pub const GETATTR: u32 = 1;
     pub const SETATTR: u32 = 2;
@@ -43,7 +42,7 @@ pub mod procedure {
     pub const COMMIT: u32 = 21;
 }
 
-/// A storage on a server, and what it counts.
+/// An engine, its server, and the URL of its target.
 pub struct Fixture {
     pub server: Server,
     pub engine: Nfs,
@@ -73,7 +72,8 @@ impl Fixture {
         }
     }
 
-    /// Works with a session, on a thread of its own. The server's calls are counted from there on.
+    /// Works with a session on a new thread; the server's record of calls is emptied after the
+    /// session is open.
     pub fn work<T: Send>(
         &self,
         settings: &Settings,

@@ -15,30 +15,31 @@ use super::line::HomeLine;
 use super::mark::NfsMark;
 use crate::nfs::convert::facts;
 
-/// The mode of marks: others may read them.
+/// The mode of marks: other users may read them.
 const MARK_MODE: u32 = 0o644;
 
-/// See the module's text.
+/// A directory of an NFS server.
 #[derive(Debug)]
 pub(super) struct NfsDirectory {
     pub(super) line: Arc<HomeLine>,
     pub(super) handle: Handle,
 }
 
-/// No listing takes longer, however slow the server is.
+/// A listing that takes longer fails, so a slow server cannot block it forever.
 const LISTED_WITHIN: Duration = Duration::from_secs(60 * 60);
 
 /// A page of a listing: names with their numbers.
 struct CopiedPage {
     names: Vec<(Vec<u8>, u64)>,
-    /// The cookie of the last one.
+    /// The cookie of the last entry.
     cookie: u64,
     verifier: [u8; 8],
     is_end: bool,
 }
 
 impl NfsDirectory {
-    /// Makes a file that is not there. A repeated call is recognised by the server.
+    /// Creates a new file; fails if the name exists. The exclusive verifier lets the server
+    /// recognise a repeated call.
     fn create(&self, name: &[u8]) -> Result<Handle, CallError> {
         let creation = Creation::Exclusive(any_number().to_ne_bytes());
         let made = self.line.call(
@@ -58,11 +59,11 @@ impl NfsDirectory {
         Ok(file)
     }
 
-    /// REMOVE or RMDIR.
+    /// Removes a name with REMOVE or RMDIR.
     fn remove_name(&self, procedure: Procedure, name: &[u8]) -> Result<(), CallError> {
         let arguments = |out: &mut Vec<u8>| arguments::name_in(out, &self.handle, name);
         match self.line.change(procedure, arguments) {
-            // It is not there any more, as was wanted; the first call or somebody else has done it.
+            // The name no longer exists, as requested: the first call or another client removed it.
             Err(CallError::NotKnown) => Ok(()),
             removed => removed,
         }
@@ -74,17 +75,17 @@ impl NfsDirectory {
         })
     }
 
-    /// Gives a file that has a name another one, which is not there.
+    /// Renames a file to a name that must not exist, by LINK and REMOVE.
     fn rename_to_new(&self, file: &Handle, from: &[u8], to: &[u8]) -> Result<(), CallError> {
         let arguments = |out: &mut Vec<u8>| arguments::link(out, file, &self.handle, to);
         match self.line.change(Procedure::Link, arguments) {
             Ok(()) => return self.remove_name(Procedure::Remove, from),
-            // Where it has the name, the first call had given it.
+            // If the name denotes this file, the first call created it.
             Err(CallError::NotKnown) if self.line.stands_for(&self.handle, to, file)? => {
                 return self.remove_name(Procedure::Remove, from);
             }
-            // A server without links can make a file that is not there: whoever has made the name
-            // may replace what it has.
+            // A server without hard links can create a file exclusively. The client that created
+            // the name may replace it.
             Err(CallError::Failed(Errno::OPNOTSUPP | Errno::PERM | Errno::MLINK)) => {}
             Err(error) => return Err(error),
         }
@@ -138,7 +139,8 @@ impl Directory for NfsDirectory {
         let mut progress = ListingProgress::default();
         let began = self.line.elapsed();
         loop {
-            // `each` may make calls, too.
+            // The page is complete before `each` is called, because `each` may make calls on the
+            // same connection.
             let page = self.page(progress.place())?;
             for (name, number) in &page.names {
                 if name != b"." && name != b".." {
@@ -223,12 +225,12 @@ impl Directory for NfsDirectory {
         Ok(self.line.set_attributes(&self.handle, &new)?)
     }
 
-    /// Names are on stable storage when the server answers, by the protocol's rule.
+    /// The protocol requires that names are on stable storage when the server replies.
     fn sync(&self) -> Result<(), Errno> {
         Ok(())
     }
 
-    /// The protocol has no call for that.
+    /// The protocol has no call that syncs a file system.
     fn sync_file_system(&self) -> Result<(), Errno> {
         Err(Errno::OPNOTSUPP)
     }
@@ -273,7 +275,8 @@ impl Directory for NfsDirectory {
         }
     }
 
-    /// A server may give files to nobody, as to a user 0 whom it does not trust.
+    /// A server may assign files to another owner, for example to `nobody` if it does not trust
+    /// user 0.
     fn gives_its_own(&self) -> bool {
         true
     }

@@ -1,4 +1,4 @@
-//! The connection on which a namespace makes its calls, and what several of them want.
+//! The connection of a namespace, and calls that several of its types make.
 
 use core::time::Duration;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,7 +16,7 @@ use engine::namespace::Facts;
 use crate::nfs::convert::facts;
 use crate::nfs::shared::{NfsShared, Target};
 
-/// A connection on which the namespace makes its calls, one at a time.
+/// A connection on which a namespace makes its calls, one at a time.
 #[derive(Debug)]
 pub(super) struct HomeLine {
     shared: Arc<NfsShared>,
@@ -45,7 +45,8 @@ impl HomeLine {
         })
     }
 
-    /// Something with several calls, which no others come between.
+    /// Performs `work` with exclusive use of the connection, so that no other calls come in
+    /// between.
     pub(super) fn with<T>(
         &self,
         work: impl FnOnce(&mut Client) -> Result<T, CallError>,
@@ -53,7 +54,7 @@ impl HomeLine {
         work(&mut self.client.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Since the way was found.
+    /// The time since the connection was created.
     pub(super) fn elapsed(&self) -> Duration {
         self.client
             .lock()
@@ -70,7 +71,7 @@ impl HomeLine {
         self.with(|client| client.call(procedure, arguments, results))
     }
 
-    /// A call that answers with no more than that it is done.
+    /// Makes a call whose reply contains only a status.
     pub(super) fn change(
         &self,
         procedure: Procedure,
@@ -81,7 +82,7 @@ impl HomeLine {
         })
     }
 
-    /// What is known of a file, as a namespace has it.
+    /// Returns the facts of a file.
     pub(super) fn facts(&self, file: &Handle) -> Result<Facts, Errno> {
         Ok(facts(&self.with(|client| client.attributes(file))?))
     }
@@ -96,7 +97,7 @@ impl HomeLine {
         })
     }
 
-    /// The handle of what has a name, and what is known of it.
+    /// Returns the handle and the attributes of the file that a name denotes.
     pub(super) fn look_up(
         &self,
         directory: &Handle,
@@ -105,7 +106,7 @@ impl HomeLine {
         self.with(|client| client.look_up(directory, name))
     }
 
-    /// Whether a name stands for this file.
+    /// Whether a name denotes this file.
     pub(super) fn stands_for(
         &self,
         directory: &Handle,
@@ -113,7 +114,7 @@ impl HomeLine {
         file: &Handle,
     ) -> Result<bool, CallError> {
         let own = match self.with(|client| client.attributes(file)) {
-            // It has no name at all any more.
+            // The file has no name any more.
             Err(CallError::Failed(Errno::STALE)) => return Ok(false),
             own => own?,
         };
@@ -124,7 +125,8 @@ impl HomeLine {
         }
     }
 
-    /// What a file holds from an offset on, as much as there is and fits.
+    /// Reads a file's bytes from `offset` on until `into` is full or the file ends; returns their
+    /// number.
     pub(super) fn read(
         &self,
         file: &Handle,

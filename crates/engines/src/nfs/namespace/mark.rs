@@ -1,4 +1,4 @@
-//! A mark in a directory of a server, known by its handle.
+//! A mark in a directory of an NFS server, identified by its handle.
 
 use std::sync::Arc;
 
@@ -12,11 +12,11 @@ use nfs_client::{
 
 use super::line::HomeLine;
 
-/// See the module's text.
+/// A mark of an NFS server.
 #[derive(Debug)]
 pub(super) struct NfsMark {
     pub(super) line: Arc<HomeLine>,
-    /// The handle of the directory in which it has its name.
+    /// The handle of the directory that contains the name.
     pub(super) directory: Handle,
     pub(super) file: Handle,
     pub(super) name: String,
@@ -40,7 +40,7 @@ impl NfsMark {
             }
             done += result.count;
         }
-        // What a longer text has left behind it.
+        // A longer previous text leaves bytes after the new one.
         let size = line
             .with(|client| client.attributes(&self.file))?
             .size_bytes;
@@ -82,7 +82,7 @@ impl Mark for NfsMark {
     }
 
     fn restrict(&self, mode: u32) {
-        // Where that is refused its owner cannot help it.
+        // If the server refuses, the mark keeps its permissions; its owner has no other means.
         let _ = self
             .line
             .set_attributes(&self.file, &NewAttributes::of_mode(mode));

@@ -1,4 +1,4 @@
-//! What a reply makes of an operation: the next call, or its end.
+//! Determines from a reply how an operation continues: the next call, or its end.
 
 use engine::{Cause, Errno, OperationKind};
 use nfs_client::{
@@ -12,26 +12,26 @@ use super::place::Place;
 use crate::nfs::durable::Durable;
 use crate::nfs::verifiers::Verifiers;
 
-/// Entries of a directory may go away while a page of it is read, but not for ever.
+/// Limit of repeated requests for a page whose entries disappear while the server reads it.
 const PAGES_AGAIN_MAX: u32 = 32;
 
-/// What an operation needs of its session while it goes on.
+/// The parts of a session that an operation needs to process a reply.
 pub(super) struct Context<'a> {
     pub(super) directories: &'a mut Directories,
     pub(super) counters: &'a Counters,
     pub(super) verifiers: &'a Verifiers,
     pub(super) sizes: &'a TransferSizes,
     pub(super) durable: Durable,
-    /// Bytes of contents that are kept; 0: none.
+    /// Maximum number of bytes of contents that are kept for verification; 0 keeps none.
     pub(super) keep_bytes: usize,
 }
 
-/// What comes next.
+/// How an operation continues.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Next {
     Call(Stage),
     Done,
-    /// The same call, later.
+    /// Repeat the same call after a delay.
     Later,
 }
 
@@ -42,7 +42,7 @@ pub(super) fn garbled(_: Garbled) -> Cause {
 }
 
 impl NfsFlight {
-    /// Takes the body of the reply to its call.
+    /// Processes the body of the reply to the flight's call.
     #[inline]
     pub(super) fn advance(&mut self, body: Body<'_>, context: &mut Context<'_>) -> Advanced {
         let mut reader = body
@@ -58,10 +58,10 @@ impl NfsFlight {
     fn failed(&mut self, errno: Errno, context: &mut Context<'_>) -> Advanced {
         match (self.stage, errno) {
             (Stage::LookupNew, Errno::NOENT) => return Ok(Next::Call(Stage::Rename)),
-            // Somebody has removed it since it was listed.
+            // The entry was removed by another client after it was listed.
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
-            // No directory is gone: one that is has a stale handle. A server may say so of a page
-            // whose entries change.
+            // A removed directory would cause NFS3ERR_STALE. A server may return NFS3ERR_NOENT for
+            // a page whose entries change.
             (Stage::List, Errno::NOENT) if self.pages_again < PAGES_AGAIN_MAX => {
                 self.pages_again += 1;
                 context.counters.delayed.add(1);
@@ -142,7 +142,7 @@ impl NfsFlight {
         }
     }
 
-    /// A name was looked up.
+    /// Continues after a successful LOOKUP.
     fn found(
         &mut self,
         handle: Handle,
@@ -183,7 +183,7 @@ impl NfsFlight {
         Ok(Next::Call(self.first_stage(context.directories)))
     }
 
-    /// The file is found.
+    /// Continues after the operation's own file was found.
     #[inline]
     fn looked_up(
         &mut self,
@@ -214,7 +214,7 @@ impl NfsFlight {
         }))
     }
 
-    /// The attributes are there that an operation wanted to know.
+    /// Continues with the attributes that the operation needs: its file's size.
     #[inline]
     fn has_attributes(
         &mut self,
@@ -255,7 +255,8 @@ impl NfsFlight {
         }
     }
 
-    /// All was read that was wanted. Of a file that is verified there must not be more.
+    /// Ends a read of the requested bytes. If contents are verified and the whole file was read,
+    /// also checks that the file is not longer.
     #[inline]
     fn read_to_end(
         &mut self,
@@ -273,7 +274,8 @@ impl NfsFlight {
         }
     }
 
-    /// Keeps what was read: what is longer than the room begins at its beginning again.
+    /// Keeps the data for verification. When `keep_bytes` are stored, the buffer is emptied and
+    /// filled from its start.
     #[inline]
     fn keep(&mut self, mut data: &[u8], keep_bytes: usize) {
         while keep_bytes > 0 && !data.is_empty() {

@@ -1,14 +1,14 @@
-//! The handles of directories, which a session looks up once: those of its locations, and those on
-//! the way to files. Handles of files are not kept.
+//! Handles of directories, which a session looks up once: its locations and the directories on the
+//! paths of files. Handles of files are not cached.
 
 use nfs_client::Handle;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// A location's directories are forgotten when there are more.
+/// Maximum number of cached directories of a location; at the limit its cache is emptied.
 const DIRECTORIES_MAX: usize = 1 << 16;
 
-/// See the module's text.
+/// Cached handles of directories, by location.
 #[derive(Debug, Default)]
 pub(super) struct Directories {
     locations: Vec<OfLocation>,
@@ -17,11 +17,12 @@ pub(super) struct Directories {
 #[derive(Debug)]
 struct OfLocation {
     directory: Handle,
-    /// By their paths from there.
+    /// Handles by path relative to the location.
     below: HashMap<Box<[u8]>, Handle, BuildHasherDefault<PathHasher>>,
 }
 
-/// Paths are the program's own names: nobody chooses them so that they collide.
+/// A fast hasher without protection against chosen collisions, because this program chooses all
+/// paths.
 #[derive(Debug, Default)]
 struct PathHasher(u64);
 
@@ -40,7 +41,7 @@ impl Hasher for PathHasher {
 }
 
 impl Directories {
-    /// One more location, whose number is the next one.
+    /// Adds a location; locations are numbered in the order of these calls.
     pub(super) fn add_location(&mut self, directory: Handle) {
         self.locations.push(OfLocation {
             directory,
@@ -48,7 +49,7 @@ impl Directories {
         });
     }
 
-    /// The longest part of a path from its beginning that is known: its length, and its handle.
+    /// Returns the longest prefix of a path whose handle is cached: its length and the handle.
     #[inline]
     pub(super) fn nearest(&self, location: usize, path: &[u8]) -> (usize, &Handle) {
         let of = &self.locations[location];
@@ -73,7 +74,7 @@ impl Directories {
         below.insert(path.into(), handle);
     }
 
-    /// A directory is not there any more, or may be another one.
+    /// Removes a directory that was removed or may have been replaced.
     pub(super) fn forget(&mut self, location: usize, path: &[u8]) {
         self.locations[location].below.remove(path);
     }
@@ -85,7 +86,7 @@ mod tests {
     use nfs_client::xdr::Reader;
 
     #[test]
-    fn the_longest_known_part_is_found() {
+    fn longest_cached_prefix_is_found() {
         let handle = |text: &[u8; 4]| {
             Handle::read(&mut Reader::new(&[b"\0\0\0\x04", &text[..]].concat())).unwrap()
         };

@@ -1,5 +1,5 @@
-//! One operation in flight: what it was given, and the call that it waits for. What a reply makes
-//! of it is in [`advance`](super::advance).
+//! One operation in flight: its parameters, and the call that it waits for. Replies are processed
+//! in [`advance`](super::advance).
 
 use core::time::Duration;
 
@@ -12,19 +12,19 @@ use super::place::Place;
 /// The call that an operation waits for, or is about to make.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// LOOKUP of a directory on the way to a place, the first or the second.
+    /// LOOKUP of a directory on the path of the first or the second place.
     Directory(usize),
-    /// LOOKUP of the second name, which must not be there.
+    /// LOOKUP of the second name, which must not exist.
     LookupNew,
     /// LOOKUP of the first name.
     Lookup,
-    /// LOOKUP of a file that was made, whose handle the server did not tell.
+    /// LOOKUP of a created file, because the reply lacked its handle.
     LookupMade,
-    /// LOOKUP of an entry of which the listing did not tell what it is.
+    /// LOOKUP of a listed entry, because READDIRPLUS returned no attributes of it.
     LookupEntry,
-    /// GETATTR where a reply lacked the attributes.
+    /// GETATTR, because a reply lacked the attributes.
     GetAttributes,
-    /// SETATTR of what an exclusive creation could not set.
+    /// SETATTR of the attributes that an exclusive creation does not set.
     SetNew,
     SetAttributes,
     Create,
@@ -41,76 +41,77 @@ pub(super) enum Stage {
     List,
 }
 
-/// One operation.
+/// An operation in flight, or one that ended and was not yet returned.
 #[derive(Debug)]
 pub(super) struct NfsFlight {
     pub(super) ticket: Ticket,
     pub(super) kind: OperationKind,
     pub(super) stage: Stage,
     pub(super) places: [Place; 2],
-    /// Whether the second place has a meaning.
+    /// Whether the operation uses the second place.
     pub(super) has_second: bool,
     pub(super) file: Handle,
-    /// What is written, or what a link says.
+    /// The bytes to be written, or the target of a symbolic link.
     pub(super) content: Vec<u8>,
-    /// Where in the file the content or the range begins.
+    /// The offset of the content or the range in the file.
     pub(super) offset: u64,
-    /// Bytes to be read, or the size that a file must have or gets.
+    /// Number of bytes to read, or the file's expected or new size.
     pub(super) bytes: Option<u64>,
     pub(super) mode: u32,
     pub(super) times_ns: i64,
-    /// Bytes that were moved.
+    /// Number of bytes moved up to now.
     pub(super) done: u64,
-    /// Of the writes so far.
+    /// The verifier of the operation's WRITEs up to now.
     pub(super) verifier: Option<WriteVerifier>,
-    /// The least durable of the answers to writes.
+    /// The lowest stability that the replies to WRITE reported.
     pub(super) least: Stable,
     pub(super) rewrites: u32,
     pub(super) listing: Listing,
     pub(super) listed: ListingProgress,
     pub(super) is_listed: bool,
-    /// How often a page was asked for once more.
+    /// Number of repeated requests for a page of a listing.
     pub(super) pages_again: u32,
-    /// Names of entries that are to be looked up, each behind its length; and how far that is
-    /// done.
+    /// Names of entries to be looked up, each preceded by its length in two bytes; and the offset
+    /// of the next one.
     pub(super) entries: Vec<u8>,
     pub(super) entries_at: usize,
-    /// All names of a listing, where they are wanted.
+    /// All names of a listing; `None` if only their number and digest are needed.
     pub(super) names: Option<Vec<Vec<u8>>>,
-    /// The memory that they take.
+    /// The memory that `names` uses, in bytes.
     pub(super) names_bytes: usize,
-    /// What was read, where that is kept.
+    /// The contents read, if they are kept for verification.
     pub(super) kept: Vec<u8>,
     pub(super) outcome: OperationOutcome,
     pub(super) call: Call,
 }
 
-/// The request of a flight.
+/// The current call of a flight.
 #[derive(Debug, Default)]
 pub(super) struct Call {
-    /// Whether a reply is waited for, or a connection to make the call on.
+    /// Whether the call waits for a reply or for a connection.
     pub(super) is_pending: bool,
     pub(super) xid: u32,
     pub(super) line: usize,
-    /// Where it ends in what was ever written to its connection; `None` where it is to be written.
+    /// The end of the call in the stream of bytes written to its connection; `None` if it is not
+    /// written yet.
     pub(super) end: Option<u64>,
-    /// Whether it was counted.
+    /// Whether the call was counted as sent.
     pub(super) is_counted: bool,
-    /// Whether all of it was sent on a connection that was lost since.
+    /// Whether the call was sent completely on a connection that was lost afterwards.
     pub(super) was_sent: bool,
-    /// The first look at the time since it was made.
+    /// The time of the first check of timeouts after the call was made.
     pub(super) since: Option<Duration>,
-    /// When the server is to be asked that wanted to be asked later.
+    /// The time to repeat a call after NFS3ERR_JUKEBOX.
     pub(super) later: Option<Duration>,
-    /// When it was asked first, and how long the next wait is.
+    /// The time of the first NFS3ERR_JUKEBOX, and the length of the next delay.
     pub(super) asked_since: Option<Duration>,
     pub(super) wait: Duration,
-    /// By which a server recognises the creation of a file.
+    /// The verifier of an exclusive creation, by which the server recognises a repetition.
     pub(super) creation_verifier: Option<[u8; 8]>,
 }
 
 impl Call {
-    /// Whether a reply of this number on this connection is its own.
+    /// Whether a reply with this XID on this connection answers this call.
     #[inline]
     pub(super) fn waits_for(&self, xid: u32, line: usize) -> bool {
         self.is_pending && self.xid == xid && self.line == line && self.end.is_some()
@@ -149,7 +150,7 @@ impl NfsFlight {
         }
     }
 
-    /// Forgets the operation before, but for the memory.
+    /// Resets the flight for a new operation, but keeps allocated memory.
     fn reset(&mut self) {
         (self.offset, self.bytes, self.done) = (0, None, 0);
         (self.verifier, self.least, self.rewrites) = (None, Stable::File, 0);
@@ -165,7 +166,7 @@ impl NfsFlight {
         self.call.creation_verifier = None;
     }
 
-    /// Takes all of an operation that it needs.
+    /// Copies the parameters of an operation, which are borrowed.
     pub(super) fn begin(&mut self, ticket: Ticket, operation: &Operation<'_>) {
         self.reset();
         (self.ticket, self.kind) = (ticket, operation.kind());
@@ -215,7 +216,8 @@ impl NfsFlight {
         }
     }
 
-    /// The first call: a directory that is not known yet, or what the operation itself begins with.
+    /// Returns the first call: LOOKUP of a directory that is not cached, or the operation's own
+    /// first call.
     #[inline]
     pub(super) fn first_stage(&mut self, directories: &Directories) -> Stage {
         let places = if self.has_second { 2 } else { 1 };

@@ -1,4 +1,5 @@
-//! A session's connection to a server: there, on its way, or lost and waited for.
+//! A session's connection to a server: connected, connecting, or lost with a time for the next
+//! attempt.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -8,29 +9,29 @@ use nfs_client::{Backoff, Channel, Counters};
 
 use crate::nfs::shared::Target;
 
-/// Whether a connection is there.
+/// The state of a connection.
 #[derive(Debug)]
 pub(super) enum LineState {
     Up(Channel),
-    /// The kernel is about it.
+    /// The kernel is establishing the connection.
     Connecting(Channel),
-    /// To be tried again at this time.
+    /// The connection is lost; the next attempt is at this time.
     Down(Duration),
 }
 
-/// See the module's text.
+/// A session's connection to a server.
 #[derive(Debug)]
 pub(super) struct Line {
     pub(super) target: Arc<Target>,
     pub(super) state: LineState,
-    /// Why it is not there.
+    /// The reason why the connection was lost, or why the last attempt failed.
     pub(super) error: Errno,
-    /// How long the next wait for it is.
+    /// The delay before the next attempt.
     backoff: Backoff,
 }
 
 impl Line {
-    /// A connection that is there.
+    /// Wraps an established connection.
     pub(super) fn new(target: Arc<Target>, channel: Channel) -> Self {
         Self {
             target,
@@ -48,7 +49,7 @@ impl Line {
         }
     }
 
-    /// The connection is lost; gives how much of what was written to it was sent.
+    /// Marks the connection as lost; returns how many of the bytes written to it were sent.
     pub(super) fn lose(&mut self, error: Errno, now: Duration) -> u64 {
         let sent = match &self.state {
             LineState::Up(channel) => channel.sent(),
@@ -58,13 +59,13 @@ impl Line {
         sent
     }
 
-    /// The server has answered something.
+    /// Resets the delay of attempts, because the server answered a call.
     #[inline]
     pub(super) fn is_answered(&mut self) {
         self.backoff.reset();
     }
 
-    /// Tries to connect, where it is time for that.
+    /// Starts to connect if the time for the next attempt is reached.
     pub(super) fn try_again(&mut self, now: Duration) {
         if !matches!(self.state, LineState::Down(again_at) if now >= again_at) {
             return;
@@ -80,7 +81,7 @@ impl Line {
         self.state = LineState::Down(now + self.backoff.next_wait());
     }
 
-    /// A connection that was on its way has come to something; whether it is there.
+    /// Finishes an attempt to connect that succeeded or failed; returns whether it succeeded.
     pub(super) fn is_connected(&mut self, now: Duration, counters: &Counters) -> bool {
         let LineState::Connecting(channel) =
             std::mem::replace(&mut self.state, LineState::Down(now))

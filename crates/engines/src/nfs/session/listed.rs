@@ -1,4 +1,4 @@
-//! What pages of a listing make of an operation.
+//! Processes the pages of a listing.
 
 use engine::{Cause, OperationKind};
 use nfs_client::{NoEnd, results, xdr::Reader};
@@ -7,9 +7,9 @@ use super::advance::{Advanced, Next, garbled};
 use super::flight::{NfsFlight, Stage};
 use crate::system::entries::is_counted;
 
-/// Names of a listing that are wanted together take no more memory.
+/// Maximum memory for the names of a listing when all names are requested.
 const NAMES_BYTES_MAX: usize = 512 << 20;
-/// A name that is kept takes so much besides its length.
+/// The memory that a kept name uses in addition to its length.
 const NAME_KEPT_BYTES: usize = size_of::<Vec<u8>>() + 16;
 
 impl NfsFlight {
@@ -50,7 +50,7 @@ impl NfsFlight {
         Ok(self.look_at_entries())
     }
 
-    /// An entry was looked up, of which the listing did not tell what it is.
+    /// Counts an entry that was looked up because its page contained no attributes of it.
     pub(super) fn found_entry(&mut self) -> Next {
         let mut listing = self.listing;
         listing.add(self.entry());
@@ -58,7 +58,7 @@ impl NfsFlight {
         self.next_entry()
     }
 
-    /// One entry was looked up, or is there no more.
+    /// Continues with the next entry, after one was looked up or found to be removed.
     pub(super) fn next_entry(&mut self) -> Next {
         self.entries_at += 2 + self.entry().len();
         self.look_at_entries()

@@ -1,4 +1,4 @@
-//! How a session is opened: its locations' directories, its connections, its memory.
+//! Opening a session: the directories of its locations, its connections, and its memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ impl NfsSession {
             })
         })?;
         let depth = shared.depth;
-        // From here on the counters are given back when the session goes.
+        // From here on, dropping the session returns its counters.
         let mut session = Self {
             shared: Arc::clone(shared),
             counters: shared.counters.add(),
@@ -61,7 +61,7 @@ impl NfsSession {
 
     fn take_memory(&mut self) -> Result<(), OpenError> {
         for number in 0..=self.depth {
-            // Nobody verifies what the last one lists.
+            // The last flight is only used for `names`, whose results are not verified.
             let keep = if number < self.depth {
                 self.keep_bytes
             } else {
@@ -82,7 +82,7 @@ impl NfsSession {
         for location in locations {
             let url = self.shared.url_of(&location.directory)?;
             let (target, rest) = self.shared.target(&url, &self.counters)?;
-            // Targets on one server share connections: files can be renamed from one to the other.
+            // Targets on one server share connections, because files can be renamed between them.
             let known = opened
                 .iter()
                 .find(|(other, ..)| is_same_server(other, &target));
@@ -104,7 +104,7 @@ impl NfsSession {
         Ok(())
     }
 
-    /// Makes the connections to a server, the first of which is there.
+    /// Establishes the connections to a server; `first` becomes the first of them.
     fn connect(
         &mut self,
         target: &Arc<Target>,
@@ -143,7 +143,7 @@ fn directory_error(location: &Location, errno: Errno) -> OpenError {
     }
 }
 
-/// The handle of a location's directory, which must be the one that it was.
+/// Returns the handle of a location's directory after checking that the directory was not replaced.
 fn find(
     client: &mut Client,
     target: &Target,
@@ -153,7 +153,7 @@ fn find(
     let error = |error: CallError| directory_error(location, error.errno());
     let root = &target.mounted.directory;
     let directory = client.open_directory(root, rest).map_err(error)?;
-    // Also where nothing is to be compared: whether the handle is still good.
+    // Requested even if there is no identity to compare, to check that the handle is valid.
     let found = identity(&client.attributes(&directory).map_err(error)?);
     if location.identity.is_some_and(|expected| expected != found) {
         return Err(OpenError::Moved(location.directory.clone()));

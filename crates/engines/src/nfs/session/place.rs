@@ -1,22 +1,23 @@
-//! Where an operation works: a path from a location, and the handle of the directory in it.
+//! The place of an operation: a path in a location, and the handle of the directory that contains
+//! it.
 
 use engine::Name;
 use nfs_client::Handle;
 
 use super::directories::Directories;
 
-/// Most names are shorter than this.
+/// Initial capacity of paths; most are shorter.
 const NAME_BYTES: usize = 256;
 
-/// A name, and the handle of its directory.
+/// A path in a location, and the handle of its directory.
 #[derive(Debug)]
 pub(super) struct Place {
     pub(super) location: usize,
-    /// The path from the location.
+    /// The path relative to the location.
     pub(super) path: Vec<u8>,
-    /// Where the path of the directory ends.
+    /// The length of the directory's part of `path`.
     pub(super) directory_end: usize,
-    /// How far the path has been looked up: `directory` is the handle of that part.
+    /// The length of the part of `path` that was looked up; `directory` is its handle.
     pub(super) found_to: usize,
     pub(super) directory: Handle,
 }
@@ -32,7 +33,7 @@ impl Place {
         }
     }
 
-    /// Of a file, or of a directory that is listed.
+    /// Sets the place to a file, or to a directory that is listed.
     pub(super) fn set(&mut self, name: Name<'_>, is_directory: bool) {
         let mut path = name.relative.to_bytes();
         while let [rest @ .., b'/'] = path {
@@ -49,14 +50,14 @@ impl Place {
         self.directory = Handle::NONE;
     }
 
-    /// The part of the path behind the directory.
+    /// Returns the part of the path after the directory.
     #[inline]
     pub(super) fn name(&self) -> &[u8] {
         let behind = &self.path[self.directory_end..];
         behind.strip_prefix(b"/").unwrap_or(behind)
     }
 
-    /// Where the part of the path ends that comes next behind what was looked up.
+    /// Returns the end of the next path component to be looked up.
     pub(super) fn next_end(&self) -> usize {
         let begin = self.next_begin();
         let part = &self.path[begin..self.directory_end];
@@ -75,12 +76,12 @@ impl Place {
         }
     }
 
-    /// The name of the directory that is looked up next.
+    /// Returns the name of the next directory to be looked up.
     pub(super) fn next_name(&self) -> &[u8] {
         &self.path[self.next_begin()..self.next_end()]
     }
 
-    /// Takes the handle of the directory from those that are known; whether it is there.
+    /// Sets `directory` to the nearest cached handle; returns whether that is the directory itself.
     #[inline]
     pub(super) fn is_found(&mut self, directories: &Directories) -> bool {
         let (length, handle) = directories.nearest(self.location, &self.path[..self.directory_end]);

@@ -1,4 +1,4 @@
-//! The calls of an operation as they are written: which procedure, and its arguments.
+//! The requests of an operation: the procedure of each call and its arguments.
 
 use engine::OperationKind;
 use engine::namespace::DIRECTORY_MODE;
@@ -7,9 +7,9 @@ use nfs_client::{Handle, Procedure, Stable, TransferSizes};
 
 use super::flight::{NfsFlight, Stage};
 
-/// The permissions of new files. A server knows no process's mask.
+/// The permissions of new files; a server does not apply the process's umask.
 pub(crate) const FILE_MODE: u32 = 0o644;
-/// A copy of what is longer costs more than a list of parts that are sent together.
+/// From this length on, a vectored send of several parts is cheaper than a copy.
 const LONG_PART_BYTES: usize = 8 << 10;
 
 impl NfsFlight {
@@ -39,21 +39,22 @@ impl NfsFlight {
         }
     }
 
-    /// Bytes that the READ of this moment asks for.
+    /// Returns the number of bytes that the current READ requests.
     #[inline]
     pub(super) fn read_bytes(&self, sizes: &TransferSizes) -> u32 {
         let left = self.bytes.unwrap_or(0).saturating_sub(self.done);
         left.min(sizes.read.into()) as u32
     }
 
-    /// The part of the content that the WRITE of this moment has.
+    /// Returns the part of the content that the current WRITE sends.
     #[inline]
     pub(super) fn write_part(&self, sizes: &TransferSizes) -> &[u8] {
         let left = &self.content[self.done as usize..];
         &left[..left.len().min(sizes.write as usize)]
     }
 
-    /// The same where it is so long that it is not copied to where requests are gathered.
+    /// Returns the part that the current WRITE sends if it is too long to be copied to the buffer
+    /// of requests.
     #[inline]
     pub(super) fn long_part(&self, sizes: &TransferSizes) -> Option<&[u8]> {
         if self.stage != Stage::Write {
@@ -62,7 +63,7 @@ impl NfsFlight {
         Some(self.write_part(sizes)).filter(|part| part.len() >= LONG_PART_BYTES)
     }
 
-    /// The entry that is looked up.
+    /// Returns the name of the listed entry that is looked up.
     pub(super) fn entry(&self) -> &[u8] {
         let at = self.entries_at;
         let length = self.entries.get(at..at + 2).map_or(0, |bytes| {
@@ -73,7 +74,7 @@ impl NfsFlight {
             .unwrap_or_default()
     }
 
-    /// Writes the arguments of the call.
+    /// Writes the arguments of the current call.
     #[inline]
     pub(super) fn arguments(&self, out: &mut Vec<u8>, sizes: &TransferSizes, stable: Stable) {
         let [first, second] = &self.places;
@@ -118,7 +119,7 @@ impl NfsFlight {
         }
     }
 
-    /// The directory and the name in it that the call is about.
+    /// Returns the directory and the name that the current call uses.
     fn named(&self) -> (&Handle, &[u8]) {
         let [first, second] = &self.places;
         match self.stage {

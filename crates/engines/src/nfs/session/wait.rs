@@ -1,5 +1,4 @@
-//! Sending, waiting and receiving, and what happens when a connection is lost, a reply is overdue
-//! or is to be asked for later.
+//! Sending, waiting and receiving; also lost connections, timeouts and calls to be repeated later.
 
 use core::time::Duration;
 
@@ -9,11 +8,12 @@ use nfs_client::{Broken, DELAY_MAX, LOOK_EVERY};
 use super::NfsSession;
 use super::line::LineState;
 
-/// The time is looked at after so many receives at least: a look is a system call.
+/// Timeouts are checked at least once in this number of receives; a check needs a system call to
+/// read the clock.
 const RECEIVES_BETWEEN_LOOKS: u32 = 64;
 
 impl NfsSession {
-    /// Sends all that was written.
+    /// Sends all buffered calls.
     #[inline]
     pub(super) fn send_all(&mut self) {
         for number in 0..self.lines.len() {
@@ -28,14 +28,14 @@ impl NfsSession {
         }
     }
 
-    /// Sends, then waits until something is there, at most so long, and takes it. Returns early as
-    /// it likes.
+    /// Sends buffered calls, waits up to `limit` for replies and processes them. May return before
+    /// `limit` without a reply.
     #[inline]
     pub(super) fn wait(&mut self, limit: Option<Duration>, steps: &mut dyn Steps) {
         self.send_all();
         let has_one = self.lines.len() == 1 && limit.is_none() && self.delayed == 0;
         let quiet = match (has_one, self.lines[0].channel()) {
-            // The shortest way: one call that waits and receives.
+            // The fastest path: a single call both waits and receives.
             (true, Some(channel)) if !channel.has_unsent() => match channel.receive(true) {
                 Ok(true) => {
                     while self.take_record(0, steps) {}
@@ -82,7 +82,7 @@ impl NfsSession {
                     if needed {
                         limit = limit.min(again_at.saturating_sub(self.now));
                     }
-                    // poll(2) passes over it.
+                    // poll(2) ignores negative descriptors.
                     (-1, 0)
                 }
             };
@@ -96,8 +96,8 @@ impl NfsSession {
             tv_sec: limit.as_secs() as libc::time_t,
             tv_nsec: limit.subsec_nanos().into(),
         };
-        // SAFETY: the array has as many entries as are told and outlives the call, as does the
-        // time; no signals are masked.
+        // SAFETY: the array contains `count` entries; array and timeout outlive the call, and no
+        // signal mask is passed.
         let ready = unsafe {
             let count = self.polled.len() as libc::nfds_t;
             libc::ppoll(
@@ -117,7 +117,7 @@ impl NfsSession {
         }
     }
 
-    /// A connection has something, or takes something.
+    /// Processes a connection's event: a finished connection attempt, or received bytes.
     fn serve(&mut self, number: usize, steps: &mut dyn Steps) {
         let now = self.timer.elapsed();
         let line = &mut self.lines[number];
@@ -137,13 +137,13 @@ impl NfsSession {
         }
     }
 
-    /// Whether anybody waits for a connection.
+    /// Whether a call waits for a connection.
     fn is_needed(&self, line: usize) -> bool {
         let mut flights = self.flights.iter();
         flights.any(|flight| flight.call.is_pending && flight.call.line == line)
     }
 
-    /// All calls that wait for a connection are written to it, in the order of their numbers.
+    /// Writes all calls that wait for a connection to its buffer, in the order of their flights.
     fn transmit_all(&mut self, line: usize) {
         for number in 0..self.flights.len() {
             let call = &self.flights[number].call;
@@ -153,8 +153,9 @@ impl NfsSession {
         }
     }
 
-    /// A connection is no more. What was wholly sent on it may have been done by the server; what
-    /// it has sent that is no reply ends the operations that waited for one.
+    /// Handles a lost connection, or one on which the server sent an invalid reply. The server may
+    /// have executed calls that were sent completely. An invalid reply fails all operations that
+    /// waited for a reply on the connection.
     #[cold]
     pub(super) fn break_line(&mut self, number: usize, broken: Broken) {
         let (error, is_garbled) = match broken {
@@ -178,7 +179,7 @@ impl NfsSession {
         }
     }
 
-    /// The server wants to be asked later.
+    /// Schedules the repetition of a call after NFS3ERR_JUKEBOX.
     #[cold]
     pub(super) fn delay(&mut self, number: usize) {
         self.now = self.timer.elapsed();
@@ -198,7 +199,7 @@ impl NfsSession {
         self.delayed += 1;
     }
 
-    /// Looks at the time: what is overdue fails, what was to be asked later is asked.
+    /// Reads the clock, repeats delayed calls that are due, and fails calls after their timeout.
     #[cold]
     fn look(&mut self) {
         self.receives = 0;

@@ -1,4 +1,4 @@
-//! What replies to writes and commits make of an operation.
+//! Processes replies to CREATE, WRITE and COMMIT.
 
 use engine::{Cause, Errno, OperationKind};
 use nfs_client::{Stable, WriteVerifier, results, xdr::Reader};
@@ -6,15 +6,15 @@ use nfs_client::{Stable, WriteVerifier, results, xdr::Reader};
 use super::advance::{Advanced, Context, Next, garbled};
 use super::flight::{NfsFlight, Stage};
 
-/// A server whose verifier changes more often than this while one operation writes is no server.
+/// A server whose verifier changes more often during one operation is considered defective.
 const REWRITES_MAX: u32 = 16;
 
 impl NfsFlight {
-    /// A new file is there.
+    /// Continues after a file was created.
     #[inline]
     pub(super) fn made(&mut self, context: &Context<'_>) -> Next {
         match self.call.creation_verifier {
-            // The server has put the verifier where times and other attributes are.
+            // An exclusive creation may store the verifier in the times and other attributes.
             Some(_) => Next::Call(Stage::SetNew),
             None => self.write_first(context),
         }
@@ -38,7 +38,7 @@ impl NfsFlight {
             return Err(Cause::NothingWritten);
         }
         if result.stable < context.durable.stable {
-            // What was asked for was not done, and nothing else takes its place.
+            // The server did not provide the requested durability, and no other call would.
             return Err(Cause::System(Errno::IO));
         }
         context.counters.written_bytes.add(result.count as u64);
@@ -64,7 +64,8 @@ impl NfsFlight {
         Ok(self.all_written(context))
     }
 
-    /// The server has restarted since it took a part, and may have lost that.
+    /// Repeats all writes: the verifier changed, so the server restarted and may have lost written
+    /// data.
     fn write_again(&mut self, context: &mut Context<'_>) -> Advanced {
         self.rewrites += 1;
         if self.rewrites > REWRITES_MAX {

@@ -1,5 +1,5 @@
-//! Replies that are errors, late, cut, fragmented, repeated, out of order or garbage, on a
-//! connection that stays: clear errors, right counts, and no end of waiting.
+//! Replies that are errors, late, truncated, fragmented, repeated, out of order or garbage on an
+//! intact connection. The tests check errors and counts, and that waiting ends.
 
 use std::time::{Duration, Instant};
 
@@ -14,14 +14,14 @@ use super::server::Act;
 use super::{Fixture, TIMEOUT};
 use crate::support::{FilePath, TEXT, done, make};
 
-/// More than anything here takes.
+/// More time than any operation here needs.
 const LIMIT: Duration = Duration::from_secs(10);
 
 fn system(step: Step, errno: i32) -> OperationOutcome {
     Err(Failure::system(step, Errno::from_raw_os_error(errno)))
 }
 
-/// Performs one operation, in a time that is not endless.
+/// Performs one operation and checks that it ends in time.
 fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> OperationOutcome {
     let began = Instant::now();
     let outcome = outcomes(session, 1, 1, |_| *operation)[0];
@@ -33,7 +33,8 @@ fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Operati
     outcome
 }
 
-/// A file is created and read, the second under an act; then all goes well again.
+/// Creates a file and reads it twice; the first read is subject to `act`, the second one must
+/// succeed.
 fn reads_under(act: Act) -> (OperationOutcome, Fixture) {
     let fixture = Fixture::new(1, "");
     fixture.server.on(READ, 0, act);
@@ -55,7 +56,7 @@ fn reads_under(act: Act) -> (OperationOutcome, Fixture) {
 }
 
 #[test]
-fn errors_of_the_server_are_told_with_their_call() {
+fn server_errors_name_their_call() {
     for (status, errno) in [
         (1, 1),
         (5, 5),
@@ -82,7 +83,7 @@ fn errors_of_the_server_are_told_with_their_call() {
 }
 
 #[test]
-fn refusals_of_rpc_are_told() {
+fn rpc_rejections_become_errors() {
     for (words, errno) in [
         (&[1, 1, 5][..], 13),
         (&[0, 0, 0, 1], 93),
@@ -97,7 +98,7 @@ fn refusals_of_rpc_are_told() {
 }
 
 #[test]
-fn no_space_comes_at_the_write() {
+fn missing_space_fails_the_write() {
     let fixture = Fixture::new(1, "");
     fixture
         .server
@@ -113,7 +114,7 @@ fn no_space_comes_at_the_write() {
 }
 
 #[test]
-fn short_reads_and_writes_go_on() {
+fn short_reads_and_writes_are_continued() {
     let fixture = Fixture::new(1, "");
     let short = |short| {
         Act::As(Whims {
@@ -145,7 +146,7 @@ fn short_reads_and_writes_go_on() {
             (nothing.step, nothing.cause),
             (Step::Call("WRITE"), Cause::NothingWritten)
         );
-        // No bytes, and yet not the end.
+        // A reply without bytes that does not mark the end of the file.
         let nothing = outcome(session, &make::read(file.name(), 36)).unwrap_err();
         assert_eq!(
             (nothing.step, nothing.cause),
@@ -155,7 +156,7 @@ fn short_reads_and_writes_go_on() {
 }
 
 #[test]
-fn a_server_that_is_busy_is_asked_again_later() {
+fn jukebox_calls_are_repeated_after_delay() {
     const JUKEBOX: u32 = 10_008;
     let fixture = Fixture::new(2, "");
     for nth in [0, 1] {
@@ -190,7 +191,7 @@ fn a_server_that_is_busy_is_asked_again_later() {
 }
 
 #[test]
-fn a_reply_that_never_comes_is_not_waited_for_for_ever() {
+fn missing_reply_times_out() {
     for act in [Act::Silence, Act::OtherNumber] {
         let began = Instant::now();
         let (found, fixture) = reads_under(act.clone());
@@ -209,7 +210,7 @@ fn a_reply_that_never_comes_is_not_waited_for_for_ever() {
 }
 
 #[test]
-fn a_reply_that_comes_too_late_is_nobodys() {
+fn late_reply_is_counted_as_stray() {
     let (found, fixture) = reads_under(Act::Late(TIMEOUT + Duration::from_millis(600)));
     assert_eq!(found, system(Step::Call("READ"), 110));
     assert_eq!(
@@ -222,9 +223,9 @@ fn a_reply_that_comes_too_late_is_nobodys() {
 }
 
 #[test]
-fn replies_that_are_cut_are_garbled_wherever_they_end() {
-    // 128 bytes of a reply to READ: 24 of RPC, the status, 88 of attributes, count, end, length, 36
-    // bytes.
+fn truncated_replies_are_garbled() {
+    // A reply to READ: 24 bytes of RPC, 4 of the status, 88 of attributes, 12 of count, end and
+    // length, and 36 of data. At least the first 24 remain.
     for bytes in (4..=140).step_by(4) {
         let (found, fixture) = reads_under(Act::CutRecord(bytes));
         let failure = found.unwrap_err();
@@ -244,7 +245,7 @@ fn replies_that_are_cut_are_garbled_wherever_they_end() {
 }
 
 #[test]
-fn replies_come_in_fragments_twice_or_out_of_order() {
+fn fragmented_duplicate_and_reordered_replies_are_accepted() {
     for size in [1, 3, 4, 20, 100, 1_000] {
         let (found, fixture) = reads_under(Act::Fragments(size));
         assert_eq!(
@@ -281,10 +282,10 @@ fn replies_come_in_fragments_twice_or_out_of_order() {
 }
 
 #[test]
-fn what_is_no_reply_ends_the_connection_and_not_the_session() {
+fn invalid_bytes_end_connection_but_not_session() {
     for garbage in [
         b"HTTP/1.1 400 Bad Request\r\n\r\n".to_vec(),
-        // A record that is too long; one that is too short; a call; a reply that is neither
+        // A record that is too long, one that is too short, a call, and a reply that is neither
         // accepted nor denied.
         vec![0x81, 0, 0, 0],
         vec![0x80, 0, 0, 2, 0, 0],
@@ -311,7 +312,7 @@ fn what_is_no_reply_ends_the_connection_and_not_the_session() {
 }
 
 #[test]
-fn writes_are_as_durable_as_was_asked_or_fail() {
+fn writes_reach_requested_durability_or_fail() {
     let stable = |stable| {
         Act::As(Whims {
             stable: Some(stable),
@@ -356,7 +357,7 @@ fn writes_are_as_durable_as_was_asked_or_fail() {
 }
 
 #[test]
-fn what_a_restart_may_have_lost_is_written_again() {
+fn writes_lost_by_restart_are_repeated() {
     let fixture = Fixture::new(1, "");
     fixture.server.files(|files| files.preferred = (4_096, 512));
     fixture.server.on(COMMIT, 0, Act::RestartBefore);
@@ -386,7 +387,7 @@ fn what_a_restart_may_have_lost_is_written_again() {
             ),
             (1, 1_500)
         );
-        // Between two writes: the second one's answer tells of it.
+        // A restart between two writes, which the verifier of the second reply reveals.
         fixture.server.behave().on(WRITE, 1, Act::RestartBefore);
         assert_eq!(
             outcome(session, &make::create(other.name(), &content)),
@@ -408,7 +409,7 @@ fn what_a_restart_may_have_lost_is_written_again() {
             ),
             (2, 1_500 + 1_024)
         );
-        // One that never keeps what it was given.
+        // A server that loses uncommitted data each time.
         fixture.server.always(COMMIT, Act::RestartBefore);
         let found = outcome(session, &make::overwrite(file.name(), b"x"));
         assert_eq!(found.unwrap_err().errno(), Some(5));
@@ -416,7 +417,7 @@ fn what_a_restart_may_have_lost_is_written_again() {
 }
 
 #[test]
-fn listings_that_do_not_get_on_fail() {
+fn listings_without_progress_fail() {
     let fixture = Fixture::new(1, "");
     let nothing = Whims {
         entries_max: Some(0),
@@ -444,7 +445,7 @@ fn listings_that_do_not_get_on_fail() {
             (found.step, found.cause),
             (Step::Call("READDIR"), Cause::Garbled)
         );
-        // The server has forgotten the place: nothing begins again by itself.
+        // The server rejects the cookie; the listing does not restart.
         let found = outcome(session, &make::list(root.name())).unwrap_err();
         assert_eq!(
             (found.step, found.errno()),
@@ -455,10 +456,10 @@ fn listings_that_do_not_get_on_fail() {
     });
 }
 
-/// Pages in a circle, and names without end: both end with an error, and no page is asked for again
-/// and again.
+/// Pages that repeat in a circle, and endless names. Both end with an error after a limited number
+/// of calls.
 #[test]
-fn listings_without_end_end_with_an_error() {
+fn endless_listings_fail() {
     for (cookies, entries, errno, pages_max) in [
         (12, 3, libc::EBADMSG, 20),
         (2_000, 200, libc::EBADMSG, 60),
@@ -503,9 +504,9 @@ fn listings_without_end_end_with_an_error() {
     }
 }
 
-/// NFS-Ganesha says that where an entry of the page goes away while it is read.
+/// NFS-Ganesha returns this status if an entry of the page is removed while it is read.
 #[test]
-fn a_page_that_was_spoilt_by_a_removal_is_asked_for_again() {
+fn page_with_removed_entry_is_requested_again() {
     let fixture = Fixture::new(1, "");
     fixture
         .server
@@ -534,7 +535,7 @@ fn a_page_that_was_spoilt_by_a_removal_is_asked_for_again() {
 }
 
 #[test]
-fn a_stale_directory_is_looked_up_before_the_next_operation() {
+fn stale_directory_is_looked_up_by_next_operation() {
     let fixture = Fixture::new(1, "");
     fixture.server.on(CREATE, 0, Act::Status(70));
     let directory = FilePath::new(&fixture.bare(), "d");
