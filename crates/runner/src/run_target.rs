@@ -1,4 +1,4 @@
-//! The place of a run.
+//! The directories of a run.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -16,20 +16,19 @@ use system::{Fact, WatchedDevices};
 use crate::error::Refused;
 use crate::processes::PlaceOfAll;
 
-/// A run's place, once it is its own.
+/// The directories that a run has claimed.
 pub(crate) struct Taken {
     pub owned: Arc<RunDirectories>,
-    /// One for each location.
+    /// The directory of each location.
     pub run_directories: Vec<TakenLocation>,
-    /// By worker, how far a pool of an earlier run is; empty where there is none.
+    /// Stream positions by worker in the pool of an earlier run; empty without one.
     pub positions: Vec<Position>,
-    /// The devices under the locations.
     pub devices: Fact<WatchedDevices>,
 }
 
 impl Taken {
-    /// The user with whose rights alone the place is used: a worker has one thread for all
-    /// directories of it.
+    /// Returns the user whose rights file access uses; `None` for the process's own user. All
+    /// directories must have the same user, because each worker uses all of them from one thread.
     pub(crate) fn acts_as(&self) -> Result<Option<ActingUser>, Refused> {
         let users: Vec<_> = self
             .owned
@@ -53,7 +52,7 @@ impl Taken {
         locations.map(|at| at.directory.clone()).collect()
     }
 
-    /// What other processes need to work there.
+    /// Returns the data that other processes need to use these directories.
     pub(crate) fn place_of_all(&self) -> PlaceOfAll {
         let locations = self.run_directories.iter();
         PlaceOfAll {
@@ -63,7 +62,7 @@ impl Taken {
         }
     }
 
-    /// A place that touches no file system.
+    /// Returns the directories of a run without files.
     pub(crate) fn nowhere(request: &RunSpec, life: Life) -> Self {
         let locations = request.targets.iter().enumerate();
         Self {
@@ -77,18 +76,18 @@ impl Taken {
     }
 }
 
-/// Where a location's files lie.
+/// The directory of a location.
 #[derive(Clone, Debug)]
 pub(crate) struct TakenLocation {
-    /// As messages give it.
+    /// Its path in messages.
     pub shown: PathBuf,
-    /// As messages give it, with a separator behind it.
+    /// Its path in messages, with a trailing slash.
     pub prefix: Vec<u8>,
     /// The directory of the files.
     pub directory: PathBuf,
-    /// Which directory that is; nothing where the storage touches no file system.
+    /// Identity of the directory; `None` for a run without files.
     pub identity: Option<Identity>,
-    /// Locations that were said twice have the same number.
+    /// Index of the directory. Locations that are given twice share one.
     pub number: usize,
 }
 
@@ -112,12 +111,12 @@ impl TakenLocation {
         }
     }
 
-    /// What another process needs to work there.
+    /// Returns the data that another process needs to use this directory.
     fn place(&self) -> (PathBuf, PathBuf, usize) {
         (self.shown.clone(), self.directory.clone(), self.number)
     }
 
-    /// As messages give the part of it that is one worker's own.
+    /// The path in messages of one worker's directory, with a trailing slash.
     pub(crate) fn prefix_of(&self, worker: Option<u32>) -> Vec<u8> {
         let mut prefix = self.prefix.clone();
         if let Some(worker) = worker {
@@ -127,7 +126,7 @@ impl TakenLocation {
         prefix
     }
 
-    /// As the storage gets that part.
+    /// One worker's directory for the I/O engine.
     pub(crate) fn location_of(&self, worker: Option<u32>) -> Location {
         Location {
             directory: self.directory.clone(),

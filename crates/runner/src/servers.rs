@@ -1,5 +1,4 @@
-//! What a run's servers are and what went to them, as the record has it: of storages that speak to
-//! servers by themselves.
+//! Records servers and the calls to them, for engines with their own network client.
 
 use std::sync::Arc;
 
@@ -9,23 +8,23 @@ use engine::server::{CallCount, ServerFacts, ServerTraffic};
 use record::{ServerCounts, ServerRecord, ServerTotals};
 use system::{Fact, MessageCounter, MessageKind, MessagesReading};
 
-/// The facts of a server.
+/// Converts the facts of a server for the record.
 pub(crate) fn record_of(facts: &ServerFacts) -> ServerRecord {
     let record = serde_json::to_value(facts).and_then(ServerRecord::from_facts);
     record.expect("an engine that calls servers has all facts of the record")
 }
 
-/// The servers of a run whose traffic is counted.
+/// The servers of a run, whose traffic is counted.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchedServers {
     namespace: Arc<dyn Namespace>,
     protocol: String,
-    /// The targets.
+    /// URLs of the targets.
     of: String,
 }
 
 impl WatchedServers {
-    /// Of a namespace that speaks to servers by itself; nothing of any other.
+    /// Returns `None` if the namespace is not on servers.
     pub(crate) fn of(namespace: &Arc<dyn Namespace>) -> Option<Self> {
         let servers = namespace.servers(Durability::None);
         let protocol = servers.first()?.protocol.to_owned();
@@ -38,12 +37,12 @@ impl WatchedServers {
         })
     }
 
-    /// What was counted so far.
+    /// Traffic since the engine was made.
     pub(crate) fn read(&self) -> ServerTraffic {
         self.namespace.traffic().unwrap_or_default()
     }
 
-    /// What was counted between two readings.
+    /// Traffic between two readings.
     pub(crate) fn since(
         &self,
         later: &ServerTraffic,
@@ -55,13 +54,13 @@ impl WatchedServers {
         (messages, counts)
     }
 
-    /// All that was counted since the storage was made.
+    /// Traffic since the engine was made, in the form of the record.
     pub(crate) fn totals(&self) -> ServerTotals {
         let (messages, counts) = self.since(&self.read(), &ServerTraffic::default());
         ServerTotals { messages, counts }
     }
 
-    /// As counters of the kernel give it.
+    /// Converts traffic to the form of kernel counters.
     fn reading(&self, traffic: &ServerTraffic) -> MessagesReading {
         MessagesReading {
             counter: MessageCounter::NfsEngine,
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn what_went_between_two_readings_is_told_by_procedure() {
+    fn traffic_between_two_readings_is_counted_by_procedure() {
         let watched = WatchedServers {
             namespace: Arc::new(engines::kernel_namespace::KernelNamespace::default()),
             protocol: "nfs3".to_owned(),
@@ -129,7 +128,7 @@ mod tests {
                 )
             })
             .collect();
-        // What did not occur is left out.
+        // Procedures that were not called are omitted.
         assert_eq!(
             told,
             [("LOOKUP", 4, Fact::Known(1)), ("READ", 3, Fact::Known(0))]

@@ -1,4 +1,4 @@
-//! Taking the place of a run: the directories that it makes, or the pool of an earlier run.
+//! Claims the directories of a run: new ones, or the pool of an earlier run.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -25,11 +25,12 @@ use crate::processes::PlaceOfAll;
 use crate::run_target::{Taken, TakenLocation};
 use crate::timed_call::{Call, Waiter};
 
-/// What is being done when the place is taken, in words that a path can follow.
+/// The action for messages; a path follows.
 const TAKE_PLACE: &str = "make the run directory in";
 
-/// Takes the place; inside why where nothing was answered, so that nobody knows what was made. Of
-/// several processes the first one takes it, and the others work in it.
+/// Claims the directories. The first of several processes claims them, and the others open them.
+///
+/// The inner error is the reason why a call did not return. It is then unknown what was created.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,
@@ -54,7 +55,8 @@ pub(crate) fn take(
             Err(refused) => Err(refused.to_string()),
         });
         return match taken {
-            // Of several processes none has anything to leave: all refuse the run.
+            // With several processes all refuse the run: the others claimed nothing that they must
+            // release.
             Ok(Err(why)) if !processes.is_alone() => Err(Refused::Ranks(why)),
             taken => taken,
         };
@@ -72,7 +74,7 @@ pub(crate) fn take(
     }
 }
 
-/// Works in what the first process of the run has taken.
+/// Opens the directories that the first process claimed.
 fn join(
     looked: &Looked,
     place: PlaceOfAll,
@@ -93,7 +95,8 @@ fn join(
     };
     let mut identities = Vec::new();
     if let Some(namespace) = looked.namespace.clone() {
-        // Of locations that were said twice the first one has the directory.
+        // A location that is given twice has one directory, which is taken from the first
+        // occurrence.
         let mut directories: Vec<PathBuf> = Vec::new();
         for (_, directory, number) in &locations {
             if *number == directories.len() {
@@ -205,7 +208,7 @@ fn make_place(
             let run_directory = &places.all()[*number];
             let directory = run_directory.directory();
             let shown = match request.place {
-                // A URL may have parameters at its end.
+                // A URL may end with parameters.
                 Place::OwnDirectory if registry::is_url(path) => directory.to_owned(),
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
@@ -221,7 +224,7 @@ fn make_place(
     })
 }
 
-/// Takes the pool of an earlier run.
+/// Claims the pool of an earlier run.
 fn reuse_pool(
     workload: &Workload,
     wish: LayoutRequest,
@@ -249,7 +252,8 @@ fn reuse_pool(
     Ok(Taken {
         run_directories: run_directories.collect(),
         owned: Arc::new(places),
-        // A shared pool that has only been prepared is the same for any number of workers.
+        // A shared pool without transactions may be used by any number of workers. Workers without
+        // a recorded position start at the default one.
         positions: vec![Position::default(); workload.workers.count() as usize]
             .into_iter()
             .enumerate()
@@ -259,9 +263,9 @@ fn reuse_pool(
     })
 }
 
-/// What the files of a workload have in common.
+/// Properties of the workload's files by which they are recognised before removal.
 fn makes(workload: &Workload) -> Makes {
-    // What storages create with: open as the original has it, and fopen.
+    // Modes with which engines create files: `open` as in the original PostMark, and `fopen`.
     let mut modes = vec![0o644, 0o666];
     if let Some(mix) = workload.mix() {
         if mix.weights.get(Action::SetAttributes) > 0 {

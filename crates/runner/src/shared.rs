@@ -1,7 +1,7 @@
-//! One pool for several workers. A file is published when its creation has closed it; who changes
-//! it holds an exclusive claim, who reads it a shared one. Claims are taken before an operation is
-//! issued and given back after it is completed, so that nothing fails because two workers meet, and
-//! waiting is never latency.
+//! A pool that several workers share. A file is published after its creation has closed it. Workers
+//! that change a file hold an exclusive claim, readers a shared one. Claims are taken before an
+//! operation is issued and released after it completes. So operations of two workers never
+//! conflict, and waiting for a claim is not part of a latency.
 
 mod draws;
 mod pool;

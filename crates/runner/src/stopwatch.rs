@@ -1,4 +1,4 @@
-//! How latencies are taken: not at all, of operations, or of their steps, too.
+//! Measures latencies: none, of operations, or of operations and their calls.
 
 use engine::{NoSteps, Step, Steps, Ticket};
 use measure::{Histogram, Meter, SliceMeter, Slowest};
@@ -7,27 +7,26 @@ use workload::{Action, Intent, Role};
 
 use crate::clock::{Clock as _, RunClock};
 
-/// What operations of a segment came to, by action.
+/// Results of the operations of a segment, by action.
 #[derive(Debug, Default)]
 pub(crate) struct Meters {
     by_action: [Option<Box<Kind>>; Action::COUNT],
     steps: Vec<(Action, Step, Histogram)>,
 }
 
-/// The first operation of a kind: an ordinary one finds its meter without a call.
+/// Creates the meter of an action. Cold, so that the usual path to an existing meter has no call.
 #[cold]
 fn first(none: &mut Option<Box<Kind>>) -> &mut Kind {
     none.get_or_insert_default()
 }
 
-/// What operations of one kind came to.
+/// Results of the operations of one action.
 #[derive(Debug, Default)]
 struct Kind {
     meter: Meter,
-    /// Latencies of the slice that goes on; where there are slices, they come to the meter with
-    /// its end.
+    /// Latencies of the current interval. They are added to the meter when the interval ends.
     slice: Option<Histogram>,
-    /// Operations, bytes and failures when the slice began.
+    /// Operations, bytes and failures at the start of the interval.
     before: (u64, u64, u64),
     slowest: Slowest<SlowThing>,
 }
@@ -38,21 +37,21 @@ pub(crate) struct SlowThing {
     pub issued_ns: u64,
     pub place: u32,
     pub number: u64,
-    /// The longest of its steps, where these were timed.
+    /// The longest call of the operation, if calls are timed.
     pub step: Option<(Step, u64)>,
 }
 
-/// What is recorded besides latencies.
+/// Optional measurements.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recorded {
-    /// Service times apart from latencies.
+    /// Service times in addition to response times.
     pub service: bool,
-    /// Slices of a second.
+    /// Intervals of a second.
     pub slices: bool,
 }
 
 impl Meters {
-    /// With a meter ready for each of these.
+    /// Creates the meters of these actions in advance.
     pub(crate) fn ready_for(actions: &[Action], recorded: Recorded) -> Self {
         let mut meters = Self::default();
         for action in actions {
@@ -71,14 +70,13 @@ impl Meters {
         }
     }
 
-    /// The meter of an action.
     #[inline]
     pub(crate) fn of(&mut self, action: Action) -> &mut Meter {
         &mut self.kind(action).meter
     }
 
-    /// Counts an operation. Latency is from due to completed; where nothing was due, from issued,
-    /// which is the service time.
+    /// Counts an operation. The latency is measured from the due time, or from issue in a closed
+    /// loop. From issue it is the service time.
     #[inline]
     fn record(
         &mut self,
@@ -108,7 +106,8 @@ impl Meters {
         });
     }
 
-    /// What was done since this was last asked, by action; what was not done is left out.
+    /// Returns the operations since the last call, by action. Actions without operations are
+    /// omitted.
     pub(crate) fn take_slice(&mut self) -> Vec<(Action, SliceMeter)> {
         let mut slice = Vec::new();
         for (action, kind) in Action::ALL.iter().zip(&mut self.by_action) {
@@ -138,7 +137,7 @@ impl Meters {
         slice
     }
 
-    /// The slowest, by action.
+    /// Removes and returns the slowest operations, by action.
     pub(crate) fn take_slowest(&mut self) -> Vec<(Action, Slowest<SlowThing>)> {
         let kinds = Action::ALL.iter().zip(&mut self.by_action);
         kinds
@@ -164,7 +163,7 @@ impl Meters {
         }
     }
 
-    /// Operations and bytes of all actions.
+    /// Total number of operations and bytes of all actions.
     pub(crate) fn totals(&self) -> (u64, u64) {
         self.by_action
             .iter()
@@ -174,7 +173,7 @@ impl Meters {
             })
     }
 
-    /// Those that occurred.
+    /// Converts the meters of actions that occurred into records.
     pub(crate) fn into_records(self, role: Role) -> Vec<OperationRecord> {
         let steps = self.steps;
         Action::ALL
@@ -199,7 +198,7 @@ impl Meters {
     }
 }
 
-/// When an operation was due (where arrivals say so), issued and completed, by the run's clock.
+/// When an operation was due (in an open loop), issued and completed, by the run's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moments {
     pub due_ns: Option<u64>,
@@ -207,18 +206,18 @@ pub(crate) struct Moments {
     pub completed_ns: u64,
 }
 
-/// Takes the moments of operations, and of their steps.
+/// Takes timestamps of operations and of their calls.
 pub(crate) struct Stopwatch {
     clock: RunClock,
-    /// Whether operations are timed at all.
+    /// Whether operations are timed.
     is_on: bool,
-    /// Where steps are timed.
+    /// The calls of operations; `None` if calls are not timed.
     laps: Option<Laps>,
     no_steps: NoSteps,
 }
 
 impl Stopwatch {
-    /// Times operations or not, and their steps where it is given a number of flights.
+    /// Creates a stopwatch. `steps_of` is the number of flights if calls are timed.
     pub(crate) fn new(clock: RunClock, is_on: bool, steps_of: Option<usize>) -> Self {
         let laps = steps_of.map(|depth| Laps::new(clock.clone(), depth));
         Self {
@@ -229,13 +228,13 @@ impl Stopwatch {
         }
     }
 
-    /// Now.
+    /// The current time; 0 if operations are not timed.
     #[inline]
     pub(crate) fn moment(&self) -> u64 {
         if self.is_on { self.clock.now_ns() } else { 0 }
     }
 
-    /// Who is to be told of the steps of an operation that is issued now, on a flight.
+    /// Returns the receiver of the calls of an operation that is issued now.
     #[inline]
     pub(crate) fn steps(&mut self, flight: usize, issued_ns: u64) -> &mut dyn Steps {
         match &mut self.laps {
@@ -247,7 +246,7 @@ impl Stopwatch {
         }
     }
 
-    /// Who is to be told of the steps of operations in flight.
+    /// Returns the receiver of the calls of operations in flight.
     pub(crate) fn steps_in_flight(&mut self) -> &mut dyn Steps {
         match &mut self.laps {
             Some(laps) => laps,
@@ -255,7 +254,7 @@ impl Stopwatch {
         }
     }
 
-    /// Counts an operation that has completed on a flight, and its time.
+    /// Counts an operation that has completed, with its latency.
     #[inline]
     pub(crate) fn record(
         &mut self,
@@ -272,12 +271,12 @@ impl Stopwatch {
     }
 }
 
-/// The steps of the operations that are under way.
+/// Timed calls of the operations in flight.
 struct Laps {
     clock: RunClock,
     /// By flight.
     flights: Vec<LapsOfOne>,
-    /// Whose step ends next.
+    /// The flight whose call ends next.
     current: usize,
 }
 
@@ -290,7 +289,7 @@ impl Laps {
     fn new(clock: RunClock, depth: usize) -> Self {
         let none = || LapsOfOne {
             last_ns: 0,
-            // More than any operation has.
+            // More calls than any operation makes.
             laps: Vec::with_capacity(32),
         };
         Self {

@@ -1,6 +1,5 @@
-//! The thread that looks on while workers work: lets them pass the borders of stages together, has
-//! file systems sync, watches that the place is still the same and that nobody is stalled, and
-//! tells those who watch how far it is.
+//! The supervising thread: leads workers through barriers between stages, syncs file systems,
+//! checks that the run's directories still exist, detects stalled workers, and reports progress.
 
 mod barrier;
 mod completed;

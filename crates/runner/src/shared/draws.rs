@@ -1,4 +1,4 @@
-//! From a draw to an intent on what the pool holds at that moment, with a claim on it.
+//! Converts a draw into an intent on the current contents of the pool, and claims its file.
 
 use std::sync::atomic::Ordering;
 
@@ -14,7 +14,7 @@ use super::pool::{Claim, Claimed};
 use super::source::{Held, SharedSource};
 use crate::clock::Clock as _;
 
-/// A transaction of which the only operation is skipped.
+/// A transaction whose only operation is skipped.
 const fn skipped(reason: SkipReason) -> Intent {
     Intent {
         ends_transaction: true,
@@ -43,8 +43,8 @@ impl SharedSource {
         creation(action, file, 0)
     }
 
-    /// Puts what a draft comes to into `intent`; `false` where the file that it meets is not waited
-    /// for, or the run stops.
+    /// Resolves a draft into `intent`. Returns `false` if its file is claimed and must not be
+    /// waited for, or if the run stops.
     pub(super) fn meet(
         &mut self,
         mut draft: Draft,
@@ -67,7 +67,7 @@ impl SharedSource {
                     *intent = read_link(thing, 0);
                     return true;
                 }
-                // Making one is for writers; a reader finds none to read.
+                // Only writers create links. A reader skips the operation.
                 None if !self.mixer.creates() => {
                     *intent = skipped(SkipReason::PoolEmpty);
                     return true;
@@ -134,7 +134,8 @@ impl SharedSource {
         };
         let (mut intent, change) = self.mixer.decide(draft, file, fresh);
         if intent.action == Action::SetExtended && draft.action == Action::GetExtended {
-            // Setting it is for those who have the file for themselves.
+            // Setting the attribute needs an exclusive claim, but a draft that reads it has a
+            // shared one.
             intent.action = Action::Nothing;
             intent.skip = Some(SkipReason::NoAttribute);
         }
@@ -159,7 +160,7 @@ impl SharedSource {
         intent
     }
 
-    /// A symbolic link to be read, which nobody else gets meanwhile.
+    /// Takes a symbolic link out of the pool while it is read, so that no other worker removes it.
     fn lend(&mut self, flight: usize, pick: u64) -> Option<Thing> {
         let mut links = self.pool.ring(NameKind::SymbolicLink);
         if links.is_empty() {
@@ -171,7 +172,7 @@ impl SharedSource {
         Some(thing)
     }
 
-    /// The removal of a link, where there are enough.
+    /// Returns the removal of a link if the pool contains the maximum number.
     fn remove_link(&mut self, flight: usize, draft: &Draft) -> Option<Intent> {
         let kind = if draft.action == Action::Link {
             NameKind::Link

@@ -1,7 +1,7 @@
-//! The live files that workers share, and the claims on them.
+//! The files of a shared pool, and the claims on them.
 //!
-//! The pool is cut into shards with a lock each. A file's popularity is that of its rank over all
-//! shards.
+//! The pool is divided into shards with one lock each. A file's popularity follows from its rank
+//! over all shards.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -18,10 +18,10 @@ use crate::control::Control;
 use crate::entries::Entries;
 
 pub(super) const SHARDS: usize = 64;
-/// Who waits for a file looks this often whether the run stops.
+/// Interval at which a waiting worker checks whether the run stops.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// See the module's text.
+/// The pool that several workers share.
 #[derive(Debug)]
 pub(crate) struct SharedPool {
     pub(super) shards: Box<[Shard]>,
@@ -34,12 +34,12 @@ pub(crate) struct SharedPool {
     entries_max: Option<u64>,
 }
 
-/// A part of the pool, on lines of cache of its own.
+/// A shard of the pool, on its own cache lines.
 #[derive(Debug, Default)]
 #[repr(align(128))]
 pub(super) struct Shard {
     pub(super) inner: Mutex<Inner>,
-    /// A claim was given back while somebody waited.
+    /// Signals that a claim was released while a worker waited.
     given_back: Condvar,
 }
 
@@ -47,7 +47,7 @@ pub(super) struct Shard {
 pub(super) struct Inner {
     pub(super) slots: Vec<Slot>,
     free: Vec<u32>,
-    /// The slots in use, without gaps.
+    /// Indices of the slots in use, without gaps.
     pub(super) order: Vec<u32>,
     waiting: u32,
 }
@@ -55,36 +55,36 @@ pub(super) struct Inner {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) file: Packed,
-    /// Where the slot stands in `order`; `u32::MAX` while it is free.
+    /// Index of the slot in `order`; `u32::MAX` while the slot is free.
     position: u32,
-    /// Who reads the file: so many; -1: somebody changes it.
+    /// Number of readers; -1 for an exclusive claim.
     claims: i16,
-    /// How many wait to change it: new readers stand back.
+    /// Number of workers that wait for an exclusive claim. New readers wait for them.
     wanted: u16,
 }
 
-/// A file that one worker has for itself, or together with other readers. A value: who gives it may
-/// be elsewhere.
+/// A claim on a file: exclusive, or shared with other readers. A plain value, so that a pool in
+/// another process could issue it, too.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     shard: u32,
     slot: u32,
 }
 
-/// What came of asking for a file.
+/// The result of claiming a file.
 #[derive(Debug)]
 pub(super) enum Claimed {
     Claim(Claim, File),
-    /// It is somebody's, and was not waited for.
+    /// The file is claimed and the caller does not wait.
     Later,
-    /// There is no file, or the run stops.
+    /// The shard or pool contains no file, or the run stops.
     Nothing,
 }
 
-/// How long files were waited for that were somebody's.
+/// Waiting times for claimed files.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    /// Of the file that is asked for: when it was refused first.
+    /// When the claim that is being waited for was first refused.
     since_ns: Option<u64>,
     pub(super) histogram: Histogram,
 }
@@ -109,8 +109,8 @@ impl SharedPool {
     }
 
     pub(super) fn publish(&self, file: File) {
-        // Files are numbered from 1, ranks from 0: so every file of a prepared pool has a rank of
-        // its own.
+        // Files are numbered from 1 and ranks from 0. So every file of a newly prepared pool has
+        // its own rank.
         let shard = &self.shards[((file.file - 1) % SHARDS as u64) as usize];
         let mut inner = lock(&shard.inner);
         let slot = Slot {
@@ -135,8 +135,8 @@ impl SharedPool {
         self.files.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Claims the file at a rank, or another one where that shard is empty. Waits for it, or says
-    /// that it is to be asked for again.
+    /// Claims the file at a rank, or a file of the next shard if that shard is empty. If the file
+    /// is claimed, waits for it or returns [`Claimed::Later`].
     pub(super) fn claim(
         &self,
         rank: u64,
@@ -166,8 +166,8 @@ impl SharedPool {
         claimed
     }
 
-    /// Gives nothing where the shard is empty. `refused` is told when the file is not free, and
-    /// says whether it is waited for.
+    /// Claims a file of one shard; returns [`Claimed::Nothing`] if the shard is empty. If the file
+    /// is not free, `refused` is called and returns whether to wait for it.
     fn claim_in(
         &self,
         number: usize,
@@ -178,7 +178,7 @@ impl SharedPool {
     ) -> Claimed {
         let shard = &self.shards[number];
         let mut inner = lock(&shard.inner);
-        // The slot for which others stand back.
+        // The slot for which new readers wait because of this worker.
         let mut wanted = None;
         let claimed = loop {
             let count = inner.order.len() as u64;
@@ -200,7 +200,7 @@ impl SharedPool {
                 break Some(slot);
             }
             if !refused() {
-                // Nobody waits for it, so nobody is to stand back.
+                // This worker does not wait, so new readers need not wait for it.
                 Self::stand_down(shard, &mut inner, wanted, None);
                 return Claimed::Later;
             }
@@ -229,9 +229,9 @@ impl SharedPool {
         }
     }
 
-    /// Nobody need stand back for a slot any more. They are told, but where it was claimed: then
-    /// they are when it is given back. Who still wants it tells nobody, or two that wait for a
-    /// third would wake one another until it is done.
+    /// Withdraws this worker's priority for a slot. Waiting workers are woken, unless this worker
+    /// claimed the slot: releasing it wakes them. A worker that still waits for the slot does not
+    /// wake the others, because two waiting workers would wake each other repeatedly.
     fn stand_down(shard: &Shard, inner: &mut Inner, wanted: Option<u32>, claimed: Option<u32>) {
         let Some(slot) = wanted else {
             return;
@@ -242,7 +242,7 @@ impl SharedPool {
         }
     }
 
-    /// Gives a claim back, with what has become of the file.
+    /// Releases a claim and applies the change of the file.
     pub(super) fn give_back(&self, claim: Claim, change: Change) {
         let shard = &self.shards[claim.shard as usize];
         let mut inner = lock(&shard.inner);
@@ -280,14 +280,14 @@ impl SharedPool {
         })
     }
 
-    /// Whether a directory takes one more entry.
+    /// Whether any directory can take one more entry.
     pub(super) fn has_room(&self) -> bool {
         let mut places = self.places.iter();
         self.entries_max
             .is_none_or(|most| places.any(|place| place.most() < most))
     }
 
-    /// Whether a place takes one more entry; counts it as being made.
+    /// Counts a new entry of a directory as started and returns true, unless the directory is full.
     pub(super) fn takes_one_more(&self, place: u32) -> bool {
         self.places[place as usize].takes_one_more(self.entries_max)
     }
@@ -300,10 +300,10 @@ mod tests {
 
     use super::*;
 
-    /// Workers that wait for a file that another one changes sleep until it is given back, or for
-    /// [`LOOK_EVERY`]: they do not wake one another.
+    /// Workers that wait for a claimed file sleep until it is released, or for [`LOOK_EVERY`]. They
+    /// do not wake each other.
     #[test]
-    fn who_waits_sleeps() {
+    fn workers_waiting_for_a_claim_sleep() {
         let pool = SharedPool::new(&Mix::default());
         pool.publish(File {
             number: 1,

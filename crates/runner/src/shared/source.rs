@@ -1,4 +1,4 @@
-//! What one worker does on a shared pool.
+//! The intents of one worker on a shared pool.
 
 use std::iter;
 use std::sync::Arc;
@@ -17,29 +17,29 @@ use crate::control::Control;
 use crate::entries::Seen;
 use crate::listings::Expected;
 
-/// What an intent that is under way holds.
+/// The part of the pool that an operation in flight holds.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Held {
     Nothing,
-    /// A new file, published when it is made.
+    /// A new file, published after its creation.
     New(File),
     Claimed(Claim, Change),
-    /// A claimed file that gets a link, which is added when it is made.
+    /// A claimed file and its new link, which is published after its creation.
     Linked(Claim, NameKind, Thing),
-    /// A symbolic link that is read: it goes back.
+    /// A symbolic link that is being read and returns to the pool afterwards.
     Lent(Thing),
-    /// A new directory.
+    /// A new directory, published after its creation.
     Directory(Thing),
-    /// Something that is removed.
+    /// An entry that is being removed.
     Gone,
 }
 
-/// What one worker does on a shared pool.
+/// The intents of one worker on a shared pool.
 #[derive(Debug)]
 pub(crate) struct SharedSource {
     pub(super) pool: Arc<SharedPool>,
     pub(super) mixer: Mixer,
-    /// What a writer of the pool draws, for a worker that only reads.
+    /// The mixer of the pool's writers, for a worker that only reads.
     pub(super) writer: Option<Mixer>,
     pub(super) ranks: PopularityRanks,
     pub(super) control: Control,
@@ -50,12 +50,12 @@ pub(crate) struct SharedSource {
     pub(super) transactions: u64,
     pub(super) prepared: u64,
     pub(super) begun: u64,
-    /// Numbers of its own that were given.
+    /// Number of new file numbers that this worker has used.
     pub(super) fresh: u64,
     pub(super) deleting: Deleting,
-    /// What is thought before the next transaction was asked for.
+    /// Whether the think time before the next transaction was already returned.
     pub(super) has_thought: bool,
-    /// The file that it meets was not waited for.
+    /// The next operation's file is claimed, and an operation in flight must complete first.
     pub(super) wants_one_landed: bool,
     /// By flight.
     pub(super) held: Vec<Held>,
@@ -63,7 +63,7 @@ pub(crate) struct SharedSource {
     pub(super) waits: Waits,
 }
 
-/// How far a worker's share of the deletion is.
+/// Progress of a worker's share of the deletion.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Deleting {
     shard: usize,
@@ -103,7 +103,8 @@ impl SharedSource {
         }
     }
 
-    /// Numbers of the initial pool go round the workers; so do those that come later.
+    /// Number of initial files that this worker creates. File numbers are distributed to the
+    /// workers in turn.
     fn share_of_files(&self) -> u64 {
         (self.files + self.workers - 1 - self.worker) / self.workers
     }
@@ -141,7 +142,8 @@ impl SharedSource {
         false
     }
 
-    /// Before the claim: nobody is to wait for somebody who thinks.
+    /// Returns the think time before a claim is taken, so that no other worker waits for a thinking
+    /// one.
     pub(crate) fn think_ns(&mut self, phase: Phase) -> u64 {
         if !self.mixer.thinks()
             || self.has_thought
@@ -205,7 +207,7 @@ impl SharedSource {
         match std::mem::replace(&mut self.held[flight], Held::Nothing) {
             Held::New(file) if well => self.pool.publish(file),
             Held::Claimed(claim, change) if well => self.pool.give_back(claim, change),
-            // What it holds now is not known: nobody is to meet it again.
+            // The file's state is unknown, so it is removed from the pool.
             Held::Claimed(claim, Change::Becomes(_) | Change::Removed) => {
                 self.pool.give_back(claim, Change::Removed)
             }
@@ -216,7 +218,7 @@ impl SharedSource {
                     self.pool.ring(kind).push(thing);
                 }
             }
-            // It was only read: it is there, whatever came of that.
+            // Reading does not change the link, even if it failed.
             Held::Lent(thing) => self.pool.ring(NameKind::SymbolicLink).push(thing),
             Held::Directory(thing) if well => self.pool.ring(NameKind::Directory).push(thing),
             Held::Nothing | Held::New(_) | Held::Directory(_) | Held::Gone => {}

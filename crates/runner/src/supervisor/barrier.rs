@@ -1,13 +1,13 @@
-//! Processes of a run meet at barriers: each waits there until all others are, and goes on looking
-//! on meanwhile.
+//! Barriers between the processes of a run. While a process waits, it continues to supervise its
+//! workers.
 
 use super::state::Supervisor;
 use crate::processes::AtBarrier;
 use crate::timed_call::TELL_EVERY;
 
 impl Supervisor<'_> {
-    /// Meets all processes, and tells each worker what those have acknowledged whose pools it
-    /// checks. Whether the run goes on.
+    /// Waits for all processes and publishes the operations that they acknowledged, so that workers
+    /// can check other workers' pools. Returns whether the run continues.
     pub(super) fn meet_and_tell(&mut self) -> bool {
         let own = AtBarrier {
             acknowledged: self.watch.acknowledged.take(),
@@ -18,12 +18,13 @@ impl Supervisor<'_> {
             .is_some()
     }
 
-    /// What all processes bring to a barrier: at once where this one is alone. `None` where the run
-    /// is not to go on, because one of them stops or is lost.
+    /// Exchanges data at a barrier; returns at once with a single process. Returns `None` if the
+    /// run must end because a process stops or is lost.
     pub(super) fn meet(&mut self, own: AtBarrier) -> Option<AtBarrier> {
         let processes = self.waiter.control.processes();
         if !processes.is_alone() && self.is_stopping() {
-            // The others may be at another border. They hear of it.
+            // The other processes may be at another barrier. The stop request reaches them
+            // separately.
             return None;
         }
         let mut meeting = processes.meet(own);

@@ -1,5 +1,5 @@
-//! What is completed is told as a part of the record: at borders, where all workers wait, for those
-//! who take records.
+//! Sends completed phases as parts of the record, to sinks that take records. This happens at
+//! barriers, where all workers wait.
 
 use record::{Completed, CompletedPart, PhaseRecord};
 use workload::Phase;
@@ -12,8 +12,8 @@ use crate::worker::PhaseReport;
 use crate::workers::aggregate;
 
 impl Supervisor<'_> {
-    /// A phase has ended and the file systems have synced. The deletion is told when its space has
-    /// been waited for; of transactions tells who has applied their load.
+    /// A phase has ended and its file systems are synced. The deletion is sent later, after waiting
+    /// for free space. Transactions are sent by the code that applied their load.
     pub(super) fn phase_synced(&mut self, phase: Phase) {
         match phase {
             Phase::Prepare => self.tell_phase(phase),
@@ -22,7 +22,8 @@ impl Supervisor<'_> {
                     aggregate::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
                 let beside = self.watched.take_beside(phase);
                 let load = aggregate::phase_record(phase, workers, &self.watch.drive, beside);
-                // Whatever follows is decided once for all ranks.
+                // The results are merged here, so that all ranks take the same decisions
+                // afterwards.
                 let own = self.of_this_host(load.clone());
                 let of_all = self.meet(AtBarrier {
                     phase: Some(own),
@@ -37,7 +38,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// All is over: what was not told yet is the phase that ended last, where it came to its end.
+    /// At the end of the run, sends the last phase if it completed and was not sent yet.
     pub(super) fn tell_last(&mut self) {
         if let Some(phase) = self.untold.or(self.unsynced) {
             self.tell_phase(phase);
@@ -47,8 +48,9 @@ impl Supervisor<'_> {
     fn tell_phase(&mut self, phase: Phase) {
         let is_heard = self.watch.since.is_some() || self.watch.merged.is_some();
         if !is_heard || !self.watch.sync {
-            // Without sync one phase follows the other at once, and the original's whole seconds
-            // run on between them: whoever keeps what is told would be in the numbers.
+            // Without sync the next phase starts at once, and the whole seconds of the original
+            // PostMark continue between phases. Storing the record would be part of the measured
+            // time.
             return;
         }
         let workers: Vec<(u32, PhaseReport)> = (self.watch.first_worker..)
@@ -83,7 +85,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// A phase as it is joined with those of other processes.
+    /// Converts a phase for merging with those of other processes.
     fn of_this_host(&self, phase: PhaseRecord) -> PhaseRecord {
         match &self.watch.host {
             Some(host) => phase.of_rank(host),
@@ -91,7 +93,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Tells of the last load, as a part of whatever it was applied for.
+    /// Sends the last load. `as_part` makes the part of the record from it.
     pub(crate) fn tell_load(&mut self, as_part: impl Fn(PhaseRecord) -> CompletedPart) {
         if let (Some(_), Some(load)) = (&self.watch.since, self.watched.loads.last()) {
             let part = as_part(load.clone());
@@ -103,7 +105,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Adds to the record of all ranks what they have completed.
+    /// Adds a part that all ranks completed to the merged record, and sends it.
     fn tell_merged(&mut self, part: CompletedPart) {
         let (Some(merged), Some(since), true) = (
             &mut self.watch.merged,

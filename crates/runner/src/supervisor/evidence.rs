@@ -1,5 +1,5 @@
-//! How much of the pool is in memory, before the transactions and after them: at borders, where all
-//! workers wait.
+//! Samples the page-cache residency of the pool before and after the transactions, at barriers
+//! where all workers wait.
 
 use std::sync::Arc;
 
@@ -15,8 +15,9 @@ use crate::events::Stage;
 use crate::worker::Answer;
 
 impl Supervisor<'_> {
-    /// Asks the workers for some of their files where transactions have just ended or come next.
-    /// Not without sync between phases: there one phase follows the other at once.
+    /// Asks the workers for a sample of their files before or after transactions. Returns whether
+    /// it did. Without sync between phases no sample is taken, because the next phase starts at
+    /// once.
     pub(super) fn asks_for_sample(&mut self, stage: Stage) -> bool {
         let is_wanted = self.unsynced == Some(Phase::Transactions)
             || stage == Stage::Phase(Phase::Transactions);
@@ -29,14 +30,14 @@ impl Supervisor<'_> {
         true
     }
 
-    /// All workers have said which files, and wait again.
+    /// Continues when all workers have sent their samples and wait.
     pub(super) fn sampled(&mut self) {
         let Some(stage) = self.evidence.sampling.take() else {
             return;
         };
         let held = self.hold_sample();
         if self.unsynced == Some(Phase::Transactions) {
-            // A load may follow, before which the same files are looked at.
+            // Another load may follow. The same files are then sampled before it.
             let (after, held) = self.look_at(held, true);
             self.evidence.held = held;
             let evidence = &mut self.watched.of_phase(Phase::Transactions).evidence;
@@ -50,15 +51,16 @@ impl Supervisor<'_> {
         self.pass(stage);
     }
 
-    /// The caches are dropped, where that was requested, and transactions come next.
+    /// Samples the page cache just before the transactions, after caches were dropped if that was
+    /// requested.
     pub(super) fn look_at_residency(&mut self) {
         if let Some(held) = self.evidence.held.take() {
             self.evidence.before = Some(self.look_at(held, false).0);
         }
     }
 
-    /// Opens the files of the sample through the directories that the run holds. In a thread of its
-    /// own: it may take for ever.
+    /// Opens the files of the sample through the run's directories. In a separate thread, because
+    /// opening may never return.
     fn hold_sample(&mut self) -> Fact<HeldFiles> {
         let sample = self.evidence.whole_sample();
         let mut names = Vec::new();
@@ -98,15 +100,15 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Nothing more is asked of the sample. In a thread of its own: to close a file may take for
-    /// ever, too.
+    /// Closes the files of the sample. In a separate thread, because closing may never return.
     pub(super) fn close_sample(&mut self) {
         if let Some(Fact::Known(held)) = self.evidence.held.take() {
             self.wait_for("close a sample of the pool", move || held.close());
         }
     }
 
-    /// What is in memory of them, and the same files where they are needed again.
+    /// Samples the page-cache residency of the files. With `again`, also returns the open files for
+    /// the next sample.
     fn look_at(
         &mut self,
         held: Fact<HeldFiles>,

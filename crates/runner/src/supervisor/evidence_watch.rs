@@ -1,5 +1,5 @@
-//! What shows who served a phase: counters at its borders, and a sample of the pool of which the
-//! kernel says how much is in memory.
+//! Evidence of what served a phase: counters at its start and end, and the page-cache residency of
+//! a sample of the pool.
 
 use std::mem::ManuallyDrop;
 use std::thread;
@@ -12,11 +12,11 @@ use system::{Accounted, Sources, WatchedAccount};
 use crate::events::Stage;
 use crate::servers::WatchedServers;
 
-/// The most files of a sample.
+/// Most files of a sample.
 pub(super) const SAMPLE_MAX: usize = 100;
 
-/// The files of a sample, held open. To close a file may take for ever, too: where that is not
-/// waited for, a thread does it.
+/// The open files of a sample. Closing a file may never return, so dropping this closes them in a
+/// separate thread.
 pub(super) struct HeldFiles(Vec<Box<dyn Held>>);
 
 impl HeldFiles {
@@ -35,34 +35,33 @@ impl Drop for HeldFiles {
             return;
         }
         let files = ManuallyDrop::new(std::mem::take(&mut self.0));
-        // Should the system have no thread for it, they are closed when the process ends.
+        // If no thread can be started, the files are closed when the process ends.
         let _ = thread::Builder::new().spawn(move || drop(ManuallyDrop::into_inner(files)));
     }
 }
 
-/// See the module's text.
+/// Reads the evidence of what served a phase.
 pub(super) struct EvidenceWatch {
     sources: Sources,
-    /// Nothing where nothing is to be read.
+    /// `None` if no evidence is read.
     watched: Option<WatchedAccount>,
-    /// Nothing where the storage speaks to no servers.
+    /// `None` if the engine calls no servers.
     servers: Option<WatchedServers>,
-    /// What was read when the stretch began that goes on.
+    /// Readings at the start of the current phase or sync.
     began: Option<(Accounted, Option<ServerTraffic>)>,
-    /// The stage before which a sample is taken, and what the workers have said by then: worker,
-    /// place, number.
+    /// The stage before which a sample is taken.
     pub(super) sampling: Option<Stage>,
     sample: Vec<(u32, u32, u64)>,
-    /// The files that the workers have.
+    /// Number of files in the pools of the workers.
     pool_files: u64,
-    /// The files of the transactions that come next, or why there are none.
+    /// The sampled files for the next transactions, or why there are none.
     pub(super) held: Option<Fact<HeldFiles>>,
-    /// What was in memory when the transactions that go on began.
+    /// Page-cache residency at the start of the current transactions.
     pub(super) before: Option<Fact<ResidencySample>>,
 }
 
 impl EvidenceWatch {
-    /// With what is to be read; without it nothing is, ever.
+    /// `watched` selects the counters to read; with `None` no evidence is ever read.
     pub(super) fn new(watched: Option<WatchedAccount>, servers: Option<WatchedServers>) -> Self {
         Self {
             sources: Sources::default(),
@@ -77,12 +76,12 @@ impl EvidenceWatch {
         }
     }
 
-    /// Whether anything is read.
+    /// Whether evidence is read.
     pub(super) fn is_on(&self) -> bool {
         self.watched.is_some()
     }
 
-    /// A phase or a sync is about to begin.
+    /// Reads the counters at the start of a phase or sync.
     pub(super) fn begin(&mut self) {
         let traffic = self.servers.as_ref().map(WatchedServers::read);
         self.began = self
@@ -91,7 +90,7 @@ impl EvidenceWatch {
             .map(|watched| (watched.read(&self.sources), traffic));
     }
 
-    /// It has ended.
+    /// Returns the counters' changes since [`Self::begin`].
     pub(super) fn counted(&mut self) -> Option<(Accounted, Option<ServerCounts>)> {
         let (watched, (began, traffic)) = (self.watched.as_ref()?, self.began.take()?);
         let mut accounted = watched.read(&self.sources).since(&began);
@@ -107,7 +106,7 @@ impl EvidenceWatch {
         Some((accounted, counts))
     }
 
-    /// A phase has ended, or is left.
+    /// Returns the evidence of a phase that has ended or was aborted.
     pub(super) fn end(&mut self) -> Option<PhaseEvidence> {
         let (performing, server) = self.counted()?;
         Some(PhaseEvidence {
@@ -121,7 +120,7 @@ impl EvidenceWatch {
         })
     }
 
-    /// A worker has said how many files it has, and which of them are to be looked at.
+    /// Adds a worker's number of files and its sample.
     pub(super) fn take_sample(&mut self, worker: u32, (files, some): (u64, Vec<(u32, u64)>)) {
         self.pool_files += files;
         self.sample.extend(
@@ -130,7 +129,7 @@ impl EvidenceWatch {
         );
     }
 
-    /// Of what the workers have said, as much as a sample may have, evenly.
+    /// Selects files evenly from the workers' samples, up to the maximum.
     pub(super) fn whole_sample(&mut self) -> Vec<(u32, u32, u64)> {
         let sample = std::mem::take(&mut self.sample);
         let most = (std::mem::take(&mut self.pool_files) / 100).min(SAMPLE_MAX as u64) as usize;
@@ -141,7 +140,7 @@ impl EvidenceWatch {
     }
 }
 
-/// What is in memory of the files that are held.
+/// Reads the page-cache residency of open files.
 pub(super) fn look(held: &HeldFiles) -> Fact<ResidencySample> {
     let mut sum = ResidencySample {
         files: held.0.len() as u64,
@@ -167,7 +166,7 @@ pub(super) fn look(held: &HeldFiles) -> Fact<ResidencySample> {
             }
         };
         sum.pages += pages;
-        // Pages behind the end of a file are no part of its contents.
+        // Pages beyond the end of a file are not counted.
         sum.cached += cached.min(pages);
         sum.dirty = more(&sum.dirty, dirty);
         sum.under_write_back = more(&sum.under_write_back, under_write_back);
