@@ -1,7 +1,7 @@
-//! Random runs on the simulated storage: the parts of what is recorded and shown add up, and
-//! `check` finds nothing.
+//! Random runs on the simulated engine: the parts of each record and report add up, and `check`
+//! finds no problem.
 //!
-//! `POSTMARK_SUMS` raises the number of runs, `POSTMARK_SUMS_SEED` draws others.
+//! `POSTMARK_SUMS` sets the number of runs; `POSTMARK_SUMS_SEED` selects other runs.
 
 use std::time::Duration;
 
@@ -98,7 +98,7 @@ fn classic(draws: &mut Random, transactions: u64) -> Workload {
     }
 }
 
-/// A run that nothing contradicts, and the storage for it.
+/// A random valid run spec, and the simulated engine for it.
 fn drawn(number: u64) -> (RunSpec, Simulated) {
     let draws = &mut Random(number);
     let by_time = draws.below(10) < 3;
@@ -128,7 +128,7 @@ fn drawn(number: u64) -> (RunSpec, Simulated) {
         ]),
         cache: Cache::AsIs,
         drive: Drive {
-            // Longer than a thread waits for its processor beside other tests.
+            // Longer than a thread waits for a processor while other tests run.
             warm_up: if draws.below(10) < 3 {
                 ms(20 + draws.below(30))
             } else {
@@ -178,7 +178,7 @@ fn rate(what: &str, rate: Rate, ns: u64) {
     assert_eq!(rate.per_second, expected, "{what}");
 }
 
-/// The numbers of a phase that is shown.
+/// Checks the numbers of a phase in the summary.
 fn phase(record: &Record, shown: &PhaseSummary) {
     let performed = record.actual.phase(shown.phase).unwrap();
     let completed: u64 = shown
@@ -303,7 +303,7 @@ fn adds_up(record: &Record) {
             .map(|operation| operation.failed)
             .sum();
         assert_eq!(transactions.failed, failed);
-        // Those of truncations are the files' new sizes.
+        // The bytes of truncations are new file sizes, which are not transferred.
         let moves = |(name, _): &(&String, _)| name.as_str() != Action::Truncate.name();
         let moving = summary.operations.iter().filter(moves);
         let moved: u64 = moving.map(|(_, operation)| operation.bytes.count).sum();

@@ -1,5 +1,5 @@
-//! The laws of the architecture that a machine can see: who imports whom, where unsafe code may
-//! stand, what may be used.
+//! Checks the rules of the architecture: which crate may import which, which may contain unsafe
+//! code, and which may use the system.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use std::process::Command;
 use serde_json::Value;
 use testkit::table;
 
-/// Every crate with the crates of ours that it may import: the table of ARCHITECTURE.md.
+/// The crates of this workspace that each crate may import: the table of ARCHITECTURE.md.
 const MAY_IMPORT: &str = "
     document |
     # The derive macro `JsonSchema`, which expands to nothing in a program.
@@ -67,7 +67,7 @@ fn packages() -> Vec<Value> {
 }
 
 #[test]
-fn crates_import_only_what_the_law_allows() {
+fn crates_import_only_allowed_crates() {
     let rows = table(MAY_IMPORT).into_iter();
     let law: BTreeMap<&str, Vec<&str>> = rows
         .map(|[name, others]| (name, others.split(' ').collect()))
@@ -90,7 +90,7 @@ fn crates_import_only_what_the_law_allows() {
             .unwrap_or_else(|| panic!("crate {name} is not in the law"));
         for dependency in package["dependencies"].as_array().unwrap() {
             let other = dependency["name"].as_str().unwrap();
-            // Tests may use what they want.
+            // Dependencies of tests are not restricted.
             if dependency["kind"].is_null() && ours.contains(&other) {
                 assert!(allowed.contains(&other), "{name} must not import {other}");
             }
@@ -99,12 +99,12 @@ fn crates_import_only_what_the_law_allows() {
 }
 
 #[test]
-fn only_the_archive_knows_sqlite() {
+fn only_the_archive_imports_sqlite() {
     let users: Vec<String> = packages()
         .iter()
         .filter(|package| {
             let dependencies = package["dependencies"].as_array().unwrap();
-            // Tests may use what they want.
+            // Dependencies of tests are not restricted.
             let programs = dependencies.iter().filter(|other| other["kind"].is_null());
             programs
                 .map(|other| other["name"].as_str().unwrap())
@@ -116,10 +116,10 @@ fn only_the_archive_knows_sqlite() {
 }
 
 #[test]
-fn unsafe_code_stands_where_it_may() {
+fn unsafe_code_is_only_in_allowed_crates() {
     let mut seen = 0;
     for file in rust_files(&root().join("crates")) {
-        // The tree itself may lie below any name.
+        // The path of the workspace may contain any name.
         let inside = file.strip_prefix(root().join("crates")).unwrap();
         let crate_name = inside.iter().next().unwrap().to_string_lossy().into_owned();
         let is_test = inside.iter().any(|part| part == "tests");
@@ -150,8 +150,8 @@ fn pure_crates_touch_no_system() {
     }
 }
 
-/// What crates do not use. Lengths of time are no clocks; engines touch files and read no clock;
-/// runners and observers print nothing.
+/// Words that must not occur in crates. `Duration` is allowed in the first row, clocks are not.
+/// Engines may use files but no clock; the runner and `system` must not print.
 const PURE: &str = "
     document workload engine measure record verdict report published | std::fs std::time std::env \
         std::net std::process println! eprintln!
@@ -168,7 +168,7 @@ fn is_pure(name: &str, words: &str) {
     let files = rust_files(&root().join("crates").join(name).join("src"));
     assert!(!files.is_empty(), "crate {name} has files");
     for file in files {
-        // Tests beside the code are no part of it.
+        // Unit tests are not restricted.
         if file.file_name().is_some_and(|name| name == "tests.rs") {
             continue;
         }
@@ -180,7 +180,7 @@ fn is_pure(name: &str, words: &str) {
     }
 }
 
-/// Also where rustfmt leaves a line as it is: comments and strings.
+/// rustfmt leaves long comments and strings as they are.
 #[test]
 fn lines_have_at_most_100_columns() {
     let folders = ["crates", "bench", "fuzz"].map(|name| root().join(name));
@@ -213,9 +213,8 @@ fn rust_files(directory: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// A newcomer who follows the map finds the room.
 #[test]
-fn the_map_shows_rooms_that_are_there() {
+fn architecture_map_names_existing_files() {
     let text = std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap();
     let (_, map) = text.split_once("## The map").unwrap();
     let (map, _) = map.split_once("\n## ").unwrap();

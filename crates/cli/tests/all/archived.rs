@@ -1,8 +1,7 @@
-//! Runs in the archive, with the real binary: what is there after a run, after a kill at any
-//! moment, and while two write; what commands do with it; and which archives refuse a run.
+//! Runs and the archive, with the real binary: its contents after a run, after a kill at any time
+//! and with two writers; the archive commands; and archives that refuse a run.
 //!
-//! `POSTMARK_KILLS` (moments at which a run is killed, 20 unless given) makes it what a release is
-//! judged by.
+//! `POSTMARK_KILLS` is the number of times a run is killed (default 20). A release uses more.
 
 mod commands;
 mod killed;
@@ -22,13 +21,13 @@ use verdict::ListedRun;
 use crate::support::interface::postmark;
 use crate::support::{Ended, Running, TestDir};
 
-/// Somebody who has a data folder of their own, and a directory to run in.
+/// A user with a data directory and a target directory.
 struct Home {
     test_dir: TestDir,
     target: PathBuf,
 }
 
-/// A run of some milliseconds.
+/// A run of a few milliseconds.
 const LITTLE: &str =
     "run --quiet --no-overhead --storage posix --files 40 --transactions 100 --seed 7";
 
@@ -39,12 +38,12 @@ impl Home {
         Self { test_dir, target }
     }
 
-    /// Where the archive is unless another is said.
+    /// Path of the default archive.
     fn archive(&self) -> PathBuf {
         self.test_dir.path().join("data/postmark/archive.db")
     }
 
-    /// The program with words that have no blanks in them; runs are in the target.
+    /// The program with arguments without blanks. Runs use the home's target.
     fn command(&self, words: &str) -> Command {
         let mut command = postmark(words);
         if words.starts_with("run ") {
@@ -61,25 +60,25 @@ impl Home {
         Running::run_to_end(command, self.test_dir.path())
     }
 
-    /// The program's end after words.
+    /// Runs the program to its end.
     fn shows(&self, words: &str) -> Ended {
         self.end(self.command(words))
     }
 
-    /// Asserts a row: words, the exit status, and what is said.
+    /// Asserts a row: arguments, exit status, and texts of the output.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
         self.shows(words).ends(expected);
     }
 
-    /// Its standard output, where all was well.
+    /// Standard output of a successful command.
     fn answer(&self, words: &str) -> String {
         let ended = self.shows(words);
         ended.code(0);
         ended.output
     }
 
-    /// What is in the archive; nothing where there is none, or one is being made.
+    /// The runs in the archive; empty if it does not exist or is being created.
     fn entries(&self) -> Vec<ListedRun> {
         match opened(&self.archive()) {
             Err(error) if error.kind == ArchiveErrorKind::Missing => Vec::new(),
@@ -87,19 +86,19 @@ impl Home {
         }
     }
 
-    /// The archive in the hands of another writer, until this goes.
+    /// Locks the archive for writing until the connection is dropped.
     fn held(&self) -> rusqlite::Connection {
         let writer = rusqlite::Connection::open(self.archive()).unwrap();
         writer.execute_batch("BEGIN IMMEDIATE").unwrap();
         writer
     }
 
-    /// Waits until the archive has the run.
+    /// Waits until the archive contains the run.
     fn until_its_row_is_there(&self, running: &mut Running) {
         running.until("that it is archived", |_| !self.entries().is_empty());
     }
 
-    /// Waits until the archive has a phase of the run, too: its transactions go on then.
+    /// Waits until the archive contains a phase of the run. Its transactions have started then.
     fn until_a_phase_is_there(&self, running: &mut Running) {
         running.until("that the transactions go on", |_| {
             let entries = self.entries();

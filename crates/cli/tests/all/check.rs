@@ -1,5 +1,4 @@
-//! `postmark check`, as a reviewer of records uses it: what agrees, what was altered, what is no
-//! record.
+//! `postmark check`: records that agree, altered records, and files that are no records.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,17 +11,17 @@ use verdict::check::DIFFERENCES_MAX;
 use crate::support::interface::postmark;
 use crate::support::{Ended, Running, TestDir};
 
-/// Long enough for nothing that makes a verdict INVALID.
+/// A small run. It is INVALID only if it takes less than 1 ms.
 const LITTLE: &str = "--files 40 --transactions 200 --seed 7";
 
-/// The program with words that have no blanks in them.
+/// Runs the program with arguments without blanks.
 fn shows(test_dir: &TestDir, words: &str) -> Ended {
     let mut command = postmark(words);
     command.current_dir(test_dir.path());
     Running::run_to_end(command, test_dir.path())
 }
 
-/// A record of a run with more options, in a file of the scene.
+/// The record of a run with more options, in a file of the test directory.
 fn run(test_dir: &TestDir, name: &str, options: &str) -> PathBuf {
     test_dir.directory("target");
     let words = format!(
@@ -32,7 +31,7 @@ fn run(test_dir: &TestDir, name: &str, options: &str) -> PathBuf {
     test_dir.path().join(name)
 }
 
-/// The same record with something altered.
+/// Writes a copy of the record with one value changed.
 fn altered(record: &Path, name: &str, pointer: &str, alter: impl FnOnce(&mut Value)) {
     let mut value: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
     alter(
@@ -50,7 +49,7 @@ fn answer(ended: &Ended) -> Vec<Value> {
         .collect()
 }
 
-/// The length decides whether a little run is INVALID: 1 ms. Then the exit status says so.
+/// Expected exit status: 1 if the run is INVALID because it was shorter than 1 ms.
 fn code_of(record: &Path) -> i32 {
     let value: Value = serde_json::from_str(&fs::read_to_string(record).unwrap()).unwrap();
     i32::from(value["summary"]["verdict"]["level"] == "invalid")
@@ -92,7 +91,7 @@ fn records_of_runs_of_every_kind_agree() {
     }
 }
 
-/// Their summaries may be of earlier versions of the program.
+/// Their stored summaries may be those of earlier versions.
 #[test]
 fn kept_records_of_runs_break_no_rule_of_consistency() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("../verdict/tests/versions");
@@ -114,7 +113,7 @@ fn kept_records_of_runs_break_no_rule_of_consistency() {
 }
 
 #[test]
-fn what_was_altered_is_told_with_its_path_and_both_values() {
+fn altered_values_are_reported_with_path_and_both_values() {
     let test_dir = TestDir::in_memory();
     let record = run(&test_dir, "run.json", LITTLE);
     let rate: Value = serde_json::from_str(&fs::read_to_string(&record).unwrap()).unwrap();
@@ -231,7 +230,7 @@ fn an_invalid_run_breaks_a_rule_with_the_reasons_names() {
 }
 
 #[test]
-fn what_is_no_record_is_told_with_exit_status_2() {
+fn invalid_records_exit_with_status_2() {
     let test_dir = TestDir::in_memory();
     let record = run(&test_dir, "run.json", LITTLE);
     let text = fs::read_to_string(&record).unwrap();
@@ -269,7 +268,7 @@ fn what_is_no_record_is_told_with_exit_status_2() {
                 .contains(told.trim()),
         );
     }
-    // The other file is checked all the same.
+    // The other file is checked nevertheless.
     let ended = shows(&test_dir, "check text.json run.json");
     ended
         .code(2)

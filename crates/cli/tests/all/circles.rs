@@ -1,7 +1,7 @@
-//! No two files of a crate need one another, however many lie between them. A file needs another
-//! where it names an item of it or hands it on (`pub use`). A name that a file hands on belongs to
-//! the file that defines it: whoever takes it needs that one. That a parent declares its child is
-//! nothing; that it calls the child is a need like any other.
+//! No two files of a crate may depend on one another, directly or through others. A file depends on
+//! another if it names an item of it or re-exports it (`pub use`). A re-exported name belongs to
+//! the file that defines it. A parent that declares a child does not depend on it, unless it uses
+//! an item of it.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use std::path::{Path, PathBuf};
 use syn::visit::Visit;
 use syn::{Attribute, Item, ItemMod, UseTree};
 
-/// A module by its path within the crate: empty is the crate itself.
+/// A module as a path within the crate; an empty path is the crate root.
 pub type Module = Vec<String>;
 
-/// What the files of a crate name, by their modules.
+/// The paths that the files of a crate name, by module.
 struct Crate {
     files: BTreeMap<Module, Paths>,
 }
@@ -32,8 +32,8 @@ impl Crate {
         }
     }
 
-    /// The file that a path in a module leads to: the module that is farthest along it, or the one
-    /// from which that module has taken the name.
+    /// The file that a path leads to: the deepest module along the path, or the module from which
+    /// that one re-exports the name.
     fn file_of(&self, within: &Module, path: &[String]) -> Option<Module> {
         let mut module = within.clone();
         let mut rest = path;
@@ -67,13 +67,13 @@ impl Crate {
             .first()
             .and_then(|name| file.uses.iter().find(|(known, _)| known == name));
         match taken {
-            // A name from another crate is nobody's here.
+            // A name of another crate is ignored.
             Some((_, path)) => self.file_of(&module, path),
             None => Some(module),
         }
     }
 
-    /// The files whose items a file names.
+    /// The files that a file depends on.
     fn needs(&self, module: &Module) -> BTreeSet<Module> {
         let paths = &self.files[module];
         let uses = paths.uses.iter().map(|(_, path)| path);
@@ -83,7 +83,7 @@ impl Crate {
             .collect()
     }
 
-    /// The files that lead back to themselves, with a way.
+    /// The dependency cycles, each as a chain of files.
     fn circles(&self) -> Vec<String> {
         let needs: BTreeMap<&Module, BTreeSet<Module>> = self
             .files
@@ -115,7 +115,6 @@ impl Crate {
     }
 }
 
-/// The files of a crate, by their modules.
 pub fn files_of(source: &Path) -> BTreeMap<Module, PathBuf> {
     let mut files = BTreeMap::new();
     add_files(source, &Module::new(), &mut files);
@@ -137,13 +136,13 @@ fn add_files(directory: &Path, module: &Module, files: &mut BTreeMap<Module, Pat
     }
 }
 
-/// The paths that a file names, outside of its tests.
+/// The paths that a file names, except in its tests.
 #[derive(Default)]
 struct Paths {
-    /// Of its `use`, by the name that it gives them. A glob has none.
+    /// Paths of `use` declarations, by their local name. A glob has no name.
     uses: Vec<(String, Vec<String>)>,
     named: Vec<Vec<String>>,
-    /// Modules within the file around what is visited.
+    /// Depth of inline modules around the visited item.
     depth: usize,
 }
 
@@ -200,7 +199,7 @@ impl<'a> Visit<'a> for Paths {
             let segments = path.segments.iter();
             let names: Vec<String> = segments.map(|segment| segment.ident.to_string()).collect();
             let above = names.iter().take_while(|name| *name == "super").count();
-            // Within the file it leads to the file.
+            // A path within the file does not leave it.
             if above == 0 || above > self.depth {
                 self.named.push(names[above.min(self.depth)..].to_vec());
             }
@@ -209,7 +208,7 @@ impl<'a> Visit<'a> for Paths {
     }
 }
 
-/// The sources of every crate.
+/// The `src` directories of all crates.
 pub fn sources() -> Vec<PathBuf> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
@@ -224,7 +223,7 @@ pub fn sources() -> Vec<PathBuf> {
 }
 
 #[test]
-fn files_of_a_crate_do_not_need_one_another() {
+fn files_of_a_crate_have_no_dependency_cycle() {
     let mut seen = 0;
     let mut circles = Vec::new();
     for source in sources() {
@@ -241,9 +240,8 @@ fn files_of_a_crate_do_not_need_one_another() {
     assert!(circles.is_empty(), "{}", circles.join("\n"));
 }
 
-/// The search finds what it is for.
 #[test]
-fn a_circle_is_found() {
+fn dependency_cycle_is_found() {
     let source = tempfile::tempdir().unwrap();
     let write = |name: &str, text: &str| std::fs::write(source.path().join(name), text).unwrap();
     write("lib.rs", "mod a; mod b; mod c; pub use a::A;");

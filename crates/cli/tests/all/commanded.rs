@@ -1,6 +1,6 @@
-//! What is done with commands of the classic prompt that others have written: each is taken as from
-//! a pipe, in both editions, without a file being opened and without a run. Finds and seeds go
-//! through it in `hostile.rs`, and whatever the fuzz target `classic_config` comes up with.
+//! Runs untrusted commands of the classic prompt, as from a pipe, in both editions, without opening
+//! a file and without a run. `hostile.rs` passes stored inputs here, and the fuzz target
+//! `config_classic` new ones.
 
 use std::io::Write;
 use std::path::Path;
@@ -9,10 +9,11 @@ use campaign::classic::{ClassicRunner, Interpreter, Plain, PromptSettings, RunEn
 use document::sanitize;
 use record::{Classic, ClassicFigures, Edition, End};
 
-/// Commands that open the file behind them.
+/// Commands that open the file named after them.
 const OF_FILES: [&[u8]; 3] = [b"run", b"show", b"load"];
 
-/// Panics where something is not as it should be.
+/// # Panics
+/// Panics if the output or the exit status is not as expected.
 pub fn command(bytes: &[u8]) {
     let lines = bytes.split(|byte| *byte == b'\n').map(without_file);
     let lines = lines.collect::<Vec<&[u8]>>().join(&b'\n');
@@ -27,7 +28,7 @@ pub fn command(bytes: &[u8]) {
         let mut interpreter = Interpreter::new(settings, &mut engine, streams, false);
         let file = Some(Path::new("/dev/null"));
         let ended = interpreter.session(file, &mut Plain::new(&lines[..]));
-        // A line may be too long.
+        // A line may be too long, which is an error.
         assert!(ended.is_ok_and(|code| code <= 1) || lines.len() > 1 << 20);
         let errors = String::from_utf8(errors).expect("what is complained of is a text");
         assert!(
@@ -40,13 +41,13 @@ pub fn command(bytes: &[u8]) {
     }
 }
 
-/// The line without the name of a file.
+/// The line without a file name.
 fn without_file(line: &[u8]) -> &[u8] {
     let command = OF_FILES.iter().find(|command| line.starts_with(command));
     command.map_or(line, |command| &line[..command.len()])
 }
 
-/// Says of every run that it was as large as can be.
+/// Returns the largest possible figures for every run.
 struct NoRuns;
 
 impl ClassicRunner for NoRuns {

@@ -1,5 +1,5 @@
-//! `postmark compare` and `postmark gate`, with the real binary on archives whose runs have numbers
-//! that the tests know: one real run, copied with other rates.
+//! `postmark compare` and `postmark gate` with the real binary. The archives contain copies of one
+//! real run with known rates.
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -19,7 +19,7 @@ targets = [{ name = "old", at = "/mnt/old" }, { name = "new", at = "/mnt/new" }]
 preset = "mail"
 "#;
 
-/// Deviations of the runs of a side, one of which comes after the other.
+/// Factors for consecutive runs of a configuration.
 const NOISE: [f64; 5] = [1.0, 1.004, 0.997, 1.002, 0.996];
 
 struct Archived {
@@ -57,7 +57,7 @@ impl Archived {
         Archive::open(&opening).unwrap()
     }
 
-    /// A copy of the run that is as many times as fast.
+    /// A copy of the run whose rate is multiplied by a factor.
     fn copy(&mut self, factor: f64) -> Record {
         let mut record = self.run.clone();
         self.runs += 1;
@@ -73,8 +73,7 @@ impl Archived {
         record
     }
 
-    /// A copy of the run that is as many times as fast and in which this share of the operations
-    /// failed.
+    /// A copy of the run with another rate, in which a share of the operations failed.
     fn failing(&mut self, factor: f64, share: f64) -> Record {
         let mut record = self.copy(factor);
         for phase in &mut record.actual.phases {
@@ -94,7 +93,6 @@ impl Archived {
         record
     }
 
-    /// Archives a run.
     fn add(&mut self, record: &Record, tag: &str) {
         let remarks = Remarks {
             tags: vec![tag.parse().unwrap()],
@@ -103,7 +101,7 @@ impl Archived {
         self.open().import_all(&[(record, &remarks)]).unwrap();
     }
 
-    /// Archives runs without blocks.
+    /// Archives runs that belong to no block.
     fn tagged(&mut self, tag: &str, factor: f64, runs: usize) {
         for place in 0..runs {
             let record = self.copy(factor * NOISE[(place + tag.len()) % 5]);
@@ -111,7 +109,7 @@ impl Archived {
         }
     }
 
-    /// Archives blocks of a study.
+    /// Archives the blocks of a study.
     fn study(&mut self, factor: f64, blocks: u32) {
         for block in 1..=blocks {
             for (position, (cell, is_twin, factor)) in [
@@ -129,7 +127,7 @@ impl Archived {
         }
     }
 
-    /// The program with words, in which `_` stands for a blank.
+    /// Runs the program with arguments, in which `_` stands for a blank.
     fn shows(&self, words: &str) -> Ended {
         let mut command: Command = Running::command(program());
         let words = words.split(' ').map(|word| word.replace('_', " "));
@@ -189,7 +187,7 @@ fn a_study_is_compared_by_its_blocks() {
 }
 
 #[test]
-fn a_gate_passes_fails_or_does_not_know() {
+fn gate_passes_fails_or_is_undecided() {
     const GATE: &str = "gate last --require transactions_>=_0.97";
     for (factor, code, word) in [
         (1.0, 0, "passed"),
@@ -208,7 +206,7 @@ fn a_gate_passes_fails_or_does_not_know() {
         ended.code(code);
         let json: Value = serde_json::from_str(&ended.output).unwrap();
         assert_eq!(json["decision"], word);
-        // Five new blocks are enough to decide what is clear, and two decide nothing.
+        // Blocks 6 to 10 suffice for a clear decision; the last two blocks do not.
         let confirm = |after| archived.shows(&format!("{GATE} --confirm {after}"));
         confirm(5).code(code);
         confirm(8).code(5);
@@ -249,7 +247,7 @@ fn a_gate_without_a_baseline_is_an_error() {
 }
 
 #[test]
-fn archived_runs_are_compared_where_they_are_alike() {
+fn comparable_archived_runs_are_compared() {
     let mut archived = Archived::new();
     archived.tagged("base", 1.0, 6);
     archived.tagged("next", 2.0, 6);
@@ -279,7 +277,7 @@ fn archived_runs_are_compared_where_they_are_alike() {
 }
 
 #[test]
-fn a_side_that_fails_its_operations_is_not_called_faster() {
+fn configuration_with_failed_operations_is_not_called_faster() {
     let mut archived = Archived::new();
     archived.tagged("base", 1.0, 6);
     for place in 0..6 {

@@ -1,6 +1,6 @@
-//! What is done with a configuration file of others: read, understood, judged, written and read
-//! again, without a file system. Finds and seeds go through it in `hostile.rs`, and whatever the
-//! fuzz target `config` comes up with.
+//! Parses, resolves and checks an untrusted configuration file, writes it and parses the result,
+//! without using a file system. `hostile.rs` passes stored inputs here, and the fuzz target
+//! `config` new ones.
 
 use campaign::run_spec::{RunRequest, Specified, parse_config, specify, to_config};
 use cli::ui::problem::USER;
@@ -8,12 +8,15 @@ use document::sanitize;
 use spec::{EngineName, Options, SizesOption};
 use workload::{Phase, Planner, fingerprint};
 
-/// No more files or transactions, of all workers, are planned.
+/// Largest number of files or transactions of all workers for which a plan is made.
 const PLANNED_MAX: u64 = 2_000;
-/// And none with more blocks: a plan goes through the whole stream, however long somebody wants it.
+/// Largest number of draws for which a plan is made, because a plan generates the whole stream.
 const DRAWS_MAX: u64 = 1_000_000;
 
-/// Panics where something is not as it should be. Whether it had a meaning.
+/// Returns whether the file was accepted.
+///
+/// # Panics
+/// Panics if a result is not as expected.
 pub fn configure(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
@@ -30,9 +33,8 @@ pub fn configure(bytes: &[u8]) -> bool {
     true
 }
 
-/// What is wrong with a file, as it is printed: between the first and the last line, which are
-/// ours, each is one of the frame in which the file's own line is shown. Nothing that stands in the
-/// file begins a line.
+/// Asserts the form of an error message: between its first and last line, each line belongs to the
+/// frame that quotes the file. No text of the file starts a line.
 fn is_framed(problem: &str) {
     let lines: Vec<&str> = problem.lines().collect();
     let is_of_frame = |line: &&str| {
@@ -50,8 +52,7 @@ fn is_harmful(character: char) -> bool {
     !matches!(character, '\n' | '\t') && sanitize::is_harmful(character)
 }
 
-/// What a text means; nothing where it is refused, or where that would depend on files or the
-/// machine.
+/// The run spec of a file; `None` if it is refused, or would depend on files or the machine.
 fn meaning(text: &str) -> Option<Specified> {
     let options = match parse_config(text) {
         Ok(options) => options,
@@ -88,7 +89,7 @@ fn looks_beyond(options: &Options) -> bool {
     options.working_set.is_some() || sizes.iter().any(in_file)
 }
 
-/// All that is asked of a workload before a run; the stream itself where it is short.
+/// Calls everything that checks a workload before a run, and generates its stream if it is short.
 fn judge(specified: &Specified) {
     let workload = &specified.spec.workload;
     workload.validate().expect("it was validated");
@@ -104,16 +105,16 @@ fn judge(specified: &Specified) {
         workload.grows(),
     );
     if specified.spec.engine == EngineName::NULL {
-        // Only its answer matters: it may be refused.
+        // It may be refused; only a panic would be an error.
         let _ = runner::dispatch::judge(&specified.spec);
     }
     let all = workload.files().saturating_add(workload.transactions());
-    // The original draws once more for each block that it writes.
+    // The original draws one more number for each block that it writes.
     let blocks = 1 + workload.content_bytes_max() / workload.write_block_bytes();
     let draws = all.saturating_mul(workers).saturating_mul(blocks);
     let is_short = all.saturating_mul(workers) <= PLANNED_MAX && draws <= DRAWS_MAX;
     if is_short && workload.directories() <= PLANNED_MAX {
-        // Nor does it matter whether there is a stream.
+        // It may have no plan; only a panic would be an error.
         if let Ok(plan) = Planner::new(workload).plan() {
             assert!(plan.transactions <= all.saturating_mul(workers));
         }

@@ -1,11 +1,9 @@
-//! Random sessions, performed by Debian's `postmark` and by ours: standard output is the same byte
-//! for byte, what the original writes to standard error too, the files that reports went to, and
-//! the tree that is left.
+//! Random sessions in Debian's `postmark` and in ours. Compared are standard output byte for byte,
+//! the original's messages on standard error, the report files, and the remaining directory tree.
 //!
-//! A third of the sessions run with a clock that gives both programs the same seconds, between 1
-//! and 100,000 a phase: nothing is masked there, so that the arithmetic of rates is compared. In
-//! the others what depends on time is masked, and ours is the binary. `POSTMARK_DIFFERENTIAL`
-//! raises the number of sessions.
+//! In a third of the sessions both programs get the same clock, with 1 to 100,000 seconds a phase,
+//! so that the arithmetic of rates is compared without masking. In the others, values that depend
+//! on time are masked, and ours is the binary. `POSTMARK_DIFFERENTIAL` sets the number of sessions.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -34,16 +32,16 @@ const LIMITS: Limits = Limits {
     talk: true,
     working_directory: true,
 };
-/// A quarter of the work, where nobody asked for more sessions: nearly all of it is files read and
-/// written by the byte.
+/// A quarter of the work, if no number of sessions is given: most of the time is reading and
+/// writing files byte by byte.
 const LITTLE: Limits = Limits {
     files: 150,
     transactions: 500,
     ..LIMITS
 };
 
-/// Sessions of sums and rates that 32-bit floats no longer hold, first of those with the same
-/// seconds.
+/// Sessions whose sums and rates exceed the precision of 32-bit floats. They run first among those
+/// with the same clock.
 const LARGE: [&str; 2] = [
     "set location d\nset size 100000 200000\nset number 60\nset transactions 1000\nset write \
      65536\nset read 65536\nrun\nset report terse\nset seed 7\nset buffering false\nrun\nquit\n",
@@ -63,7 +61,7 @@ fn sessions() -> (u64, Limits) {
     })
 }
 
-/// What a program did in a directory that it had for itself.
+/// The results of a program in its own directory.
 #[derive(Debug, PartialEq, Eq)]
 struct Done {
     said: Said,
@@ -71,7 +69,7 @@ struct Done {
     left: Vec<(PathBuf, Option<u64>)>,
 }
 
-/// A directory at the same path for both programs, since `show` prints it.
+/// Runs a program in a new directory, at the same path for both programs, because `show` prints it.
 fn in_fresh_directory(work: &Path, perform: impl FnOnce() -> Said) -> Done {
     let _ = std::fs::remove_dir_all(work);
     for location in DIRECTORIES {
@@ -122,7 +120,7 @@ fn compare(index: u64, lines: &str, theirs: &Done, ours: &Done) {
 }
 
 #[test]
-fn the_same_but_for_time() {
+fn output_equals_the_original_except_for_times() {
     let Some(original) = oracle() else { return };
     let directory = original::directory();
     let work = directory.path().canonicalize().unwrap().join("work");
@@ -151,7 +149,7 @@ fn the_same_but_for_time() {
 }
 
 #[test]
-fn the_same_with_the_same_seconds() {
+fn output_equals_the_original_with_the_same_clock() {
     let Some(original) = oracle() else { return };
     let directory = original::directory();
     let library = seconds_library(directory.path());
@@ -185,16 +183,15 @@ fn the_same_with_the_same_seconds() {
     seen.check();
 }
 
-/// How a session's lines reach the program.
+/// How a session's commands reach the program.
 #[derive(Clone, Copy)]
 enum Way {
-    /// On standard input.
     Input,
-    /// In a file that the argument names.
+    /// In a file named by the argument.
     Argument,
-    /// In the file that is read when there is one.
+    /// In the file that is read by default.
     Default,
-    /// In a file that a command on standard input loads.
+    /// In a file that `load` on standard input names.
     Load,
 }
 
@@ -219,12 +216,12 @@ impl Way {
     }
 }
 
-/// The seconds of all calls of the clock: four a run, from 1 to 100,000 of them between two.
+/// Seconds for all readings of the clock: four for each run, 0 to 100,000 apart.
 fn seconds(chance: &mut Chance, runs: usize) -> Vec<i64> {
     let mut now = chance.between(0, 2_000_000_000) as i64;
     (0..runs * 4)
         .map(|_| {
-            // Now and then none: the original then takes 1.
+            // Sometimes 0: the original then assumes 1.
             now += if chance.once_in(12) {
                 0
             } else {
@@ -235,7 +232,7 @@ fn seconds(chance: &mut Chance, runs: usize) -> Vec<i64> {
         .collect()
 }
 
-/// The machine's nanoseconds, and seconds from a list.
+/// A clock with real nanoseconds and listed seconds.
 #[derive(Clone)]
 struct Scripted(Arc<Mutex<VecDeque<i64>>>);
 
@@ -253,12 +250,12 @@ impl Clock for Scripted {
     }
 }
 
-/// The session in this process, in a thread with a working directory of its own, which threads of
-/// that one share.
+/// Performs the session in this process, on a thread with its own working directory, which threads
+/// started there inherit.
 fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
     let session = || {
-        // SAFETY: no table of descriptors is unshared, but the working directory, the root and the
-        // umask.
+        // SAFETY: only the working directory, the root and the umask are unshared, not the table of
+        // descriptors.
         unsafe { unshare_unsafe(UnshareFlags::FS) }.unwrap();
         std::env::set_current_dir(work).unwrap();
         session_here(lines, seconds)
@@ -290,7 +287,7 @@ fn session_here(lines: &str, seconds: &[i64]) -> Said {
     }
 }
 
-/// What depends on time, replaced: the seconds and every rate. Its form stays.
+/// Replaces the values that depend on time: seconds and rates. Their format remains.
 fn masked(output: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(output);
     let mut masked = String::new();
@@ -328,7 +325,7 @@ fn is_terse(line: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b' ' | b'-'))
 }
 
-/// That the sessions were worth their name.
+/// Counts the kinds of sessions, to check that all kinds occurred.
 #[derive(Default)]
 struct Seen {
     sessions: usize,

@@ -1,5 +1,5 @@
-//! The commands of README, of all documents and of the manual pages that begin with the program's
-//! name, or hand something to it, are run in their order: paths, sizes and times are made small.
+//! Runs the commands of README, all documents and manual pages in their order. Paths, sizes and
+//! times are replaced by small ones.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,9 +8,9 @@ use std::process::Command;
 
 use crate::{layout, original};
 
-/// What makes a run of the documents small.
+/// Replacements that make a documented run small.
 const SCALED: [(&str, &str); 9] = [
-    // A run of a moment, in memory, is INVALID.
+    // Very short runs in memory are INVALID.
     (" --strict", ""),
     ("cargo run --release -- run", "postmark run"),
     (" --files 20k", " --files 100"),
@@ -25,11 +25,11 @@ const SCALED: [(&str, &str); 9] = [
     ),
 ];
 
-/// Commands that need minutes or empty the machine's caches: what they would do is shown instead.
+/// Commands that take minutes or empty the machine's page cache: only their plan is shown.
 const PLANNED: [&str; 3] = [" --sweep ", " --steady ", " --cache cold"];
 
-/// The commands of a document: lines of blocks of code that begin with the program's name, or hand
-/// something to it.
+/// The commands of a document: lines of code blocks that begin with the program's name or with
+/// `printf`, which is piped to it.
 fn commands(document: &str) -> Vec<String> {
     let joined = document.replace("\\\n", " ");
     let lines = joined.lines().filter_map(|line| line.strip_prefix("    "));
@@ -41,13 +41,13 @@ fn commands(document: &str) -> Vec<String> {
     lines.filter(is_ours).map(str::to_owned).collect()
 }
 
-/// Where the documents have their targets.
+/// Target directories in the documents.
 const TARGETS: [&str; 2] = ["/mnt/", "/srv/"];
 
-/// The log of the documents, which lies on another file system than their targets.
+/// The acknowledgement log in the documents, which is on another file system than the targets.
 const ACK_LOG: &str = "/var/log/postmark.ack";
 
-/// A word with the directory of a target in the place of its first two parts.
+/// Replaces the first two components of a documented target's path.
 fn placed(word: &str, target: &Path) -> String {
     if !TARGETS.iter().any(|begin| word.starts_with(begin)) {
         return word.to_owned();
@@ -58,7 +58,7 @@ fn placed(word: &str, target: &Path) -> String {
     format!("{}{}", target.display(), &word[end..])
 }
 
-/// A command in small, on a target that is there.
+/// A command with small sizes and an existing target.
 fn scaled(command: &str, target: &Path, log: &Path) -> String {
     let mut command = SCALED
         .iter()
@@ -83,7 +83,7 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
     }
     command = words.join(" ");
     if command.starts_with("postmark study --preset") {
-        // All directories of a document are one here, and its targets have names.
+        // All directories of a document are the same here, so the targets get names.
         for (word, name) in words.iter_mut().zip('a'..) {
             if word.starts_with('/') {
                 *word = format!("{name}={word}");
@@ -101,8 +101,8 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
         if command.contains(" --preset ") && !command.contains(" --files ") {
             command.push_str(" --files 100");
         }
-        // The fingerprint of a run that time ends is of 100,000 operations, which take a second to
-        // draw here.
+        // The fingerprint of a run limited by time covers 100,000 operations, which would take a
+        // second to generate here.
         if !command.contains(" --transactions ") {
             command.push_str(" --transactions 500");
         }
@@ -110,7 +110,7 @@ fn scaled(command: &str, target: &Path, log: &Path) -> String {
     command
 }
 
-/// Runs commands in their order, in a directory of their own.
+/// Runs commands in their order, in a new directory.
 pub fn perform(document: &str, commands: &[String]) {
     let test_dir = original::directory();
     let elsewhere = tempfile::tempdir().unwrap();
@@ -130,12 +130,12 @@ pub fn perform(document: &str, commands: &[String]) {
             .env("POSTMARK_ARCHIVE", test_dir.path().join("archive.db"))
             .output()
             .unwrap();
-        // Runs as short as these are INVALID, and `check` and `gate` say so.
+        // Very short runs are INVALID, which is the exit status of `check` and `gate`.
         let judges =
             |name: &str, code| command.starts_with(name) && output.status.code() == Some(code);
         let says_invalid = judges("postmark check", 1) || judges("postmark gate", 2);
-        // The servers of examples are not there. Nobody is asked for one before all words are
-        // understood.
+        // The documented servers do not exist. They are contacted only after all arguments have
+        // been checked.
         let told = String::from_utf8_lossy(&output.stderr);
         let is_unreachable =
             told.contains("cannot resolve the host server") || told.contains("cannot connect to");

@@ -1,4 +1,4 @@
-//! What the crate does, as others see it: one program with a module for each suite.
+//! Tests of the program from outside: one test binary with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -40,7 +40,7 @@ mod verdict;
 mod words;
 mod wrappers;
 
-// What they share.
+// Code that several suites share.
 mod commanded;
 mod configured;
 mod handed;

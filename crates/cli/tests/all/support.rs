@@ -1,4 +1,4 @@
-//! What the cases share.
+//! Helpers that several suites share.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::OsStrExt as _;
@@ -23,11 +23,8 @@ pub use snapshot::Snapshot;
 pub use test_dir::TestDir;
 pub use volume::{FileSystem, Volume};
 
-/// The names in a directory, in order. Its time of access stays as it is: looking is not to change
-/// what is looked at.
-///
-/// # Errors
-/// Where it cannot be read.
+/// The names in a directory, sorted. O_NOATIME keeps its access time, because tests compare that
+/// time.
 pub fn names(directory: &Path) -> std::io::Result<Vec<OsString>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOATIME;
     let opened = openat(CWD, directory, flags, Mode::empty())?;
@@ -42,10 +39,7 @@ pub fn names(directory: &Path) -> std::io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Runs a tool of the system's.
-///
-/// # Panics
-/// Where it fails.
+/// Runs a tool of the system and returns its output. Panics if the tool fails.
 pub fn tool<S: AsRef<std::ffi::OsStr>>(program: &str, arguments: &[S]) -> String {
     let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
     let output = std::process::Command::new(program)

@@ -1,4 +1,4 @@
-//! The commands about runs that were archived.
+//! The commands about archived runs.
 
 use std::fs;
 use std::io::Write;
@@ -14,8 +14,8 @@ fn json(text: &str) -> Value {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Each line ends with carriage return and newline (RFC 4180), and neither is a part of its last
-/// field.
+/// Asserts that each line ends with carriage return and newline (RFC 4180), and neither is part of
+/// its last field.
 fn ends_lines_as_csv(csv: &str) {
     let lines: Vec<&str> = csv.split_inclusive('\n').collect();
     assert!(lines.len() > 1, "{csv}");
@@ -70,7 +70,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
         ("--preset web-cache", 0),
         ("--host nobody", 0),
         ("--file-system tmpfs", if is_memory { 2 } else { 0 }),
-        // One or the other, as long as they took.
+        // The verdict depends on how long the runs took.
         ("--verdict invalid", invalid),
         ("--verdict doubtful", 2 - invalid),
         ("--verdict invalid --limit 1", invalid.min(1)),
@@ -121,7 +121,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
     assert_eq!(markdown.lines().count(), 4);
     home.row("export 1 --preset mail | 2 | cannot be combined");
 
-    // Another machine's archive.
+    // Importing into another archive.
     let other = home.test_dir.path().join("other/archive.db");
     let import = format!(
         "import {} {} --archive {}",
@@ -140,7 +140,7 @@ fn a_run_is_listed_shown_exported_and_imported() {
 }
 
 #[test]
-fn a_run_is_tagged_and_noted_when_it_begins() {
+fn run_options_set_tags_and_note() {
     let home = Home::new();
     let mut run = home.command(&format!("{LITTLE} --tag ssd --tag baseline"));
     run.args(["--note", "before the update"]);
@@ -148,7 +148,7 @@ fn a_run_is_tagged_and_noted_when_it_begins() {
     let entry = &home.entries()[0];
     assert_eq!(entry.tags, ["baseline", "ssd"]);
     assert_eq!(entry.note.as_deref(), Some("before the update"));
-    // They are no part of what the run is.
+    // Tags and note are not part of the run spec that `--like` repeats.
     home.shows(&LITTLE.replace("run ", "run --like 1 ")).code(0);
     let second = &home.entries()[1];
     assert_eq!((second.tags.len(), &second.note), (0, &None));
@@ -177,7 +177,7 @@ fn tags_and_notes_of_a_run_that_is_not_archived_are_refused() {
 }
 
 #[test]
-fn tags_and_notes_are_given_and_taken() {
+fn tags_and_notes_are_added_and_removed() {
     let home = Home::new();
     for _ in 0..3 {
         home.shows(LITTLE).code(0);
@@ -197,7 +197,7 @@ fn tags_and_notes_are_given_and_taken() {
         home.answer("list --format csv")
             .contains("after the firmware")
     );
-    // They travel with the run; one that is there already keeps its own.
+    // Export and import keep tags. An archived run keeps its own when it is imported a second time.
     let exported = home.answer("export 2");
     assert_eq!(
         Record::from_json(&exported).unwrap(),
@@ -239,7 +239,7 @@ fn tags_and_notes_are_given_and_taken() {
 }
 
 #[test]
-fn what_cannot_be_imported_is_told_and_the_rest_is() {
+fn import_reports_invalid_files_and_imports_the_others() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let exported = home.answer("export last");
@@ -269,9 +269,9 @@ fn what_cannot_be_imported_is_told_and_the_rest_is() {
     home.end(piped).code(0).shows("there already");
 }
 
-/// What has no end is not read to it.
+/// Input is read only up to the size limit of a record.
 #[test]
-fn no_more_is_read_than_a_record_has() {
+fn import_stops_at_the_size_limit_of_a_record() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     home.row("import /dev/zero | 1 | expected a JSON object");
@@ -282,9 +282,9 @@ fn no_more_is_read_than_a_record_has() {
     home.row("import long.json | 1 | too long for a record");
 }
 
-/// The others are written, and a file in which nothing comes is left as it was.
+/// The other records are written. If no record can be read, the output file stays unchanged.
 #[test]
-fn one_damaged_record_does_not_keep_the_others() {
+fn export_skips_a_damaged_record() {
     let home = Home::new();
     for _ in 0..3 {
         home.shows(LITTLE).code(0);
@@ -317,10 +317,10 @@ fn one_damaged_record_does_not_keep_the_others() {
     assert!(!home.test_dir.path().join("new.json").exists());
 }
 
-/// An archive of before notes had a limit: what an import would not take is told, and the record is
-/// exported.
+/// An old archive may contain a note above the limit that import accepts: the record is exported
+/// without it, with a message.
 #[test]
-fn remarks_that_no_run_can_have_any_more_are_told() {
+fn export_reports_a_note_above_the_limit() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let mut archive = open(&home.archive());
@@ -345,9 +345,9 @@ fn without_an_archive_there_are_no_runs() {
     assert!(!home.archive().exists());
 }
 
-/// Names that somebody else chose reach no terminal as they are.
+/// Strings from imported records do not reach the terminal unchanged.
 #[test]
-fn what_others_wrote_is_harmless() {
+fn strings_of_imported_records_are_sanitized() {
     let home = Home::new();
     home.shows(&format!(
         "{LITTLE} --format json --archive none --output made.json"

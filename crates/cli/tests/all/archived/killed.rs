@@ -1,5 +1,5 @@
-//! Runs that are killed at any moment: the archive opens, is whole, and has every phase and every
-//! step that was completed.
+//! Runs that are killed at any time: the archive can be opened, is consistent, and contains every
+//! phase and load level that was completed.
 
 use std::time::{Duration, Instant};
 
@@ -11,11 +11,11 @@ use verdict::{ListedRun, State, Summary};
 use super::{Home, open};
 use crate::support::{Ended, Running};
 
-/// With several workers, and phases that take their time. It has a number of transactions besides
-/// its time: without one, a second goes by with following how large its pool may become.
+/// A run of several phases with two workers. It limits the number of transactions, because
+/// computing the largest possible pool of a run limited only by time takes a second.
 const RUN: &str = "run --no-overhead --storage posix --workers 2 --files 400 --mix \
                    create=1,delete=1,read=2 --for 120ms --transactions 1000000";
-/// Two steps, one after another: no step is shorter than ten seconds.
+/// Two load levels. No level is shorter than ten seconds.
 const SWEEP: &str =
     "run --no-overhead --storage posix --files 100 --mix read=1 --sweep 200,400 --warm-up 20ms";
 
@@ -24,14 +24,13 @@ fn kills() -> u32 {
     said.map_or(20, |said| said.parse().expect("POSTMARK_KILLS is a number"))
 }
 
-/// A number below 1 for each case, spread evenly (the golden ratio's multiples), with no two runs
-/// alike.
+/// An evenly spread number below 1 for each case: multiples of the golden ratio, all different.
 fn spread(case: u32) -> f64 {
     (f64::from(case) * 0.618_033_988_749_895).fract()
 }
 
 #[test]
-fn whatever_was_completed_is_there_after_a_kill() {
+fn completed_phases_survive_a_kill() {
     let home = Home::new();
     let mut seen = Seen::default();
     let began = Instant::now();
@@ -40,8 +39,8 @@ fn whatever_was_completed_is_there_after_a_kill() {
     for case in 0..kills() {
         let after = whole.mul_f64(spread(case) * 1.05);
         let before = home.entries().len();
-        // Every other one at some time after its row was opened: on a busy machine beginning takes
-        // most of the time.
+        // Every other run is killed only after it appears in the archive. On a busy machine
+        // starting takes most of the time.
         let running = Running::start(home.command(RUN), home.test_dir.path());
         let ended = kill_after(running, after, |_| {
             case % 2 == 0 || home.entries().len() > before
@@ -60,10 +59,10 @@ fn whatever_was_completed_is_there_after_a_kill() {
             .code(0);
     }
     println!("{seen:?}");
-    // Some in their first phase, and some later: else nothing was seen of what is to be there.
+    // Some runs must be killed after their first phase: otherwise this test checked nothing.
     let with_phases: usize = seen.parts[1..].iter().sum();
     assert!(with_phases > 0, "{seen:?}");
-    // Earlier ones are as they were, and later ones have their place.
+    // Earlier entries are unchanged, and new runs can be added.
     home.shows(RUN).code(0);
     assert_eq!(
         home.entries().last().unwrap().headline.state,
@@ -75,7 +74,7 @@ fn whatever_was_completed_is_there_after_a_kill() {
         seen.unfinished,
         "{listed}"
     );
-    // Whatever there is of them is shown.
+    // Unfinished runs can be shown.
     for entry in home.entries() {
         let shown = home.answer(&format!("show {}", entry.number.unwrap()));
         assert_eq!(
@@ -87,7 +86,7 @@ fn whatever_was_completed_is_there_after_a_kill() {
 }
 
 #[test]
-fn sweep_steps_that_were_climbed_are_there_after_a_kill() {
+fn completed_load_levels_survive_a_kill() {
     std::thread::scope(|scope| {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {
@@ -114,7 +113,7 @@ fn sweep_steps_that_were_climbed_are_there_after_a_kill() {
     });
 }
 
-/// Kills it so long after something has come about.
+/// Kills the program a given time after a condition holds.
 fn kill_after(
     mut running: Running,
     after: Duration,
@@ -127,18 +126,18 @@ fn kill_after(
 
 #[derive(Debug, Default)]
 struct Seen {
-    /// Killed before there was a row.
+    /// Killed before the run was in the archive.
     nothing: usize,
-    /// By how much was completed: parts.
+    /// Number of runs by the number of parts that were completed.
     parts: [usize; 6],
     unfinished: usize,
-    /// All was done when the signal came.
+    /// The run had ended before the signal.
     complete: usize,
 }
 
 impl Seen {
     fn take(&mut self, entry: &ListedRun, record: &Record, ended: &Ended) {
-        // It may have had its end before.
+        // The run may have ended before the signal.
         if entry.headline.state == State::Complete {
             self.complete += 1;
             return;
@@ -180,7 +179,7 @@ impl Seen {
                 .filter(|line| line.starts_with(word))
                 .count()
         };
-        // What comes after a phase is told to be over: then the phase is there.
+        // If the program printed the start of the next phase, the previous phase must be archived.
         let is_fresh = record
             .spec
             .drive

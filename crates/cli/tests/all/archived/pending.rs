@@ -1,5 +1,5 @@
-//! Runs whose archive cannot be had: refused where it was asked for, warned of where it was not,
-//! and lost in neither case.
+//! Runs whose archive cannot be used: they are refused if `--archive` names it, warned otherwise,
+//! and their record is never lost.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use verdict::State;
 use super::{Home, LITTLE, text};
 use crate::support::{Running, Volume, is_met, is_root};
 
-/// The records that wait beside an archive.
+/// The records that wait beside an archive until it can be opened.
 fn waiting(archive: &Path) -> Vec<PathBuf> {
     let names = archive::waiting(archive);
     names.into_iter().map(|waiting| waiting.path).collect()
 }
 
 #[test]
-fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
+fn locked_default_archive_refuses_no_run() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let other = home.held();
@@ -30,7 +30,7 @@ fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
     assert_eq!(waits.len(), 1, "{ended}");
     ended.shows(text(&waits[0]));
     assert_eq!(fs::read_dir(&home.target).unwrap().count(), 0);
-    // Who only reads is not kept from it, and takes in nothing yet.
+    // Reading commands work while it is locked, and do not add the waiting records.
     let listed = home.shows("list");
     listed.code(0).shows("1 record of earlier runs still waits");
     assert_eq!(waiting(&home.archive()).len(), 1);
@@ -47,7 +47,7 @@ fn a_locked_archive_that_nobody_asked_for_refuses_no_run() {
 }
 
 #[test]
-fn a_locked_archive_that_was_asked_for_refuses_the_run() {
+fn locked_requested_archive_refuses_the_run() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let other = home.held();
@@ -66,10 +66,10 @@ fn a_locked_archive_that_was_asked_for_refuses_the_run() {
     );
 }
 
-/// Locked only while the run goes on: what it has done is not lost, and whoever asked for the
-/// archive is told by the exit status.
+/// If the archive is locked only during the run, the record is kept beside it. With `--archive`,
+/// the exit status reports that.
 #[test]
-fn an_archive_that_is_locked_later_has_the_record_beside_it() {
+fn record_waits_beside_an_archive_locked_during_the_run() {
     let home = Home::new();
     let words = format!(
         "run --no-overhead --no-sync-phases --storage posix --files 100 --mix read=1 --think 1ms \
@@ -80,7 +80,7 @@ fn an_archive_that_is_locked_later_has_the_record_beside_it() {
     home.until_its_row_is_there(&mut running);
     let other = home.held();
     running.until("its report", |running| !running.output().is_empty());
-    // Else it would wait for the lock for a while.
+    // Without a signal it would wait for the lock.
     running.send(Signal::TERM);
     let ended = running.finish();
     ended.ends("1 | not in the archive yet | its record is in");
@@ -99,7 +99,7 @@ fn an_archive_that_is_locked_later_has_the_record_beside_it() {
 }
 
 #[test]
-fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
+fn invalid_default_archive_refuses_no_run() {
     for (what, bytes) in [
         (
             "is not an archive of postmark",
@@ -120,7 +120,8 @@ fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
         let waits = waiting(&home.archive());
         assert_eq!(waits.len(), 1, "{ended}");
         home.shows(&format!("show {}", text(&waits[0]))).code(0);
-        // Once it is away, the next command that opens the archive makes one of what waits.
+        // After the invalid file is removed, the next command creates an archive from the waiting
+        // records.
         fs::rename(home.archive(), home.test_dir.path().join("away")).unwrap();
         home.shows("list").code(0).shows("added to the archive");
         assert_eq!(
@@ -131,7 +132,7 @@ fn what_is_no_archive_refuses_no_run_where_nobody_asked_for_one() {
 }
 
 #[test]
-fn an_archive_of_a_newer_program_refuses_no_run_where_nobody_asked_for_one() {
+fn newer_default_archive_refuses_no_run() {
     let home = Home::new();
     home.shows(LITTLE).code(0);
     let newer = rusqlite::Connection::open(home.archive()).unwrap();
@@ -151,9 +152,10 @@ fn an_archive_of_a_newer_program_refuses_no_run_where_nobody_asked_for_one() {
     assert_eq!(waiting(&home.archive()).len(), 1);
 }
 
-/// Neither the archive nor a file beside it: the run is told not to be archived, before it begins.
+/// If neither the archive nor a file beside it can be written, a warning before the run says that
+/// it is not archived.
 #[test]
-fn a_place_that_takes_nothing_refuses_no_run() {
+fn unwritable_data_directory_refuses_no_run() {
     if !is_root() {
         return;
     }
@@ -183,10 +185,10 @@ fn a_place_that_takes_nothing_refuses_no_run() {
     }
 }
 
-/// A data folder on a server that does not answer keeps no run from its start; an archive there
-/// that was asked for is refused.
+/// A data directory on a server that does not answer does not delay a run. An archive there that
+/// `--archive` names is refused.
 #[test]
-fn a_data_folder_that_hangs_refuses_no_run() {
+fn hanging_data_directory_refuses_no_run() {
     let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
@@ -214,9 +216,9 @@ fn a_data_folder_that_hangs_refuses_no_run() {
     assert_eq!(home.entries().len(), 1);
 }
 
-/// Whoever cannot write to the archive says how many records wait, and shows the rest.
+/// A user who cannot write to the archive can list it, with the number of waiting records.
 #[test]
-fn what_waits_beside_an_archive_that_can_only_be_read_is_counted() {
+fn records_waiting_beside_a_read_only_archive_are_counted() {
     if !is_root() {
         return;
     }

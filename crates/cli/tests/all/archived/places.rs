@@ -1,13 +1,13 @@
-//! Where the archive lies: on the target's device, and under sudo.
+//! The location of the archive: on the target's device, and under sudo.
 
 use std::os::unix::fs::MetadataExt;
 
 use super::{Home, LITTLE, text};
 use crate::support::{FileSystem, TestDir, Volume, is_root};
 
-/// An archive on the target's own file system is told of in the report.
+/// The report mentions an archive on the target's own file system.
 #[test]
-fn a_shared_device_is_told() {
+fn archive_on_the_target_device_is_reported() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -17,14 +17,14 @@ fn a_shared_device_is_told() {
         target: test_dir.path().join("mounted/target"),
         test_dir,
     };
-    // Gone before the scene, which cannot be removed with it.
+    // Dropped before the test directory, which cannot be removed while it is mounted.
     let _volume = Volume::new(FileSystem::Ext4, &home.test_dir, &point);
     std::fs::create_dir(&home.target).unwrap();
     let shared = home.test_dir.path().join("mounted/archive.db");
     home.shows(&format!("{LITTLE} --archive {}", text(&shared)))
         .code(0)
         .shows("is on the target's device");
-    // Nothing is touched there.
+    // The engine `null` does not touch the target.
     let null = LITTLE.replace("posix", "null");
     home.shows(&format!("{null} --archive {}", text(&shared)))
         .code(0)
@@ -34,9 +34,9 @@ fn a_shared_device_is_told() {
         .does_not_show("is on the target's");
 }
 
-/// What root's program makes in the data folder of who has called it is theirs.
+/// Files that root creates in the invoking user's data directory belong to that user.
 #[test]
-fn under_sudo_it_is_the_invoking_users() {
+fn under_sudo_the_archive_belongs_to_the_invoking_user() {
     if !is_root() {
         return;
     }
@@ -58,7 +58,7 @@ fn under_sudo_it_is_the_invoking_users() {
             path.display()
         );
     }
-    // A user whom nobody knows has no home, and a data folder of another's is not theirs.
+    // An unknown user has no home, and the data directory of another user is not used.
     for data in [None, Some(&data)] {
         let mut command = home.command(LITTLE);
         command
@@ -66,7 +66,7 @@ fn under_sudo_it_is_the_invoking_users() {
             .envs(data.map(|data| ("XDG_DATA_HOME", data)))
             .env("SUDO_UID", "4294967001")
             .env("SUDO_GID", "1");
-        // The run goes on, as nobody has asked for an archive.
+        // The run continues, because no option names an archive.
         home.end(command)
             .code(0)
             .shows("warning: cannot find the archive")

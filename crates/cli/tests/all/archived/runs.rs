@@ -1,4 +1,4 @@
-//! What a run leaves in the archive, and what it does without one.
+//! What a run stores in the archive, and runs without one.
 
 use std::fs;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use super::{Home, LITTLE, text};
 use crate::support::Running;
 
 #[test]
-fn a_run_is_in_the_archive_as_it_is_in_its_report() {
+fn archived_record_equals_the_reported_one() {
     let home = Home::new();
     let ended = home.shows(&format!("{LITTLE} --format json"));
     ended.code(0);
@@ -32,7 +32,7 @@ fn a_run_is_in_the_archive_as_it_is_in_its_report() {
 }
 
 #[test]
-fn where_it_is_archived_is_said_once() {
+fn archive_message_is_printed_once() {
     let home = Home::new();
     let words = LITTLE.replace("--quiet ", "");
     for format in ["text", "json", "classic", "terse"] {
@@ -52,7 +52,7 @@ fn where_it_is_archived_is_said_once() {
 }
 
 #[test]
-fn what_is_no_run_is_not_archived() {
+fn only_performed_runs_are_archived() {
     let home = Home::new();
     home.shows(&format!("{LITTLE} --archive none")).code(0);
     home.shows(&format!("{LITTLE} --dry-run")).code(0);
@@ -74,7 +74,7 @@ fn what_is_no_run_is_not_archived() {
     variable.env("POSTMARK_ARCHIVE", "none");
     home.end(variable).code(0);
     assert!(!home.archive().exists());
-    // A refused run leaves no row.
+    // A refused run is not archived.
     home.shows("run --quiet --storage posix --files 1000 --transactions 1 --size 1GiB..1GiB")
         .code(2)
         .shows("--no-room-check");
@@ -132,7 +132,7 @@ fn an_archive_that_cannot_be_opened_refuses_the_run() {
 }
 
 #[test]
-fn an_interrupted_run_is_there_as_what_it_is() {
+fn interrupted_run_is_archived_as_interrupted() {
     let home = Home::new();
     let mut running = Running::start(
         home.command(
@@ -141,7 +141,7 @@ fn an_interrupted_run_is_there_as_what_it_is() {
         home.test_dir.path(),
     );
     home.until_a_phase_is_there(&mut running);
-    // While it goes on it is listed as that.
+    // A running run is listed as such.
     let listed = home.answer("list");
     listed.shows("going");
     home.shows("delete 1")
@@ -160,10 +160,10 @@ fn an_interrupted_run_is_there_as_what_it_is() {
     );
 }
 
-/// The archive becomes unwritable in the middle: the run goes on and reports, and says that it is
-/// not archived. Whoever has asked for the archive is told by the exit status.
+/// If the archive becomes unwritable during the run, the run continues and reports that it is not
+/// archived. With `--archive`, the exit status is 1.
 #[test]
-fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
+fn run_is_reported_if_its_archive_becomes_unwritable() {
     for (is_asked, code) in [(true, 1), (false, 0)] {
         let home = Home::new();
         let mut command = home.command(
@@ -184,8 +184,8 @@ fn a_run_whose_archive_goes_away_is_reported_all_the_same() {
     }
 }
 
-/// Another process keeps the archive: the report does not wait for it, and neither does who wants
-/// the end.
+/// If another process locks the archive, the report does not wait for it, and a signal ends the
+/// wait.
 #[test]
 fn a_report_does_not_wait_for_the_archive() {
     let home = Home::new();
@@ -217,8 +217,8 @@ fn a_report_does_not_wait_for_the_archive() {
     assert_eq!(home.record(&home.entries()[0]), record);
 }
 
-/// A signal is followed while a phase waits for the archive, and the archive that has come back has
-/// the whole record.
+/// A signal ends a run whose phase waits for the archive. After the lock is released, the archive
+/// contains the whole record.
 #[test]
 fn a_signal_does_not_wait_for_the_archive() {
     let home = Home::new();
@@ -231,14 +231,14 @@ fn a_signal_does_not_wait_for_the_archive() {
     );
     home.until_a_phase_is_there(&mut running);
     let other = home.held();
-    // Long enough for the phase to end, and to wait behind it.
+    // Long enough for the phase to end and to wait for the archive.
     std::thread::sleep(Duration::from_millis(1500));
     running.send(Signal::INT);
     running.until("its report", |running| !running.output().is_empty());
     drop(other);
     let ended = running.finish();
     ended.code(130);
-    // It may have been too late for the archive: then its record waits beside it.
+    // If the archive was locked too long, the record waits beside it; `list` adds it.
     home.answer("list");
     let entries = home.entries();
     assert_eq!(entries[0].headline.state, State::Interrupted);
@@ -248,10 +248,9 @@ fn a_signal_does_not_wait_for_the_archive() {
     );
 }
 
-/// Without sync, as in the original's formats, what the archive takes is in no phase: nothing is
-/// written between them.
+/// Without sync, as in the classic formats, writing to the archive is not part of any phase.
 #[test]
-fn the_originals_seconds_have_no_archive_in_them() {
+fn classic_times_exclude_the_archive() {
     let home = Home::new();
     let mut running = Running::start(
         home.command("run --storage posix --files 20000 --transactions 100 --format terse"),
@@ -271,7 +270,7 @@ fn the_originals_seconds_have_no_archive_in_them() {
     assert_eq!(home.record(&home.entries()[0]).actual.phases.len(), 3);
 }
 
-/// A file that is to be written is not the archive, whatever it is called.
+/// An output file must not be the archive, by whatever path.
 #[test]
 fn a_report_is_not_written_over_the_archive() {
     let home = Home::new();
@@ -296,9 +295,9 @@ fn a_report_is_not_written_over_the_archive() {
     ));
 }
 
-/// Runs are looked for where the command says that the archive is.
+/// `--like` reads the archive that the command names.
 #[test]
-fn like_means_a_run_of_the_archive_that_is_said() {
+fn like_reads_the_given_archive() {
     let home = Home::new();
     home.shows(&format!("{LITTLE} --preset mail")).code(0);
     home.shows(
@@ -315,7 +314,7 @@ fn like_means_a_run_of_the_archive_that_is_said() {
         (21, None)
     );
     assert_eq!(files(&home.answer(like)), (40, Some("mail".to_owned())));
-    // Nothing new is archived, and the run is the user's.
+    // With `--archive none` nothing is archived, and `--like` reads the user's archive.
     assert_eq!(files(&home.answer(&format!("{like} --archive none"))).0, 40);
     let plan = home.answer("plan --storage null --like 1 --archive other.db --format toml");
     plan.shows("files = 21");

@@ -1,13 +1,13 @@
-//! Submissions: rows that go from one archive to another and into one table; and a run beside what
-//! was published.
+//! Submissions: rows that are exported from one archive and imported into another; and a run
+//! compared with published results.
 
 use std::fs;
 use testkit::Shows;
 
 use super::{Home, text};
 
-/// The configuration of the paper's first tables, with a hundredth of the work: rows of the same
-/// need all of it.
+/// The configuration of the paper's first tables with a hundredth of the transactions. Published
+/// rows of the same configuration require all of them.
 const SMALL: &str = "run --quiet --no-overhead --storage posix --files 1000 --transactions 2000 \
                      --read-block 512 --write-block 512";
 
@@ -38,7 +38,7 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
         table
     );
 
-    // A correction of the same run stands in its place, and what nobody wants any more goes.
+    // A corrected submission of the same run replaces the earlier one. Submissions can be deleted.
     fs::write(&file, submission.replace("my-machine", "my-old-machine")).unwrap();
     theirs
         .shows(&import)
@@ -69,7 +69,7 @@ fn a_submission_goes_from_one_archive_to_the_table_of_another() {
 }
 
 #[test]
-fn a_run_stands_beside_what_was_published_of_its_configuration() {
+fn run_is_compared_with_published_rows_of_its_configuration() {
     let home = Home::new();
     home.row("run --quiet --no-overhead --no-series --preset paper-1000-50000 | 0");
     let report = home.answer("show 1");

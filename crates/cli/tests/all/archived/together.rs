@@ -1,4 +1,4 @@
-//! Two processes write at once, and a third one reads.
+//! Two processes write to the archive at the same time, and a third one reads.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -11,7 +11,7 @@ const EACH: usize = 12;
 #[test]
 fn two_processes_write_at_once() {
     let home = Home::new();
-    // Neither has made the archive yet.
+    // The archive does not exist yet.
     let targets = ["one", "other"].map(|name| home.test_dir.directory(name));
     let is_over = AtomicBool::new(false);
     std::thread::scope(|scope| {
@@ -44,8 +44,7 @@ fn two_processes_write_at_once() {
         is_over.store(true, Ordering::Relaxed);
         reader.join().unwrap();
     });
-    // Whoever found the archive locked for longer than a run waits has left its record beside it:
-    // this takes it in.
+    // A run that found the archive locked for too long left its record beside it; `list` adds that.
     home.answer("list");
     let entries = home.entries();
     assert_eq!(entries.len(), 2 * EACH);

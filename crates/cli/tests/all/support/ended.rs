@@ -1,4 +1,4 @@
-//! How a program ended, and what is expected of that.
+//! The exit status and output of a program, and assertions about them.
 
 use std::fmt;
 use std::os::unix::process::ExitStatusExt as _;
@@ -7,31 +7,26 @@ use std::process::ExitStatus;
 
 use super::names;
 
-/// Names of a tree that a failure shows.
+/// Number of names that a failure message shows of a directory tree.
 const SHOWN_MAX: usize = 60;
-/// Bytes of a stream that a failure shows.
+/// Number of bytes that a failure message shows of a stream.
 const SHOWN_BYTES_MAX: usize = 4_000;
 
-/// A program that has ended.
 #[derive(Clone, Debug)]
 pub struct Ended {
-    /// What was run.
+    /// The command line.
     pub command: String,
-    /// How it ended.
     pub status: ExitStatus,
     /// Standard output.
     pub output: String,
     /// Standard error.
     pub errors: String,
-    /// The directory that it was about.
+    /// The directory that the test is about; its tree is part of failure messages.
     pub place: PathBuf,
 }
 
 impl Ended {
-    /// Asserts the exit status. The program never panics, whatever its code.
-    ///
-    /// # Panics
-    /// Where it is another one.
+    /// Asserts the exit status, and that the program has not panicked.
     pub fn code(&self, expected: i32) -> &Self {
         assert!(
             !self.errors.contains("panicked at"),
@@ -45,10 +40,7 @@ impl Ended {
         self
     }
 
-    /// Asserts that a signal has ended it.
-    ///
-    /// # Panics
-    /// Where none has, or another one.
+    /// Asserts that this signal ended the program.
     pub fn signal(&self, expected: i32) -> &Self {
         assert_eq!(
             self.status.signal(),
@@ -58,10 +50,7 @@ impl Ended {
         self
     }
 
-    /// Asserts that one of the streams says something.
-    ///
-    /// # Panics
-    /// Where neither does.
+    /// Asserts that standard output or standard error contains a text.
     pub fn shows(&self, words: &str) -> &Self {
         assert!(
             self.output.contains(words) || self.errors.contains(words),
@@ -70,7 +59,7 @@ impl Ended {
         self
     }
 
-    /// Asserts an exit status and what is said, as in `2 | no such file | use --target`.
+    /// Asserts an exit status and texts of the output, as in `2 | no such file | use --target`.
     pub fn ends(&self, row: &str) -> &Self {
         let mut columns = row.split('|').map(str::trim);
         self.code(columns.next().unwrap().parse().unwrap());
@@ -80,10 +69,7 @@ impl Ended {
         self
     }
 
-    /// Asserts that neither stream says something.
-    ///
-    /// # Panics
-    /// Where one does.
+    /// Asserts that neither standard output nor standard error contains a text.
     pub fn does_not_show(&self, words: &str) -> &Self {
         assert!(
             !self.output.contains(words) && !self.errors.contains(words),
@@ -92,10 +78,7 @@ impl Ended {
         self
     }
 
-    /// Asserts something else.
-    ///
-    /// # Panics
-    /// Where it does not hold.
+    /// Asserts a condition; on failure, the message includes this program's output.
     pub fn assert(&self, holds: bool, what: &str) -> &Self {
         assert!(holds, "{what}\n{self}");
         self

@@ -1,4 +1,4 @@
-//! A program that goes on: what it has said so far, signals for it, its end. It never outlives the
+//! A running program: its output so far, signals to it, and its end. It is killed at the end of the
 //! test.
 
 use std::io::Read;
@@ -12,14 +12,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Ended, heartbeats};
 
-/// A program that takes longer than this hangs.
+/// A program that takes longer than this is considered hung.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// The same of one that is known to take long.
+/// Limit for programs that are expected to take long.
 const LONG_PATIENCE: Duration = Duration::from_secs(1_800);
-/// How often a program is looked at.
+/// Interval at which a program is polled.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// A stream as far as it was read.
+/// A stream that a thread reads while the program runs.
 #[derive(Debug)]
 struct Stream {
     text: Arc<Mutex<Vec<u8>>>,
@@ -53,7 +53,6 @@ impl Stream {
     }
 }
 
-/// See the module's text.
 #[derive(Debug)]
 pub struct Running {
     child: Child,
@@ -66,10 +65,10 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program that is about a place. Streams that the command does not direct elsewhere
-    /// are read.
+    /// Starts a program. `place` is shown in failure messages. Streams that the command does not
+    /// redirect are read.
     pub fn start(mut command: Command, place: &Path) -> Self {
-        // Nothing that a test does belongs into somebody's archive.
+        // A test must not write to the user's archive.
         if command
             .get_envs()
             .all(|(name, _)| name != "POSTMARK_ARCHIVE")
@@ -91,18 +90,17 @@ impl Running {
         }
     }
 
-    /// The same, of a program that is known to take long.
+    /// Waits up to half an hour, for a program that is expected to take long.
     pub fn of_long_patience(mut self) -> Self {
         self.patience = LONG_PATIENCE;
         self
     }
 
-    /// Runs a program to its end.
     pub fn run_to_end(command: Command, place: &Path) -> Ended {
         Self::start(command, place).finish()
     }
 
-    /// A command whose streams are read and whose input is empty.
+    /// A command whose output streams are read and whose input is empty.
     pub fn command(program: &Path) -> Command {
         let mut command = Command::new(program);
         command
@@ -112,13 +110,13 @@ impl Running {
         command
     }
 
-    /// The program's process.
+    /// The process number of the program.
     pub fn process(&self) -> u32 {
         self.child.id()
     }
 
-    /// The process that does its work: it has started another one where any file system of the
-    /// machine has a server, also a test's beside this one.
+    /// The process that does the work. It is a second one if any mounted file system has a server,
+    /// even one of another test.
     pub fn worker(&self) -> u32 {
         let others = self.children();
         others
@@ -126,20 +124,19 @@ impl Running {
             .map_or(self.process(), |other| other.parse().unwrap())
     }
 
-    /// What it has said on standard output so far.
+    /// Standard output so far.
     pub fn output(&self) -> String {
         self.output.so_far()
     }
 
-    /// What it has said on standard error so far.
+    /// Standard error so far.
     pub fn errors(&self) -> String {
         self.errors.so_far()
     }
 
-    /// Waits until something holds, while the program goes on.
-    ///
+    /// Waits until a condition holds, while the program runs.
     /// # Panics
-    /// Where the program ends before that, or takes too long.
+    /// Panics if the program ends before that, or takes too long.
     pub fn until(&mut self, what: &str, holds: impl FnMut(&Self) -> bool) {
         if !self.meets(what, holds) {
             let status = self.child.wait().unwrap();
@@ -148,7 +145,7 @@ impl Running {
         }
     }
 
-    /// The same, of a program that may end before: then it is false.
+    /// Waits until a condition holds. Returns false if the program ends before that.
     pub fn meets(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) -> bool {
         while !holds(self) {
             if self.status().is_some() {
@@ -160,13 +157,12 @@ impl Running {
         true
     }
 
-    /// Sends a signal.
     pub fn send(&self, signal: Signal) {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Stops it, and the process that does its work, and waits until all of their threads stand
-    /// still. What continues the one it hands on to the other.
+    /// Stops the program and the process that does its work, and waits until all their threads are
+    /// stopped. SIGCONT to the first process also continues the second one.
     pub fn stop(&mut self) {
         let processes = [self.process(), self.worker()];
         for process in processes {
@@ -177,7 +173,7 @@ impl Running {
                 .map(|process| std::fs::read_dir(format!("/proc/{process}/task")).unwrap());
             tasks.into_iter().flatten().flatten().all(|task| {
                 let facts = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-                // The state stands behind the name, which is in parentheses.
+                // The state follows the name, which is in parentheses.
                 facts
                     .rsplit_once(") ")
                     .is_none_or(|(_, facts)| facts.starts_with('T'))
@@ -185,8 +181,7 @@ impl Running {
         });
     }
 
-    /// Kills it at once, and waits until it is gone, and with it the process that does its work,
-    /// where that is another one.
+    /// Kills the program, and waits until it and the process that does its work have ended.
     pub fn kill(mut self) -> Ended {
         let others = self.children();
         self.send(Signal::KILL);
@@ -208,7 +203,7 @@ impl Running {
         ended
     }
 
-    /// The processes that its main thread has started.
+    /// The child processes of its main thread.
     pub fn children(&self) -> Vec<String> {
         let process = self.process();
         let children =
@@ -216,10 +211,9 @@ impl Running {
         children.split_whitespace().map(str::to_owned).collect()
     }
 
-    /// Waits for its end.
-    ///
+    /// Waits until the program ends.
     /// # Panics
-    /// Where it takes too long.
+    /// Panics if the program takes too long.
     pub fn finish(mut self) -> Ended {
         loop {
             if let Some(status) = self.status() {
@@ -240,12 +234,12 @@ impl Running {
         }
     }
 
-    /// How it has ended, if it has.
+    /// The exit status, or `None` while the program runs.
     pub fn status(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
 
-    /// What it said to its end.
+    /// The complete output of an ended program.
     pub fn ended(&mut self, status: ExitStatus) -> Ended {
         if !status.success() {
             heartbeats::remove_after_test(&self.process().to_string());
@@ -262,7 +256,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // One that was waited for is not there any more; all others go with their test.
+        // A program that is still running is killed at the end of its test.
         if let Ok(None) = self.child.try_wait() {
             let _ = self.child.kill();
             let _ = self.child.wait();
@@ -270,7 +264,7 @@ impl Drop for Running {
     }
 }
 
-/// A command as a shell's `"$0" "$@"` in a script of one line.
+/// A shell command whose one-line script runs the command as `"$0" "$@"`.
 pub fn in_shell(script: &str, command: &Command) -> Command {
     let mut shell = Running::command(Path::new("/bin/sh"));
     shell

@@ -1,5 +1,5 @@
-//! Everything about a tree that a run must not change: names, contents, modes, owners, links, times
-//! of modification, and the directories' times of access.
+//! Everything about a directory tree that a run must not change: names, contents, modes, owners,
+//! links, modification times, and the access times of directories.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -9,28 +9,28 @@ use std::path::{Path, PathBuf};
 
 use super::names;
 
-/// One name.
+/// The state of a file, link or directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 struct Entry {
     mode: u32,
     owner: (u32, u32),
     names: u64,
     modified: (i64, i64),
-    /// Of directories: nobody but this program has a reason to look into them.
+    /// For directories only: no other program reads the directories of a test.
     accessed: Option<(i64, i64)>,
-    /// Of files and links.
+    /// For files and symbolic links only.
     content: Option<Vec<u8>>,
 }
 
-/// A tree as it was at a moment.
+/// The state of a tree at one time.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Snapshot(BTreeMap<PathBuf, Entry>);
 
 impl Snapshot {
-    /// The tree below a directory, and the directory itself.
+    /// Records the tree below a directory, and the directory itself.
     pub fn of(directory: &Path) -> Self {
-        // A time of access that is older than the last change is set by whoever looks next: here,
-        // not by a run that is refused later.
+        // With relatime, the first read after a change sets the access time. This read happens
+        // here, so that a later one by a refused run would be noticed.
         touch_by_looking(directory);
         Self::look(directory)
     }
@@ -41,7 +41,7 @@ impl Snapshot {
         Self(entries)
     }
 
-    /// The same, but for the times of directories: somebody has been there since.
+    /// Ignores the times of directories, which were read or changed in the meantime.
     fn but_for_directories(mut self) -> Self {
         for entry in self.0.values_mut().filter(|entry| entry.accessed.is_some()) {
             entry.modified = (0, 0);
@@ -50,18 +50,14 @@ impl Snapshot {
         self
     }
 
-    /// Asserts that the tree is as it was.
-    ///
+    /// Asserts that the tree is unchanged.
     /// # Panics
-    /// Where it is not, with what differs and `said`.
+    /// Panics if it has changed; the message contains the differences and `said`.
     pub fn assert_kept(&self, directory: &Path, said: &dyn Display) {
         self.assert_equal(&Self::look(directory), directory, said);
     }
 
-    /// As [`assert_kept`](Self::assert_kept), but for the times of directories.
-    ///
-    /// # Panics
-    /// Where the tree is not as it was.
+    /// Like [`assert_kept`](Self::assert_kept), except for the times of directories.
     pub fn assert_kept_but_for_directories(&self, directory: &Path, said: &dyn Display) {
         let now = Self::look(directory).but_for_directories();
         self.clone()
@@ -95,7 +91,7 @@ impl Snapshot {
 }
 
 fn visit(path: &Path, name: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
-    // Before anything is read: reading changes times.
+    // Read first, because reading the contents changes the access time.
     let facts = path.symlink_metadata().unwrap();
     entries.insert(name.to_owned(), entry(path, &facts));
     if facts.is_dir() {
@@ -105,7 +101,7 @@ fn visit(path: &Path, name: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
     }
 }
 
-/// Lists all directories as everybody does.
+/// Reads all directories with updates of their access times.
 fn touch_by_looking(directory: &Path) {
     if !directory.symlink_metadata().unwrap().is_dir() {
         return;

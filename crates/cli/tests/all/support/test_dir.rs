@@ -1,4 +1,4 @@
-//! Where a test takes place: a directory of its own, which goes with it.
+//! A test's temporary directory, removed with it.
 
 use std::fs::{File, FileTimes, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -9,19 +9,18 @@ use tempfile::TempDir;
 
 use super::is_root;
 
-/// A directory of a test's own.
 #[derive(Debug)]
 pub struct TestDir {
     directory: TempDir,
 }
 
 impl TestDir {
-    /// On the file system of temporary files.
+    /// A directory below the system's directory for temporary files.
     pub fn new() -> Self {
         Self::below(&std::env::temp_dir())
     }
 
-    /// In memory, where there is a file system for that: for many files.
+    /// A directory on /dev/shm if that exists, for tests with many files.
     pub fn in_memory() -> Self {
         let memory = Path::new("/dev/shm");
         if memory.is_dir() {
@@ -31,7 +30,7 @@ impl TestDir {
         }
     }
 
-    /// The same where the tests are root's.
+    /// A directory in memory, or `None` if the test does not run as root.
     pub fn rooted() -> Option<Self> {
         is_root().then(Self::in_memory)
     }
@@ -41,17 +40,16 @@ impl TestDir {
             .prefix("postmark-safety-")
             .tempdir_in(place)
             .unwrap();
-        // Other users are to come in.
+        // Other users must be able to enter it.
         set_mode(directory.path(), 0o755);
         Self { directory }
     }
 
-    /// The scene's directory.
     pub fn path(&self) -> &Path {
         self.directory.path()
     }
 
-    /// Makes a directory in it.
+    /// Creates a directory in it.
     pub fn directory(&self, name: &str) -> PathBuf {
         let path = self.path().join(name);
         std::fs::create_dir_all(&path).unwrap();
@@ -59,26 +57,25 @@ impl TestDir {
     }
 }
 
-/// Gives a file or directory a mode.
 pub fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Gives a file or directory times that lie back by so many seconds and some nanoseconds.
+/// Sets access and modification time to so many seconds ago, with a fraction of a second.
 pub fn set_age(path: &Path, seconds: u64) {
     let then = SystemTime::now() - Duration::new(seconds, 123_456_789);
     let times = FileTimes::new().set_accessed(then).set_modified(then);
     File::open(path).unwrap().set_times(times).unwrap();
 }
 
-/// Writes a file with a mode, and makes it old.
+/// Writes a file with a mode and an old modification time.
 pub fn write(path: &Path, content: &str, mode: u32) {
     std::fs::write(path, content).unwrap();
     set_mode(path, mode);
     set_age(path, 100_000);
 }
 
-/// The user's own things in a directory, with names that are nearly, but not quite, those of a run.
+/// Creates files of the user whose names resemble those of a run, but differ.
 pub fn create_user_files(directory: &Path) {
     for (name, mode) in [
         ("notes.txt", 0o600),
@@ -102,7 +99,7 @@ pub fn create_user_files(directory: &Path) {
     set_age(directory, 300_000);
 }
 
-/// Files with names that a run in this directory would use, in a directory `s0` as well.
+/// Creates files of the user with the names that a run would use, also in a directory `s0`.
 pub fn create_user_files_with_our_names(directory: &Path) {
     for number in 1..=20 {
         let mode = if number % 2 == 0 { 0o640 } else { 0o444 };

@@ -1,12 +1,11 @@
-//! File systems of a test's own: in memory or in an image, mounted as long as the test wants and
-//! gone with it.
+//! File systems for one test, in memory or in an image. They are mounted by the test and removed
+//! with it.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use super::{TestDir, is_met, is_root, tool};
 
-/// A kind of file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileSystem {
     Tmpfs,
@@ -16,7 +15,7 @@ pub enum FileSystem {
 }
 
 impl FileSystem {
-    /// Whether the test may make and mount one; says where not.
+    /// Whether the test can create and mount this kind. If not, it prints that the test is skipped.
     pub fn is_available(self) -> bool {
         let there = match self {
             Self::Tmpfs => true,
@@ -36,13 +35,13 @@ impl FileSystem {
         }
     }
 
-    /// The smallest image that serves, of those on which a whole pool of the tests fits.
+    /// The smallest image size on which the tests' largest pool fits.
     fn image_mib(self) -> u64 {
         match self {
             Self::Tmpfs => 0,
             Self::Ext4 => 256,
             Self::Xfs => 320,
-            // A smaller one waits for its metadata most of the time.
+            // Smaller images spend most of the time waiting for metadata.
             Self::Btrfs => 2_048,
         }
     }
@@ -54,7 +53,7 @@ fn is_tool(name: &str) -> bool {
         .any(|directory| Path::new(directory).join(name).exists())
 }
 
-/// An image with its loop device.
+/// An image file attached to a loop device.
 #[derive(Debug)]
 struct Image {
     device: String,
@@ -72,18 +71,18 @@ impl Drop for Image {
     }
 }
 
-/// A file system that is mounted most of the time.
+/// A file system mounted for a test.
 #[derive(Debug)]
 pub struct Volume {
     kind: FileSystem,
     point: PathBuf,
     is_mounted: bool,
-    /// Detached after the unmounting.
+    /// Detached after unmounting.
     image: Option<Image>,
 }
 
 impl Volume {
-    /// A file system in memory with mount options.
+    /// A tmpfs with mount options.
     pub fn in_memory(point: &Path, options: &str) -> Self {
         tool(
             "mount",
@@ -104,7 +103,7 @@ impl Volume {
         }
     }
 
-    /// A file system in memory that has no input and output past the page cache.
+    /// A ramfs, which does not support direct I/O.
     pub fn without_direct(point: &Path) -> Self {
         tool("mount", &["-t", "ramfs", "postmark-safety", &text(point)]);
         Self {
@@ -115,7 +114,7 @@ impl Volume {
         }
     }
 
-    /// A directory that is there already, mounted on another one too.
+    /// A bind mount of an existing directory.
     pub fn bound(directory: &Path, point: &Path) -> Self {
         tool("mount", &["--bind", &text(directory), &text(point)]);
         Self {
@@ -126,7 +125,7 @@ impl Volume {
         }
     }
 
-    /// A file system of this kind, in an image in the scene, mounted on `point`.
+    /// A file system of this kind, in an image in the test's directory, mounted on `point`.
     pub fn new(kind: FileSystem, test_dir: &TestDir, point: &Path) -> Self {
         if kind == FileSystem::Tmpfs {
             return Self::in_memory(point, "size=512m");
@@ -139,7 +138,7 @@ impl Volume {
         Self::with_image(kind, test_dir, point, kind.image_mib(), inodes)
     }
 
-    /// The same with a size and options for mkfs.
+    /// A file system with a given size and options for mkfs.
     pub fn with_image(
         kind: FileSystem,
         test_dir: &TestDir,
@@ -185,8 +184,8 @@ impl Volume {
         volume
     }
 
-    /// Has the loop device go past the page cache of the file system that the image lies on, where
-    /// that can do it: then nothing is cached twice.
+    /// Makes the loop device use direct I/O if the image's file system supports it, so that pages
+    /// are not cached twice.
     #[must_use]
     pub fn past_the_cache(self) -> Self {
         if let Some(image) = &self.image {
@@ -198,7 +197,7 @@ impl Volume {
         self
     }
 
-    /// Mounts it again.
+    /// Mounts it after [`Self::unmount`].
     pub fn mount(&mut self) {
         let image = self.image.as_ref().expect("only images are mounted again");
         tool(
@@ -208,19 +207,19 @@ impl Volume {
         self.is_mounted = true;
     }
 
-    /// Makes it read-only.
+    /// Remounts it read-only.
     pub fn make_read_only(&self) {
         tool("mount", &["-o", "remount,ro", &text(&self.point)]);
     }
 
-    /// Lets it be written to again.
+    /// Remounts it writable.
     pub fn make_writable(&self) {
         tool("mount", &["-o", "remount,rw", &text(&self.point)]);
     }
 
-    /// Unmounts it.
     pub fn unmount(&mut self) {
-        // Who has just ended may hold it for a moment still, where it has died under them.
+        // After the file system was shut down, a process that has just ended may still hold it for
+        // a moment.
         let is_unmounted = || {
             let status = Command::new("umount")
                 .arg(&self.point)
@@ -235,20 +234,20 @@ impl Volume {
                 false
             }
         }) {
-            // Says why not.
+            // Fails with the message of umount.
             tool("umount", &[text(&self.point)]);
         }
         self.is_mounted = false;
     }
 
-    /// Takes it out of the tree at once, whoever still holds it.
+    /// Detaches it from the tree immediately, even if it is in use.
     pub fn unmount_lazily(&mut self) {
         tool("umount", &["--lazy", &text(&self.point)]);
         self.is_mounted = false;
     }
 
-    /// Makes it fail at everything from now on, as a disk does that dies. What is not in its log
-    /// yet is lost.
+    /// Shuts the file system down, so that all calls fail as on a dead disk. Data that is not in
+    /// its log is lost.
     pub fn kill(&self) {
         assert!(
             matches!(self.kind, FileSystem::Ext4 | FileSystem::Xfs),
@@ -279,7 +278,7 @@ fn text(path: &Path) -> String {
     path.to_str().unwrap().to_owned()
 }
 
-/// Something could not be put away: that is a failure, but not where there is one already.
+/// Panics if cleaning up has failed, unless the test already panics.
 fn report(what: &str, done: bool) {
     if !done && !std::thread::panicking() {
         panic!("cannot put away: {what}");
