@@ -1,4 +1,4 @@
-//! The end of a run at its place: what it made is removed, or stays as a pool for a later one.
+//! The end of a run: removes its files, or keeps its pool for a later run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -16,8 +16,7 @@ use crate::processes::EndState;
 use crate::timed_call::{Call, Waiter};
 use crate::workers::Performed;
 
-/// Removes what a run that was refused has made by then. A pool that was there before was not
-/// touched yet.
+/// Removes what a refused run has made. A reused pool is not changed yet and is only closed.
 pub(crate) fn give_back(request: &RunSpec, owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     if request.keeping.reuse {
         untouched(owned, waiter);
@@ -26,7 +25,7 @@ pub(crate) fn give_back(request: &RunSpec, owned: Arc<RunDirectories>, waiter: &
     }
 }
 
-/// Leaves the place after the work, and then the acknowledgement log.
+/// Cleans up the directories after the run, then ends the acknowledgement log.
 pub(crate) fn leave_all(
     request: &RunSpec,
     performed: &mut Performed,
@@ -44,7 +43,7 @@ pub(crate) fn leave_all(
     let (clean_up, unanswered) = match is_first {
         true => clean_up(request, performed, &left, owned, waiter),
         false => {
-            // The first rank removes it all.
+            // The first rank removes the files of all ranks.
             leave_open(owned);
             (None, None)
         }
@@ -58,35 +57,36 @@ pub(crate) fn leave_all(
         .as_ref()
         .is_some_and(|clean_up| clean_up.incomplete);
     let stays = waiter.control.processes().tell_incomplete(stays);
-    // Whoever cleans later needs to know what this process was doing.
+    // If files remain, the status of this process is kept, because a later clean-up reads it.
     if let (Some(false), false) = (stays, is_first || left.abandoned) {
         life.end();
     }
-    // Where somebody did not come back, it may be the acknowledgement log that was waited for.
+    // If a call did not return, it may be one on the acknowledgement log.
     if performed.end.abandoned {
         leave_open(ack_log);
     } else if let Some(ack_log) = ack_log {
         let removed = clean_up.as_ref().map_or(0, |done| done.files);
         let path = request.ack_log.as_deref().unwrap_or(Path::new(""));
         let call = Call::new("end the acknowledgement log", path.display().to_string());
-        // An end that is not written is one that nobody relies on: see `AckLog::over`.
+        // If the end cannot be written, the log remains valid: see `AckLog::over`.
         let _ = waiter.wait_for(&call, move || ack_log.over(removed));
     }
     clean_up
 }
 
-/// Nothing was done there.
+/// Closes directories in which the run changed nothing.
 fn untouched(owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     let place = owned.describe();
     owned.life().end();
-    // What does not close, which may wait for its server, is closed by the process's end.
+    // A file that cannot be closed, for example because its server hangs, is closed when the
+    // process ends.
     let _ = waiter.wait_for(&Call::new("close what is open in", place), move || {
         drop(owned)
     });
 }
 
-/// Removes what is left of the run; after a whole one that is its mark only. With why there was no
-/// answer, where that is so.
+/// Removes the remaining files of the run; after a complete run only the manifest. The second value
+/// is the reason why a call did not return.
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
@@ -119,7 +119,8 @@ fn clean_up(
         return keep(owned, kept, waiter);
     }
     if left.complete && !left.any_spoiled {
-        // Every file of its own is gone: what bears such a name now is somebody else's.
+        // The run has deleted all of its files, so a file with such a name belongs to another
+        // program.
         let (done, unanswered) = leave(owned, Evidence::default(), None, waiter);
         return (
             (done.files > 0 || !done.left.is_empty()).then_some(done),
@@ -148,7 +149,7 @@ fn clean_up(
     (Some(done), unanswered)
 }
 
-/// Leaves the pool for a later run.
+/// Keeps the pool for a later run.
 fn keep(
     owned: Arc<RunDirectories>,
     kept: KeptPool,
@@ -170,7 +171,7 @@ fn keep(
     (Some(left(call.path, why)), unanswered)
 }
 
-/// Removes what is left of a run, and waits for that as long as it goes on.
+/// Removes the remaining files of a run, and waits as long as files are being removed.
 fn leave(
     owned: Arc<RunDirectories>,
     evidence: Evidence,
@@ -182,7 +183,8 @@ fn leave(
         ..Call::new("remove what the run made in", owned.describe())
     };
     let removed = Arc::clone(&call.progress);
-    // With the last hold on the place: whoever hears of it may unmount at once.
+    // The closure owns the last open directory, so the target can be unmounted as soon as it
+    // returns.
     let answer = waiter.wait_for(&call, move || {
         owned.leave(&evidence, &mut |files| {
             removed.store(files, Ordering::Relaxed)
@@ -198,25 +200,25 @@ fn leave(
     )
 }
 
-/// What is open on a target that does not answer stays open: closing it could keep this thread for
-/// ever. At its end the process may have to wait there; who waits for it does not.
+/// Leaves open files on a hanging target open, because closing them could block this thread
+/// forever. The process may block at exit; a waiting parent process does not.
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }
 
-/// Why nothing was removed where other ranks may be there yet.
+/// The reason for leaving files if other ranks may still use them.
 const WITH_OTHERS: &str = "a rank is lost or did not return from a call, and may still be \
                            working, so the run left its files ('postmark clean' removes them \
                            later)";
 
-/// Nothing was removed, since the file system does not answer.
+/// The result if files remain because a call on the file system did not return.
 pub(crate) fn not_asked(path: String) -> CleanUp {
     let why =
         "a call did not return, so the run left its files ('postmark clean' removes them later)";
     left(path, why.to_owned())
 }
 
-/// What is there still, and why.
+/// The result if files remain.
 fn left(path: String, why: String) -> CleanUp {
     CleanUp {
         left: vec![record::Left { path, why }],

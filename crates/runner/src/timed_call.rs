@@ -1,7 +1,8 @@
-//! Calls on a target that may never return: each in a thread of its own, waited for with a limit.
-//! The thread that writes the record and reports makes no call on a target itself, nor does it
-//! close what is open there: a server that hangs keeps a thread in the kernel, whatever signal
-//! comes.
+//! Calls on a target that may never return: each runs in its own thread and is awaited with a time
+//! limit.
+//!
+//! The thread that writes the record and reports neither calls a target nor closes files there:
+//! with a hanging server a thread may stay in the kernel, even after a signal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -15,18 +16,18 @@ use crate::control::Control;
 use crate::error::NoAnswer;
 use crate::events::{Event, Events, Progress, Stage};
 
-/// How often those who watch are told, and a signal is looked for.
+/// Interval for sending progress and checking for signals.
 pub(crate) const TELL_EVERY: Duration = Duration::from_millis(100);
-/// What does not return for this many times the time after which it is named is given up.
+/// A call is abandoned after this many stall timeouts.
 pub(crate) const GIVE_UP_AFTER: u32 = 5;
-/// A run that is to stop does not wait longer than this for a call that does not return: record and
-/// report are to be there 10 s after a signal.
+/// A stopping run waits at most this long for a call that does not return: record and report must
+/// be ready 10 s after a signal.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
-/// Makes a call in a thread of its own, and waits for its answer so long.
+/// Calls `act` in its own thread and waits up to `limit`.
 ///
 /// # Errors
-/// Why there is no answer; the call may still be going on.
+/// Returns why there is no result. The call may still be running.
 pub fn within<A: Send + 'static>(
     limit: Duration,
     act: impl FnOnce() -> A + Send + 'static,
@@ -34,16 +35,16 @@ pub fn within<A: Send + 'static>(
     wait(act, drop, &mut |waited| waited < limit, &AtomicU64::new(0))
 }
 
-/// Makes a call in a thread of its own, and waits as long as `goes_on` says of the time since
-/// `progress` last changed. What comes too late is given to `late`, in the call's thread.
+/// Calls `act` in its own thread. Waits while `goes_on` returns true for the time since the last
+/// change of `progress`. A result after that is passed to `late` in the call's thread.
 fn wait<A: Send + 'static>(
     act: impl FnOnce() -> A + Send + 'static,
     late: impl FnOnce(A) + Send + 'static,
     goes_on: &mut dyn FnMut(Duration) -> bool,
     progress: &AtomicU64,
 ) -> Result<A, NoAnswer> {
-    // An answer is either taken by who waits or given to `late`, also where it comes at the moment
-    // of giving up.
+    // Under the lock, each result goes either to the caller or to `late`, even if it arrives just
+    // as the caller stops waiting.
     let answer = Arc::new(Mutex::new(Answer {
         value: None,
         is_given_up: false,
@@ -74,7 +75,8 @@ struct Answer<A> {
     is_given_up: bool,
 }
 
-/// Waits for the end of a call, for each kind of answer the same code.
+/// Waits for the end of a call. Not generic, so that this code is compiled once for all result
+/// types.
 fn wait_for_end(
     call: Box<dyn FnOnce() + Send>,
     goes_on: &mut dyn FnMut(Duration) -> bool,
@@ -85,7 +87,7 @@ fn wait_for_end(
         .name("target".to_owned())
         .spawn(move || {
             call();
-            // Who has given up does not listen.
+            // The receiver is gone if the caller has stopped waiting.
             let _ = end.send(());
         });
     acting.map_err(NoAnswer::NoThread)?;
@@ -106,15 +108,15 @@ fn wait_for_end(
     }
 }
 
-/// A call on the target, as those who watch are told of it.
+/// A call on the target, with its description for events.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// In words that a path can follow.
+    /// The action for messages; a path follows.
     pub what: String,
     pub path: String,
-    /// Counts what it has done: while that goes on, so does the waiting.
+    /// Counter of the call's progress. The wait continues while it changes.
     pub progress: Arc<AtomicU64>,
-    /// The stage whose progress that is.
+    /// The stage to which the progress belongs.
     pub stage: Option<Stage>,
 }
 
@@ -129,13 +131,13 @@ impl Call {
     }
 }
 
-/// How long calls are waited for, who may end that, and who is told.
+/// Waits for calls with a time limit, handles stop requests and sends events.
 pub(crate) struct Waiter<'e> {
     pub control: Control,
-    /// A call that lasts longer is named.
+    /// A call that takes longer is reported as stalled.
     pub stall_timeout: Duration,
     pub events: &'e mut dyn Events,
-    /// What was named.
+    /// The stalled calls so far.
     pub stalled: Vec<Stalled>,
 }
 
@@ -161,7 +163,7 @@ impl<'e> Waiter<'e> {
         self.wait_or(call, act, drop)
     }
 
-    /// The same; `late` gets what comes when nobody waits any more.
+    /// As [`Self::wait_for`], but a result that arrives too late is passed to `late`.
     pub(crate) fn wait_or<A: Send + 'static>(
         &mut self,
         call: &Call,
@@ -179,7 +181,7 @@ impl<'e> Waiter<'e> {
         answer
     }
 
-    /// Tells of a call that has been waited for so long; whether it is waited for any longer.
+    /// Reports a call that has taken `waited` so far. Returns whether to continue waiting.
     fn goes_on(&mut self, call: &Call, waiting: &mut Waiting, waited: Duration) -> bool {
         if let Some(stage) = call.stage {
             let done = call.progress.load(Ordering::Relaxed);
@@ -211,12 +213,12 @@ impl<'e> Waiter<'e> {
     }
 }
 
-/// How a call is waited for.
+/// The state of one wait.
 #[derive(Default)]
 struct Waiting {
-    /// Where it stands among what is stalled, once it was named.
+    /// Index in the list of stalled calls, if the call was reported.
     named: Option<usize>,
-    /// Since when the run is to stop.
+    /// When the stop request was first seen.
     stopping: Option<Instant>,
 }
 

@@ -1,9 +1,8 @@
-//! The kernel's counters over the time of a phase, read by the thread that looks on: before the
-//! phase begins, at the end of each of its seconds, and when all workers have ended it.
+//! Reads the kernel's counters during a phase, in the supervising thread: before the phase, after
+//! each second of it, and when all workers have ended it.
 //!
-//! No worker waits for a reading: between its beginning and its end nobody in a phase waits for
-//! this thread. Where the thread was kept elsewhere a reading is late; its slice is longer then,
-//! and has its real moments.
+//! Workers never wait for a reading, because none waits for this thread during a phase. If the
+//! thread is delayed, a reading is late: its interval is then longer and has its actual times.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -12,32 +11,32 @@ use measure::SLICE_NS;
 use record::{MachineOverTime, MachineSlice};
 use system::{Counters, Fact, Sources, WatchedDevices};
 
-/// So many slices wait until watchers are told of their seconds; those of a phase in which nothing
-/// comes to its end for longer are in the record only.
+/// Most intervals that wait for their seconds to be sent as events. If no operation completes for a
+/// longer time, older ones are only in the record.
 const UNTOLD_MAX: usize = 60;
 
-/// See the module's text.
+/// Reads the kernel's counters during a phase.
 pub(super) struct MachineWatch {
     sources: Sources,
-    /// Nothing where nothing is to be counted.
+    /// The devices to watch; `None` if no counters are read.
     devices: Option<Fact<WatchedDevices>>,
     going: Option<WatchedPhase>,
-    /// In order.
+    /// Intervals that were not yet sent as events, in order.
     untold: VecDeque<MachineSlice>,
 }
 
-/// The phase that goes on.
+/// Readings of the current phase.
 struct WatchedPhase {
     over_time: MachineOverTime,
-    /// What was read last, and when.
+    /// The latest reading; `read_ns` is its time.
     latest: Counters,
     read_ns: u64,
-    /// When a second is over next.
+    /// When the current second ends.
     due_ns: u64,
 }
 
 impl MachineWatch {
-    /// With the devices that are to be watched; without them nothing is read, ever.
+    /// `devices` are the devices to watch; with `None` no counters are ever read.
     pub(super) fn new(devices: Option<Fact<WatchedDevices>>) -> Self {
         Self::with(Sources::default(), devices)
     }
@@ -51,7 +50,7 @@ impl MachineWatch {
         }
     }
 
-    /// A phase is about to begin. Moments are nanoseconds since the origin, here and below.
+    /// Reads the counters before a phase. All times are nanoseconds since the run's origin.
     pub(super) fn begin(&mut self, now_ns: u64) {
         self.untold.clear();
         self.going = self.devices.as_ref().map(|devices| {
@@ -65,7 +64,7 @@ impl MachineWatch {
         });
     }
 
-    /// How long until a second of the phase is over.
+    /// Time until the current second of the phase ends.
     pub(super) fn until_due(&self, now_ns: u64) -> Duration {
         match &self.going {
             Some(going) => Duration::from_nanos(going.due_ns.saturating_sub(now_ns)),
@@ -73,7 +72,7 @@ impl MachineWatch {
         }
     }
 
-    /// Reads the counters where a second of the phase is over.
+    /// Reads the counters if a second of the phase has ended.
     pub(super) fn second(&mut self, now_ns: u64) {
         let Some(going) = self.going.as_mut().filter(|going| now_ns >= going.due_ns) else {
             return;
@@ -83,11 +82,11 @@ impl MachineWatch {
             .over_time
             .began_ns
             .saturating_add((seconds + 1).saturating_mul(SLICE_NS));
-        // The last one that is over.
+        // The last complete second.
         self.read(now_ns, seconds - 1);
     }
 
-    /// Reads the counters once more, as the phase has ended.
+    /// Reads the counters at the end of the phase, and returns all readings of it.
     pub(super) fn end(&mut self, now_ns: u64) -> Option<MachineOverTime> {
         let began_ns = self.going.as_ref()?.over_time.began_ns;
         self.read(now_ns, now_ns.saturating_sub(began_ns) / SLICE_NS);
@@ -114,7 +113,7 @@ impl MachineWatch {
         self.untold.push_back(slice);
     }
 
-    /// The next slice that nobody was told of, where its second lies before this one.
+    /// Removes and returns the next unsent interval, if its second is before `number`.
     pub(super) fn before(&mut self, number: u64) -> Option<MachineSlice> {
         let is_before = self
             .untold
@@ -123,7 +122,7 @@ impl MachineWatch {
         is_before.then(|| self.untold.pop_front()).flatten()
     }
 
-    /// The slice of this second, where the ones before it have been told.
+    /// Removes and returns the interval of second `number`, if the intervals before it were sent.
     pub(super) fn of(&mut self, number: u64) -> Option<MachineSlice> {
         let is_this = self
             .untold
@@ -142,7 +141,7 @@ mod tests {
 
     use super::*;
 
-    /// Counters as the kernel would tell them that so many context switches and writes have been.
+    /// Writes counters that report `count` context switches and writes.
     fn tell(root: &Path, count: u64) {
         let stat = format!(
             "cpu {count} 0 {count} {count} 0 0 0 0\nctxt {count}\nprocs_running 1\nprocs_blocked \
@@ -174,7 +173,7 @@ mod tests {
         MachineWatch::with(Sources::beneath(root), Some(Fact::Known(devices)))
     }
 
-    /// By slice, the context switches, and the flushes of the device.
+    /// Context switches and device flushes, by interval.
     fn counted(over_time: &MachineOverTime) -> Vec<(Option<u64>, Option<u64>)> {
         let flushes = &over_time.devices.known().unwrap()[0].flushes;
         let switches = over_time.system.context_switches.each().iter();
@@ -187,7 +186,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     #[test]
-    fn a_second_is_read_at_its_end_and_the_last_one_where_the_phase_ends() {
+    fn counters_are_read_each_second_and_at_end_of_phase() {
         let root = tempfile::tempdir().unwrap();
         let mut watch = watch(root.path());
         tell(root.path(), 100);
@@ -220,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_reading_loses_nothing_and_says_how_long_it_was() {
+    fn late_reading_keeps_all_counts_and_actual_times() {
         let root = tempfile::tempdir().unwrap();
         let mut watch = watch(root.path());
         tell(root.path(), 0);
@@ -241,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_read_once_is_in_the_next_slice() {
+    fn counts_missed_by_failed_reading_are_in_next_interval() {
         let root = tempfile::tempdir().unwrap();
         let mut watch = watch(root.path());
         tell(root.path(), 10);
@@ -263,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn slices_wait_for_their_seconds_to_be_told_and_not_for_ever() {
+    fn unsent_intervals_wait_for_their_seconds_up_to_a_limit() {
         let root = tempfile::tempdir().unwrap();
         let mut watch = watch(root.path());
         tell(root.path(), 0);
@@ -291,7 +290,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_read_where_nothing_is_to_be_counted() {
+    fn no_counters_are_read_without_devices() {
         let mut watch = MachineWatch::new(None);
         watch.begin(0);
         watch.second(5_000 * MS);

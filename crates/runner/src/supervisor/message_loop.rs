@@ -1,4 +1,5 @@
-//! The loop that takes the workers' messages, and looks after time, target and stalls between them.
+//! The loop that receives the workers' messages, and between them checks time, target and stalled
+//! workers.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -11,7 +12,7 @@ use crate::events::{Event, Stage};
 use crate::timed_call::TELL_EVERY;
 use crate::worker::{Answer, Report};
 
-/// A run that is given up waits so long for those workers that are not stalled.
+/// After abandoning a run, the time to wait for workers that are not stalled.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl Supervisor<'_> {
@@ -43,13 +44,13 @@ impl Supervisor<'_> {
                 self.waiter.control.stop();
                 self.name_the_last();
                 self.hear_the_others();
-                // Nobody is waited for any more.
+                // Stalled workers are not waited for.
                 self.alive = 0;
             }
         }
     }
 
-    /// What those have to say who are not stalled.
+    /// Receives the last messages of workers that are not stalled.
     fn hear_the_others(&mut self) {
         self.answer(Answer::Stop);
         let began = Instant::now();
@@ -101,7 +102,7 @@ impl Supervisor<'_> {
         if !well {
             self.waiter.control.stop();
         }
-        // The other workers wait for this one in vain.
+        // This worker has ended, so the workers at the barrier must not wait for it.
         if self.waiting > 0 && self.waiting == self.alive {
             self.answer(Answer::go_if(!self.is_stopping()));
         }

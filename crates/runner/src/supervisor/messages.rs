@@ -8,26 +8,27 @@ use workload::{Action, End, Role};
 use crate::events::Stage;
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 
-/// What a worker says.
+/// A message of a worker.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// It waits to begin a stage in which it has so much to do.
+    /// The worker waits to start a stage with this many items.
     Begins(Stage, u64),
-    /// It still waits; so many files it has, and some of them by their places and numbers.
+    /// The worker still waits. Contains the number of its files, and a sample of them by directory
+    /// and number.
     Samples((u64, Vec<(u32, u64)>)),
-    /// It has ended a stage.
+    /// The worker has ended a stage, with the numbers of items done and completed.
     Ended(Stage, (u64, u64), End),
-    /// What it did in a second of the phase that goes on.
+    /// The worker's operations in one second of the current phase.
     Slice(Role, Slice<Action>),
-    /// What it did in a phase.
+    /// The worker's results of a phase.
     Phase(Box<PhaseReport>),
-    /// It is done with everything, or could not begin.
+    /// The worker has ended, or could not start.
     Done(Box<Result<Report, String>>),
 }
 
 /// A worker's link to the supervisor: it waits for an answer before each stage.
 pub(crate) struct SupervisorLink {
-    /// Which of this process's workers it is.
+    /// Index of the worker in this process.
     pub index: u32,
     pub messages: Sender<(u32, Message)>,
     pub answers: Receiver<Answer>,
@@ -43,7 +44,7 @@ impl Rendezvous for SupervisorLink {
     }
 
     fn ended(&mut self, stage: Stage, done: (u64, u64), end: End) {
-        // Nobody left to be told is no reason to stop.
+        // If the supervisor has ended, the worker notices at its next request.
         let _ = self
             .messages
             .send((self.index, Message::Ended(stage, done, end)));
@@ -64,7 +65,7 @@ impl Rendezvous for SupervisorLink {
 
 impl SupervisorLink {
     fn ask(&self, message: Message) -> Answer {
-        // A supervisor that is gone has nothing more to allow.
+        // If the supervisor has ended, the worker stops.
         let told = self.messages.send((self.index, message));
         told.ok()
             .and_then(|()| self.answers.recv().ok())

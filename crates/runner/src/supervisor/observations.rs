@@ -1,4 +1,4 @@
-//! What the supervisor observes of a run, and of each of its phases.
+//! The supervisor's observations of a run and of each of its phases.
 
 use std::collections::BTreeMap;
 
@@ -8,57 +8,56 @@ use workload::{Action, Phase, Role};
 
 use crate::worker::{PhaseReport, Report};
 
-/// What was seen of a run.
+/// Observations of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunObservations {
-    /// The number of the first worker.
+    /// The number of this process's first worker.
     pub first_worker: u32,
-    /// By worker; nothing of those that did not come back.
+    /// Results by worker; `None` for workers that did not return.
     pub reports: Vec<Option<Result<Report, String>>>,
-    /// By worker, what it did.
+    /// Phase results by worker.
     pub phases: Vec<Vec<PhaseReport>>,
-    /// The transactions of the loads that came to their end, in order; all other phases are in
-    /// `phases` alone.
+    /// The transactions of completed loads, in order. Other phases are only in `phases`.
     pub loads: Vec<PhaseRecord>,
-    /// The last of them as all ranks together have performed it.
+    /// The last load, merged from all ranks.
     pub load_of_all: Option<PhaseRecord>,
-    /// By phase, what was observed besides the workers' reports.
+    /// Observations besides the workers' results, by phase.
     pub beside: BTreeMap<Phase, PhaseObservations>,
-    /// What became of the place, where that was not well.
+    /// Why the run's directories are gone; `None` while they exist.
     pub gone: Option<String>,
-    /// Why sync failed, or dropping caches.
+    /// Why sync or dropping caches failed.
     pub failed: Option<String>,
-    /// Somebody did not come back: nothing of theirs is to be touched.
+    /// A worker or call did not return. Files must not be touched.
     pub abandoned: bool,
-    /// A pool that was taken from an earlier run has begun to change.
+    /// A reused pool has been changed.
     pub in_use: bool,
 }
 
 impl RunObservations {
-    /// The observations of a phase besides the workers' reports.
+    /// The observations of a phase besides the workers' results.
     pub(super) fn of_phase(&mut self, phase: Phase) -> &mut PhaseObservations {
         self.beside.entry(phase).or_default()
     }
 
-    /// Takes them out.
+    /// Removes and returns the observations of a phase.
     pub(crate) fn take_beside(&mut self, phase: Phase) -> PhaseObservations {
         self.beside.remove(&phase).unwrap_or_default()
     }
 }
 
-/// What was seen beside the work of a phase.
+/// Observations of a phase besides the workers' results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PhaseObservations {
-    /// What all workers did in each second.
+    /// Operations of all workers in each second.
     pub slices: Slices<(Role, Action)>,
-    /// What the kernel counted over its time.
+    /// Kernel counters during the phase.
     pub machine: Option<MachineOverTime>,
-    /// How the program paused.
+    /// Pauses of the program.
     pub pauses: Option<Pauses>,
-    /// The writing back that followed.
+    /// The sync after the phase.
     pub sync: Option<PhaseSync>,
-    /// What shows who served it.
+    /// Evidence of what served the phase.
     pub evidence: Option<PhaseEvidence>,
-    /// What the rule of steady state found, and which segment is the first of its window.
+    /// The result of the steady-state rule, and the first segment of its window.
     pub steady: Option<(SteadyFound, u32)>,
 }

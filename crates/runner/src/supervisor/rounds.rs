@@ -1,4 +1,4 @@
-//! Seconds that nobody was told of yet, and the rounds of a rule of steady state.
+//! Seconds that were not yet sent as events, and the rounds of the steady-state rule.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,29 +10,29 @@ use workload::Action;
 
 use crate::processes::Meeting;
 
-/// Seconds of the phase that goes on that nobody was told of yet.
+/// Seconds of the current phase that were not yet sent as events.
 #[derive(Default)]
 pub(super) struct Seconds {
     pub(super) open: BTreeMap<u64, BTreeMap<Action, SliceMeter>>,
-    /// What was told reaches so far.
+    /// The first second that was not yet sent.
     pub(super) next: u64,
 }
 
-/// The rounds of a rule of steady state: rates of transactions, seen from outside.
+/// Rounds of the steady-state rule: rates of transactions, as the supervisor measures them.
 #[derive(Default)]
 pub(super) struct Rounds {
-    /// When the current round began, and what was done by then; nothing before the first.
+    /// Start of the current round; `None` before the first.
     pub(super) round: Option<Mark>,
     pub(super) second: Option<Mark>,
     /// Transactions a second of each round.
     pub(super) rates: Vec<f64>,
-    /// Transactions a second of each second of each round.
+    /// Transactions a second in each second of each round.
     pub(super) seconds: Vec<Vec<f64>>,
-    /// The round that has just ended, of which other ranks have not told all yet.
+    /// The barrier after the round that has just ended, while other ranks' rates are missing.
     pub(super) ended: Option<Meeting>,
 }
 
-/// A moment, by the time since the transactions began, and what was done by then.
+/// A time since the transactions started, and the number of transactions done then.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     pub(super) at: Duration,
@@ -49,7 +49,7 @@ impl Mark {
 pub(super) const SECOND: Duration = Duration::from_secs(1);
 
 impl Rounds {
-    /// What was found, with the rounds that there are.
+    /// Applies the steady-state rule to the completed rounds.
     pub(super) fn found(&self, asked: SteadyAsked) -> SteadyFound {
         let first = self.rates.len().saturating_sub(WINDOW_ROUNDS);
         let seconds: Vec<f64> = self.seconds[first.min(self.seconds.len())..].concat();
@@ -68,7 +68,7 @@ impl Rounds {
         }
     }
 
-    /// The number of the window's first round.
+    /// Number of the first round of the window.
     pub(super) fn window(&self) -> u32 {
         self.rates.len().saturating_sub(WINDOW_ROUNDS) as u32
     }

@@ -1,4 +1,4 @@
-//! The stages of a run: workers wait at a barrier before each, and begin it together.
+//! The stages of a run: workers wait at a barrier before each stage and start it together.
 
 use std::time::Instant;
 
@@ -16,7 +16,8 @@ use crate::timed_call::Waiter;
 use crate::worker::Answer;
 
 impl<'e> Supervisor<'e> {
-    /// Looks on until the pool is there and all workers wait for a load, or the run is over.
+    /// Supervises the workers until the pool is ready and all wait for a load, or the run has
+    /// ended.
     pub(crate) fn begin(watch: Watch, waiter: Waiter<'e>) -> Self {
         let mut supervisor = Self::new(watch, waiter);
         supervisor.look_at_space();
@@ -24,9 +25,8 @@ impl<'e> Supervisor<'e> {
         supervisor
     }
 
-    /// Lets the workers perform transactions, so many a second or in a closed loop, until they have
-    /// ended and the file systems have synced. Gives what they came to; nothing where they did
-    /// not come to their end.
+    /// Performs transactions in an open loop at this rate, or in a closed loop, including the sync
+    /// after them. Returns the merged phase of all ranks; `None` if it did not complete.
     pub(crate) fn apply(&mut self, rate: Option<f64>) -> Option<&PhaseRecord> {
         if !std::mem::take(&mut self.awaits_load) {
             return None;
@@ -39,7 +39,8 @@ impl<'e> Supervisor<'e> {
         self.watched.load_of_all.as_ref()
     }
 
-    /// No load follows: looks on until all workers are done, or do not come back.
+    /// Ends the run without another load: supervises the workers until all have ended or are
+    /// abandoned.
     pub(crate) fn end(mut self) -> (RunObservations, Waiter<'e>) {
         if std::mem::take(&mut self.awaits_load) {
             self.answer(Answer::Past);
@@ -51,19 +52,20 @@ impl<'e> Supervisor<'e> {
         if let Some(stage) = self.current {
             self.tell(Event::PhaseAborted(stage, self.waiter.control.progress()));
         } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsynced) {
-            // Nothing follows.
+            // No stage follows that would sync.
             self.sync_together(phase);
         }
         self.wait_for_space();
         self.tell_last();
-        // The end is a barrier, too.
+        // The end of the run is a barrier, so the directories are checked a last time.
         self.wait_for_look();
         drop(self.watch.mounts);
         (self.watched, self.waiter)
     }
 
     pub(super) fn stage_ended(&mut self, stage: Stage) {
-        // The counters may be the next stage's already.
+        // The shared counters may already belong to the next stage, so the workers' messages are
+        // used.
         let (_, (done, completed), end) = self.ended;
         let progress = Progress {
             done,
@@ -87,14 +89,14 @@ impl<'e> Supervisor<'e> {
         self.ended = (0, (0, 0), End::Complete);
     }
 
-    /// All workers wait at the barrier before a stage.
+    /// Called when all workers wait at the barrier before a stage.
     pub(super) fn arrived(&mut self, stage: Stage) {
         if !self.asks_for_sample(stage) {
             self.pass(stage);
         }
     }
 
-    /// Nothing more is asked of the workers before the stage.
+    /// Starts a stage after its sample is complete or was not needed.
     pub(super) fn pass(&mut self, stage: Stage) {
         if stage != Stage::Phase(Phase::Transactions) {
             self.close_sample();
@@ -104,7 +106,7 @@ impl<'e> Supervisor<'e> {
             self.phase_synced(phase);
         }
         if self.watched.abandoned {
-            // A file system that does not answer is not asked for anything else.
+            // After a call did not return, no further calls are made on the file system.
             return self.answer(Answer::Stop);
         }
         self.wait_for_look();
@@ -114,13 +116,14 @@ impl<'e> Supervisor<'e> {
         }
     }
 
-    /// Syncs after all ranks have ended the phase: no rank's sync is in another's work.
+    /// Syncs after all ranks have ended the phase, so that no rank's sync overlaps another rank's
+    /// operations.
     fn sync_together(&mut self, phase: Phase) {
         self.meet(AtBarrier::default());
         self.sync(phase);
     }
 
-    /// Workers turn to other pools with some stages.
+    /// Switches the names for messages when workers change to other pools.
     fn turn(&mut self, stage: Stage) {
         let Watch {
             pools,
@@ -137,7 +140,7 @@ impl<'e> Supervisor<'e> {
         }
     }
 
-    /// Lets all who wait go on, if nothing stands in the way.
+    /// Lets the waiting workers start a stage, unless the run stops.
     fn begin_stage(&mut self, stage: Stage) {
         self.turn(stage);
         if self.watch.reuse && stage != Stage::Take && !self.watched.in_use && !self.is_stopping() {

@@ -1,4 +1,4 @@
-//! Workers that do not come back: naming them, and giving a run up.
+//! Detects and reports stalled workers, and decides when to abandon a run.
 
 use std::time::{Duration, Instant};
 
@@ -16,13 +16,13 @@ impl Supervisor<'_> {
         self.waiter.stalled.push(stalled);
     }
 
-    /// Looks at what each worker is about, on each of its flights, and names those who have been
-    /// about it for as long as nobody should.
+    /// Checks the operation of each worker's flights, and reports those that exceed the stall
+    /// timeout.
     pub(super) fn look_for_stalled(&mut self) {
         self.name_those_after(self.waiter.stall_timeout);
     }
 
-    /// The run is given up: names those who are waited for in vain.
+    /// Reports the workers because of which the run is abandoned.
     pub(super) fn name_the_last(&mut self) {
         self.name_those_after(GRACE.min(self.waiter.stall_timeout));
     }
@@ -93,7 +93,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Whether somebody is waited for in vain.
+    /// Whether the run must be abandoned because a worker does not return from a call.
     pub(super) fn is_to_be_given_up(&mut self) -> bool {
         let limit = self.waiter.stall_timeout * GIVE_UP_AFTER;
         let gone = |seen: &SeenFlight| seen.under_way.is_some() && seen.since.elapsed() >= limit;

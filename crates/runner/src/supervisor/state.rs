@@ -1,4 +1,4 @@
-//! The state of the supervisor: of the workers, of the current stage, and of what it watches.
+//! The state of the supervisor: workers, the current stage, and what it watches.
 
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
@@ -16,14 +16,14 @@ use crate::events::{Event, Stage};
 use crate::timed_call::Waiter;
 use crate::worker::Answer;
 
-/// What a worker has on one of its flights, as its supervisor sees it.
+/// The operation on one flight of a worker, as the supervisor last saw it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenFlight {
     pub(super) worker: usize,
     pub(super) flight: usize,
     pub(super) under_way: Option<UnderWay>,
     pub(super) since: Instant,
-    /// Its place among those that are stalled.
+    /// Index in the list of stalled calls.
     pub(super) stalled: Option<usize>,
 }
 
@@ -39,41 +39,42 @@ impl SeenFlight {
     }
 }
 
-/// Looks on, and decides at borders.
+/// Supervises the workers and decides at barriers how the run continues.
 pub(crate) struct Supervisor<'e> {
     pub(super) watch: Watch,
     pub(super) waiter: Waiter<'e>,
     pub(super) watched: RunObservations,
     pub(super) seen: Vec<SeenFlight>,
-    /// Whether workers are at the pools that they check for others.
+    /// Whether workers use the pools that they check for other ranks.
     pub(super) is_across: bool,
-    /// Workers that wait at a border, and what each has to do behind it.
+    /// Workers that wait at a barrier. `totals` contains the items of each in the next stage.
     pub(super) waiting: u32,
     pub(super) totals: Vec<u64>,
     /// Workers that have not ended.
     pub(super) alive: u32,
-    /// Workers that have begun the current stage.
+    /// Workers that have started the current stage.
     pub(super) at_work: u32,
     pub(super) current: Option<Stage>,
-    /// All wait to begin transactions: for a load, or to hear that there is none.
+    /// Whether all workers wait to start transactions, for a load or for the end of the run.
     pub(super) awaits_load: bool,
-    /// The workers that have ended the current stage, and what they have done in it.
+    /// Number of workers that have ended the current stage, their done and completed items, and the
+    /// reason for the end.
     pub(super) ended: (u32, (u64, u64), End),
-    /// The stage that all have ended, and not synced yet.
+    /// The phase that all workers have ended and that is not synced yet.
     pub(super) unsynced: Option<Phase>,
-    /// The phase that has synced, and is told when its space has been waited for.
+    /// The synced phase that is sent as an event after waiting for free space.
     pub(super) untold: Option<Phase>,
     pub(super) stage_began: Instant,
     pub(super) seconds: Seconds,
     pub(super) rounds: Rounds,
     pub(super) machine: MachineWatch,
     pub(super) evidence: EvidenceWatch,
-    /// Transactions have ended because the pool had nothing left for them.
+    /// Whether transactions ended because the pool ran empty.
     pub(super) ran_dry: bool,
-    /// While they go on, by the run's clock.
+    /// Start of the current transactions by the run's clock; `None` outside of them.
     pub(super) transactions_began_ns: Option<u64>,
     pub(super) deletion_took: Duration,
-    /// When the place was last looked at, and the look that goes on.
+    /// When the run's directories were last checked. `look` is the check in progress.
     pub(super) looked: Instant,
     pub(super) look: Option<Receiver<Result<(), String>>>,
     pub(super) stopping_since: Option<Instant>,
@@ -81,7 +82,6 @@ pub(crate) struct Supervisor<'e> {
 }
 
 impl<'e> Supervisor<'e> {
-    /// The state before anything has begun.
     pub(super) fn new(watch: Watch, waiter: Waiter<'e>) -> Self {
         let workers = watch.answers.len();
         let flights = watch.slots.iter().enumerate();
@@ -125,8 +125,8 @@ impl<'e> Supervisor<'e> {
         }
     }
 
-    /// Whether another load can be applied: not where the run is to stop, nor where the pool has
-    /// run dry, since whatever comes is no load any more.
+    /// Whether another load can be applied. False if the run stops, or if the pool has run empty
+    /// and could not serve a load.
     pub(crate) fn takes_loads(&self) -> bool {
         self.awaits_load && !self.ran_dry && !self.is_stopping()
     }
@@ -140,7 +140,7 @@ impl<'e> Supervisor<'e> {
         self.waiter.control.clone()
     }
 
-    /// Tells those who watch of something.
+    /// Sends an event.
     pub(crate) fn tell(&mut self, event: Event) {
         self.waiter.events.event(event);
     }
@@ -149,7 +149,7 @@ impl<'e> Supervisor<'e> {
         self.waiter.control.is_stopping()
     }
 
-    /// The run has failed, and stops.
+    /// Marks the run as failed and stops it.
     pub(super) fn fail(&mut self, why: String) {
         self.watched.failed = Some(why);
         self.waiter.control.stop();

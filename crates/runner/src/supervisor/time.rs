@@ -1,5 +1,5 @@
-//! What happens at its time: warm-up, rounds and transactions end, and watchers are told of seconds
-//! that are over.
+//! Time-controlled actions: the end of warm-up, rounds and transactions, and events for completed
+//! seconds.
 
 use std::time::Duration;
 
@@ -15,13 +15,13 @@ use crate::pauses::PauseWatch;
 use crate::processes::{AtBarrier, Round};
 use crate::timed_call::TELL_EVERY;
 
-/// How often it is looked whether all ranks have told of a round that has ended.
+/// Polling interval while the other ranks' rates of a round are missing.
 const ROUND_TOLD: Duration = Duration::from_millis(1);
-/// Watchers are told of a second so long after its end.
+/// Delay after which a second is sent, so that workers can deliver their results.
 const HANDED_OVER_WITHIN: Duration = Duration::from_millis(500);
 
 impl Supervisor<'_> {
-    /// Ends the warm-up, rounds and the transactions at their time.
+    /// Ends the warm-up, rounds and transactions when their time is reached.
     pub(super) fn drive(&mut self) {
         let Some(elapsed) = self.transactions_elapsed() else {
             return;
@@ -42,7 +42,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// How long they have been going on.
+    /// Duration of the current transactions.
     fn transactions_elapsed(&self) -> Option<Duration> {
         let began_ns = self.transactions_began_ns?;
         Some(Duration::from_nanos(
@@ -61,7 +61,7 @@ impl Supervisor<'_> {
         self.transactions_began_ns = None;
     }
 
-    /// Marks seconds and rounds that are over, and judges the last rounds.
+    /// Records completed seconds and rounds, and applies the steady-state rule.
     fn drive_rounds(&mut self, asked: SteadyAsked, elapsed: Duration) {
         let now = Mark {
             at: elapsed,
@@ -77,7 +77,7 @@ impl Supervisor<'_> {
             return self.leave_warm_up();
         };
         let is_over = now.at.saturating_sub(round.at) >= Duration::from_nanos(asked.round_ns);
-        // A rest of a second at the end of a round is one if it is nearly whole.
+        // A remainder at the end of a round counts as a second if it lasts at least 0.9 s.
         let length = now.at.saturating_sub(second.at);
         if length >= SECOND || (is_over && length >= SECOND * 9 / 10) {
             if let Some(seconds) = rounds.seconds.last_mut() {
@@ -99,7 +99,7 @@ impl Supervisor<'_> {
         self.hear_round(asked, now);
     }
 
-    /// Hears of a round that is over from all processes, where they have told theirs.
+    /// Completes a round if the rates of all processes have arrived.
     fn hear_round(&mut self, asked: SteadyAsked, now: Mark) {
         let met = self.rounds.ended.as_mut();
         match met.and_then(|meeting| meeting.wait(Duration::ZERO)) {
@@ -111,7 +111,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// A round is over, and all processes have told theirs.
+    /// Adds the merged rates of a completed round and decides whether the transactions end.
     fn round_ended(&mut self, asked: SteadyAsked, round: Round, now: Mark) {
         let rounds = &mut self.rounds;
         rounds.ended = None;
@@ -128,7 +128,8 @@ impl Supervisor<'_> {
         self.waiter.control.begin_segment(next);
     }
 
-    /// They have ended; where not by their time, a rule of steady state has found none.
+    /// Called when the transactions have ended. If they ended before the steady-state rule decided,
+    /// the result is "not steady".
     pub(super) fn transactions_ended(&mut self) {
         self.transactions_began_ns = None;
         let known = &self.watched.of_phase(Phase::Transactions).steady;
@@ -145,7 +146,7 @@ impl Supervisor<'_> {
         self.watched.of_phase(Phase::Transactions).steady = Some((found, first));
     }
 
-    /// How long messages may be waited for.
+    /// Longest wait for messages, until the next time-controlled action.
     pub(super) fn until_next_turn(&self) -> Duration {
         let Some(elapsed) = self.transactions_elapsed() else {
             return TELL_EVERY;
@@ -154,7 +155,7 @@ impl Supervisor<'_> {
         let end = match self.watch.drive.stop {
             Stop::Transactions => None,
             Stop::After(time) => Some(warm_up + time),
-            // What other ranks tell is waited for.
+            // The rates of other ranks are being awaited.
             Stop::Steady(_) if self.rounds.ended.is_some() => Some(elapsed + ROUND_TOLD),
             Stop::Steady(asked) => {
                 let round = self
@@ -171,8 +172,8 @@ impl Supervisor<'_> {
             .fold(TELL_EVERY, Duration::min)
     }
 
-    /// Of the phase that goes on: nobody begins another before all have ended it, and told what
-    /// they did.
+    /// Adds a worker's interval to the current phase. No worker starts another phase before all
+    /// have ended this one and sent their results.
     pub(super) fn take_slice(&mut self, role: Role, slice: Slice<Action>) {
         let Some(Stage::Phase(phase)) = self.current else {
             return;
@@ -187,8 +188,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Tells of the seconds that are over: of all of them where the phase is, else of those after
-    /// which workers have had half a second to hand over what they did.
+    /// Sends completed seconds. If the phase is over, sends all; otherwise only those that ended
+    /// long enough ago for workers to deliver their results.
     pub(super) fn tell_seconds(&mut self, phase: Phase, is_over: bool) {
         let late = self
             .stage_began
@@ -209,7 +210,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// A phase has ended, or is left.
+    /// Ends counters, pauses and evidence of a phase that has ended or was aborted.
     pub(super) fn end_counting(&mut self, phase: Phase) {
         let now_ns = self.now_ns();
         let observations = self.watched.of_phase(phase);
@@ -218,8 +219,7 @@ impl Supervisor<'_> {
         observations.evidence = self.evidence.end();
     }
 
-    /// Tells of a second, and before it of those since the last one in which no operation came to
-    /// its end.
+    /// Sends a second, preceded by unsent seconds without completed operations.
     pub(super) fn tell_second(
         &mut self,
         phase: Phase,
@@ -236,7 +236,7 @@ impl Supervisor<'_> {
         }));
     }
 
-    /// Tells of the seconds before this one in which no operation came to its end.
+    /// Sends the seconds before `before` in which no operation completed.
     pub(super) fn tell_idle_seconds(&mut self, phase: Phase, before: u64) {
         while let Some(slice) = self.machine.before(before) {
             self.tell(Event::Second(Second {

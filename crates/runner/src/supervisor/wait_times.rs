@@ -1,6 +1,6 @@
-//! What is asked of the file system between phases, and of the place while they go on: each in a
-//! thread of its own, as a file system that does not answer would keep the thread, and nobody would
-//! be told.
+//! Calls on the file system between phases, and checks of the run's directories during them. Each
+//! runs in its own thread, because a call on a hanging file system may never return, and the
+//! supervisor must still report that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -19,16 +19,18 @@ use crate::events::{Event, Progress, Stage};
 use crate::timed_call::Call;
 use rundir::run_directory::RunDirectories;
 
-/// How often the place is looked at.
+/// Interval between checks of the run's directories.
 const CHECK_EVERY: Duration = Duration::from_secs(1);
-/// After deletion the space is waited for so long, and as long again as the deletion took.
+/// Longest wait for free space after deletion, in addition to the duration of the deletion.
 const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
-/// The space is back when no more than this is missing, and what the run's own directories take.
+/// Space counts as free again if no more than this is missing, plus the space of the run's own
+/// directories.
 const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
 impl Supervisor<'_> {
-    /// Looks every now and then whether the place is still the same: in a thread of its own, as a
-    /// file system that does not answer would keep the look, and nobody would be told.
+    /// Checks in regular intervals that the run's directories still exist. The check has its own
+    /// thread, because a hanging file system may block it and the supervisor must still report
+    /// that.
     pub(super) fn look_at_place(&mut self) {
         if let Some(look) = &self.look {
             match look.try_recv() {
@@ -47,14 +49,14 @@ impl Supervisor<'_> {
         let (tell, told) = mpsc::channel();
         let landmarks = self.watch.landmarks.clone();
         let looking = thread::Builder::new().spawn(move || {
-            // Nobody may be waiting any more.
+            // The supervisor may have ended.
             let _ = tell.send(landmarks.look());
         });
-        // Where there is no thread to be had, the next border looks.
+        // If no thread can be started, the next barrier checks the directories.
         self.look = looking.ok().map(|_| told);
     }
 
-    /// Looks whether the place is still the same, and waits for the answer.
+    /// Checks that the run's directories still exist, and waits for the result.
     pub(super) fn wait_for_look(&mut self) {
         if self.watched.abandoned {
             return;
@@ -73,8 +75,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Has the file systems write back what a phase has left. In a thread of its own: it may take
-    /// for ever.
+    /// Writes back the dirty data of a phase. In its own thread, because the call may never return.
     pub(super) fn sync(&mut self, phase: Phase) {
         if !self.watch.sync || self.is_stopping() {
             return;
@@ -110,8 +111,8 @@ impl Supervisor<'_> {
         ));
     }
 
-    /// Waits until the file systems show the space of what was deleted. The directories are gone by
-    /// then, too, but for those of the run itself.
+    /// Waits until the file systems report the space of deleted files as free. The pool's
+    /// subdirectories are deleted by now; the run's own directories are not.
     pub(super) fn wait_for_space(&mut self) {
         if self.watched.abandoned || self.is_stopping() {
             return;
@@ -140,7 +141,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Nothing where the wait was given up.
+    /// Returns `None` if the wait was abandoned.
     fn synced_space_back(&mut self) -> Option<Result<(), String>> {
         let owned = Arc::clone(&self.watch.owned);
         let synced = self.wait_for("sync the file system after deletion (syncfs)", move || {
@@ -151,14 +152,14 @@ impl Supervisor<'_> {
             .flatten()
     }
 
-    /// The free space before anything is made.
+    /// Reads the free space before the run creates files.
     pub(super) fn look_at_space(&mut self) {
         let owned = Arc::clone(&self.watch.owned);
         let free = self.wait_for("read the free space", move || owned.volumes().free_bytes());
         self.free_before = free.flatten();
     }
 
-    /// Nothing where the run is given up.
+    /// Returns `None` if the wait was abandoned.
     fn space_back(&mut self) -> Option<Result<(), String>> {
         let Some(before) = self.free_before else {
             return Some(Err(
@@ -175,7 +176,7 @@ impl Supervisor<'_> {
         })
     }
 
-    /// A pool that was kept is in use from now on.
+    /// Marks a reused pool as in use.
     pub(super) fn begin_use(&mut self) {
         let owned = Arc::clone(&self.watch.owned);
         match self.wait_for("rewrite the manifest", move || owned.begin_use()) {
@@ -187,8 +188,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Has everything written back, since what is dirty stays in the cache whatever is advised. A
-    /// pool of an earlier run may have been left dirty.
+    /// Writes back dirty data, because dirty pages stay in the cache despite the advice to drop
+    /// them. The pool of an earlier run may be dirty.
     pub(super) fn write_back(&mut self) {
         if self.is_stopping() {
             return;
@@ -223,8 +224,8 @@ impl Supervisor<'_> {
         Call::new(what, self.watch.owned.describe())
     }
 
-    /// Does something in a thread of its own, and waits for it, but not for ever. Nothing where the
-    /// run is given up.
+    /// Calls `act` in its own thread and waits with a time limit. Returns `None` if the call is
+    /// abandoned.
     pub(super) fn wait_for<A: Send + 'static>(
         &mut self,
         what: &str,
@@ -249,8 +250,10 @@ impl Supervisor<'_> {
     }
 }
 
-/// Waits until no more is missing of the free space than before; why it was not waited for any
-/// longer.
+/// Waits until the free space is back to `before`.
+///
+/// # Errors
+/// Returns how much is missing if the time limit is reached or the run stops.
 fn wait_for_space(
     owned: &RunDirectories,
     control: &Control,

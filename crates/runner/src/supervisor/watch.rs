@@ -1,4 +1,4 @@
-//! What the supervisor watches, and the watch of mounts.
+//! The inputs of the supervisor, and the watch of mount changes.
 
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -22,64 +22,65 @@ use crate::pauses::PauseWatch;
 use crate::servers::WatchedServers;
 use crate::worker::Answer;
 
-/// Names things of a pool that a worker is at.
+/// Builds names in the pool that a worker uses.
 pub(crate) struct PoolOfWorker {
     pub namer: Namer,
-    /// Its directory in each location; nothing where there is one pool.
+    /// The worker's directory in each location; `None` for a shared pool or a single worker.
     pub directory: Option<String>,
 }
 
-/// What the supervisor is to do, and with what.
+/// The inputs of the supervisor.
 pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
-    /// The number of this process's first worker among those of all ranks; all that is here by
-    /// worker begins with it.
+    /// Number of this process's first worker among those of all ranks. Lists by worker start with
+    /// it.
     pub first_worker: u32,
     /// By worker.
     pub answers: Vec<Sender<Answer>>,
-    /// By worker, of each of its flights.
+    /// By worker and flight.
     pub slots: Vec<Vec<Arc<Slot>>>,
-    /// By worker, the pool that it is at.
+    /// The pool that each worker uses.
     pub pools: Vec<PoolOfWorker>,
-    /// Those that workers turn to after the preparation; empty where they stay at theirs.
+    /// The pools that workers change to after the preparation; empty if they keep theirs.
     pub neighbours: Vec<PoolOfWorker>,
-    /// Those that workers check for others; empty where they check none.
+    /// The pools that workers check for other ranks; empty if they check none.
     pub checked: Vec<PoolOfWorker>,
     pub owned: Arc<RunDirectories>,
     pub landmarks: Landmarks,
     pub sync: bool,
     /// Whether caches are dropped before the transactions.
     pub drop_caches: bool,
-    /// Whether the pool is one of an earlier run.
+    /// Whether the pool is from an earlier run.
     pub reuse: bool,
     pub drive: Drive,
-    /// The devices to be watched, where the kernel's counters are to be read over time.
+    /// The devices whose counters are read over time; `None` if they are not.
     pub devices: Option<Fact<WatchedDevices>>,
-    /// Nothing where nobody watches for pauses.
+    /// `None` if pauses are not detected.
     pub pauses: Option<PauseWatch>,
-    /// What is to be read at the borders of phases; nothing where the storage touches no file
-    /// system.
+    /// The counters to read at the start and end of phases; `None` if the engine makes no files.
     pub account: Option<WatchedAccount>,
-    /// The servers whose traffic belongs to it; nothing where the storage speaks to none.
+    /// The servers whose traffic is part of the evidence; `None` if the engine calls none.
     pub servers: Option<WatchedServers>,
-    /// The machine, for a run of several ranks.
+    /// This host, in a run with several ranks.
     pub host: Option<HostId>,
-    /// What workers have acknowledged, for those of other ranks.
+    /// Operations that workers acknowledged, for checks by other ranks.
     pub acknowledged: AcknowledgedByAll,
     pub now_ns: Box<dyn Fn() -> u64>,
     pub origin_ns: u64,
-    /// When the machine's counters began to count for the run; nothing where nobody takes records.
+    /// The counters at the start of the run; `None` if no sink takes records.
     pub since: Option<Arc<Since>>,
-    /// Where somebody on the first of several ranks takes records: the record of all ranks, on
-    /// that one as far as they have come.
+    /// The merged record of all ranks so far, if the first of several ranks takes records. Only
+    /// that rank updates it.
     pub merged: Option<Box<Record>>,
-    /// Mounts are watched until it is dropped.
+    /// Mount changes are watched until this is dropped.
     pub mounts: Option<OwnedFd>,
 }
 
-/// Stops the workers as soon as a change of mounts takes their place away: calls by path would meet
-/// what lies beneath. Watches until what it gives is dropped; gives nothing where the system has no
-/// such watch, and the looks of every second remain.
+/// Stops the workers when a mount change hides the run's directories, because calls by path would
+/// then reach other directories.
+///
+/// Watches until the returned value is dropped. Returns `None` if the system does not support it.
+/// The regular checks still detect the change within a second.
 pub(crate) fn watch_mounts(control: Control, landmarks: Landmarks) -> Option<OwnedFd> {
     let changes = MountChanges::watch(&Sources::default()).ok()?;
     let (until, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()?;
@@ -88,7 +89,7 @@ pub(crate) fn watch_mounts(control: Control, landmarks: Landmarks) -> Option<Own
         .spawn(move || {
             while let Ok(Waited::Changed) = changes.wait(&until) {
                 if landmarks.look().is_err() {
-                    // The landmarks keep what was found, and who looks on says it.
+                    // The landmarks store the result, and the supervisor reports it.
                     control.stop();
                 }
             }

@@ -1,4 +1,4 @@
-//! What a worker is given: what it does its work with, and what it is to do.
+//! The inputs of a worker: its tools and its configuration.
 
 use std::sync::Arc;
 
@@ -19,67 +19,67 @@ use crate::path_builder::Namer;
 use crate::source::Source;
 use crate::stopwatch::Stopwatch;
 
-/// What the worker does its work with.
+/// The tools of a worker.
 pub(crate) struct Tools {
-    /// Its number.
     pub worker: u32,
     pub source: Source,
     pub session: Box<dyn Session>,
     pub clock: RunClock,
     pub stopwatch: Stopwatch,
     pub control: Control,
-    /// By flight, what it says of itself; what it does besides operations is on the first.
+    /// Status slots by flight. Actions other than operations use the first.
     pub slots: Vec<Arc<Slot>>,
-    /// The origin of the record's moments.
+    /// The origin of the record's timestamps.
     pub origin_ns: u64,
-    /// Acknowledged operations are logged there.
+    /// The acknowledgement log.
     pub log: Option<Log>,
     pub pacer: Pacer,
     pub others: OtherPools,
 }
 
-/// The pools of other workers that a worker turns to.
+/// Pools of other workers that a worker uses.
 pub(crate) struct OtherPools {
-    /// The pool that it works on after the preparation, where that is not the one that it has
-    /// prepared.
+    /// The pool for the transactions, if it differs from the prepared one.
     pub neighbour: Option<OtherPool>,
-    /// The pool that it checks for another rank.
+    /// The pool that this worker checks for another rank.
     pub checked: Option<OtherPool>,
-    /// What workers of other ranks have acknowledged.
+    /// Operations that workers of other ranks acknowledged.
     pub acknowledged: AcknowledgedByAll,
-    /// How many workers all ranks have.
+    /// Number of workers of all ranks.
     pub workers: u32,
 }
 
-/// What a worker needs to turn to a pool that another one has worked on.
+/// The inputs for changing to another worker's pool.
 pub(crate) struct OtherPool {
-    /// The number of that one.
+    /// Number of the other worker.
     pub worker: u32,
     pub pool: PoolAt,
-    /// Opens a session in that pool's directories.
+    /// Opens a session in the pool's directories.
     pub open: Box<dyn FnOnce() -> Result<Box<dyn Session>, OpenError> + Send>,
 }
 
-/// A pool that a worker is at, and what belongs to it.
+/// A pool with everything that a worker needs to use it.
 pub(crate) struct PoolAt {
     pub source: Source,
     pub namer: Namer,
     pub payload: Payload,
     pub hasher: StreamHasher,
-    /// What is not known of it: of this worker's own doing, and where the pool is shared, of all.
+    /// Files and names with unknown state: after failures of this worker, or of all workers of a
+    /// shared pool.
     pub spoiled: Arc<Spoiled>,
 }
 
-/// What files hold.
+/// The contents of files.
 pub(crate) enum Payload {
-    /// The classic edition's text: every operation writes its first bytes.
+    /// The text of classic workloads. Every operation writes its first bytes.
     Text(Arc<Vec<u8>>),
-    /// A function of file, version and offset, made in a buffer before the operation.
+    /// Contents that depend on file, version and offset. They are generated into a buffer before
+    /// the operation.
     Made { contents: Contents, buffer: Vec<u8> },
 }
 
 impl Payload {
-    /// What an intent writes.
+    /// The bytes that an intent writes.
     #[inline]
     pub(super) fn content(&mut self, intent: &Intent) -> &[u8] {
         if !intent.action.moves_bytes_out() {
@@ -97,39 +97,39 @@ impl Payload {
     }
 }
 
-/// A directory of the pool itself.
+/// A subdirectory of a location.
 pub(crate) struct PoolDirectory {
     pub location: usize,
-    /// Among those of its location.
+    /// Index within its location.
     pub number: u64,
     pub name: Vec<u8>,
 }
 
-/// What a worker is to do.
+/// The configuration of a worker.
 pub(crate) struct WorkerConfig {
     pub namer: Namer,
     pub payload: Payload,
     pub failures: Failures,
     pub role: Role,
-    /// Which directories this worker makes and removes, by location.
+    /// The directories that this worker creates and removes, by location.
     pub directories: Vec<PoolDirectory>,
-    /// Whether anybody makes directories.
+    /// Whether any worker creates directories.
     pub has_directories: bool,
     pub cache: Cache,
     pub verify: bool,
     pub check: bool,
     /// Whether a transaction is a pair of operations.
     pub has_pairs: bool,
-    /// The pool is there already, and so far.
+    /// Stream position in the reused pool; `None` for a new pool.
     pub reuse: Option<Position>,
-    /// Whether the pool stays.
+    /// Whether the pool is kept after the run.
     pub keep: bool,
-    /// The number of the first segment of the transactions after a warm-up.
+    /// Number of the first segment of the transactions after a warm-up.
     pub first_round: u32,
-    /// What can occur, by phase.
+    /// Possible actions by phase.
     pub actions: [Vec<Action>; Phase::ALL.len()],
-    /// Whether slices of a second are handed over.
+    /// Whether intervals of a second are sent to the supervisor.
     pub slices: bool,
-    /// Hashes the intents, where they are a function of the workload.
+    /// Hashes the intents if they depend on the workload only.
     pub hasher: StreamHasher,
 }

@@ -1,4 +1,4 @@
-//! Directories of the pool are made before its files, and removed after them.
+//! Creates the pool's directories before its files, and removes them after them.
 
 use std::cmp::Reverse;
 
@@ -13,18 +13,17 @@ use crate::events::Stage;
 use crate::failures::Failed;
 
 impl Worker {
-    /// Makes or removes the directories that are this worker's part.
+    /// Creates or removes this worker's share of the directories.
     pub(super) fn directories(&mut self, stage: Stage) -> Result<(), Left> {
         let mut directories = std::mem::take(&mut self.config.directories);
         self.begins(stage, directories.len() as u64)?;
         if stage == Stage::RemoveDirectories {
             if self.config.failures.any_spoiled() {
-                // A file whose state is not known may keep its directory from going: the clean-up
-                // sees to them.
+                // A file with unknown state may still be in a directory. The clean-up removes both.
                 directories.clear();
             }
-            // Children before their parents, and otherwise in the order in which they were made, as
-            // the original.
+            // Children before their parents; otherwise in the order of creation, as the original
+            // PostMark does.
             directories.sort_by_key(|directory| {
                 Reverse(directory.name.iter().filter(|byte| **byte == b'/').count())
             });
@@ -64,8 +63,8 @@ impl Worker {
         outcome.map_err(|failure| {
             let path = name.path.to_string_lossy().into_owned();
             let failed = Failed::operation(aside.name(), path, failure);
-            // It ends the run, whatever errors are allowed: nothing can be done without its
-            // directories.
+            // This ends the run regardless of `--on-error`, because no file can be created without
+            // its directory.
             let _ = self.config.failures.count(failed.clone());
             Left::Failed(failed)
         })
