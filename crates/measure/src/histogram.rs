@@ -1,13 +1,13 @@
 //! A histogram of durations with a fixed range and a fixed relative precision.
 //!
-//! Up to 256 ns every nanosecond has a bucket of its own; above, every power of two is divided into
-//! 128 buckets of equal width (the layout of HDR histograms with 7 bits). So a value read back, the
-//! middle of its bucket, is off by at most [`Histogram::ERROR_BOUND`] of itself. All histograms
-//! share range and precision, so any two can be merged, in any order. Durations past the range are
-//! counted apart; the greatest and the least are kept exactly.
+//! Below 256 ns, every nanosecond is a separate bucket. Above, every power of two is divided into
+//! 128 buckets of equal width (the layout of HDR histograms with 7 bits). A value is reported as
+//! the middle of its bucket, with a relative error of at most [`Histogram::ERROR_BOUND`]. All
+//! histograms have the same range and precision, so that any two can be merged, in any order.
+//! Durations beyond the range are counted separately; the maximum and the minimum are exact.
 //!
-//! The buckets are kept in one of two ways: [`Dense`] is recorded in, [`Packed`] takes little room
-//! and is merged only. Everything that is read from a histogram is the same for both.
+//! There are two representations of the buckets: [`Dense`] supports recording, [`Packed`] takes
+//! little memory and supports only merging. All results are equal for both.
 
 mod dense;
 mod durations;

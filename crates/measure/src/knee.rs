@@ -1,10 +1,10 @@
-//! The knee of a curve of latency over rate: where more load begins to cost more latency than it is
-//! worth.
+//! The knee of a curve of latency over rate: the point from which more load costs more latency than
+//! it is worth.
 //!
 //! The rule is Kneedle (Satopää, Albrecht, Irwin and Raghavan: Finding a "Kneedle" in a Haystack:
 //! Detecting Knee Points in System Behavior, ICDCS Workshops 2011), for a curve that bends upwards.
 //! Rates and latencies are scaled to 0 to 1, so that the chord from the first point to the greatest
-//! becomes the diagonal; the difference curve is how far the points lie below it:
+//! becomes the diagonal. The difference curve is the distance of the points below the diagonal:
 //!
 //! ```text
 //! x[i] = (rate[i] - least rate) / (greatest rate - least rate)
@@ -12,56 +12,58 @@
 //! d[i] = x[i] - y[i]
 //! ```
 //!
-//! (The paper turns such a curve by 180 degrees and takes y − x, which is the same, read from the
-//! greatest rate down.) A local maximum of `d` is a knee where `d` then falls below `d[i] − S / (n
-//! − 1)` before it rises to another one: `S` is the sensitivity, in mean distances of the points.
+//! (The paper rotates such a curve by 180 degrees and uses y − x, which is the same, read from the
+//! greatest rate down.) A local maximum of `d` is a knee if `d` then falls below `d[i] − S / (n −
+//! 1)` before the next local maximum. `S` is the sensitivity, in mean distances of the points.
 //!
-//! What differs from the paper: the points are not smoothed by a spline (steps are few, and each is
-//! a figure of thousands of operations); of several knees the one furthest below the chord is
-//! given; and a curve that does not rise to [`RISE_MIN`] times its least latency has none, since
-//! scaling would make a knee of its noise.
+//! Three things differ from the paper. The points are not smoothed by a spline, because load levels
+//! are few, and each is a result of thousands of operations. Of several knees, the one furthest
+//! below the chord is returned. A curve whose greatest latency is less than [`RISE_MIN`] times its
+//! least latency has no knee, because scaling would turn its noise into a knee.
 //!
-//! The chord ends where measuring ended, so the knee depends on that: of an M/M/1 queue, measured
-//! from an idle server to a utilisation b, it is at 1 − sqrt(1 − b).
+//! The chord ends at the highest measured rate, so the knee depends on this rate: the knee of an
+//! M/M/1 queue, measured from an idle server to a utilisation b, is at 1 − sqrt(1 − b).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::middle::Middle;
 
-/// The sensitivity that the paper advises for a curve that is there as a whole.
+/// The sensitivity that the paper recommends for a complete curve.
 pub const SENSITIVITY: f64 = 1.0;
-/// The least rise, greatest latency to least. A single queue with random arrivals (M/M/1) doubles
-/// its latency at half of its load: what rises less has not been loaded.
+/// The smallest ratio of the greatest to the least latency. A single queue with random arrivals
+/// (M/M/1) doubles its latency at half of its load, so a smaller ratio means that the system was
+/// not loaded.
 pub const RISE_MIN: f64 = 2.0;
-/// No fewer points have a knee.
+/// The smallest number of points for a knee.
 pub const POINTS_MIN: usize = 4;
 
-/// Where it is.
+/// A knee of a curve.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
-    /// The rate there, as given.
+    /// The rate at the knee, in the unit of the points.
     pub rate: f64,
-    /// The latency there, as given.
+    /// The latency at the knee, in the unit of the points.
     pub latency: f64,
-    /// How far it lies below the chord, of 1.
+    /// The distance below the chord, as a fraction of the scaled range.
     pub difference: f64,
-    /// The sensitivity it was found with.
+    /// The sensitivity of the search.
     pub sensitivity: f64,
-    /// How many points the curve has.
+    /// The number of points of the curve.
     pub points: usize,
 }
 
-/// The knee of points of rate (requested, so that it rises) and latency, each in a unit of its own,
-/// in any order. Points that are not finite are left out; of one rate the mean of its latencies is
-/// taken. A smaller sensitivity finds weaker knees; it is at least 0.
+/// Returns the knee of points (rate, latency), which may be in any order and in any units. The rate
+/// should be the requested one, so that it increases. Points that are not finite are ignored;
+/// latencies at the same rate are averaged. A lower sensitivity finds weaker knees; it must be at
+/// least 0.
 ///
-/// Nothing where there is none: fewer than [`POINTS_MIN`] rates, a rise by less than [`RISE_MIN`],
-/// a straight line, or a curve that bends downwards.
+/// Returns `None` for fewer than [`POINTS_MIN`] rates, a rise by less than [`RISE_MIN`], a straight
+/// line, or a curve that bends downwards.
 pub fn knee(points: &[(f64, f64)], sensitivity: f64) -> Option<Knee> {
     let curve = curve(points);
     let differences = differences(&curve)?;
-    // From the greatest rate down, as the paper has it.
+    // The order of the paper is from the greatest rate down.
     let falling: Vec<f64> = differences.iter().rev().copied().collect();
     let threshold = sensitivity / (curve.len() - 1) as f64;
     let found = knees(&falling, threshold)
@@ -78,7 +80,7 @@ pub fn knee(points: &[(f64, f64)], sensitivity: f64) -> Option<Knee> {
     })
 }
 
-/// By rate, every rate once.
+/// Sorts the points by rate, and averages latencies at the same rate.
 fn curve(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
     let mut sorted: Vec<(f64, f64)> = points
         .iter()
@@ -95,7 +97,8 @@ fn curve(points: &[(f64, f64)]) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// How far each point lies below the chord; nothing where the curve is too short or too flat.
+/// Returns the distance of each point below the chord, or `None` if the curve is too short or too
+/// flat.
 fn differences(curve: &[(f64, f64)]) -> Option<Vec<f64>> {
     if curve.len() < POINTS_MIN {
         return None;
@@ -113,7 +116,8 @@ fn differences(curve: &[(f64, f64)]) -> Option<Vec<f64>> {
     Some(curve.iter().map(difference).collect())
 }
 
-/// The local maxima that are followed by a fall of more than the threshold before the next one.
+/// Returns the local maxima after which the curve falls by more than the threshold before the next
+/// one.
 fn knees(differences: &[f64], threshold: f64) -> Vec<usize> {
     let maxima: Vec<usize> = (1..differences.len() - 1)
         .filter(|index| {
@@ -142,7 +146,7 @@ mod tests {
     use super::*;
     use crate::noise::Noise;
 
-    /// The mean time in an M/M/1 queue, in service times, at utilisations from 0 to `end`.
+    /// Returns the mean time in an M/M/1 queue, in service times, at utilisations from 0 to `end`.
     fn queue(end: f64, points: u32) -> Vec<(f64, f64)> {
         (0..points)
             .map(|point| {
@@ -166,8 +170,8 @@ mod tests {
                 "up to {end}: {found} instead of {expected}"
             );
         }
-        // A sweep as it is climbed: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %,
-        // 0.5921 at 85 %.
+        // A usual sweep: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %, 0.5921 at 85
+        // %.
         let sweep: Vec<(f64, f64)> = (1..20)
             .map(|sweep_step| f64::from(sweep_step) * 0.05)
             .map(|load| (load, 1.0 / (1.0 - load)))
@@ -179,9 +183,9 @@ mod tests {
     }
 
     #[test]
-    fn the_example_of_the_paper_turned_around() {
-        // Figure 2: y = 5 - 1 / (x + 0.1) at ten points of 0 to 1, with the knee at 2 / 9; by 180
-        // degrees, at 7 / 9.
+    fn the_rotated_example_of_the_paper() {
+        // Figure 2 shows y = 5 - 1 / (x + 0.1) at ten points from 0 to 1, with the knee at 2 / 9.
+        // Rotated by 180 degrees, it is at 7 / 9.
         let points: Vec<(f64, f64)> = (0..10)
             .map(|point| f64::from(point) / 9.0)
             .map(|x| (1.0 - x, 5.0 - (5.0 - 1.0 / (x + 0.1))))
@@ -199,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_knee_none_is_found() {
+    fn curves_without_knee_have_none() {
         let line = |rise: f64| -> Vec<(f64, f64)> {
             (1..20)
                 .map(f64::from)
@@ -237,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_moves_a_knee_a_little_and_makes_none() {
+    fn noise_moves_a_knee_slightly_and_creates_none() {
         let mut noise = Noise::new(11);
         let mut noisy = |points: &[(f64, f64)], share: f64| -> Vec<(f64, f64)> {
             points
@@ -249,14 +253,15 @@ mod tests {
         let mut near = 0;
         for _ in 0..500 {
             assert_eq!(rate_of(&noisy(&flat, 0.05)), None);
-            // 0.684 without noise; the curve is nearly parallel to its chord for a while.
+            // Without noise the knee is at 0.684. Near it the curve is almost parallel to its
+            // chord.
             let found = rate_of(&noisy(&queue(0.9, 19), 0.05)).unwrap();
             assert!((0.45..=0.80).contains(&found), "{found}");
             near += u32::from((found - 0.684).abs() <= 0.1);
         }
         println!("{near} of 500 near the knee");
         assert!(near >= 450, "{near} of 500 near the knee");
-        // A straight line's noise, of 2 % of the greatest latency, is below the threshold at a
+        // On a straight line, noise of 2 % of the greatest latency is below the threshold at a
         // sensitivity of 1.
         let line: Vec<(f64, f64)> = (0..12)
             .map(f64::from)
@@ -276,16 +281,16 @@ mod tests {
     }
 
     #[test]
-    fn a_greater_sensitivity_finds_fewer() {
+    fn a_higher_sensitivity_finds_fewer_knees() {
         let bent = [(0.0, 1.0), (1.0, 1.7), (2.0, 2.4), (3.0, 4.0)];
-        // d at 2 is 2/3 - 1.4/3 = 0.2, and the mean distance is 1/3.
+        // d at 2 is 2/3 - 1.4/3 = 0.2; the mean distance is 1/3.
         assert_eq!(knee(&bent, 0.5).map(|knee| knee.rate), Some(2.0));
         assert_eq!(knee(&bent, 1.0), None);
     }
 
     proptest! {
         #[test]
-        fn neither_units_nor_order_matter(
+        fn the_knee_does_not_depend_on_units_or_order(
             latencies in prop::collection::vec(1.0_f64..100.0, 4..20),
             rate_unit in 0.1_f64..1e6,
             latency_unit in 0.1_f64..1e6,

@@ -1,6 +1,6 @@
-//! Meters: how often, how much, how long; over time, the slowest, and what they tell about a run:
-//! whether it was steady, and where a load is too much. Pure: no clock, no file system; durations
-//! come in as numbers.
+//! Meters of operations: counts, bytes, latencies, time series and the slowest operations. It also
+//! analyses them: whether a run was steady, and where the knee of a load sweep is. The crate uses
+//! no clock and no file system; durations are passed in as numbers.
 
 mod histogram;
 pub mod knee;

@@ -1,18 +1,18 @@
-//! The straight line through points that has the least squares of vertical distances.
+//! Linear regression: the straight line with the least squares of vertical distances from points.
 
-/// See the module's text.
+/// The least-squares line through points.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Line {
     mean_x: f64,
     mean_y: f64,
-    /// Rise by one of x.
+    /// The rise per unit of x.
     pub slope: f64,
-    /// The sum of squares of x about its mean.
+    /// The sum of the squared deviations of x from its mean.
     pub squares_x: f64,
 }
 
 impl Line {
-    /// Through at least two points with different x; nothing through fewer.
+    /// Fits a line to points; returns `None` unless at least two of them have different x.
     pub(crate) fn through(points: &[(f64, f64)]) -> Option<Self> {
         let count = points.len() as f64;
         let mean_x = points.iter().map(|(x, _)| x).sum::<f64>() / count;
@@ -33,7 +33,7 @@ impl Line {
         })
     }
 
-    /// How far above the line a point is.
+    /// Returns the vertical distance of a point above the line.
     pub(crate) fn residual(&self, (x, y): (f64, f64)) -> f64 {
         y - self.mean_y - self.slope * (x - self.mean_x)
     }
@@ -44,8 +44,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_line_of_four_points() {
-        // Sums of squares and products about the means 2.5 and 5: 5 and 7.
+    fn the_line_through_four_points_is_exact() {
+        // The sums of squares and products about the means 2.5 and 5 are 5 and 7.
         let points = [(1.0, 3.0), (2.0, 5.0), (3.0, 4.0), (4.0, 8.0)];
         let line = Line::through(&points).unwrap();
         assert_eq!((line.slope, line.squares_x), (1.4, 5.0));
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_no_line_through_one_place() {
+    fn points_with_equal_x_have_no_line() {
         assert!(Line::through(&[]).is_none());
         assert!(Line::through(&[(1.0, 2.0)]).is_none());
         assert!(Line::through(&[(1.0, 2.0), (1.0, 3.0)]).is_none());

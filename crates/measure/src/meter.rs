@@ -1,27 +1,27 @@
-//! What all operations of one kind did together.
+//! The counts and latencies of one kind of operation.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::histogram::Histogram;
 
-/// Counts of one kind of operation. Meters merge: associatively and commutatively.
+/// The counts and latencies of one kind of operation. Merging is associative and commutative.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Meter {
-    /// Operations that were completed without an error.
+    /// Operations that completed without an error.
     pub operations: u64,
-    /// Bytes that those read or wrote.
+    /// Bytes that these operations read or wrote.
     pub bytes: u64,
-    /// Operations that failed; they count in no other number here.
+    /// Operations that failed. No other field includes them.
     pub failed: u64,
-    /// Operations that found their file removed by a worker elsewhere; they count in no other
-    /// number here.
+    /// Operations whose file had been removed by a worker in another process. No other field
+    /// includes them.
     #[serde(default)]
     pub missed: u64,
-    /// From due to completed, of the operations above; from issued, where they were not due by
-    /// themselves. Empty where latencies were not asked for.
+    /// Response times from the due time to completion, or from issue to completion if operations
+    /// have no due times. Empty if latencies were not requested.
     pub latency: Histogram,
-    /// From issued to completed; nothing where that is the latency.
+    /// Latencies from issue to completion; absent if they equal `latency`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub service: Option<Histogram>,
 }
@@ -34,7 +34,6 @@ impl Meter {
         self.bytes += bytes;
     }
 
-    /// Takes all of another meter in.
     pub fn merge(&mut self, other: &Self) {
         self.operations += other.operations;
         self.bytes += other.bytes;

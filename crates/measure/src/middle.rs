@@ -1,18 +1,17 @@
-//! The middle of a few values.
+//! The median and the range of a few values.
 
-/// The middle of values, and how far they lie apart.
+/// The median and the range of values.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Middle {
-    /// The median.
     pub median: f64,
-    /// The least of them.
+    /// The smallest value.
     pub least: f64,
-    /// The greatest of them.
+    /// The largest value.
     pub greatest: f64,
 }
 
 impl Middle {
-    /// Nothing where there are no values.
+    /// Returns `None` if there are no values.
     pub fn of(values: impl IntoIterator<Item = f64>) -> Option<Self> {
         let mut values: Vec<f64> = values.into_iter().collect();
         values.sort_by(f64::total_cmp);

@@ -1,6 +1,6 @@
-//! Noise for tests, the same on every run.
+//! Reproducible pseudorandom noise for tests.
 
-/// A sequence of SplitMix64.
+/// A SplitMix64 generator.
 pub(crate) struct Noise(u64);
 
 impl Noise {
@@ -8,7 +8,7 @@ impl Noise {
         Self(seed)
     }
 
-    /// From 0 to below 1.
+    /// Returns a number from 0 to below 1.
     pub(crate) fn unit(&mut self) -> f64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
@@ -17,7 +17,7 @@ impl Noise {
         ((z ^ z >> 31) >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Of the normal distribution with mean 0 and variance 1 (Box and Muller).
+    /// Returns a number of the normal distribution with mean 0 and variance 1 (Box and Muller).
     pub(crate) fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();
         radius * (std::f64::consts::TAU * self.unit()).cos()

@@ -1,14 +1,13 @@
-//! What was done over time: meters in slices of equal width, one after the other from a start, by
-//! whatever key.
+//! Time series: meters by key in slices of equal width from a start.
 //!
-//! A slice is a second wide. Where there would be more than [`SLICES_MAX`] of them, neighbours are
-//! merged two by two, so that all are twice as wide, as often as it takes: a long run has wider
-//! slices, and nothing is lost. The width depends on the last moment alone, so slices may come from
+//! A slice is one second wide. If there would be more than [`SLICES_MAX`] slices, pairs of
+//! neighbours are merged, which doubles the width, as often as necessary. So a long run has wider
+//! slices, and no data is lost. The width depends only on the last slice, so slices may come from
 //! several workers, in any order and late.
 //!
-//! Latencies take a hundred times the room of counts. So where a series is recorded
-//! ([`Slices::recorded`]) those of neighbours are put together until [`LATENCY_SLICES_MAX`] of each
-//! key and [`LATENCIES_MAX`] of all are left, in coarser buckets: a picture shows no more of them.
+//! Latencies take a hundred times the space of counts. A recorded series ([`Slices::recorded`])
+//! therefore merges the latencies of neighbours until at most [`LATENCY_SLICES_MAX`] of each key
+//! and [`LATENCIES_MAX`] of all keys remain, and uses coarser buckets. A chart cannot show more.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,35 +17,38 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::histogram::SparseHistogram;
 
-/// The width of a slice as it is handed over, in nanoseconds: a second.
+/// The width of a worker's slice in nanoseconds: one second.
 pub const SLICE_NS: u64 = 1_000_000_000;
-/// No series has more: a point for every pixel or so of a chart, half an hour of seconds.
+/// The largest number of slices in a series: about one per pixel of a chart, or half an hour in
+/// seconds.
 pub const SLICES_MAX: usize = 1_800;
-/// No recorded series has more latencies of a key: a column of a heat map each.
+/// The largest number of latency histograms for each key in a recorded series: the columns of a
+/// heat map.
 pub const LATENCY_SLICES_MAX: usize = 120;
-/// And of all keys together: with more than eight of them each has fewer columns.
+/// The largest number of latency histograms for all keys in a recorded series. With more than eight
+/// keys, each has fewer columns.
 pub const LATENCIES_MAX: usize = 960;
-/// Recorded latencies have 2 to the power of this many buckets to a power of two.
+/// Recorded latencies have 2 to the power of this number of buckets per power of two.
 pub const LATENCY_PRECISION_BITS: u32 = 3;
 
-/// What operations of one kind did in a slice.
+/// The counts and latencies of one kind of operation in a slice.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SliceMeter {
-    /// Operations that were completed without an error in the slice.
+    /// Operations that completed without an error in the slice.
     pub operations: u64,
-    /// Bytes that those read or wrote.
+    /// Bytes that these operations read or wrote.
     pub bytes: u64,
-    /// Operations that failed in it; they count in no other number here.
+    /// Operations that failed in the slice. No other field includes them.
     pub failed: u64,
-    /// Latency of the operations. In a record in buckets that are 8 to a power of two, and where
-    /// several slices share their latencies, in the first of them that has the key; empty in
-    /// the others.
+    /// Latencies of the operations. In a record, they have 8 buckets per power of two. If several
+    /// slices share their latencies, the first of them that has the key contains all; the others
+    /// are empty.
     pub latency: SparseHistogram,
 }
 
 impl SliceMeter {
-    /// Takes all of another one in: associatively and commutatively.
+    /// Adds the counts and latencies of another meter. Merging is associative and commutative.
     pub fn merge(&mut self, other: &Self) {
         self.operations += other.operations;
         self.bytes += other.bytes;
@@ -55,26 +57,27 @@ impl SliceMeter {
     }
 }
 
-/// What was done in one slice.
+/// The meters of one time slice.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Slice_of_{M}_by_{K}")]
 pub struct Slice<K, M = SliceMeter> {
-    /// Its number, from 0: how often the width lies between the start and its own. What a worker
-    /// hands over is [`SLICE_NS`] wide.
+    /// The slice's number, from 0 at the start of the series. Slices from workers are [`SLICE_NS`]
+    /// wide.
     pub index: u64,
-    /// A meter by key, each key once, those that have something.
+    /// The meters by key. Each key occurs once; keys without operations are absent.
     pub meters: Vec<(K, M)>,
 }
 
-/// See the module's text. Series merge, associatively and commutatively.
+/// A time series of meters by key. Merging is associative and commutative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slices<K> {
     /// How often the width was doubled.
     doublings: u32,
-    /// How often that of latencies was: as often, or more often where slices share them.
+    /// How often the width of latencies was doubled. It is larger than `doublings` if slices share
+    /// latencies.
     latency_doublings: u32,
-    /// From the start to the last one that has something.
+    /// The slices from the start to the last one that is not empty.
     slices: Vec<BTreeMap<K, SliceMeter>>,
 }
 
@@ -89,7 +92,7 @@ impl<K> Default for Slices<K> {
 }
 
 impl<K: Ord> Slices<K> {
-    /// Takes what was done in a second, by the number of that second from the start, from 0.
+    /// Adds a meter to the second `index` from the start, counted from 0.
     pub fn add(&mut self, index: u64, key: K, meter: SliceMeter) {
         while index >> self.doublings >= SLICES_MAX as u64 {
             self.double();
@@ -101,14 +104,14 @@ impl<K: Ord> Slices<K> {
         put(&mut self.slices[slot], key, meter);
     }
 
-    /// Takes a second that a worker hands over.
+    /// Adds the meters of a worker's slice of one second.
     pub fn take(&mut self, slice: Slice<K>) {
         for (key, meter) in slice.meters {
             self.add(slice.index, key, meter);
         }
     }
 
-    /// Takes all of another series in that has the same start.
+    /// Adds another series with the same start.
     pub fn merge(&mut self, other: Self) {
         while self.doublings < other.doublings {
             self.double();
@@ -121,35 +124,33 @@ impl<K: Ord> Slices<K> {
         }
     }
 
-    /// How wide each slice is, in nanoseconds.
+    /// Returns the width of each slice in nanoseconds.
     pub fn width_ns(&self) -> u64 {
         wide(self.doublings)
     }
 
-    /// How many slices share their latencies, which the first of them that has the key holds: 1
-    /// where none do.
+    /// Returns how many slices share their latencies, which are in the first of them that has the
+    /// key. It is 1 if slices do not share latencies.
     pub fn sharing(&self) -> usize {
         let more = self.latency_doublings.saturating_sub(self.doublings);
         1_usize.checked_shl(more).unwrap_or(usize::MAX)
     }
 
-    /// The slices from the start on, with those in which nothing was done, up to the last in which
-    /// something was. The last one of a run may have been cut short by its end.
+    /// Returns all slices from the start to the last one that is not empty, including empty ones
+    /// between. The last slice of a run may be incomplete.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &BTreeMap<K, SliceMeter>> {
         self.slices.iter()
     }
 
-    /// How many there are.
     pub fn len(&self) -> usize {
         self.slices.len()
     }
 
-    /// Whether nothing was done.
     pub fn is_empty(&self) -> bool {
         self.slices.is_empty()
     }
 
-    /// All slices together.
+    /// Returns the sums of all slices by key.
     pub fn totals(&self) -> BTreeMap<K, SliceMeter>
     where
         K: Clone,
@@ -161,7 +162,7 @@ impl<K: Ord> Slices<K> {
         totals
     }
 
-    /// Merges neighbours.
+    /// Merges pairs of neighbouring slices.
     fn double(&mut self) {
         let mut halved = Vec::with_capacity(self.slices.len().div_ceil(2));
         let mut slices = std::mem::take(&mut self.slices).into_iter();
@@ -178,9 +179,9 @@ impl<K: Ord> Slices<K> {
 }
 
 impl<K: Ord + Clone> Slices<K> {
-    /// As it is recorded: with coarser latencies, and with those of neighbours together where there
-    /// are too many slices. All counts are as they were, and so are the extremes and the sum of
-    /// the latencies.
+    /// Converts the series to the recorded form: latencies have coarser buckets, and neighbours
+    /// share them if there are too many slices. All counts remain exact, and so do minimum, maximum
+    /// and sum of the latencies.
     pub fn recorded(mut self) -> Self {
         let keys: BTreeSet<&K> = self.slices.iter().flat_map(BTreeMap::keys).collect();
         let most = (LATENCIES_MAX / keys.len().max(1)).clamp(1, LATENCY_SLICES_MAX);
@@ -198,7 +199,7 @@ impl<K: Ord + Clone> Slices<K> {
     }
 }
 
-/// Gives all latencies of a key to the first slice that has the key.
+/// Moves all latencies of a key to the first slice that has the key.
 fn share<K: Ord + Clone>(group: &mut [BTreeMap<K, SliceMeter>]) {
     let mut sums: BTreeMap<K, SparseHistogram> = BTreeMap::new();
     for (key, meter) in group.iter_mut().flatten() {
@@ -219,12 +220,13 @@ fn put<K: Ord>(slice: &mut BTreeMap<K, SliceMeter>, key: K, meter: SliceMeter) {
     }
 }
 
-/// A second that was doubled so often, in nanoseconds.
+/// Returns the width of a slice after a number of doublings, in nanoseconds.
 fn wide(doublings: u32) -> u64 {
     SLICE_NS.saturating_mul(1_u64.checked_shl(doublings).unwrap_or(u64::MAX))
 }
 
-/// How often a second was doubled, if it was.
+/// Returns the number of doublings that result in a width, or an error if the width is not
+/// possible.
 fn doublings(width_ns: u64) -> Result<u32, String> {
     let doubled = width_ns / SLICE_NS;
     match width_ns % SLICE_NS == 0 && doubled.is_power_of_two() {
@@ -235,21 +237,20 @@ fn doublings(width_ns: u64) -> Result<u32, String> {
     }
 }
 
-/// What was done over time, as it is written.
+/// The JSON form of a time series.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct WrittenSlices<T> {
-    /// How wide a slice is, in nanoseconds: 1, 2, 4, 8, ... seconds.
+    /// The width of a slice in nanoseconds: 1, 2, 4, 8, ... seconds.
     #[schemars(extend("multipleOf" = SLICE_NS))]
     width_ns: u64,
-    /// Where slices share their latencies, how wide all are together that do, in nanoseconds: as
-    /// many widths as 2, 4, 8, ... slices have, from the start on. Their latencies are in the
-    /// first of them that has the key. Absent or nothing where each slice has its own.
+    /// If slices share their latencies, the total width of the slices that do, in nanoseconds: the
+    /// width of 2, 4, 8, ... consecutive slices. Their latencies are in the first of them that has
+    /// the key. Absent or null if slices do not share latencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("multipleOf" = SLICE_NS))]
     latency_width_ns: Option<u64>,
-    /// Those in which something was done, in their order. Their numbers count slices of this
-    /// width.
+    /// The slices that are not empty, in ascending order. Their numbers count slices of this width.
     #[schemars(extend("maxItems" = SLICES_MAX))]
     slices: Vec<T>,
 }

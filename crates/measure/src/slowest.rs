@@ -1,26 +1,26 @@
-//! The slowest operations: the greatest durations, each with what belongs to it.
+//! The slowest operations, with their descriptions.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// How many are kept.
+/// The number of operations that are kept.
 pub const SLOWEST_KEPT: usize = 20;
 
-/// One of the slowest.
+/// A slow operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Slow<T> {
-    /// How long, in nanoseconds.
+    /// The duration in nanoseconds.
     pub ns: u64,
-    /// What it was.
+    /// The description of the operation.
     pub what: T,
 }
 
-/// Keeps the [`SLOWEST_KEPT`] greatest durations. One that is as long as the least of a full one is
-/// not taken, so of equal ones those that came first stay: after merging in another order the
-/// durations are the same, which of the equal ones are named may differ.
+/// Keeps the [`SLOWEST_KEPT`] longest durations. If it is full, a duration equal to the shortest
+/// one is rejected, so that earlier operations remain. Merging in another order results in the same
+/// durations, but may keep other operations of equal duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slowest<T> {
     kept: Vec<Slow<T>>,
-    /// What is shorter is not taken.
+    /// Shorter durations are rejected.
     from_ns: u64,
 }
 
@@ -34,8 +34,8 @@ impl<T> Default for Slowest<T> {
 }
 
 impl<T> Slowest<T> {
-    /// Takes a duration if it is among the greatest so far; only then is `what` asked for.
-    /// Otherwise it costs a comparison.
+    /// Adds an operation if its duration is among the longest. Otherwise this costs one comparison,
+    /// and `what` is not called.
     #[inline]
     pub fn offer(&mut self, ns: u64, what: impl FnOnce() -> T) {
         if ns >= self.from_ns {
@@ -56,7 +56,7 @@ impl<T> Slowest<T> {
         }
     }
 
-    /// Takes all of another one in.
+    /// Adds the operations of another list.
     pub fn merge(&mut self, other: Self) {
         for slow in other.into_sorted() {
             if slow.ns < self.from_ns {
@@ -66,18 +66,17 @@ impl<T> Slowest<T> {
         }
     }
 
-    /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.kept.is_empty()
     }
 
-    /// The slowest first.
+    /// Returns the operations, the slowest first.
     pub fn into_sorted(mut self) -> Vec<Slow<T>> {
         self.kept.sort_by_key(|slow| std::cmp::Reverse(slow.ns));
         self.kept
     }
 
-    /// The slowest first, lent.
+    /// Returns references to the operations, the slowest first.
     pub fn sorted(&self) -> Vec<&Slow<T>> {
         let mut sorted: Vec<_> = self.kept.iter().collect();
         sorted.sort_by_key(|slow| std::cmp::Reverse(slow.ns));
@@ -85,14 +84,14 @@ impl<T> Slowest<T> {
     }
 }
 
-/// Written as a list, the slowest first.
+/// Serialises a list, the slowest first.
 impl<T: Serialize> Serialize for Slowest<T> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         self.sorted().serialize(serializer)
     }
 }
 
-/// What is read past [`SLOWEST_KEPT`] is offered as well, so that the greatest stay.
+/// Reads a list of any length, of which the [`SLOWEST_KEPT`] longest durations are kept.
 impl<'de, T: Deserialize<'de>> Deserialize<'de> for Slowest<T> {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut slowest = Self::default();
@@ -109,7 +108,7 @@ mod tests {
 
     use super::*;
 
-    /// With the duration for what it was.
+    /// Offers durations, each of which is its own description.
     fn of(durations: &[u64]) -> Slowest<u64> {
         let mut slowest = Slowest::default();
         durations.iter().for_each(|ns| slowest.offer(*ns, || *ns));
@@ -127,26 +126,26 @@ mod tests {
             .collect()
     }
 
-    /// By sorting all.
+    /// Returns the longest durations by sorting all of them.
     fn expected(mut durations: Vec<u64>) -> Vec<u64> {
         durations.sort_unstable_by(|a, b| b.cmp(a));
         durations.truncate(SLOWEST_KEPT);
         durations
     }
 
-    /// Few different ones, so that many are equal; or any.
+    /// Durations of a few different values, so that many are equal, and any others.
     fn durations() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec(prop_oneof![0_u64..40, any::<u64>(), Just(u64::MAX)], 0..70)
     }
 
     proptest! {
         #[test]
-        fn the_greatest_are_kept(durations in durations()) {
+        fn the_longest_durations_are_kept(durations in durations()) {
             prop_assert_eq!(durations_of(of(&durations)), expected(durations));
         }
 
         #[test]
-        fn merging_is_the_same_as_offering_all(a in durations(), b in durations(),
+        fn merging_equals_offering_all(a in durations(), b in durations(),
             c in durations()) {
             let (mut left, mut right) = (of(&a), of(&c));
             left.merge(of(&b));
@@ -159,7 +158,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_written_is_read_again(durations in durations()) {
+        fn serialised_slowest_are_read_back(durations in durations()) {
             let json = serde_json::to_string(&of(&durations)).unwrap();
             let read: Slowest<u64> = serde_json::from_str(&json).unwrap();
             prop_assert_eq!(durations_of(read), expected(durations));
@@ -167,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_asked_of_what_is_not_taken() {
+    fn rejected_durations_need_no_description() {
         let mut slowest = of(&[10; SLOWEST_KEPT]);
         slowest.offer(10, || unreachable!("as long as the least is not longer"));
         slowest.offer(11, || 11);

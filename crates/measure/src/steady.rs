@@ -1,18 +1,18 @@
-//! Whether a run is in its steady state.
+//! Tests whether a run is in its steady state.
 //!
 //! [`rounds`] is the rule of SNIA's Solid State Storage Performance Test Specification (PTS 2.0.1,
-//! definition of *Steady State*): over a window of five rounds, with `y` what is tracked,
+//! definition of *Steady State*). Over a window of five rounds, with `y` as the tracked quantity,
 //!
 //! - excursion = (max(y) − min(y)) / mean(y) is at most 20 %, and
-//! - slope excursion = (max − min of the line of least squares within the window) / mean(y) is at
-//!   most 10 %. Rounds have equal distances, so that is |slope a round| × (rounds − 1) / mean(y).
+//! - slope excursion = (max − min of the least-squares line within the window) / mean(y) is at most
+//!   10 %. Rounds have equal distances, so this is |slope per round| × (rounds − 1) / mean(y).
 //!
-//! It judges by five numbers and knows nothing of how sure they are. [`drifts`] is a rule of our
-//! own over many time slices that asks how much of a slope the run can have at most; see [`drift`].
-//! Both look for a state to measure in.
+//! This rule uses five numbers and ignores their uncertainty. [`drifts`] is our own rule over many
+//! time slices. It computes the largest slope that the run can plausibly have; see [`drift`]. Both
+//! rules search for a steady state in which to measure.
 //!
-//! [`change`] asks the opposite of what was measured: whether it certainly changed, beyond its
-//! noise.
+//! [`change`] answers the opposite question after a measurement: whether the rate certainly
+//! changed, by more than its noise.
 
 mod change;
 mod drift;
@@ -38,7 +38,7 @@ mod tests {
     fn a_window_reckoned_by_hand() {
         let steady = window(&[100.0, 103.0, 104.0, 103.0, 110.0]).unwrap();
         // About the means 2 and 104 the products are 8, 1, 0, -1 and 12, the squares 4, 1, 0, 1 and
-        // 4: a slope of 20 / 10 a round, 8 over the window.
+        // 4. The slope is 20 / 10 per round, or 8 over the window.
         close(steady.average, 104.0);
         close(steady.excursion, 10.0 / 104.0);
         close(steady.slope_excursion, 8.0 / 104.0);
@@ -47,45 +47,47 @@ mod tests {
     }
 
     #[test]
-    fn both_limits_belong_to_the_steady_state() {
-        // Excursion 20 % with no slope, and just above.
+    fn values_at_the_limits_are_steady() {
+        // An excursion of 20 % without a slope, and slightly above 20 %.
         assert!(window(&[100.0, 90.0, 100.0, 110.0, 100.0]).is_some_and(|steady| steady.is_steady));
         let above = window(&[110.0, 90.0, 90.0 - 1e-9, 90.0, 110.0]).unwrap();
         assert!(
             !above.is_steady && above.slope_excursion < 1e-9,
             "{above:?}"
         );
-        // A line of 10 % over the window, and of 12 %: its excursion would do.
+        // A line that rises by 10 % over the window, and one that rises by 12 %, whose excursion is
+        // within the limit.
         assert!(window(&[95.0, 97.5, 100.0, 102.5, 105.0]).is_some_and(|steady| steady.is_steady));
         let steeper = window(&[94.0, 97.0, 100.0, 103.0, 106.0]).unwrap();
         assert!(
             !steeper.is_steady && steeper.excursion < EXCURSION_MAX,
             "{steeper:?}"
         );
-        // Down is as bad as up.
+        // A falling line is judged like a rising one.
         assert!(window(&[106.0, 103.0, 100.0, 97.0, 94.0]).is_some_and(|steady| !steady.is_steady));
     }
 
     #[test]
     fn the_first_steady_window_is_found() {
-        // A fresh device: fast, then slower, then as it stays.
+        // A fresh device: fast at first, then slower, then constant.
         let settling = [
             300.0, 290.0, 220.0, 150.0, 118.0, 104.0, 101.0, 100.0, 99.0, 101.0, 100.0,
         ];
         let steady = rounds(&settling, WINDOW_ROUNDS).unwrap();
         assert!(steady.is_steady);
-        // From 118 the excursion is 19 / 104.4 = 18 %, but the line falls 15 %.
+        // From 118 on, the excursion is 19 / 104.4 = 18 %, but the line falls by 15 %.
         assert_eq!(steady.begins, 5);
         close(steady.average, 101.0);
     }
 
     #[test]
-    fn ramps_and_steps_are_not_steady_and_the_last_window_says_so() {
+    fn growth_and_steps_are_not_steady() {
         let ramp: Vec<f64> = (0..30)
             .map(|round| 100.0 + 5.0 * f64::from(round))
             .collect();
         let last = rounds(&ramp, WINDOW_ROUNDS).unwrap();
-        // Of 100 to 245: the last five are 225 to 245, over which 20 / 235 is less than 10 %.
+        // The ramp from 100 to 245 is steady at its end: in the last five rounds, 225 to 245, the
+        // slope excursion 20 / 235 is less than 10 %.
         assert!(last.is_steady && last.begins > 0, "{last:?}");
         close(last.slope_excursion, 20.0 / last.average);
         assert!(last.average >= 200.0);
@@ -104,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_of_two_percent_is_steady_and_of_twenty_is_not() {
+    fn noise_is_steady_at_two_percent_but_not_at_twenty() {
         let mut noise = Noise::new(3);
         let mut series = |share: f64| -> Vec<f64> {
             (0..5)

@@ -1,20 +1,20 @@
-//! When operations are due in an open loop: moments that depend on nothing but what was asked for,
-//! however long operations take.
+//! Due times of operations in an open loop. They depend only on the run spec, not on how long
+//! operations take.
 //!
-//! All moments are in nanoseconds from the start, rounded down. With `R` operations a second over
-//! all `W` workers:
+//! All due times are in nanoseconds from the start, rounded down. For a rate of `R` operations a
+//! second over all `W` workers:
 //!
-//! - **constant**: operation `k` (from 0) of worker `w` (from 0) is due at `(k × W + w) / R`, so
-//!   that the workers take turns and all together are evenly spaced. `R` is taken for the very
-//!   fraction that the floating-point number is, and the sum is kept as a whole number and a
-//!   remainder: nothing is ever rounded but what is handed out.
-//! - **Poisson**: the gaps of each worker are exponentially distributed with the mean `W / R`: gap
-//!   `k`, which lies before operation `k`, is `−ln(1 − u) × W / R` with `u` the number `k` of the
-//!   worker's stream `arrivals` (see [`crate::random`]). All workers together are then a Poisson
-//!   process of rate `R` (superposition). Gaps are summed up in units of 2^-32 ns, so that rounding
-//!   does not add up.
+//! - **constant**: operation `k` (from 0) of worker `w` (from 0) is due at `(k × W + w) / R`. The
+//!   workers take turns, so that the operations of all workers are evenly spaced. `R` is used as
+//!   the exact fraction that the floating-point number represents. The sum is kept as a whole
+//!   number and a remainder, so that only the returned value is rounded.
+//! - **Poisson**: the gaps of each worker are exponentially distributed with the mean `W / R`. Gap
+//!   `k`, which precedes operation `k`, is `−ln(1 − u) × W / R`, where `u` is number `k` of the
+//!   worker's random stream `arrivals` (see [`crate::random`]). The operations of all workers then
+//!   form a Poisson process of rate `R` (superposition). Gaps are summed up in units of 2^-32 ns,
+//!   so that rounding errors do not accumulate.
 //!
-//! A moment past 2^64 − 1 ns (584 years) is that one.
+//! A due time above 2^64 − 1 ns (584 years) is reported as 2^64 − 1 ns.
 
 use std::fmt;
 use std::str::FromStr;
@@ -25,20 +25,20 @@ use serde::{Deserialize, Serialize};
 use crate::WorkloadError;
 use crate::random::{Key, unit};
 
-/// No more operations a second can be asked for: one a nanosecond.
+/// The highest rate: one operation per nanosecond.
 pub const RATE_MAX: f64 = 1e9;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Bits behind the point of a sum of random gaps, in nanoseconds.
+/// Fractional bits of the sum of random gaps, in nanoseconds.
 const FRACTION_BITS: u32 = 32;
 
-/// How operations arrive. Serialised as its text.
+/// The arrival process of an open loop. Serialised as `constant` or `poisson`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum ArrivalProcess {
-    /// Evenly spaced.
+    /// Evenly spaced operations.
     Constant,
-    /// At random, each independent of all others.
+    /// Exponentially distributed gaps between operations.
     Poisson,
 }
 
@@ -63,12 +63,9 @@ impl fmt::Display for ArrivalProcess {
     }
 }
 
-/// Checks that operations can arrive at a rate, in operations a second.
-///
-/// # Errors
-/// What is wrong, and what would be right.
+/// Checks that a rate, in operations per second, is above 0 and at most [`RATE_MAX`].
 pub fn check_rate(rate: f64) -> Result<(), WorkloadError> {
-    // Not a number is refused too.
+    // This comparison also refuses NaN.
     ensure!(
         rate > 0.0 && rate <= RATE_MAX,
         "'{rate}' transactions/s is out of range (expected above 0 and at most {RATE_MAX})"
@@ -76,7 +73,7 @@ pub fn check_rate(rate: f64) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// The moments of one worker, in their order, without end.
+/// The endless sequence of one worker's due times, in ascending order.
 #[derive(Clone, Debug)]
 pub struct Arrivals(ArrivalKind);
 
@@ -87,11 +84,12 @@ enum ArrivalKind {
 }
 
 impl Arrivals {
-    /// For a worker of so many, who together get `rate` operations a second.
+    /// Creates the due times of worker number `worker` out of `workers`, which perform `rate`
+    /// operations per second together.
     ///
     /// # Errors
-    /// A rate that is not above 0 and up to [`RATE_MAX`]; a worker's number that is not below their
-    /// count.
+    /// Returns an error if `rate` is not above 0 and at most [`RATE_MAX`], or if `worker` is not
+    /// below `workers`.
     pub fn new(
         process: ArrivalProcess,
         rate: f64,
@@ -111,8 +109,8 @@ impl Arrivals {
         }))
     }
 
-    /// When the next operation is due, in nanoseconds from the start; never less than the one
-    /// before.
+    /// Returns the due time of the next operation, in nanoseconds from the start. It is never less
+    /// than the previous one.
     #[inline]
     pub fn next_due_ns(&mut self) -> u64 {
         match &mut self.0 {
@@ -122,14 +120,14 @@ impl Arrivals {
     }
 }
 
-/// Evenly spaced moments: a whole number of nanoseconds and a remainder.
+/// Evenly spaced due times, kept as whole nanoseconds and a remainder.
 #[derive(Clone, Debug)]
 struct Even {
     next_ns: u64,
     rest: u64,
     step_ns: u64,
     step_rest: u64,
-    /// What remainders are of: at most 2^53.
+    /// The denominator of the remainders `rest` and `step_rest`, at most 2^53.
     of: u64,
 }
 
@@ -158,7 +156,7 @@ impl Even {
     }
 }
 
-/// A positive floating-point number up to [`RATE_MAX`] as what it is: numerator / 2^halvings.
+/// The exact value of a positive floating-point number up to [`RATE_MAX`]: numerator / 2^halvings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fraction {
     /// At most 2^53.
@@ -171,7 +169,7 @@ impl Fraction {
         let bits = number.to_bits();
         let exponent = (bits >> 52) as i32 & 0x7FF;
         let fraction = bits & ((1 << 52) - 1);
-        // Subnormal numbers have no leading one.
+        // Subnormal numbers have no implicit leading one.
         let significand = if exponent == 0 {
             fraction
         } else {
@@ -186,8 +184,8 @@ impl Fraction {
         }
     }
 
-    /// A whole number divided by this, rounded down, at most 2^64 − 1, and the remainder, of the
-    /// numerator.
+    /// Divides `number` by this fraction. Returns the quotient, rounded down and at most 2^64 − 1,
+    /// and the remainder, whose denominator is the numerator of this fraction.
     fn divide(self, number: u64) -> (u64, u64) {
         let mut quotient = number / self.numerator;
         let mut rest = number % self.numerator;
@@ -201,13 +199,13 @@ impl Fraction {
     }
 }
 
-/// Moments with exponentially distributed gaps.
+/// Due times with exponentially distributed gaps.
 #[derive(Clone, Debug)]
 struct Random {
     key: Key,
     index: u64,
     mean_gap_ns: f64,
-    /// Of all gaps so far, with [`FRACTION_BITS`] behind the point.
+    /// The sum of all gaps up to now in nanoseconds, with [`FRACTION_BITS`] fractional bits.
     sum: u128,
 }
 
@@ -217,7 +215,8 @@ impl Random {
         Self {
             key: Key::new(seed, "arrivals", worker),
             index: 0,
-            // Of the smallest rates it is infinite, and no gap of 0 can be made of that.
+            // For the smallest rates the quotient is infinite. A gap of 0 times infinity would be
+            // NaN.
             mean_gap_ns: mean_gap_ns.min(f64::MAX),
             sum: 0,
         }
@@ -227,7 +226,7 @@ impl Random {
     fn next_due_ns(&mut self) -> u64 {
         let gap_ns = -libm::log(1.0 - unit(self.key.at(self.index))) * self.mean_gap_ns;
         self.index += 1;
-        // Conversion saturates.
+        // The conversion saturates.
         let gap = (gap_ns * (1_u64 << FRACTION_BITS) as f64) as u128;
         self.sum = self.sum.saturating_add(gap);
         u64::try_from(self.sum >> FRACTION_BITS).unwrap_or(u64::MAX)
@@ -255,7 +254,7 @@ mod tests {
         of(ArrivalProcess::Constant, rate, 0, worker, workers)
     }
 
-    /// All moments of all workers until an end, in order.
+    /// Returns the due times of all workers before `end_ns`, in ascending order.
     fn together(
         process: ArrivalProcess,
         rate: f64,
@@ -273,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn words_are_read_and_written() {
+    fn arrival_processes_parse_and_print() {
         for (text, process) in [
             ("constant", ArrivalProcess::Constant),
             ("poisson", ArrivalProcess::Poisson),
@@ -286,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_rate_is_refused() {
+    fn invalid_rates_are_refused() {
         for rate in [0.0, -0.0, -1.0, f64::NAN, f64::INFINITY, 1e9 + 1.0] {
             assert!(check_rate(rate).is_err(), "{rate}");
         }
@@ -303,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn constant_moments_are_frozen() {
+    fn constant_due_times_are_frozen() {
         let first =
             |rate, worker, workers| constant(rate, worker, workers).take(4).collect::<Vec<_>>();
         assert_eq!(
@@ -319,7 +318,7 @@ mod tests {
             [1_333_333_333, 4_000_000_000, 6_666_666_666, 9_333_333_333]
         );
         assert_eq!(first(1e9, 0, 1), [0, 1, 2, 3]);
-        // 0.1 is a little more than a tenth.
+        // The floating-point number 0.1 is a little more than a tenth.
         assert_eq!(
             first(0.1, 0, 1),
             [0, 9_999_999_999, 19_999_999_999, 29_999_999_999]
@@ -327,8 +326,9 @@ mod tests {
     }
 
     #[test]
-    fn random_moments_are_frozen() {
-        // The first five and the 100,000th, which a reckoning with 60 decimal places gives as well.
+    fn random_due_times_are_frozen() {
+        // The first five due times and the 100,000th. A calculation with 60 decimal places has the
+        // same results.
         let some = |worker| -> Vec<u64> {
             let moments: Vec<u64> = of(ArrivalProcess::Poisson, 10_000.0, 42, worker, 4)
                 .take(100_000)
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_number_is_taken_for_what_it_is() {
+    fn fractions_equal_their_numbers() {
         let of = |number| {
             let Fraction {
                 numerator,
@@ -377,7 +377,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn constant_moments_are_exact(
+        fn constant_due_times_are_exact(
             eighths in 1_u64..8_000_000_000,
             workers in 1_u32..200,
             worker in 0_u32..200,
@@ -390,14 +390,14 @@ mod tests {
         }
 
         #[test]
-        fn workers_together_are_one(rate in 1.0_f64..1e6, workers in 1_u32..20) {
+        fn constant_arrivals_do_not_depend_on_the_number_of_workers(rate in 1.0_f64..1e6, workers in 1_u32..20) {
             let end_ns = (200.0 / rate * 1e9) as u64;
             let one = together(ArrivalProcess::Constant, rate, 0, 1, end_ns);
             prop_assert_eq!(together(ArrivalProcess::Constant, rate, 0, workers, end_ns), one);
         }
 
         #[test]
-        fn moments_never_go_back(rate in prop_oneof![1e-3_f64..1e9,
+        fn due_times_never_decrease(rate in prop_oneof![1e-3_f64..1e9,
             (0_u32..1_100).prop_map(|halvings|
                 0.5_f64.powi(halvings as i32).max(f64::from_bits(1)))], seed: u64) {
             for process in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
@@ -408,16 +408,16 @@ mod tests {
     }
 
     #[test]
-    fn a_constant_rate_holds_for_ever() {
+    fn constant_due_times_do_not_drift() {
         for rate in [333_333.333, 1_000_000.0 / 7.0, 99_999.1] {
             let count = 3_000_000_u32;
             let due_ns = constant(rate, 0, 1).nth(count as usize).unwrap();
             let achieved = f64::from(count) / (due_ns as f64 / 1e9);
-            // Of 3 million operations in some ten seconds the last is off by less than a
+            // The last of 3 million operations in some ten seconds is off by less than a
             // nanosecond.
             assert!((achieved / rate - 1.0).abs() < 1e-9, "{rate}: {achieved}");
         }
-        // After a step of half a year it is where it belongs.
+        // A step of half a year is exact as well.
         let mut even = Even::new(7.0, 0, 1);
         even.next_ns = 0;
         let steps = 100_000_000_u64;
@@ -426,7 +426,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moment_past_the_end_of_time_is_the_end() {
+    fn due_times_saturate() {
         let moments: Vec<u64> = constant(1e-12, 1, 2).take(3).collect();
         assert_eq!(moments, [u64::MAX; 3]);
         let moments: Vec<u64> = constant(1e-10, 1, 2).take(3).collect();
@@ -436,7 +436,7 @@ mod tests {
         assert_eq!(first, Some(u64::MAX));
     }
 
-    /// The probabilities of 0 to 10 and of more arrivals, where `mean` are expected.
+    /// Returns the probabilities of 0 to 10 arrivals, and of more than 10, for a mean of `mean`.
     fn poisson(mean: f64) -> [f64; 12] {
         let mut probabilities = [0.0; 12];
         let mut probability = libm::exp(-mean);
@@ -448,7 +448,8 @@ mod tests {
         probabilities
     }
 
-    /// Chi-squared of arrivals per interval against a Poisson distribution with 4 an interval.
+    /// Returns the chi-squared statistic of arrivals per interval against a Poisson distribution
+    /// with a mean of 4.
     fn chi_squared(moments: &[u64], interval_ns: u64, intervals: usize) -> f64 {
         let mut arrivals = vec![0_usize; intervals];
         moments
@@ -467,8 +468,8 @@ mod tests {
             .sum()
     }
 
-    /// Kolmogorov's and Smirnov's distance of gaps from an exponential distribution, times the root
-    /// of their count.
+    /// Returns the Kolmogorov-Smirnov distance between the gaps and an exponential distribution,
+    /// times the square root of the number of gaps.
     fn kolmogorov_smirnov(moments: &[u64], mean_gap_ns: f64) -> f64 {
         let mut gaps: Vec<u64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
         gaps.sort_unstable();
@@ -486,7 +487,7 @@ mod tests {
         distance * count.sqrt()
     }
 
-    /// The correlation of neighbouring gaps, times the root of their count.
+    /// Returns the correlation of neighbouring gaps, times the square root of their number.
     fn correlation(moments: &[u64], mean_gap_ns: f64) -> f64 {
         let gaps: Vec<f64> = moments
             .windows(2)
@@ -498,11 +499,11 @@ mod tests {
     }
 
     #[test]
-    fn random_moments_are_a_poisson_process_alone_and_together() {
-        // 100,000 intervals of 4 ms with 4 arrivals each, at 1,000 a second. All is fixed, so this
-        // passes always or never; at random each of these would fail once in a thousand:
-        // chi-squared with 11 degrees of freedom above 31.26, the distance above 1.949, the
-        // correlation beyond 3.29.
+    fn random_arrivals_are_a_poisson_process() {
+        // At 1,000 operations per second, 100,000 intervals of 4 ms have 4 arrivals each. The seeds
+        // are fixed, so this test passes always or never. With random seeds each of these limits
+        // would be exceeded once in a thousand runs: chi-squared with 11 degrees of freedom above
+        // 31.26, the distance above 1.949, the correlation beyond 3.29.
         const INTERVALS: usize = 100_000;
         let end_ns = INTERVALS as u64 * 4_000_000;
         for (seed, workers) in [(42, 1), (43, 1), (42, 8), (43, 64)] {
@@ -515,18 +516,19 @@ mod tests {
                  correlation {correlation:.2}"
             );
             assert!(chi < 31.26 && distance < 1.949 && correlation.abs() < 3.29);
-            // And the long-run rate: the deviation of 400,000 arrivals is the root of that.
+            // The long-run rate: the standard deviation of 400,000 arrivals is the square root of
+            // 400,000.
             assert!((moments.len() as f64 - 400_000.0).abs() < 3.29 * 400_000_f64.sqrt());
         }
     }
 
     #[test]
-    fn the_tests_see_what_is_no_poisson_process() {
+    fn the_statistics_reject_other_processes() {
         let end_ns = 10_000 * 4_000_000;
         let even = together(ArrivalProcess::Constant, 1_000.0, 0, 1, end_ns);
         assert!(chi_squared(&even, 4_000_000, 10_000) > 31.26);
         assert!(kolmogorov_smirnov(&even, 1e6) > 1.949);
-        // Five percent too fast.
+        // A rate that is 5 % too high.
         let fast = together(ArrivalProcess::Poisson, 1_050.0, 42, 1, end_ns);
         assert!(chi_squared(&fast, 4_000_000, 10_000) > 31.26);
         assert!(kolmogorov_smirnov(&fast, 1e6) > 1.949);

@@ -1,4 +1,4 @@
-//! The classic workload: the numbers that decide, with the edition, every operation of a run.
+//! The classic workload. Its parameters and the edition's rules determine every operation of a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,21 +7,22 @@ use crate::WorkloadError;
 use crate::edition::Edition;
 use crate::error::{check_blocks, check_files, check_weights};
 
-/// The chance of an operation against its counterpart.
+/// The bias between two opposite operations: reading or appending, creating or deleting.
 ///
-/// From 0 (never) to 10 (always), or disabled (-1), which leaves out both.
+/// It is the chance of the first one in tenths, from 0 (never) to 10 (always). -1 disables both
+/// operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "i64", into = "i64")]
 #[schemars(extend("minimum" = -1, "maximum" = 10))]
 pub struct Bias(Option<u8>);
 
 impl Bias {
-    /// Neither operation is performed.
+    /// Disables both operations.
     pub const DISABLED: Self = Self(None);
-    /// Both are equally likely.
+    /// Makes both operations equally likely.
     pub const EVEN: Self = Self(Some(5));
 
-    /// The bias as the original takes it: -1 disables, 0 to 10 are chances in tenths.
+    /// Converts the original's number: -1 disables both operations, 0 to 10 are tenths.
     pub fn new(value: i64) -> Result<Self, WorkloadError> {
         match value {
             -1 => Ok(Self::DISABLED),
@@ -33,7 +34,7 @@ impl Bias {
         }
     }
 
-    /// Chances in tenths, or `None` where both operations are left out.
+    /// Returns the chance in tenths, or `None` if both operations are disabled.
     pub const fn tenths(self) -> Option<u8> {
         self.0
     }
@@ -53,42 +54,42 @@ impl TryFrom<i64> for Bias {
     }
 }
 
-/// A complete classic workload. Paths and the way of doing input and output are no part of it: the
-/// same workload on another target is the same work.
+/// A complete classic workload. It does not include paths and the I/O engine, so that runs on
+/// different targets can perform the same work.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", deny_unknown_fields)]
 pub struct Classic {
-    /// Whose rules hold.
+    /// The edition of the original PostMark whose rules apply.
     pub edition: Edition,
-    /// Files of the initial pool.
+    /// The number of files in the initial pool.
     pub files: u64,
-    /// Transactions of each worker; null, nothing, where the run ends by something else.
+    /// Transactions of each worker; null if something else ends the run, such as a duration.
     #[serde(with = "crate::endless")]
     #[schemars(with = "Option<u64>")]
     pub transactions: u64,
-    /// Least size of a new file, in bytes.
+    /// The smallest size of a new file, in bytes.
     pub size_low_bytes: u64,
-    /// Upper bound of sizes, in bytes: a new file stays below it (unless both bounds are equal),
-    /// appends end at it.
+    /// The upper bound of file sizes, in bytes. A new file is smaller, unless both bounds are
+    /// equal; an append ends at the bound.
     pub size_high_bytes: u64,
-    /// Bytes of one read call; a file's last one is shorter.
+    /// Bytes of one read call; the last call of a file may be shorter.
     pub read_block_bytes: u64,
-    /// Bytes of one write call; an operation's last one is shorter.
+    /// Bytes of one write call; the last call of an operation may be shorter.
     pub write_block_bytes: u64,
-    /// Subdirectories in every location; with one, the files lie in the location itself.
+    /// Subdirectories in every target; with 1, files are created in the target itself.
     pub subdirectories: u32,
-    /// How many shares of the files each location owns, in the order of the locations.
+    /// Relative shares of the files on each target, in the order of the targets.
     pub weights: Vec<u32>,
-    /// The chance of reading over appending.
+    /// The chance that a transaction reads rather than appends.
     pub bias_read: Bias,
-    /// The chance of creating over deleting.
+    /// The chance that a transaction creates rather than deletes.
     pub bias_create: Bias,
-    /// Where the generator's sequence starts.
+    /// The seed of the random number generator.
     pub seed: u32,
 }
 
 impl Default for Classic {
-    /// The original's default configuration.
+    /// The default configuration of the original PostMark.
     fn default() -> Self {
         Self {
             edition: Edition::default(),
@@ -108,17 +109,14 @@ impl Default for Classic {
 }
 
 impl Classic {
-    /// The greatest size of a file and of a block, in bytes: the original's `int`.
+    /// The largest size of a file and of a block in bytes, because the original uses `int`.
     pub const SIZE_MAX_BYTES: u64 = i32::MAX as u64;
-    /// The greatest sum of weights: the original's `int`.
+    /// The largest sum of weights, because the original uses `int`.
     pub const WEIGHTS_MAX: u64 = i32::MAX as u64;
-    /// The greatest pool: more would not fit any machine's memory.
+    /// The largest pool. More files would not fit into the memory of any machine.
     pub const FILES_MAX: u64 = 1 << 35;
 
     /// Checks that the workload can be performed.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         check_files(self.files, Self::FILES_MAX)?;
         let (low, high) = (self.size_low_bytes, self.size_high_bytes);
@@ -162,17 +160,18 @@ impl Classic {
         Ok(())
     }
 
-    /// Slots of the table of files: twice the pool.
+    /// Returns the number of slots in the table of files: twice the number of files in the pool.
     pub fn slots(&self) -> u64 {
         self.files * 2
     }
 
-    /// Which location a place lies in.
+    /// Returns the index of the target that contains the directory `place`.
     pub fn location_of(&self, place: u32) -> usize {
         (place / self.subdirectories) as usize
     }
 
-    /// Every field with its value, in a fixed form: what the fingerprint is made of.
+    /// Returns all fields and their values in a fixed format. The fingerprint is computed from this
+    /// text.
     pub fn canonical(&self) -> String {
         let weights: Vec<String> = self.weights.iter().map(u32::to_string).collect();
         format!(
@@ -199,7 +198,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_single_wrong_value_is_refused() {
+    fn each_invalid_field_is_refused() {
         let good = Classic::default();
         assert_eq!(good.validate(), Ok(()));
         let wrong: [fn(&mut Classic); 10] = [
@@ -222,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bias_is_minus_one_to_ten() {
+    fn a_bias_ranges_from_minus_one_to_ten() {
         for value in -3..=12 {
             assert_eq!(
                 Bias::new(value).is_ok(),

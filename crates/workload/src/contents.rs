@@ -1,10 +1,11 @@
-//! Contents of files: every byte is a pure function of the seed, the worker, the file, its version
-//! and the byte's offset, so that what was written never has to be kept to be checked, however it
-//! was cut into writes.
+//! Contents of files. Every byte is a pure function of the seed, the worker, the file, its version
+//! and the byte's offset. So contents can be checked without being stored, and do not depend on how
+//! they were split into writes.
 //!
-//! Contents are made in blocks of 4 KiB. A block is a stretch of a base, 256 KiB of random bytes
-//! that stay in the processor's cache; consecutive blocks of a file are consecutive stretches. A
-//! stamp at its start says whose block it is and makes it the only one of its kind.
+//! Contents are made in blocks of 4 KiB. A block is a section of the base: 256 KiB of random bytes
+//! that fit into the processor's cache. Consecutive blocks of a file are consecutive sections of
+//! the base. A stamp at the start of each block identifies the file, the version and the block, and
+//! makes the block unique.
 
 mod kind;
 pub mod mismatch;
@@ -14,74 +15,75 @@ use std::sync::Arc;
 pub use self::kind::{ContentKind, ContentSpec, RATIO_MAX};
 use crate::random::{Key, below};
 
-/// Bytes of a block.
 pub const BLOCK_BYTES: usize = 4096;
-/// Bytes of a stamp: the file, the version with the block's number, and what both are checked by.
+/// Bytes of a stamp: the file, the version with the block's number, and their check value.
 pub const STAMP_BYTES: usize = 24;
-/// How many blocks all files have in common where contents repeat.
+/// The number of different common blocks, which all files use if the deduplication ratio is above
+/// 1.
 pub const COMMON_BLOCKS: u64 = 64;
 
 /// Bytes of the base before it repeats.
 const BASE_BYTES: usize = 1 << 18;
-/// Blocks begin at multiples of this in the base: a line of the cache.
+/// Blocks begin at multiples of this offset in the base: the size of a cache line.
 const BASE_STEP: u64 = 64;
 const BASE_LINES: u64 = BASE_BYTES as u64 / BASE_STEP;
-/// From where a version of a file begins in the base to where the next one does, in lines. Odd, so
-/// that 4,096 versions on end all begin elsewhere: they are unlike even where no stamp is.
+/// The distance in the base between the starts of consecutive versions of a file, in cache lines.
+/// It is odd, so that 4,096 consecutive versions all start at different lines, and differ even
+/// outside of stamps.
 const VERSION_STEP: u64 = 1_553;
-/// What the compressible part of a block is made of. Not 0: zeros are what a hole reads as.
+/// The byte that fills the compressible part of a block. It is not 0, because holes read as zeros.
 const FILLER: u8 = b' ';
 const FILLERS: [u8; BLOCK_BYTES] = [FILLER; BLOCK_BYTES];
 
-/// Whether a file's contents change with its version, so that old ones can be told from new ones.
+/// Returns whether the contents of a file differ between its versions.
 pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
     spec.kind != ContentKind::Text
 }
 
-/// Whose contents are, by their first bytes.
+/// The owner of contents, as their first bytes show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// A worker's.
+    /// They belong to a file of this worker.
     Ours,
-    /// Not a worker's.
+    /// They do not belong to a file of this worker.
     Others,
-    /// Too few bytes to tell.
+    /// There are too few bytes to decide.
     TooShort,
 }
 
-/// Makes and checks the contents of a worker's files.
+/// Generates and checks the contents of one worker's files.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// [`BASE_BYTES`], and the first block of them again, so that no block has to be put together.
+    /// [`BASE_BYTES`] bytes, followed by a copy of their first block, so that every block is
+    /// contiguous.
     base: Arc<[u8]>,
     seed: u64,
     key: Key,
     is_text: bool,
-    /// Bytes at the start of a block that are not [`FILLER`].
+    /// Bytes at the start of a block that are random, not [`FILLER`].
     random_bytes: usize,
-    /// Blocks whose check is below this are common ones.
+    /// A block is a common one if its check value is below this limit.
     common_below: u64,
 }
 
-/// A version of a file.
 #[derive(Clone, Copy)]
 struct Subject {
     file: u64,
     version: u32,
     key: Key,
-    /// Where in the base its first block is.
+    /// The offset of the file's first block in the base.
     start: u64,
 }
 
-/// A block of contents: the stamp, where it has one, over the first random bytes.
+/// A block of contents: random bytes, then filler. A stamp replaces the first random bytes, unless
+/// the block is text or a common one.
 struct Block<'a> {
     stamp: Option<[u8; STAMP_BYTES]>,
-    /// The random bytes.
     random: &'a [u8],
 }
 
 impl Contents {
-    /// For contents that are valid, of a worker's files. A clone shares what is large.
+    /// Creates the contents of a worker's files. `spec` must be valid. A clone shares the base.
     pub fn new(spec: &ContentSpec, seed: u64, worker: u32) -> Self {
         let is_text = spec.kind == ContentKind::Text;
         let random_bytes = match spec.kind {
@@ -100,7 +102,7 @@ impl Contents {
         }
     }
 
-    /// The same for another worker's files, sharing what is large.
+    /// Creates the contents of another worker's files, which share the base.
     #[must_use]
     pub fn for_worker(&self, worker: u32) -> Self {
         Self {
@@ -109,7 +111,7 @@ impl Contents {
         }
     }
 
-    /// Writes what a version of a file has from `offset` on.
+    /// Fills `out` with the contents of a version of a file from `offset` on.
     #[inline]
     pub fn fill(&self, file: u64, version: u32, offset: u64, out: &mut [u8]) {
         let subject = self.subject(file, version);
@@ -125,7 +127,7 @@ impl Contents {
         }
     }
 
-    /// Where in `found` the first block begins that is not as it should be.
+    /// Returns the index in `found` where the first incorrect block begins.
     #[inline]
     fn first_wrong(&self, subject: &Subject, offset: u64, found: &[u8]) -> Option<usize> {
         pieces(offset, found).find_map(|(begin, at, piece)| {
@@ -134,7 +136,8 @@ impl Contents {
         })
     }
 
-    /// Whose contents begin so, of whatever file and version they are.
+    /// Determines from the first bytes of a file whether its contents belong to this worker, in any
+    /// file and version.
     pub fn beginning(&self, found: &[u8]) -> Beginning {
         let is = |block: Block<'_>| block.matches(0, &found[..found.len().min(BLOCK_BYTES)]);
         let is_ours = if self.is_text {
@@ -216,7 +219,8 @@ fn base(seed: u64, is_text: bool) -> Arc<[u8]> {
     bytes.into()
 }
 
-/// The parts of `found` that lie in different blocks: where each begins in it and in the file.
+/// Splits `found` at block boundaries. Each item is the index in `found`, the offset in the file,
+/// and the bytes.
 #[inline]
 fn pieces(offset: u64, found: &[u8]) -> impl Iterator<Item = (usize, u64, &[u8])> {
     let mut begin = 0;
@@ -231,8 +235,9 @@ fn pieces(offset: u64, found: &[u8]) -> impl Iterator<Item = (usize, u64, &[u8])
 }
 
 impl Subject {
-    /// The stamp of a block whose check this is: the check itself, and by it concealed the file,
-    /// and the version with the low half of the block's number.
+    /// Returns the stamp of a block. It consists of the file, then the version with the low 32 bits
+    /// of the block's number, then `check`. The first two are masked with numbers derived from
+    /// `check`.
     #[inline]
     fn stamp(&self, block: u64, check: u64) -> [u8; STAMP_BYTES] {
         let numbers = u64::from(self.version) << 32 | block & 0xffff_ffff;
@@ -246,7 +251,7 @@ impl Subject {
 }
 
 impl Block<'_> {
-    /// Writes the bytes from `from` on.
+    /// Writes the block's bytes from `from` on.
     #[inline]
     fn write(&self, from: usize, out: &mut [u8]) {
         let random = self.random.get(from..).unwrap_or_default();
@@ -263,7 +268,7 @@ impl Block<'_> {
         }
     }
 
-    /// Whether these are the bytes from `from` on.
+    /// Returns whether `found` equals the block's bytes from `from` on.
     #[inline]
     fn matches(&self, from: usize, found: &[u8]) -> bool {
         let stamp = self

@@ -1,4 +1,4 @@
-//! The two editions of the original program, as data: one algorithm runs both.
+//! The two editions of the original PostMark, described as data for one common algorithm.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,7 +11,7 @@ use crate::generator::GeneratorKind;
 /// An edition of the original PostMark.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub enum Edition {
-    /// Versions 1.00 to 1.14 (1997 to 2000), as its published numbers show it.
+    /// Versions 1.00 to 1.14 (1997 to 2000), reconstructed from published results.
     #[serde(rename = "1.0")]
     V1_0,
     /// Versions 1.5 to 1.53 (2001), as Debian packages it.
@@ -20,36 +20,35 @@ pub enum Edition {
     V1_5,
 }
 
-/// How a file finds its subdirectory.
+/// How the subdirectory of a file is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubdirectoryChoice {
-    /// The file's running number modulo the count of subdirectories; nothing is drawn.
+    /// The file's running number modulo the number of subdirectories, without a random number.
     RunningNumber,
-    /// One draw a file.
+    /// One random number per file.
     Drawn,
 }
 
-/// What differs between the editions in what they do. Wording and layout belong to the reports.
+/// How the editions' algorithms differ. The wording and layout of their reports belong to the crate
+/// `report`.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The sequence that every choice is drawn from.
+    /// The random number generator that makes all choices.
     pub generator: GeneratorKind,
-    /// How a file finds its subdirectory.
     pub subdirectory_choice: SubdirectoryChoice,
-    /// Bytes in what the edition's reports call a megabyte.
+    /// Bytes of a megabyte in the edition's reports.
     pub megabyte_bytes: u32,
-    /// Whether its reports add bytes up in whole numbers; else in 32-bit floats, which lose digits
-    /// from 2^24 bytes on.
+    /// Whether the edition's reports sum up bytes in integers. Otherwise they use 32-bit floats,
+    /// which lose digits above 2^24 bytes.
     pub whole_sums: bool,
-    /// Whether the pool can be spread over several weighted locations.
+    /// Whether the pool can be spread over several weighted targets.
     pub several_locations: bool,
 }
 
 impl Edition {
-    /// Both, oldest first.
+    /// Both editions, the older one first.
     pub const ALL: [Self; 2] = [Self::V1_0, Self::V1_5];
 
-    /// What this edition does.
     pub const fn rules(self) -> &'static Rules {
         match self {
             Self::V1_0 => &Rules {
@@ -69,7 +68,7 @@ impl Edition {
         }
     }
 
-    /// The edition's name as options take it: `1.0` or `1.5`.
+    /// Returns the edition's name in options: `1.0` or `1.5`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::V1_0 => "1.0",
@@ -84,7 +83,7 @@ impl fmt::Display for Edition {
     }
 }
 
-/// The word given for an edition is none.
+/// An edition's name that is not `1.0` or `1.5`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected edition 1.0 (versions 1.00 to 1.14) or 1.5 (versions 1.5 to 1.53)")]
 pub struct UnknownEdition;

@@ -1,9 +1,10 @@
-//! A number of transactions that no run comes to, for runs that something else ends; in JSON it is
-//! null, since nobody has asked for it.
+//! Serialises a number of transactions. Runs that something else ends, such as a duration, use the
+//! number [`ENDLESS`], which is null in JSON.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// More transactions than any run performs. Fingerprints are made of it: it must not change.
+/// More transactions than any run performs. Fingerprints depend on this number, so it must not
+/// change.
 pub(crate) const ENDLESS: u64 = 1 << 40;
 
 pub(crate) fn serialize<S: Serializer>(
@@ -14,7 +15,7 @@ pub(crate) fn serialize<S: Serializer>(
     is_asked.then_some(*transactions).serialize(serializer)
 }
 
-/// Records of before have the number itself.
+/// Accepts null, and the number itself, which records of earlier versions contain.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Option::deserialize(deserializer).map(|asked| asked.unwrap_or(ENDLESS))
 }

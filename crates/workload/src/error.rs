@@ -1,7 +1,7 @@
-//! Why a workload cannot be performed.
+//! Errors of invalid workloads.
 
-/// A value or combination of values that no workload can have, or memory that the machine lacks for
-/// it. The message says what is wrong, and what would be right.
+/// An invalid value or combination of values, or too little memory for the workload. The message
+/// names the problem and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct WorkloadError(String);
@@ -12,14 +12,14 @@ impl WorkloadError {
     }
 }
 
-/// The error with a message as of `format!`.
+/// Creates a [`WorkloadError`] from the arguments of `format!`.
 macro_rules! invalid {
     ($($message:tt)*) => {
         $crate::WorkloadError::new(format!($($message)*))
     };
 }
 
-/// Returns the error with a message as of `format!` where a condition does not hold.
+/// Returns an error with a message, formatted by `format!`, unless a condition holds.
 macro_rules! ensure {
     ($holds:expr, $($message:tt)*) => {
         if !$holds {
@@ -28,7 +28,7 @@ macro_rules! ensure {
     };
 }
 
-/// Refuses a number of files that no pool can have.
+/// Checks that a number of files is from 1 to `max`.
 pub(crate) fn check_files(files: u64, max: u64) -> Result<(), WorkloadError> {
     ensure!(files > 0, "invalid number of files 0: expected at least 1");
     ensure!(
@@ -38,7 +38,7 @@ pub(crate) fn check_files(files: u64, max: u64) -> Result<(), WorkloadError> {
     Ok(())
 }
 
-/// Refuses sizes of the blocks in which files are read and written.
+/// Checks that the block sizes of read and write calls are from 1 to `max` bytes.
 pub(crate) fn check_blocks(read: u64, write: u64, max: u64) -> Result<(), WorkloadError> {
     for (what, bytes) in [("read", read), ("write", write)] {
         ensure!(
@@ -49,7 +49,7 @@ pub(crate) fn check_blocks(read: u64, write: u64, max: u64) -> Result<(), Worklo
     Ok(())
 }
 
-/// Refuses weights of targets if there are none, or if one is 0.
+/// Checks that no weight of a target is 0 and that at least one weight exists.
 pub(crate) fn check_weights(weights: &[u32]) -> Result<(), WorkloadError> {
     ensure!(
         !weights.is_empty() && !weights.contains(&0),

@@ -1,30 +1,31 @@
-//! How many files it takes to hold so many bytes: from the sizes that a workload's stream draws.
+//! Estimates the number of files that contain a given number of bytes, from the sizes that a
+//! workload's stream draws.
 
 use crate::WorkloadError;
 use crate::intent::{Action, Phase};
 use crate::whole::{Work, Workload};
 
-/// See [`Workload::holding`].
+/// The result of [`Workload::holding`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// Files of one pool.
+    /// Files in one pool.
     pub files: u64,
-    /// Mean bytes of the files that were drawn.
+    /// The mean size of the files whose sizes were drawn.
     pub mean_bytes: f64,
 }
 
 impl Workload {
-    /// How many files a pool needs whose contents are to be `bytes` bytes at least, before its
-    /// first transaction. The stream of the first worker is followed file by file; after
-    /// `followed_max` files the rest is reckoned with their mean. Nothing where these files
-    /// hold nothing.
+    /// Returns the number of files that a pool needs so that it contains at least `bytes` bytes
+    /// before its first transaction. The sizes of the first `followed_max` files are drawn from the
+    /// first worker's stream; further files are assumed to have the mean size. Returns `None` if
+    /// the drawn files are all empty.
     ///
     /// # Errors
-    /// Where the workload has no stream.
+    /// Returns an error if the workload is invalid.
     pub fn holding(&self, bytes: u64, followed_max: u64) -> Result<Option<Extent>, WorkloadError> {
         let mut sample = self.with_files(followed_max.max(1)).with_transactions(0);
         if let Work::Mix(mix) = &mut sample.work {
-            // Where files lie does not change how large they are.
+            // The directories of files do not affect their sizes.
             mix.layout.entries_max = None;
         }
         let mut stream = sample.stream(0, |_| ())?;
@@ -62,14 +63,14 @@ mod tests {
     use crate::sizes::Sizes;
     use crate::whole::Workers;
 
-    /// Files and bytes of a pool, of which there are so many.
+    /// Returns the bytes in a pool of `files` files.
     fn prepared(workload: &Workload, files: u64) -> u64 {
         let plan = Planner::new(&workload.with_files(files).with_transactions(0)).plan();
         plan.unwrap().bytes_peak
     }
 
     #[test]
-    fn a_pool_holds_what_it_was_asked_for_and_not_a_file_more() {
+    fn holding_returns_the_smallest_sufficient_pool() {
         let mix = Mix {
             sizes: "lognormal:median=8KiB,sigma=1.2,max=1MiB".parse().unwrap(),
             size_max_bytes: 1 << 20,
@@ -87,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_followed_is_reckoned_with_the_mean() {
+    fn files_beyond_the_limit_have_the_mean_size() {
         let workload = Workload::from(Classic::default());
         let bytes = 50_000_000;
         let exact = workload.holding(bytes, 100_000).unwrap().unwrap();
@@ -98,13 +99,13 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_aligned_directories_do_not_matter_and_empty_files_hold_nothing() {
+    fn holding_uses_aligned_sizes_and_ignores_entry_limits() {
         let mut mix = Mix {
             sizes: Sizes::Fixed(5_000),
             align_bytes: 4_096,
             ..Mix::default()
         };
-        // So few entries that the sample itself would not fit.
+        // The limit is so low that the sample itself would not fit.
         mix.layout.entries_max = Some(10);
         let extent = Workload::from(mix.clone())
             .holding(1 << 20, 1_000)
@@ -117,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_pool_is_one() {
+    fn a_shared_pool_is_counted_once() {
         let workload = Workload {
             workers: Workers::Shared {
                 writers: 2,

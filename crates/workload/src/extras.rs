@@ -1,31 +1,30 @@
-//! What a mix makes beside files: second names, symbolic links, directories. The oldest goes first.
+//! The hard links, symbolic links and directories of a mix's pool. The oldest of a kind is removed
+//! first.
 
 use std::collections::VecDeque;
 
 use crate::intent::{Action, Intent, Kept};
 use crate::names::NameKind;
 
-/// Things of one kind that lie in a pool.
+/// All links or directories of one kind in a pool, the oldest first.
 #[derive(Clone, Debug)]
 pub struct Ring {
     kind: NameKind,
-    /// The oldest first.
     pub(crate) things: VecDeque<Thing>,
 }
 
-/// One of them.
+/// A hard link, symbolic link or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thing {
-    /// Where it lies.
+    /// The number of the directory that contains it.
     pub place: u32,
-    /// The running number in its name.
     pub number: u64,
-    /// The number in the name of the file that it is a link to; 0 for a directory.
+    /// The number of the file that it links to; 0 for a directory.
     pub of: u64,
 }
 
 impl Ring {
-    /// Nothing yet.
+    /// Creates an empty ring.
     pub fn new(kind: NameKind) -> Self {
         Self {
             kind,
@@ -33,7 +32,7 @@ impl Ring {
         }
     }
 
-    /// All of them, the oldest first.
+    /// Passes each one to a function, the oldest first.
     pub fn each(&self, each: &mut dyn FnMut(Kept)) {
         for thing in &self.things {
             each(Kept {
@@ -47,14 +46,14 @@ impl Ring {
         }
     }
 
-    /// Takes the oldest one out; gives its removal.
+    /// Removes the oldest one, and returns the intent that removes it on the target.
     pub fn remove_oldest(&mut self) -> Option<Intent> {
         Some(removal(self.kind, self.things.pop_front()?))
     }
 }
 
 impl Thing {
-    /// What is done to it.
+    /// Creates the intent of an action on this link or directory.
     pub(crate) fn intent(self, action: Action) -> Intent {
         Intent {
             action,
@@ -66,7 +65,7 @@ impl Thing {
     }
 }
 
-/// The removal of a thing of a kind.
+/// Returns the intent that removes a link or directory.
 pub fn removal(kind: NameKind, thing: Thing) -> Intent {
     thing.intent(match kind {
         NameKind::Link => Action::RemoveLink,

@@ -1,7 +1,7 @@
-//! The name of a piece of work: two runs with equal fingerprints intended the same operations.
+//! The fingerprint of a workload: two runs with equal fingerprints intended the same operations.
 //!
-//! XXH3 with 128 bits over the canonical workload, the version of the generators and the first
-//! intents of every worker. It is no protection against forgery.
+//! It is the 128-bit XXH3 hash of the canonical workload, the version of the generators and the
+//! first intents of every worker. It does not protect against forgery.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ use crate::mix::Mix;
 use crate::mixer::Draft;
 use crate::whole::{Work, Workers, Workload};
 
-/// Raised whenever a generator, an algorithm or the encoding of intents changes what a workload
-/// intends.
+/// Must be raised whenever a generator, an algorithm or the encoding of intents changes a
+/// workload's intents.
 pub const GENERATORS_VERSION: u32 = 1;
 
-/// Intents of each worker that go into a fingerprint, at most.
+/// The largest number of each worker's intents that a fingerprint includes.
 pub const INTENTS_IN_FINGERPRINT: u64 = 100_000;
 
 macro_rules! hash_name {
@@ -35,7 +35,7 @@ macro_rules! hash_name {
                 Self(format!("xxh3-128:{hash:032x}"))
             }
 
-            /// The hash's name, a colon, and 32 hexadecimal digits.
+            /// Returns `xxh3-128:` and 32 hexadecimal digits.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -54,12 +54,12 @@ hash_name!(
     Fingerprint
 );
 hash_name!(
-    /// The hash of every intent of a worker's whole stream.
+    /// The hash of all intents of a worker's stream.
     StreamHash
 );
 
 impl StreamHash {
-    /// The hash of several streams: of one, its own.
+    /// Combines the hashes of several streams; a single hash is returned unchanged.
     pub fn of_all(mut hashes: Vec<Self>) -> Self {
         if hashes.len() == 1 {
             return hashes.remove(0);
@@ -72,13 +72,13 @@ impl StreamHash {
     }
 }
 
-/// An intent of the classic editions.
+/// The encoded size of an intent of the classic editions.
 const NARROW_BYTES: usize = 21;
-/// An intent of a mix.
+/// The encoded size of an intent of a mix.
 const WIDE_BYTES: usize = 57;
 const PENDING_BYTES: usize = 4096;
 
-/// Hashes intents as they come.
+/// Hashes a sequence of intents.
 pub struct StreamHasher {
     hash: Xxh3,
     is_wide: bool,
@@ -87,12 +87,12 @@ pub struct StreamHasher {
 }
 
 impl StreamHasher {
-    /// For intents of the classic editions, which need few fields.
+    /// Creates a hasher for intents of the classic editions, which have fewer fields.
     pub fn narrow() -> Self {
         Self::new(false)
     }
 
-    /// For the intents of a workload.
+    /// Creates a hasher for the intents of a workload.
     pub fn of(work: &Work) -> Self {
         Self::new(matches!(work, Work::Mix(_)))
     }
@@ -106,7 +106,7 @@ impl StreamHasher {
         }
     }
 
-    /// Takes the next intent in.
+    /// Adds the next intent to the hash.
     #[inline]
     pub fn take(&mut self, intent: &Intent) {
         if self.filled > PENDING_BYTES - WIDE_BYTES {
@@ -129,7 +129,7 @@ impl StreamHasher {
         self.filled += WIDE_BYTES;
     }
 
-    /// Takes the next draft in: what a worker of a shared pool intends before it meets a file.
+    /// Adds the next draft to the hash: an operation on a shared pool whose file is not chosen yet.
     pub fn take_draft(&mut self, draft: &Draft) {
         self.take(&Intent {
             action: draft.action,
@@ -146,14 +146,15 @@ impl StreamHasher {
         self.filled = 0;
     }
 
-    /// The hash of all intents taken in.
+    /// Returns the hash of all added intents.
     pub fn finish(mut self) -> StreamHash {
         self.flush();
         StreamHash::new(self.hash.digest128())
     }
 }
 
-/// The fingerprint of a workload whose workers' first intents are these.
+/// Returns the fingerprint of a workload. `first` contains a hasher of the first intents for each
+/// worker.
 pub(crate) fn of_first_intents(
     workload: &Workload,
     first: impl IntoIterator<Item = StreamHasher>,
@@ -172,8 +173,8 @@ pub(crate) fn of_first_intents(
     Fingerprint::new(hash.digest128())
 }
 
-/// The first intents of a worker of a shared pool: drafts, since they meet their files only in the
-/// run.
+/// Hashes the first operations of a worker of a shared pool. They are drafts, because their files
+/// are chosen during the run.
 pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> StreamHasher {
     let mixer = workload.mixer(mix, worker);
     let mut first = StreamHasher::of(&workload.work);
@@ -183,10 +184,10 @@ pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> Strea
     first
 }
 
-/// The fingerprint of a workload, from streams of its own that are taken as far as it needs.
+/// Returns the fingerprint of a workload. It draws only as many intents as a fingerprint includes.
 ///
 /// # Errors
-/// Where the workload has no stream.
+/// Returns an error if the workload is invalid.
 pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
     workload.validate()?;
     let first = |worker: u32| match (workload.workers, workload.mix()) {
@@ -194,7 +195,7 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
         _ => first_intents(workload, worker),
     };
     let workers = workload.workers.count();
-    // Thousands of workers take half a minute one after another.
+    // A single thread takes half a minute for thousands of workers.
     let threads = if workers < 8 {
         1
     } else {
@@ -206,7 +207,7 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
             let part = thread * of_each..((thread + 1) * of_each).min(workers);
             part.map(first).collect()
         };
-        // A thread that the system does not give has its part done here.
+        // If the system refuses a thread, this thread does its part.
         let begun: Vec<_> = (1..threads)
             .map(|thread| {
                 let spawned = std::thread::Builder::new().spawn_scoped(scope, move || part(thread));
@@ -227,10 +228,10 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
     Ok(of_first_intents(workload, firsts.into_iter().flatten()))
 }
 
-/// The first intents of a worker with a pool of its own.
+/// Hashes the first intents of a worker with a private pool.
 fn first_intents(workload: &Workload, worker: u32) -> Result<StreamHasher, WorkloadError> {
-    // Files are created one after another, whatever their number: more than are looked at need no
-    // room in a table.
+    // The first intents create files in the order of their numbers. So the table of files needs no
+    // slots for files beyond those intents.
     let mut stream = match workload.files() > INTENTS_IN_FINGERPRINT {
         true => workload
             .with_files(INTENTS_IN_FINGERPRINT)
@@ -257,9 +258,9 @@ mod tests {
     use crate::classic::Classic;
     use crate::plan::Planner;
 
-    /// They are taken from a smaller pool, and by several threads.
+    /// The fingerprint is computed from a smaller pool, and by several threads.
     #[test]
-    fn large_pools_and_many_workers_have_the_same_fingerprint_as_their_whole_streams() {
+    fn fingerprints_equal_those_of_complete_streams() {
         let files = INTENTS_IN_FINGERPRINT + 50_000;
         let mut bounded = Mix {
             files,

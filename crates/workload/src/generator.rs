@@ -1,13 +1,14 @@
-//! The sequential random generators of the classic editions.
+//! The random number generators of the classic editions.
 //!
-//! They are part of what PostMark *is*: a published number belongs to the sequence that made it.
-//! Nothing else may draw from them. Both are written from their published definitions: the example
-//! `rand` of the ISO C standard (C89, 4.10.2.2), and MT19937 (Matsumoto and Nishimura, ACM TOMACS
-//! 8(1), 1998) with the seeding of its 1998/1999 reference.
+//! They are part of the definition of the classic workload: a published result depends on the
+//! sequence of its generator. Only the classic stream may draw from them. Both are implemented from
+//! their published definitions: the example `rand` of the ISO C standard (C89, 4.10.2.2), and
+//! MT19937 (Matsumoto and Nishimura, ACM TOMACS 8(1), 1998) with the seeding of its 1998/1999
+//! reference.
 
 use serde::{Deserialize, Serialize};
 
-/// Which generator an edition draws from.
+/// The random number generator of an edition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum GeneratorKind {
@@ -17,18 +18,17 @@ pub enum GeneratorKind {
     Mt19937,
 }
 
-/// A sequential generator in some state: the same seed gives the same sequence on every machine,
-/// for ever.
+/// A random number generator and its state. Equal seeds produce equal sequences on every machine
+/// and in every version.
 #[derive(Clone, Debug)]
 pub enum Generator {
-    /// See [`GeneratorKind::IsoC`].
+    /// The generator of [`GeneratorKind::IsoC`].
     IsoC(IsoC),
-    /// See [`GeneratorKind::Mt19937`].
+    /// The generator of [`GeneratorKind::Mt19937`].
     Mt19937(Box<Mt19937>),
 }
 
 impl Generator {
-    /// A generator of this kind at the start of the sequence of `seed`.
     pub fn new(kind: GeneratorKind, seed: u32) -> Self {
         match kind {
             GeneratorKind::IsoC => Self::IsoC(IsoC::new(seed)),
@@ -36,7 +36,7 @@ impl Generator {
         }
     }
 
-    /// The next output as it comes.
+    /// Returns the next output, without a bound.
     #[inline]
     pub fn next_output(&mut self) -> u32 {
         match self {
@@ -45,8 +45,8 @@ impl Generator {
         }
     }
 
-    /// PostMark's draw: the next output modulo `bound`; 0, with nothing consumed, when `bound` is
-    /// 0.
+    /// Draws as PostMark does: returns the next output modulo `bound`. If `bound` is 0, it returns
+    /// 0 and consumes no output.
     #[inline]
     pub fn draw(&mut self, bound: u64) -> u64 {
         match u32::try_from(bound) {
@@ -56,7 +56,7 @@ impl Generator {
         }
     }
 
-    /// Passes over so many draws from a bound above 0, in much less time than drawing takes.
+    /// Skips a number of draws with a bound above 0, in much less time than drawing takes.
     pub fn skip(&mut self, draws: u64) {
         match self {
             Self::IsoC(generator) => generator.skip(draws),
@@ -64,7 +64,7 @@ impl Generator {
         }
     }
 
-    /// How many different outputs there are: draws never reach this value.
+    /// Returns the number of different outputs. Every draw is below this number.
     pub fn outputs(&self) -> u64 {
         match self {
             Self::IsoC(_) => 1 << 15,
@@ -73,27 +73,27 @@ impl Generator {
     }
 }
 
-/// The ISO C example `rand`: `state = state * 1103515245 + 12345` modulo 2^32, output is bits 16 to
-/// 30.
+/// The ISO C example `rand`: `state = state * 1103515245 + 12345` modulo 2^32; the output consists
+/// of bits 16 to 30.
 #[derive(Clone, Debug)]
 pub struct IsoC {
     state: u32,
 }
 
 impl IsoC {
-    /// The generator at the start of the sequence of `seed`.
     pub fn new(seed: u32) -> Self {
         Self { state: seed }
     }
 
-    /// The next 15-bit output.
+    /// Returns the next 15-bit output.
     #[inline]
     pub fn next_output(&mut self) -> u32 {
         self.state = self.state.wrapping_mul(1_103_515_245).wrapping_add(12_345);
         (self.state >> 16) & 0x7fff
     }
 
-    /// A step is `s * a + c`; two of them are `s * a^2 + c * (a + 1)`, and so on for powers of two.
+    /// Skips draws in logarithmic time. One draw maps the state `s` to `s * a + c`, two draws to `s
+    /// * a^2 + c * (a + 1)`, and so on for powers of two.
     fn skip(&mut self, draws: u64) {
         let (mut factor, mut sum) = (1_103_515_245_u32, 12_345_u32);
         let mut left = draws;
@@ -111,17 +111,16 @@ impl IsoC {
 const WORDS: usize = 624;
 const MIDDLE: usize = 397;
 
-/// MT19937, seeded the way of 1998/1999.
+/// MT19937 with the seeding of 1998/1999.
 #[derive(Clone, Debug)]
 pub struct Mt19937 {
     state: [u32; WORDS],
-    /// The outputs of the current state, tempered all at once: cheaper than one by one.
+    /// The tempered outputs of the current state; tempering all of them together is faster.
     outputs: [u32; WORDS],
     next: usize,
 }
 
 impl Mt19937 {
-    /// The generator at the start of the sequence of `seed`.
     pub fn new(seed: u32) -> Self {
         let mut s = seed;
         let mut advance = || {
@@ -142,7 +141,7 @@ impl Mt19937 {
         }
     }
 
-    /// The next 32-bit output.
+    /// Returns the next 32-bit output.
     #[inline]
     pub fn next_output(&mut self) -> u32 {
         if self.next == WORDS {
@@ -175,8 +174,7 @@ impl Mt19937 {
 
     fn advance(&mut self) {
         let state = &mut self.state;
-        // Three loops in place of one with a modulo, so that the compiler can take several words at
-        // a time.
+        // Three loops replace one loop with a modulo, so that the compiler can vectorise them.
         for i in 0..WORDS - MIDDLE {
             state[i] = state[i + MIDDLE] ^ twist(state[i], state[i + 1]);
         }
@@ -213,7 +211,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_skipped_is_what_would_have_been_drawn() {
+    fn skip_equals_drawing() {
         for kind in [GeneratorKind::IsoC, GeneratorKind::Mt19937] {
             for before in [0, 1, 300] {
                 for draws in [0, 1, 323, 324, 623, 624, 625, 1_248, 5_000, 100_003] {
@@ -242,24 +240,24 @@ mod tests {
     }
 
     #[test]
-    fn iso_c_gives_the_outputs_of_the_standards_example() {
-        // The first values of the example with its default seed 1, as any C89 text prints them.
+    fn iso_c_matches_the_example_of_the_standard() {
+        // The first outputs for the default seed 1, as printed in texts on C89.
         let mut generator = IsoC::new(1);
         let first: Vec<u32> = (0..5).map(|_| generator.next_output()).collect();
         assert_eq!(first, [16838, 5758, 10113, 17515, 31051]);
     }
 
     #[test]
-    fn mt19937_of_1998_begins_as_the_reference_did_with_seed_4357() {
-        // mt19937ar's 2002 seeding gives 3499211612 for 5489; the older seeding differs from it for
-        // every seed.
+    fn mt19937_matches_the_1998_reference_for_seed_4357() {
+        // The 2002 seeding of mt19937ar outputs 3499211612 first for seed 5489. The older seeding
+        // differs from it for every seed.
         let mut generator = Mt19937::new(4357);
         let first: Vec<u32> = (0..3).map(|_| generator.next_output()).collect();
         assert_eq!(first, [2_867_219_139, 1_585_203_162, 3_113_124_129]);
     }
 
     #[test]
-    fn a_draw_of_nothing_consumes_nothing() {
+    fn a_draw_with_bound_0_consumes_no_output() {
         for kind in [GeneratorKind::IsoC, GeneratorKind::Mt19937] {
             let mut drawn = Generator::new(kind, 42);
             let mut plain = drawn.clone();

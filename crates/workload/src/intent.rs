@@ -1,5 +1,5 @@
-//! The words in which a worker's work is spoken of: an intent, the phase it belongs to, the stream
-//! it comes from.
+//! The intents of a worker: operations with their files, the phases they belong to, and the streams
+//! that produce them.
 
 use engine::NameKind;
 use schemars::JsonSchema;
@@ -9,17 +9,17 @@ pub use engine::Action;
 
 use crate::skip::SkipReason;
 
-/// A part of a run, timed apart.
+/// A phase of a run; each is measured separately.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Phase {
-    /// The initial pool is created.
+    /// Creates the initial pool.
     Prepare,
-    /// The pool churns.
+    /// Performs the transactions on the pool.
     Transactions,
-    /// What is left of the pool is deleted.
+    /// Deletes the remaining pool.
     Delete,
 }
 
@@ -37,40 +37,41 @@ impl Phase {
     }
 }
 
-/// One thing that a worker is to do, resolved against the pool as it will then be.
+/// One operation of a worker, with its file chosen from the state that the pool will then have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intent {
-    /// What is to be done.
+    /// The operation.
     pub action: Action,
-    /// Whether a transaction ends with this intent.
+    /// Whether this intent completes a transaction.
     pub ends_transaction: bool,
-    /// Where the file lies: location times places of a location plus place, each from 0.
+    /// The number of the file's directory, from 0: the target's number times the directories per
+    /// target, plus the directory's number within the target.
     pub place: u32,
     /// The running number in the file's name, from 1.
     pub number: u64,
-    /// Bytes that the operation reads or writes, or a file is cut off to; 0 where it does none of
-    /// these.
+    /// Bytes that the operation reads or writes, or the size to which it truncates the file; 0 for
+    /// other operations.
     pub bytes: u64,
     /// The file's size before the operation, in bytes; 0 for a creation.
     pub size_bytes: u64,
-    /// Where in the file the bytes begin.
+    /// The offset of the first byte that is read or written.
     pub offset_bytes: u64,
-    /// The running number of a new name, or of the file behind a symbolic link.
+    /// The running number of the new name of a renaming or link, or of the file that a symbolic
+    /// link refers to.
     pub other: u64,
-    /// Which file it is, whatever its name: contents are a function of this, the version and the
-    /// offset.
+    /// The number that identifies the file under all its names. Contents are a function of this
+    /// number, the version and the offset.
     pub file: u64,
     /// The version of the contents that are read or written.
     pub version: u32,
-    /// Time that passes before the operation is issued, in nanoseconds.
+    /// The think time before the operation is issued, in nanoseconds.
     pub think_ns: u64,
-    /// Why nothing is done; `None` for an operation, and for a half of a pair that the workload
-    /// does not have.
+    /// Why the operation is skipped. `None` for a performed operation, and for an operation of a
+    /// pair that the workload disables.
     pub skip: Option<SkipReason>,
 }
 
 impl Intent {
-    /// No operation.
     pub const NOTHING: Self = Self {
         action: Action::Nothing,
         ends_transaction: false,
@@ -86,7 +87,7 @@ impl Intent {
         skip: None,
     };
 
-    /// An operation that is not performed.
+    /// Creates the intent of a skipped operation.
     pub const fn skipped(reason: SkipReason) -> Self {
         Self {
             skip: Some(reason),
@@ -95,36 +96,35 @@ impl Intent {
     }
 }
 
-/// Something that lies in the pool.
+/// An object in the pool: a file, a link or a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
-    /// What it is.
     pub kind: NameKind,
-    /// Where.
+    /// The number of its directory.
     pub place: u32,
-    /// The running number in its name.
     pub number: u64,
-    /// A file's size; 0 for all else.
+    /// A file's size; 0 for other kinds.
     pub size_bytes: u64,
-    /// Which file it is; the number in the name of the file behind a symbolic link.
+    /// The number that identifies a file. For a symbolic link, it is the number in the name of the
+    /// file that the link refers to.
     pub file: u64,
     /// The version of a file's contents.
     pub version: u32,
 }
 
-/// What decides which operations a pool allows: the sizes of its files, and what lies beside them.
+/// The properties of a pool that determine which operations are possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolState {
-    /// The smallest and the largest file; `None` for a pool without files.
+    /// The sizes of the smallest and the largest file in bytes; `None` for a pool without files.
     pub sizes: Option<(u64, u64)>,
-    /// Whether there is a symbolic link.
+    /// Whether the pool contains a symbolic link.
     pub has_symbolic_link: bool,
-    /// Whether there is a link or a directory, which could be removed.
+    /// Whether the pool contains a link or a directory that could be removed.
     pub has_extras: bool,
 }
 
 impl PoolState {
-    /// Takes in one thing that lies in the pool.
+    /// Includes an object of the pool.
     pub fn add(&mut self, kept: &Kept) {
         if kept.kind == NameKind::File {
             let (least, most) = self.sizes.unwrap_or((u64::MAX, 0));
@@ -140,47 +140,48 @@ impl PoolState {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
-    /// All that were asked for are done.
+    /// All requested transactions are done.
     #[default]
     Complete,
-    /// Every file was deleted before that.
+    /// All files were deleted before the requested number of transactions.
     OutOfFiles,
-    /// No file is left that the edition's generator can reach: the original would search for ever.
+    /// The edition's generator cannot draw any of the remaining files. The original PostMark would
+    /// search endlessly.
     OutOfReach,
-    /// A worker could perform none of its operations: every further one would be skipped.
+    /// A worker can perform none of its operations, so that it would skip all further ones.
     NothingPossible,
 }
 
-/// What one worker intends, in order.
+/// The sequence of one worker's intents.
 ///
-/// A phase's intents are taken with [`next`](Stream::next) until it gives `None`; phases come in
-/// the order of [`Phase::ALL`].
+/// [`next`](Stream::next) returns the intents of a phase, and `None` at its end. Phases are drawn
+/// in the order of [`Phase::ALL`].
 pub trait Stream {
-    /// Puts the next intent of `phase` into `intent`, which is worth nothing before. `false` at the
-    /// end of the phase.
+    /// Writes the next intent of `phase` to `intent`, whose previous value is ignored. Returns
+    /// `false` at the end of the phase.
     ///
-    /// Intents are large: one that is returned is moved at each step on its way to the loop.
+    /// Intents are large: returning them by value would copy them at each level of calls up to the
+    /// operation loop.
     fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool;
 
-    /// The next intent of `phase`, or `None` at its end.
+    /// Returns the next intent of `phase`, or `None` at its end.
     fn next(&mut self, phase: Phase) -> Option<Intent> {
         let mut intent = Intent::NOTHING;
         self.draw(phase, &mut intent).then_some(intent)
     }
 
-    /// How many files (in `Prepare` and `Delete`) or transactions a phase still has, unless it ends
-    /// early.
+    /// Returns the number of files (in `Prepare` and `Delete`) or transactions that remain in a
+    /// phase, unless it ends early.
     fn remaining(&self, phase: Phase) -> u64;
 
-    /// Why the transactions ended; meaningful after their last intent.
+    /// Returns why the transactions ended. It is valid after the last intent of the transactions.
     fn end(&self) -> End;
 
-    /// Transactions that have begun.
     fn transactions_begun(&self) -> u64;
 
-    /// Whether any operation that the stream may draw could be performed on this pool.
+    /// Returns whether at least one operation of the stream is possible on this pool.
     fn can_perform_any(&self, pool: &PoolState) -> bool;
 
-    /// Everything that the pool holds after the intents given so far.
+    /// Passes all objects that the pool contains after the drawn intents to `each`.
     fn pool(&self, each: &mut dyn FnMut(Kept));
 }

@@ -1,4 +1,5 @@
-//! Directories: where files lie. A place is a directory that files lie in; it has a number from 0.
+//! The directories of a pool. A place is a directory that contains files; places are numbered from
+//! 0.
 
 use std::fmt;
 use std::str::FromStr;
@@ -11,46 +12,45 @@ use crate::WorkloadError;
 use crate::names::parse_decimal;
 use crate::quantity;
 
-/// The most places.
+/// The largest number of places.
 pub const PLACES_MAX: u32 = 1 << 24;
-/// The deepest tree.
+/// The largest depth of a directory tree.
 pub const DEPTH_MAX: u32 = 64;
 
-/// How directories lie. Serialised as its text.
+/// The shape of the directory tree. Serialised as its text form, such as `tree:10x3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^(flat|subdirs:[0-9]+|tree:[0-9]+x[0-9]+)$"))]
 pub enum Shape {
-    /// Files lie directly in the location.
+    /// Files are created directly in the target.
     #[default]
     Flat,
-    /// Files lie in so many subdirectories: `s0/`, `s1/` and so on.
+    /// Files are created in this number of subdirectories: `s0/`, `s1/` and so on.
     Subdirectories(u32),
-    /// Files lie in the last directories of a tree: `s3/s0/s7/`.
+    /// Files are created in the leaf directories of a tree, such as `s3/s0/s7/`.
     Tree {
-        /// Subdirectories of every directory.
+        /// The number of subdirectories in every directory.
         width: u32,
-        /// Directories on the way to a file.
+        /// The number of levels of directories above a file.
         depth: u32,
     },
 }
 
-/// The directories of a location.
+/// The directories of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Layout {
-    /// How they lie.
     pub shape: Shape,
-    /// The most entries that a place may have; nothing where there is no bound.
+    /// The largest number of entries in a place; null or absent without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_max: Option<u64>,
-    /// Whether every place has a `tmp/` for temporary files and a `new/` for the others.
+    /// Whether every place contains `tmp/` for temporary files and `new/` for other files.
     #[serde(default)]
     pub maildir: bool,
 }
 
 impl Shape {
-    /// How many directories there are on a level of the tree, the location itself being level 0.
+    /// Returns the number of directories on a level of the tree; the target is level 0.
     fn on_level(self, level: u32) -> u64 {
         u64::from(self.width()).saturating_pow(level)
     }
@@ -70,7 +70,7 @@ impl Shape {
         }
     }
 
-    /// Writes directory `index` of a level, with a slash behind every part.
+    /// Writes the path of directory number `index` on a level. Every name is followed by a slash.
     fn write(self, level: u32, index: u32, to: &mut NameWriter<'_>) {
         let (width, index) = (u64::from(self.width().max(1)), u64::from(index));
         let mut unit = self.on_level(level.saturating_sub(1));
@@ -84,20 +84,16 @@ impl Shape {
 }
 
 impl Layout {
-    /// The directory of files in a maildir place.
+    /// The directory for files in a place of a maildir layout.
     const NEW: &[u8] = b"new/";
-    /// The directory of temporary files there.
+    /// The directory for temporary files in a place of a maildir layout.
     const TEMPORARY: &[u8] = b"tmp/";
 
-    /// How many places there are.
     pub fn places(&self) -> u32 {
         u32::try_from(self.shape.on_level(self.shape.depth())).unwrap_or(u32::MAX)
     }
 
-    /// Checks that the directories can be made.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
+    /// Checks that the numbers of directories, levels and entries are within their limits.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         let shape = self.shape;
         ensure!(
@@ -119,17 +115,17 @@ impl Layout {
         Ok(())
     }
 
-    /// Appends the path of a place, relative to the location, with a slash at its end; nothing
-    /// where that is the location itself.
+    /// Appends the path of a place, relative to the target and with a final slash. If the place is
+    /// the target itself, it appends nothing.
     #[inline]
     pub fn write_place(&self, place: u32, to: &mut NameWriter<'_>) {
-        // Most layouts are flat: their names are written without a call.
+        // Most layouts are flat, so the common case needs no call.
         if self.shape != Shape::Flat {
             self.shape.write(self.shape.depth(), place, to);
         }
     }
 
-    /// Appends the path of the directory in which a place's files lie.
+    /// Appends the path of the directory that contains a place's files.
     #[inline]
     pub fn write_files_directory(&self, place: u32, to: &mut NameWriter<'_>) {
         self.write_place(place, to);
@@ -138,7 +134,7 @@ impl Layout {
         }
     }
 
-    /// Appends the path of the directory in which a place's temporary files lie.
+    /// Appends the path of the directory that contains a place's temporary files.
     #[inline]
     pub fn write_temporary_directory(&self, place: u32, to: &mut NameWriter<'_>) {
         self.write_place(place, to);
@@ -147,7 +143,8 @@ impl Layout {
         }
     }
 
-    /// The paths of all directories, every one after those it lies in, without a slash at the end.
+    /// Returns the paths of all directories, without a final slash. Parents precede their
+    /// subdirectories.
     pub fn directories(&self) -> impl Iterator<Item = Vec<u8>> + use<> {
         let layout = *self;
         let shape = layout.shape;
@@ -172,7 +169,7 @@ impl Layout {
         })
     }
 
-    /// How many directories there are, the location itself aside.
+    /// Returns the number of directories without the target itself.
     pub fn directory_count(&self) -> u64 {
         let levels: u64 = (1..=self.shape.depth())
             .map(|level| self.shape.on_level(level))
@@ -184,7 +181,7 @@ impl Layout {
         })
     }
 
-    /// Whether a name is one that a directory of this layout has.
+    /// Returns whether a directory of this layout may have this name.
     pub fn is_directory_name(&self, name: &[u8]) -> bool {
         if self.maildir && (name == b"new" || name == b"tmp") {
             return true;
@@ -212,7 +209,7 @@ impl fmt::Display for Shape {
 impl FromStr for Shape {
     type Err = WorkloadError;
 
-    /// `flat`, `subdirs:100`, `tree:10x3`.
+    /// Accepts `flat`, `subdirs:100`, and `tree:10x3`.
     fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         let number = |digits: &str| {
@@ -265,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn places_have_their_paths() {
+    fn places_have_the_expected_paths() {
         assert_eq!(place("flat", 0), "");
         assert_eq!(place("subdirs:100", 12), "s12/");
         assert_eq!(place("tree:10x3", 307), "s3/s0/s7/");
@@ -281,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_come_after_their_parents_and_are_all_there() {
+    fn directories_are_complete_and_follow_their_parents() {
         for shape in [
             "flat",
             "subdirs:1",
@@ -345,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_and_written_alike() {
+    fn layout_shapes_parse_and_print() {
         for text in [
             "flat",
             "subdirs:1",

@@ -1,8 +1,8 @@
-//! What a run is asked to do, and what each worker therefore intends.
+//! Workloads, and the sequences of operations that their workers perform.
 //!
-//! Everything here is pure: no file system, no clock, no environment. The same [`Classic`] workload
-//! gives the same [`ClassicStream`] of [`Intent`]s on every machine, for ever; [`plan`] adds up
-//! what that stream would do, and [`fingerprint`] names it.
+//! This crate uses no file system, no clock and no environment. A [`Classic`] workload produces the
+//! same [`ClassicStream`] of [`Intent`]s on every machine and in every version. [`plan`] adds up
+//! the operations of a stream, and [`fingerprint`] computes a hash that identifies it.
 
 #[macro_use]
 mod error;

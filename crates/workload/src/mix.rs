@@ -1,5 +1,5 @@
-//! A mix: weighted operations on a pool of files, with distributions of sizes, popularity,
-//! directories, names.
+//! The mix workload: weighted operations on a pool of files, with distributions of sizes,
+//! popularity, directories and names.
 
 mod weights;
 
@@ -17,16 +17,16 @@ use crate::names::Names;
 use crate::popularity::Popularity;
 use crate::sizes::{SIZE_MAX_BYTES, Sizes};
 
-/// The time between an operation's end and the next one's issue.
+/// The think time: the time between an operation's completion and the issue of the next one.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Think {
-    /// None.
+    /// No think time.
     #[default]
     None,
-    /// Always the same, in nanoseconds.
+    /// A constant think time, in nanoseconds.
     Fixed(u64),
-    /// Exponentially distributed with this mean, in nanoseconds.
+    /// An exponentially distributed think time with this mean, in nanoseconds.
     Exponential(u64),
 }
 
@@ -40,43 +40,42 @@ impl fmt::Display for Think {
     }
 }
 
-/// A mix, complete. Serialised in this form in records.
+/// A complete mix, as serialised in records.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Mix {
-    /// Files in the initial pool: of every private pool, or of the shared one.
+    /// The number of files in the initial pool: in every private pool, or in the shared pool.
     pub files: u64,
-    /// Operations of each worker; null, nothing, where the run ends by something else.
+    /// Operations of each worker; null if something else ends the run, such as a duration.
     #[serde(with = "crate::endless")]
     #[schemars(with = "Option<u64>")]
     pub transactions: u64,
-    /// How often each operation is done.
+    /// The relative frequency of each operation.
     pub weights: Weights,
-    /// Sizes of new files.
     pub sizes: Sizes,
-    /// How much an append adds.
+    /// The number of bytes that an append adds.
     pub append_sizes: Sizes,
-    /// How much is read of a range.
+    /// The number of bytes that a range read reads.
     pub range_sizes: Sizes,
-    /// No append makes a file larger than this, in bytes.
+    /// The largest size in bytes that appends may produce.
     pub size_max_bytes: u64,
-    /// Which files are used how often.
+    /// How often each file is used.
     pub popularity: Popularity,
-    /// The directories of each location.
+    /// The directories of each target.
     pub layout: Layout,
-    /// How files are called.
+    /// The format of file names.
     pub names: Names,
-    /// Time between operations.
+    /// The think time between operations.
     pub think: Think,
     /// Bytes of one read call.
     pub read_block_bytes: u64,
     /// Bytes of one write call.
     pub write_block_bytes: u64,
-    /// All sizes are multiples of this many bytes.
+    /// All sizes are multiples of this number of bytes.
     pub align_bytes: u64,
-    /// The shares of the locations.
+    /// The relative shares of the files on each target, in the order of the targets.
     pub location_weights: Vec<u32>,
-    /// Where the generator begins.
+    /// The seed of the random number generators.
     pub seed: u64,
 }
 
@@ -114,13 +113,13 @@ impl Default for Mix {
 }
 
 impl Mix {
-    /// The greatest pool.
+    /// The largest pool.
     pub const FILES_MAX: u64 = 1 << 35;
-    /// The greatest alignment, in bytes.
+    /// The largest alignment, in bytes.
     pub const ALIGN_MAX_BYTES: u64 = 1 << 20;
 
-    /// The weights of the classic pairs: the chances, in tenths, of reading over appending and of
-    /// creating over deleting.
+    /// Returns the weights of the classic pairs of operations. `read` and `create` are the chances,
+    /// in tenths, of reading rather than appending and of creating rather than deleting.
     pub fn classic_pairs(read: u32, create: u32) -> Weights {
         Weights::default()
             .with(Action::Read, read)
@@ -129,10 +128,7 @@ impl Mix {
             .with(Action::Delete, 10_u32.saturating_sub(create))
     }
 
-    /// Checks that the mix can be performed.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
+    /// Checks that all values are in range, and that the directories can contain the pool.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         if self.weights.sum() == 0 {
             return Err(weights::none());
@@ -187,23 +183,25 @@ impl Mix {
         Ok(())
     }
 
-    /// Which location a place lies in.
+    /// Returns the index of the target that contains the directory `place`.
     pub fn location_of(&self, place: u32) -> usize {
         (place / self.layout.places()) as usize
     }
 
-    /// Links, and symbolic links, and directories made by the mix, each at most so many at once.
+    /// Returns the largest number of links, of symbolic links, and of directories that exist at one
+    /// time because of the mix's operations.
     pub fn extras_max(&self) -> u64 {
         self.files.clamp(16, 1 << 20)
     }
 
-    /// The largest content that one operation moves, in bytes.
+    /// Returns the largest number of bytes that one operation reads or writes.
     pub fn content_bytes_max(&self) -> u64 {
         let aligned = |bytes: u64| bytes.next_multiple_of(self.align_bytes.max(1));
         aligned(self.size_max_bytes).max(aligned(self.append_sizes.high()))
     }
 
-    /// Every field with its value, in a fixed form: what the fingerprint is made of.
+    /// Returns all fields and their values in a fixed format. The fingerprint is computed from this
+    /// text.
     pub fn canonical(&self) -> String {
         let locations: Vec<String> = self.location_weights.iter().map(u32::to_string).collect();
         format!(

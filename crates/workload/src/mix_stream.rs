@@ -1,7 +1,8 @@
-//! The stream of a mix on a private pool: drafts meet the pool as it will then be.
+//! The stream of a mix on a private pool. It chooses the file of each draft from the state that the
+//! pool will then have.
 //!
-//! With several mixers they take turns on one pool: what a shared pool would do if its workers were
-//! equally fast. A plan of a shared pool is made like that; its run meets the live pool instead.
+//! Several mixers take turns on one pool, as if the workers of a shared pool were equally fast.
+//! Only the plan of a shared pool is made in this way; its run uses the actual pool.
 
 use crate::extras::{Ring, Thing};
 use crate::intent::{Action, End, Intent, Kept, Phase, PoolState, Stream};
@@ -13,21 +14,21 @@ use crate::popularity::PopularityRanks;
 use crate::random::below;
 use crate::skip::SkipReason;
 
-/// See the module's text.
+/// The stream of a mix on a private pool, or of several mixers that take turns on one pool.
 #[derive(Clone, Debug)]
 pub struct MixStream {
     mixers: Vec<Mixer>,
     ranks: PopularityRanks,
     files: Files,
-    /// Links, symbolic links, and directories.
+    /// The hard links, the symbolic links and the directories that the mix made.
     rings: [Ring; 3],
     extras_max: u64,
-    /// Entries of each place, where they are bounded.
+    /// The number of entries in each place; empty without a limit on entries.
     entries: Vec<u64>,
     entries_max: u64,
     initial: u64,
     transactions: u64,
-    /// The last number given.
+    /// The last running number that was assigned.
     number: u64,
     begun: u64,
     deleted: u64,
@@ -35,7 +36,6 @@ pub struct MixStream {
 }
 
 impl MixStream {
-    /// The stream of these mixers on one pool.
     pub fn new(mix: &Mix, mixers: Vec<Mixer>) -> Self {
         let places = u64::from(mix.layout.places()) * mix.location_weights.len() as u64;
         let bounded = mix.layout.entries_max.is_some();
@@ -56,7 +56,8 @@ impl MixStream {
         }
     }
 
-    /// The next file to be created, in a place that has room; nothing where all are full.
+    /// Returns the next file to be created, in a place below the limit of entries; `None` if all
+    /// places are full.
     fn birth(&mut self) -> Option<File> {
         let births = self.mixers[0].births();
         let mut file = births.file(self.number + 1);
@@ -75,7 +76,7 @@ impl MixStream {
         Some(file)
     }
 
-    /// Whether a place takes one more entry; counts it.
+    /// Counts one more entry in a place. Returns `false` if the place is full.
     fn takes_one_more(&mut self, place: u32) -> bool {
         match self.entries.get_mut(place as usize) {
             Some(entries) if *entries >= self.entries_max => false,
@@ -120,7 +121,7 @@ impl MixStream {
             Action::ReadLink => {
                 let links = &self.ring(NameKind::SymbolicLink).things;
                 match links.get(below(draft.pick, links.len() as u64) as usize) {
-                    // There is none to read: the first one is made.
+                    // The pool contains no symbolic link, so one is created.
                     None => draft.action = Action::SymbolicLink,
                     Some(thing) => return read_link(*thing, draft.think_ns),
                 }
@@ -221,7 +222,7 @@ impl MixStream {
         &mut self.rings[at]
     }
 
-    /// Removes the oldest thing of a kind, where there are so many of them, at least one.
+    /// Removes the oldest link or directory of a kind if at least `least` of them exist.
     fn remove_from(&mut self, kind: NameKind, least: u64) -> Option<Intent> {
         let ring = self.ring(kind);
         if (ring.things.len() as u64) < least {
@@ -237,7 +238,7 @@ fn skipped(reason: SkipReason, think_ns: u64) -> Intent {
     asked(Intent::skipped(reason), think_ns)
 }
 
-/// An intent as the operation of a transaction.
+/// Marks an intent as the operation of a transaction, with its think time.
 pub fn asked(intent: Intent, think_ns: u64) -> Intent {
     Intent {
         ends_transaction: true,
@@ -246,12 +247,12 @@ pub fn asked(intent: Intent, think_ns: u64) -> Intent {
     }
 }
 
-/// The making of a directory.
+/// Returns the intent that makes a directory.
 pub fn make_directory(thing: Thing, think_ns: u64) -> Intent {
     asked(thing.intent(Action::MakeDirectory), think_ns)
 }
 
-/// The reading of a symbolic link.
+/// Returns the intent that reads a symbolic link.
 pub fn read_link(thing: Thing, think_ns: u64) -> Intent {
     asked(thing.intent(Action::ReadLink), think_ns)
 }

@@ -1,6 +1,5 @@
-//! What a mix draws: which operation comes next, how large it is, which file it is done to. Every
-//! value is a function of seed, worker and index alone; what is drawn becomes an [`Intent`] when it
-//! meets a file.
+//! The random draws of a mix: the next operation, its size and its file. Every value is a pure
+//! function of seed, worker and index. A draft becomes an [`Intent`] when its file is chosen.
 
 use std::sync::Arc;
 
@@ -12,36 +11,35 @@ use crate::random::{Key, below, running_sums, unit};
 use crate::sizes::sampler::Sampler;
 use crate::skip::SkipReason;
 
-/// An operation that has not met its file yet.
+/// An operation whose file is not chosen yet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft {
-    /// What is to be done.
     pub action: Action,
-    /// Chooses the file.
+    /// The random number that selects the file.
     pub pick: u64,
-    /// Chooses a size.
+    /// The random number that selects a size.
     pub amount: u64,
-    /// Chooses an offset.
+    /// The random number that selects an offset.
     pub offset: u64,
-    /// Time that passes before the operation is issued, in nanoseconds.
+    /// The think time before the operation is issued, in nanoseconds.
     pub think_ns: u64,
 }
 
-/// What becomes of a file when an intent has been performed.
+/// The effect of a performed intent on its file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Change {
-    /// Nothing.
+    /// The file is unchanged.
     None,
-    /// It is another now.
+    /// The file has a new state, such as another size, version or name.
     Becomes(File),
-    /// It is gone.
+    /// The file was deleted.
     Removed,
 }
 
-/// Draws of one worker on one mix.
+/// The drafts of one worker of a mix.
 #[derive(Clone, Debug)]
 pub struct Mixer {
-    /// Each action with the end of its share.
+    /// Each action with the upper end of its range in the running sum of weights.
     actions: Vec<(u64, Action)>,
     sum: u64,
     think: Think,
@@ -51,7 +49,7 @@ pub struct Mixer {
     size_max: u64,
     align: u64,
     keys: Keys,
-    /// In a shuffled order: of how many workers this is which.
+    /// For a shuffled order: the number of workers, and this worker's number.
     turn: Option<(u64, u64)>,
 }
 
@@ -64,19 +62,18 @@ struct Keys {
     think: Key,
 }
 
-/// What draws of a mix look up. Workers share it: a histogram may have 65,536 bins, and a mix
-/// thousands of locations.
+/// The sampling tables of a mix. Workers share them, because a histogram may have 65,536 bins, and
+/// a mix thousands of targets.
 #[derive(Clone, Debug)]
 pub struct Tables {
     sizes: Sampler,
     append_sizes: Sampler,
     range_sizes: Sampler,
-    /// Where each location's share ends.
+    /// The upper end of each target's range in the running sum of shares.
     shares: Arc<[u64]>,
 }
 
 impl Tables {
-    /// Of a mix.
     pub fn new(mix: &Mix) -> Self {
         let weights = mix.location_weights.iter().copied().map(u64::from);
         Self {
@@ -88,19 +85,20 @@ impl Tables {
     }
 }
 
-/// Where files are born and how large: by number alone, whoever makes them.
+/// The directory and size of every new file. They depend only on the file's number, not on the
+/// worker that creates it.
 #[derive(Clone, Debug)]
 pub struct Births {
     sizes: Sampler,
     size: Key,
     location: Key,
-    /// Where each location's share ends.
+    /// The upper end of each target's range in the running sum of shares.
     shares: Arc<[u64]>,
     places: u32,
 }
 
 impl Births {
-    /// Of a mix, with its tables and this seed.
+    /// Creates the new files of a mix from its tables and a seed.
     pub fn new(mix: &Mix, tables: &Tables, seed: u64) -> Self {
         Self {
             sizes: tables.sizes.clone(),
@@ -111,7 +109,8 @@ impl Births {
         }
     }
 
-    /// The file of a number as it is created. Numbers go round the places of a location.
+    /// Returns the new file with this number. Within a target, consecutive numbers cycle through
+    /// the directories.
     #[inline]
     pub fn file(&self, number: u64) -> File {
         let location = match &*self.shares {
@@ -136,20 +135,20 @@ impl Births {
         }
     }
 
-    /// The place that follows another one, round all locations.
+    /// Returns the place after another one, in a cycle through all targets.
     pub fn place_after(&self, place: u32) -> u32 {
         (place + 1) % self.places()
     }
 
-    /// Places of all locations together.
+    /// Returns the number of places in all targets.
     pub fn places(&self) -> u32 {
         self.places * self.shares.len() as u32
     }
 }
 
 impl Mixer {
-    /// The draws of a worker that does the actions of `weights`, where `seed` is the worker's own;
-    /// files are born with `births_seed`.
+    /// Creates the drafts of a worker that performs the actions of `weights`. `seed` is the
+    /// worker's own seed; `births_seed` determines new files.
     pub fn new(
         mix: &Mix,
         tables: &Tables,
@@ -180,7 +179,7 @@ impl Mixer {
         }
     }
 
-    /// The same, one of several workers that go through a shuffled order together.
+    /// Makes this mixer one of several workers that share one shuffled order.
     #[must_use]
     pub fn taking_turns(self, workers: u32, worker: u32) -> Self {
         Self {
@@ -189,25 +188,25 @@ impl Mixer {
         }
     }
 
-    /// Where files are born.
+    /// Returns the directories and sizes of new files.
     pub fn births(&self) -> &Births {
         &self.births
     }
 
-    /// Whether anything is thought before operations.
+    /// Returns whether operations have a think time.
     pub fn thinks(&self) -> bool {
         self.think != Think::None
     }
 
-    /// Whether this worker can fill an empty pool.
+    /// Returns whether this worker can create files in an empty pool.
     pub fn creates(&self) -> bool {
         self.actions
             .iter()
             .any(|(_, action)| matches!(action, Action::Create | Action::Deliver))
     }
 
-    /// Whether an operation of this worker's mix could be performed on a pool, where its
-    /// directories take one more entry or not.
+    /// Returns whether at least one operation of this worker is possible on a pool. `has_room` is
+    /// whether a directory can take one more entry.
     pub fn can_perform_any(&self, pool: &PoolState, has_room: bool) -> bool {
         let mut actions = self.actions.iter();
         actions.any(|(_, action)| self.can_perform(*action, pool, has_room))
@@ -232,7 +231,7 @@ impl Mixer {
         }
     }
 
-    /// The operation of this index, from 0.
+    /// Returns the draft number `index`, from 0.
     #[inline]
     pub fn draft(&self, index: u64) -> Draft {
         let share = below(self.keys.action.at(index), self.sum);
@@ -256,8 +255,8 @@ impl Mixer {
         }
     }
 
-    /// What a draft that needs a file becomes when it meets one, and what becomes of that; a new
-    /// name gets the number `fresh`.
+    /// Combines a draft with the file that was chosen for it. Returns the intent and its effect on
+    /// the file. A new name gets the number `fresh`.
     #[inline]
     pub fn decide(&self, draft: &Draft, file: File, fresh: u64) -> (Intent, Change) {
         let mut intent = Intent {
@@ -311,7 +310,8 @@ impl Mixer {
                 return Change::Becomes(File {
                     size_bytes: intent.bytes,
                     version: intent.version,
-                    // It is a new file under the old name.
+                    // A replaced file is a new file under the old name, without extended
+                    // attributes.
                     has_extended: false,
                     ..file
                 });
@@ -352,7 +352,7 @@ impl Mixer {
     }
 }
 
-/// The creation of a file, or its delivery.
+/// Returns the intent that creates or delivers a file.
 #[inline]
 pub fn creation(action: Action, file: File, think_ns: u64) -> Intent {
     Intent {
@@ -368,7 +368,7 @@ pub fn creation(action: Action, file: File, think_ns: u64) -> Intent {
     }
 }
 
-/// The removal of what lies in a pool, at its end.
+/// Returns the intent that deletes a file at the end of a run.
 #[inline]
 pub fn deletion(file: File) -> Intent {
     Intent {

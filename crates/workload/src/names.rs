@@ -1,5 +1,5 @@
-//! Names: short or long, in order or scattered. Each has its file's running number in it, and no
-//! name is taken for one of ours that we would not have written.
+//! File names: short or long, in order or scattered. Each contains its file's running number. A
+//! name is accepted as one of this format only if the format writes exactly this name.
 
 use std::fmt;
 use std::str::FromStr;
@@ -13,42 +13,41 @@ use crate::random::{again, before_again};
 
 pub use engine::NameKind;
 
-/// No name is longer, its kind's suffix aside.
+/// The largest length of a name without the suffix of its kind.
 pub const LENGTH_MAX: u8 = 200;
-/// The hexadecimal digits that hold the number in a hashed name.
+/// The number of hexadecimal digits that encode the number in a hashed name.
 const HASH_DIGITS: usize = 16;
-/// Maildir names begin with a time; the numbers count microseconds from this second.
+/// Maildir names begin with a time in seconds. Running numbers count microseconds from this time.
 const MAILDIR_SECONDS: u64 = 1_700_000_000;
 const MICROSECONDS: u64 = 1_000_000;
 const MAILDIR_MIDDLE: &[u8] = b".M";
 const MAILDIR_END: &[u8] = b"P1.postmark";
 
-/// What names look like.
+/// The format of names.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum NameForm {
     /// The running number: `17`.
     #[default]
     Decimal,
-    /// The running number with zeros before it: `0000000000000017`.
+    /// The running number with leading zeros: `0000000000000017`.
     Padded,
-    /// Hexadecimal digits in no order, as from a hash: `61c8864680b583eb`.
+    /// Hexadecimal digits without visible order, as from a hash: `61c8864680b583eb`.
     Hashed,
-    /// As mail servers call messages: `1700000000.M000017P1.postmark`.
+    /// The format in which mail servers name messages: `1700000000.M000017P1.postmark`.
     Maildir,
 }
 
-/// How files are called. Serialised as its text.
+/// The names of files. Serialised as its text form, such as `padded:16`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^(decimal|maildir|(padded|hashed):[0-9]+)$"))]
 pub struct Names {
-    /// What they look like.
     pub form: NameForm,
-    /// How many bytes they have; 0 where the form does not take a length.
+    /// The length of a name in bytes; 0 if the format has no fixed length.
     pub length: u8,
 }
 
-/// What names of this kind end with.
+/// Returns the suffix of names of a kind.
 const fn suffix(kind: NameKind) -> &'static [u8] {
     match kind {
         NameKind::File => b"",
@@ -71,7 +70,7 @@ impl NameForm {
         }
     }
 
-    /// The shortest length that can be asked for, where one can.
+    /// Returns the smallest length, or `None` if the format has no length.
     const fn length_min(self) -> Option<u8> {
         match self {
             Self::Padded => Some(1),
@@ -90,10 +89,7 @@ impl NameForm {
 }
 
 impl Names {
-    /// Checks that names can be written.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
+    /// Checks that the length is within the format's limits.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         match self.form.length_min() {
             Some(low) if !(low..=LENGTH_MAX).contains(&self.length) => {
@@ -104,7 +100,7 @@ impl Names {
         }
     }
 
-    /// Appends the name of this kind with this number.
+    /// Appends the name of an object of this kind with this number.
     #[inline]
     pub fn write(&self, kind: NameKind, number: u64, to: &mut NameWriter<'_>) {
         match self.form {
@@ -121,7 +117,8 @@ impl Names {
         to.extend(suffix(kind));
     }
 
-    /// What a name says, if it is one that [`Self::write`] writes.
+    /// Returns the kind and the number in a name, or `None` if [`Self::write`] does not write such
+    /// a name.
     pub fn parse(&self, name: &[u8]) -> Option<(NameKind, u64)> {
         let mut others = NameKind::ALL[1..].iter().copied();
         let kind = others
@@ -144,13 +141,14 @@ impl Names {
                     .checked_add(microseconds)?
             }
         };
-        // Written again it must be the same: no other spelling of a number is ours.
+        // Other spellings of the same number are rejected.
         let mut written = Vec::with_capacity(name.len());
         self.write(kind, number, &mut NameWriter::new(&mut written));
         (written == name).then_some((kind, number))
     }
 
-    /// The bytes of the longest name, of whatever kind, with a number up to `numbers_max`.
+    /// Returns the length in bytes of the longest name, of any kind, with a number up to
+    /// `numbers_max`.
     pub fn length_max(&self, numbers_max: u64) -> usize {
         let mut longest = Vec::new();
         self.write(
@@ -162,7 +160,7 @@ impl Names {
     }
 }
 
-/// The number that digits say, zeros before it allowed.
+/// Parses a decimal number, which may have leading zeros.
 pub(crate) fn parse_decimal(digits: &[u8]) -> Option<u64> {
     if digits.is_empty() {
         return None;
@@ -212,7 +210,7 @@ impl fmt::Display for Names {
 impl FromStr for Names {
     type Err = WorkloadError;
 
-    /// `decimal`, `padded:16`, `hashed:20`, `maildir`; a length may be left out: 16.
+    /// Accepts `decimal`, `padded:16`, `hashed:20`, and `maildir`. The default length is 16.
     fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         let (name, length) = match text.split_once(':') {
@@ -271,7 +269,7 @@ mod tests {
     ];
 
     #[test]
-    fn names_look_as_said() {
+    fn names_have_the_documented_format() {
         assert_eq!(written("decimal", NameKind::File, 17), "17");
         assert_eq!(written("decimal", NameKind::Temporary, 0), "0.t");
         assert_eq!(written("padded:8", NameKind::File, 17), "00000017");
@@ -293,14 +291,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(number: u64, shift in 0_u32..64, form in 0_usize..8,
+        fn written_names_parse(number: u64, shift in 0_u32..64, form in 0_usize..8,
             kind in 0_usize..5) {
             let (names, kind, number) = (names(FORMS[form]), NameKind::ALL[kind], number >> shift);
             let mut name = Vec::new();
             names.write(kind, number, &mut NameWriter::new(&mut name));
             prop_assert_eq!(names.parse(&name), Some((kind, number)));
             prop_assert!(name.len() <= names.length_max(number) && name.len() < 256);
-            // Nothing next to it says the same.
+            // No similar name has the same meaning.
             for at in 0..name.len() {
                 let mut other = name.clone();
                 other[at] ^= 1;
@@ -311,7 +309,7 @@ mod tests {
         }
 
         #[test]
-        fn what_is_read_would_be_written(
+        fn only_names_that_would_be_written_parse(
             name in "[0-9a-f]{0,22}(\\.M[0-9]{6}P1\\.postmark)?(\\.[tlydx])?",
             form in 0_usize..8
         ) {
@@ -325,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_others_are_none_of_ours() {
+    fn foreign_names_are_rejected() {
         for name in [
             "",
             ".",
@@ -366,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_and_written_alike() {
+    fn names_parse_and_print() {
         for text in FORMS {
             assert_eq!(names(text).to_string(), text);
             assert_eq!(names(text).validate(), Ok(()));

@@ -1,4 +1,5 @@
-//! What a run would do, added up from its stream without touching anything.
+//! The plan of a run: its operations and peak sizes, computed from the stream without using the
+//! target.
 
 pub mod followed;
 mod level;
@@ -18,51 +19,49 @@ use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 use crate::whole::{Work, Workload};
 
-/// Operations of one action in one phase.
+/// The operations of one action in one phase.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Tally {
-    /// How many operations.
     pub operations: u64,
-    /// Bytes that they read or write.
+    /// Bytes that these operations read or write.
     pub bytes: u64,
 }
 
-/// What a workload's whole stream would do.
+/// The operations of a workload's complete stream.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Plan {
-    /// By phase (in the order of [`Phase::ALL`]), the operations that occur in it.
+    /// The operations of each phase, in the order of [`Phase::ALL`]; actions that do not occur are
+    /// absent.
     pub tallies: [BTreeMap<Action, Tally>; 3],
-    /// Whether the workers of a shared pool were taken to be equally fast, so that a run will
-    /// differ.
+    /// Whether the plan assumes that the workers of a shared pool are equally fast. The run will
+    /// then differ from the plan.
     pub is_estimate: bool,
-    /// Halves of transactions without an operation: the file had its greatest size, or the table
-    /// was full.
+    /// Halves of transactions without an operation, because the file had the maximum size or the
+    /// table of files was full.
     pub nothing: u64,
-    /// Operations that are not performed, by reason; halves of pairs that the workload does not
-    /// have are not among them.
+    /// Skipped operations by reason. They do not include operations of pairs that the workload
+    /// disables.
     pub skipped: Skipped,
-    /// Transactions that would be performed.
     pub transactions: u64,
-    /// Why they would end.
+    /// Why the transactions would end.
     pub end: End,
-    /// The most files at once.
+    /// The largest number of files at one time.
     pub files_peak: u64,
-    /// The most bytes of contents at once.
+    /// The largest number of content bytes at one time.
     pub bytes_peak: u64,
-    /// The same for each volume asked about.
+    /// The peaks of each volume that was passed to the planner.
     pub volumes: Vec<Volume>,
-    /// All bytes read, as the edition adds them up: in whole numbers or in 32-bit floats.
+    /// All bytes read, in the edition's arithmetic: in integers or in 32-bit floats.
     pub classic_bytes_read: f64,
-    /// All bytes written, likewise.
+    /// All bytes written, in the edition's arithmetic.
     pub classic_bytes_written: f64,
-    /// The workload's fingerprint.
     pub fingerprint: Fingerprint,
-    /// The hash of the whole stream.
+    /// The hash of the complete stream.
     pub stream_hash: StreamHash,
 }
 
 impl Plan {
-    /// Operations and bytes of an action in a phase.
+    /// Returns the operations and bytes of an action in a phase.
     pub fn tally(&self, phase: Phase, action: Action) -> Tally {
         self.tallies[phase as usize]
             .get(&action)
@@ -70,7 +69,7 @@ impl Plan {
             .unwrap_or_default()
     }
 
-    /// Operations and bytes of an action in all phases.
+    /// Returns the operations and bytes of an action in all phases.
     pub fn total(&self, action: Action) -> Tally {
         let tallies = Phase::ALL.map(|phase| self.tally(phase, action));
         Tally {
@@ -86,46 +85,44 @@ impl Plan {
             .sum()
     }
 
-    /// Bytes read.
     pub fn bytes_read(&self) -> u64 {
         self.bytes(Action::moves_bytes_in)
     }
 
-    /// Bytes read divided by bytes written: the mark of an edition in published tables. Nothing
-    /// where none is written.
+    /// Returns the bytes read divided by the bytes written, a ratio that identifies the edition of
+    /// published tables. Returns `None` if no bytes are written.
     pub fn read_to_written(&self) -> Option<f64> {
         let written = self.bytes_written();
         (written > 0).then(|| self.bytes_read() as f64 / written as f64)
     }
 
-    /// Bytes written.
     pub fn bytes_written(&self) -> u64 {
         self.bytes(Action::moves_bytes_out)
     }
 }
 
-/// Adds up a stream.
+/// Computes a plan from a workload's streams.
 #[derive(Debug)]
 pub struct Planner<'a> {
     workload: &'a Workload,
-    /// The volume of each location.
+    /// The index of each target's volume.
     volume_of: Vec<usize>,
     volumes: Vec<Level>,
-    /// How many transactions of each stream are taken; nothing where all are.
+    /// The largest number of transactions from each stream; `None` for all of them.
     transactions: Option<Vec<u64>>,
 }
 
 impl<'a> Planner<'a> {
-    /// A planner that knows nothing of the target: one volume with blocks of one byte.
+    /// Creates a planner with one volume whose blocks have one byte.
     pub fn new(workload: &'a Workload) -> Self {
         Self::with_volumes(workload, vec![0; workload.location_weights().len()], &[1])
     }
 
-    /// A planner that follows what lies on each volume: `volume_of` names the volume of every
-    /// location, `block_bytes` the unit in which each volume gives out space.
+    /// Creates a planner that tracks several volumes. `volume_of` contains the index of each
+    /// target's volume, `block_bytes` the allocation unit of each volume.
     ///
     /// # Panics
-    /// Where a location names a volume that is not there.
+    /// Panics if a volume's index is out of range, or if the number of targets is wrong.
     pub fn with_volumes(
         workload: &'a Workload,
         volume_of: Vec<usize>,
@@ -144,28 +141,28 @@ impl<'a> Planner<'a> {
         }
     }
 
-    /// Takes no more than so many transactions of each stream, by its number. Fingerprint and hash
-    /// are not those of the whole then.
+    /// Limits the transactions of each stream, by the stream's number. The fingerprint and the hash
+    /// then differ from those of the complete workload.
     #[must_use]
     pub fn with_transactions(mut self, of_streams: Vec<u64>) -> Self {
         self.transactions = Some(of_streams);
         self
     }
 
-    /// Takes the whole stream and adds it up.
+    /// Computes the plan from the complete streams.
     ///
     /// # Errors
-    /// Where the workload has no stream.
+    /// Returns an error if the workload is invalid.
     pub fn plan(self) -> Result<Plan, WorkloadError> {
         self.plan_with_hint(|_| ())
     }
 
-    /// The same, with a hint about the memory of the stream's table. Private pools are added up one
-    /// after the other, phase by phase, so peaks are those of workers that all reach theirs at
-    /// once.
+    /// Computes the plan, with a hint about the memory of the streams' tables. Private pools are
+    /// processed one after another, and their peaks are added, as if all workers reached their
+    /// peaks at the same time.
     ///
     /// # Errors
-    /// Where the workload has no stream.
+    /// Returns an error if the workload is invalid.
     pub fn plan_with_hint(mut self, hint: MemoryHint) -> Result<Plan, WorkloadError> {
         let mut sum = Sum::default();
         let mut firsts = Vec::new();
@@ -234,7 +231,7 @@ impl<'a> Planner<'a> {
         plan
     }
 
-    /// Adds one stream up. Gives its first intents.
+    /// Adds one stream to the sum, and returns a hasher of its first intents.
     fn follow<S: Stream + ?Sized>(
         &self,
         stream: &mut S,
@@ -245,7 +242,7 @@ impl<'a> Planner<'a> {
         let mut first = StreamHasher::of(&self.workload.work);
         let mut all = Level::new(1);
         let mut left = INTENTS_IN_FINGERPRINT;
-        // A location's volume is asked for by place, and there is mostly one.
+        // With one volume, the common case, the location need not be computed.
         let one_volume = volumes.len() == 1;
         for phase in Phase::ALL {
             while let Some(intent) = stream.next(phase) {
@@ -285,7 +282,7 @@ impl<'a> Planner<'a> {
     }
 }
 
-/// What streams come to together.
+/// The sum of all streams.
 #[derive(Default)]
 struct Sum {
     tallies: [[Tally; Action::COUNT]; 3],
@@ -307,7 +304,7 @@ mod tests {
     use crate::whole::Workers;
 
     #[test]
-    fn a_part_is_followed_where_the_whole_is_too_much() {
+    fn large_workloads_are_followed_in_part() {
         let mix = |files, transactions| {
             Workload::from(Mix {
                 files,
@@ -332,7 +329,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_is_reckoned_with_the_part() {
+    fn extended_plans_approximate_complete_plans() {
         for workers in [Workers::ONE, Workers::Private { workers: 3 }] {
             let workload = Workload {
                 workers,

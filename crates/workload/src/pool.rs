@@ -1,35 +1,35 @@
-//! A pool of files as a mix knows it: positions from 0 without gaps, in chunks, so that it grows
-//! without moving. A file takes 24 bytes. The last file takes the position of one that is removed.
+//! The files in a mix's pool, at consecutive positions from 0. They are stored in chunks of 24
+//! bytes per file, so that the pool grows without copying. When a file is removed, the last file
+//! moves to its position.
 
-/// A file of a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct File {
     /// The running number in its name, below 2^48.
     pub number: u64,
-    /// Which file it is, whatever its name, below 2^48.
+    /// The number that identifies the file under all its names, below 2^48.
     pub file: u64,
     /// Its size in bytes, below 2^40.
     pub size_bytes: u64,
-    /// Where it lies.
+    /// The number of its directory.
     pub place: u32,
     /// The version of its contents, below 2^23.
     pub version: u32,
-    /// Whether it has the extended attribute that mixes set.
+    /// Whether the file has the extended attribute that mixes set.
     pub has_extended: bool,
 }
 
-/// A file in 24 bytes: 48 bits of number, 48 of file, 40 of size, 32 of place, 23 of version, 1 of
-/// attribute.
+/// A file in 24 bytes: 48 bits of number, 48 of file, 40 of size, 32 of place, 23 of version, and 1
+/// bit for the extended attribute.
 pub type Packed = [u64; 3];
 
 const BITS_48: u64 = (1 << 48) - 1;
 const BITS_40: u64 = (1 << 40) - 1;
 
-/// Versions are counted up to this, and then from 1 again.
+/// The largest version; the next version is 1.
 pub const VERSION_MAX: u32 = (1 << 23) - 1;
 
 impl File {
-    /// The file in 24 bytes.
+    /// Encodes the file in 24 bytes.
     #[inline]
     pub fn pack(self) -> Packed {
         let size = self.size_bytes & BITS_40;
@@ -41,7 +41,7 @@ impl File {
         ]
     }
 
-    /// The file in these 24 bytes.
+    /// Decodes the file.
     #[inline]
     pub fn unpack([a, b, c]: Packed) -> Self {
         Self {
@@ -54,7 +54,7 @@ impl File {
         }
     }
 
-    /// The version that follows.
+    /// Returns the next version; [`VERSION_MAX`] is followed by 1.
     #[must_use]
     pub fn next_version(self) -> u32 {
         if self.version == VERSION_MAX {
@@ -67,7 +67,7 @@ impl File {
 
 const CHUNK: usize = 1 << 14;
 
-/// See the module's text.
+/// The files in a mix's pool, at consecutive positions from 0.
 #[derive(Clone, Debug, Default)]
 pub struct Files {
     chunks: Vec<Vec<Packed>>,
@@ -75,39 +75,37 @@ pub struct Files {
 }
 
 impl Files {
-    /// How many files there are.
     #[inline]
     pub fn len(&self) -> u64 {
         self.count as u64
     }
 
-    /// Whether there is none.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.count == 0
     }
 
-    /// The file at a position.
+    /// Returns the file at a position.
     ///
     /// # Panics
-    /// Where there is none.
+    /// Panics if the position is not below [`Self::len`].
     #[inline]
     pub fn get(&self, position: u64) -> File {
         let position = position as usize;
         File::unpack(self.chunks[position / CHUNK][position % CHUNK])
     }
 
-    /// Changes the file at a position.
+    /// Replaces the file at a position.
     ///
     /// # Panics
-    /// Where there is none.
+    /// Panics if the position is not below [`Self::len`].
     #[inline]
     pub fn set(&mut self, position: u64, file: File) {
         let position = position as usize;
         self.chunks[position / CHUNK][position % CHUNK] = file.pack();
     }
 
-    /// Adds a file behind the last one. Memory is taken a chunk at a time.
+    /// Appends a file. Memory is allocated a chunk at a time.
     #[inline]
     pub fn push(&mut self, file: File) {
         if self.count == self.chunks.len() * CHUNK {
@@ -122,10 +120,10 @@ impl Files {
         self.count += 1;
     }
 
-    /// Removes the file at a position; the last one takes its place.
+    /// Removes the file at a position. The last file moves to this position.
     ///
     /// # Panics
-    /// Where there is none.
+    /// Panics if the position is not below [`Self::len`].
     #[inline]
     pub fn remove(&mut self, position: u64) -> File {
         let file = self.get(position);
@@ -165,12 +163,12 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_file_comes_out_as_it_went_in(file in files()) {
+        fn unpack_inverts_pack(file in files()) {
             prop_assert_eq!(File::unpack(file.pack()), file);
         }
 
         #[test]
-        fn a_pool_is_a_vector(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
+        fn a_pool_behaves_like_a_vector(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
             let mut pool = Files::default();
             let mut vector: Vec<File> = Vec::new();
             for (choice, file) in steps {
@@ -197,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn chunks_are_used_again() {
+    fn chunks_are_reused() {
         let mut pool = Files::default();
         let file = File {
             number: 1,

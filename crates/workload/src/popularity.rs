@@ -1,4 +1,5 @@
-//! Which files are used how often: a rank is drawn, 0 the most popular.
+//! The popularity of files: how often each one is used. A random rank is drawn; rank 0 is the most
+//! popular.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,39 +10,37 @@ use serde::{Deserialize, Serialize};
 use crate::WorkloadError;
 use crate::random::{again, below, unit};
 
-/// The steepest Zipf distribution.
+/// The largest exponent of a Zipf distribution.
 pub const EXPONENT_MAX: f64 = 10.0;
 
-/// How uses are distributed over files. Serialised as its text.
+/// How uses are distributed over files. Serialised as its text form, such as `zipf:0.99`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^(uniform|shuffled|zipf:.+|hot:.+%/.+%)$"))]
 pub enum Popularity {
-    /// All files alike.
+    /// All files are equally likely.
     #[default]
     Uniform,
-    /// The file of rank r (from 0) in proportion to 1 / (r + 1)^exponent.
+    /// The file of rank r (from 0) is used in proportion to 1 / (r + 1)^exponent.
     Zipf {
-        /// 0 is uniform; 0.99 is usual for storage.
+        /// 0 is uniform; 0.99 is common in storage benchmarks.
         exponent: f64,
     },
-    /// Some files take most of the uses; alike within both groups.
+    /// A few hot files get most of the uses. Within the hot and the other files, all are equally
+    /// likely.
     Hot {
-        /// How many of the files are hot, in percent.
+        /// The percentage of files that are hot.
         files_percent: f64,
-        /// How many of the uses go to them, in percent.
+        /// The percentage of uses that hot files get.
         accesses_percent: f64,
     },
-    /// All files once, in an order without pattern, then all of them again in another: epochs.
+    /// Each file is used once per epoch, in a pseudorandom order that changes with every epoch.
     /// Workers of one pool share an epoch.
     Shuffled,
 }
 
 impl Popularity {
-    /// Checks that ranks can be drawn.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
+    /// Checks that all parameters are in range.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         match *self {
             Self::Zipf { exponent } if !(0.0..=EXPONENT_MAX).contains(&exponent) => {
@@ -64,7 +63,7 @@ impl Popularity {
 impl FromStr for Popularity {
     type Err = WorkloadError;
 
-    /// `uniform`, `zipf:0.99`, `hot:10%/90%`, `shuffled`.
+    /// Accepts `uniform`, `zipf:0.99`, `hot:10%/90%`, and `shuffled`.
     fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         let popularity = if text == "uniform" {
@@ -132,7 +131,7 @@ fn invalid_exponent(exponent: &dyn fmt::Display) -> WorkloadError {
     )
 }
 
-/// Draws ranks of one popularity among pools of any size.
+/// Draws ranks for pools of any size.
 #[derive(Clone, Debug)]
 pub struct PopularityRanks(PopularityKind);
 
@@ -141,7 +140,7 @@ enum PopularityKind {
     Uniform,
     Zipf(Box<Zipf>),
     Shuffled,
-    /// Shares of the files and of the uses, the latter of 2^64.
+    /// The fraction of hot files, and the fraction of uses that they get, times 2^64.
     Hot {
         files: f64,
         uses: u64,
@@ -149,7 +148,7 @@ enum PopularityKind {
 }
 
 impl PopularityRanks {
-    /// Of a popularity that is valid.
+    /// Creates the ranks of a valid popularity.
     pub fn new(popularity: &Popularity) -> Self {
         Self(match *popularity {
             Popularity::Uniform => PopularityKind::Uniform,
@@ -160,15 +159,15 @@ impl PopularityRanks {
                 accesses_percent,
             } => PopularityKind::Hot {
                 files: files_percent / 100.0,
-                // 100 % saturates.
+                // The conversion saturates for 100 %.
                 uses: (accesses_percent / 100.0 * 18_446_744_073_709_551_616.0) as u64,
             },
         })
     }
 
-    /// The rank that belongs to a random value among `n` files, from 0 to `n` - 1 (0 where there is
-    /// no file): a pure function of both; what is kept between calls only saves time. A
-    /// shuffled order takes a running number in place of a random value.
+    /// Returns the rank of a random value among `n` files, from 0 to `n` - 1 (0 if `n` is 0). It is
+    /// a pure function of both; the stored state only saves time. For a shuffled order, `random` is
+    /// a running number.
     #[inline]
     pub fn rank(&mut self, random: u64, n: u64) -> u64 {
         match &mut self.0 {
@@ -188,9 +187,10 @@ impl PopularityRanks {
     }
 }
 
-/// The place of `index` in one of the orders of `n`: a Feistel network of four rounds over the next
-/// even number of bits, walked until it comes to a number below `n` (cycle walking: Black and
-/// Rogaway, CT-RSA 2002), less than four times on average.
+/// Returns the position of `index` in the order of `n` files that belongs to `epoch`. It applies a
+/// Feistel network of four rounds to the next even number of bits until the result is below `n`
+/// (cycle walking: Black and Rogaway, CT-RSA 2002). This takes less than four iterations on
+/// average.
 fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
     let half = (64 - (n - 1).leading_zeros()).div_ceil(2).max(1);
     let mask = (1_u64 << half) - 1;
@@ -212,16 +212,17 @@ fn shuffled(index: u64, n: u64, epoch: u64) -> u64 {
 
 const KEPT: usize = 256;
 
-/// Rejection-inversion (Hörmann and Derflinger, ACM TOMACS 6(3), 1996): exact whatever the pool,
-/// with less than 1.02 values a rank on average.
+/// Rejection-inversion sampling (Hörmann and Derflinger, ACM TOMACS 6(3), 1996). It is exact for
+/// all pool sizes and needs less than 1.02 random values per rank on average.
 #[derive(Clone, Debug)]
 struct Zipf {
     exponent: f64,
-    /// The integral up to 1.5, less the weight of the first.
+    /// The integral up to 1.5, minus the weight of the first rank.
     first: f64,
-    /// Below this distance from a whole number nothing is rejected.
+    /// If the distance to the rounded number is at most this value, the sample is accepted without
+    /// a further test.
     safe: f64,
-    /// For some sizes of pools the integral up to their end.
+    /// A cache of pool sizes, with the integral up to the last rank of each.
     kept: [(u64, f64); KEPT],
 }
 
@@ -265,13 +266,13 @@ impl Zipf {
         self.kept[at].1
     }
 
-    /// 1 / x^exponent.
+    /// Returns 1 / x^exponent.
     fn weight(&self, x: f64) -> f64 {
         libm::exp(-self.exponent * libm::log(x))
     }
 
-    /// The integral of [`Self::weight`] from 1 to x: (x^(1-exponent) - 1) / (1-exponent), or the
-    /// logarithm.
+    /// Returns the integral of [`Self::weight`] from 1 to x: (x^(1-exponent) - 1) / (1-exponent),
+    /// or the logarithm of x if the exponent is 1.
     fn integral(&self, x: f64) -> f64 {
         let log = libm::log(x);
         let y = (1.0 - self.exponent) * log;
@@ -283,9 +284,9 @@ impl Zipf {
         factor * log
     }
 
-    /// The inverse of [`Self::integral`].
+    /// Returns x so that [`Self::integral`] of x is `area`.
     fn inverse(&self, area: f64) -> f64 {
-        // Rounding may lead below -1, of which there is no logarithm.
+        // Rounding may produce values below -1, which `log1p` does not accept.
         let y = (area * (1.0 - self.exponent)).max(-1.0);
         let factor = if y.abs() > 1e-8 {
             libm::log1p(y) / y
@@ -311,8 +312,8 @@ mod tests {
         counts
     }
 
-    /// How far chi-squared is from its mean, in standard deviations; ranks expected less than 20
-    /// times count as one.
+    /// Returns how far chi-squared is from its mean, in standard deviations. Ranks with less than
+    /// 20 expected uses are combined.
     fn deviation(counts: &[u64], probabilities: &[f64]) -> f64 {
         let draws = counts.iter().sum::<u64>() as f64;
         let sum: f64 = probabilities.iter().sum();
@@ -335,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn zipf_has_its_exact_probabilities() {
+    fn zipf_has_exact_probabilities() {
         for exponent in ["0", "0.5", "0.99", "1", "1.000001", "1.5", "3", "10"] {
             for n in [2, 3, 10, 1_000] {
                 let counts = counts(&format!("zipf:{exponent}"), n, 400_000);
@@ -399,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_depend_on_nothing_but_the_value_and_the_pool() {
+    fn ranks_depend_only_on_the_value_and_the_pool_size() {
         for popularity in ["uniform", "zipf:0.99", "zipf:1", "zipf:10", "hot:10%/90%"] {
             let popularity: Popularity = popularity.parse().unwrap();
             let mut used = PopularityRanks::new(&popularity);
@@ -422,7 +423,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_are_read_and_written_alike() {
+    fn popularities_parse_and_print() {
         for text in [
             "uniform",
             "zipf:0.99",
@@ -452,7 +453,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shuffled_order_has_every_file_once_in_each_epoch() {
+    fn shuffled_order_includes_every_file_once_per_epoch() {
         let mut ranks = PopularityRanks::new(&Popularity::Shuffled);
         for n in [1, 2, 3, 7, 64, 65, 1_000] {
             let mut orders = Vec::new();

@@ -1,5 +1,5 @@
-//! A stream that was drawn before its run: drawing then costs nothing while operations are
-//! measured.
+//! A stream that was drawn completely before its run, so that drawing takes no time during the
+//! measurement.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use crate::intent::{End, Intent, Kept, Phase, PoolState, Stream};
 #[derive(Clone, Debug)]
 pub struct Prepared {
     intents: [VecDeque<Intent>; 3],
-    /// What the pool holds after the transactions.
+    /// The contents of the pool after the transactions.
     pool: Vec<Kept>,
     end: End,
     transactions: u64,
@@ -17,7 +17,7 @@ pub struct Prepared {
 }
 
 impl Prepared {
-    /// Draws a stream to its end.
+    /// Draws all intents of a stream.
     pub fn new(mut stream: impl Stream) -> Self {
         let mut intents: [VecDeque<Intent>; 3] = Default::default();
         let mut pool = Vec::new();
@@ -65,7 +65,7 @@ impl Stream for Prepared {
         self.begun
     }
 
-    /// What is left was drawn before, and ends by itself.
+    /// Always returns true: the remaining intents were already drawn, and the stream is finite.
     fn can_perform_any(&self, _: &PoolState) -> bool {
         true
     }
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_the_stream_that_it_was_drawn_from() {
+    fn prepared_intents_equal_the_stream() {
         let classic = ClassicStream::new(&crate::Classic::default()).unwrap();
         equal(Prepared::new(classic.clone()), classic);
         let mix = Mix::default();

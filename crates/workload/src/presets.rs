@@ -1,9 +1,9 @@
-//! Workloads with a name, each with what it stands for and where its figures come from.
+//! Presets: named workloads, each with a description and the source of its figures.
 //!
-//! [`classic`](self) ones are numbers that somebody has published. The mixes are of today and are
-//! sized by the machine that they run on, and end after [`RUN_FOR_S`]. Their pools are made in
-//! seconds on a solid state disk, and fit the page cache. Whoever wants to measure beyond it gives
-//! a larger pool (`--files`) or a cold cache.
+//! [`classic`](self) presets repeat published configurations. The mixes represent current
+//! applications. Their size depends on the machine, and they end after [`RUN_FOR_S`]. Their pools
+//! fit the page cache and are created within seconds on a solid state disk. To measure beyond the
+//! page cache, a larger pool (`--files`) or a cold cache is needed.
 
 mod classic;
 mod mixes;
@@ -11,14 +11,14 @@ mod preset;
 
 pub use self::preset::{Machine, Manner, Preset, RUN_FOR_S};
 
-/// All presets on a machine, in the order in which they are listed.
+/// Returns all presets for a machine, in the order of their list.
 pub fn all(machine: &Machine) -> Vec<Preset> {
     let mut presets = classic::all();
     presets.extend(mixes::all(machine));
     presets
 }
 
-/// The preset of this name, on a machine.
+/// Returns the preset with this name for a machine.
 pub fn find(name: &str, machine: &Machine) -> Option<Preset> {
     all(machine).into_iter().find(|preset| preset.name == name)
 }
@@ -44,7 +44,7 @@ mod tests {
     ];
 
     #[test]
-    fn presets_are_valid_on_every_machine_and_their_names_are_their_own() {
+    fn presets_are_valid_on_every_machine_and_have_unique_names() {
         for machine in &MACHINES {
             let presets = all(machine);
             for preset in &presets {

@@ -1,8 +1,8 @@
-//! Numbers with units, as options and configuration files take them.
+//! Numbers with units, in options and configuration files.
 //!
 //! `k`, `M`, `G`, `T` are powers of 1,000 for counts and for bytes; `Ki`, `Mi`, `Gi`, `Ti` are
-//! powers of 1,024. A `B` may follow a number of bytes. Digits may be grouped with `_`; a comma is
-//! refused, because it could be a decimal one or part a list.
+//! powers of 1,024. A `B` may follow a number of bytes. Digits may be grouped with `_`. A comma is
+//! refused, because it could be a decimal comma or separate the items of a list.
 
 use crate::WorkloadError;
 
@@ -10,7 +10,7 @@ const COUNT_UNITS: &str = "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powe
 const BYTE_UNITS: &str =
     "k, M, G, T = powers of 1000, or Ki, Mi, Gi, Ti = powers of 1024; B may follow";
 const TIME_UNITS: &str = "ns, us, ms, s, m (minutes) or h";
-/// Units of time with their nanoseconds, the largest first.
+/// Units of time and their lengths in nanoseconds, the largest first.
 const TIMES: [(&str, u64); 6] = [
     ("h", 3_600_000_000_000),
     ("m", 60_000_000_000),
@@ -20,28 +20,19 @@ const TIMES: [(&str, u64); 6] = [
     ("ns", 1),
 ];
 
-/// How many of something: `500`, `20k`, `1.5M`.
-///
-/// # Errors
-/// What is wrong with the text.
+/// Parses a count: `500`, `20k`, `1.5M`.
 pub fn count(text: &str) -> Result<u64, WorkloadError> {
     parse(text, COUNT_UNITS, factor)
 }
 
-/// How many bytes: `512`, `4KiB`, `10kB`, `1MiB`.
-///
-/// # Errors
-/// What is wrong with the text.
+/// Parses a number of bytes: `512`, `4KiB`, `10kB`, `1MiB`.
 pub fn bytes(text: &str) -> Result<u64, WorkloadError> {
     parse(text, BYTE_UNITS, |unit| {
         factor(unit.strip_suffix('B').unwrap_or(unit))
     })
 }
 
-/// How long, in nanoseconds: `10ms`, `2s`, `1m`, `1.5h`; only 0 needs no unit.
-///
-/// # Errors
-/// What is wrong with the text.
+/// Parses a duration and returns nanoseconds: `10ms`, `2s`, `1m`, `1.5h`. Only 0 needs no unit.
 pub fn duration_ns(text: &str) -> Result<u64, WorkloadError> {
     if text.trim() == "0" {
         return Ok(0);
@@ -56,7 +47,7 @@ pub fn duration_ns(text: &str) -> Result<u64, WorkloadError> {
     })
 }
 
-/// A time as [`duration_ns`] takes it, in the largest unit that it is a multiple of.
+/// Formats a duration so that [`duration_ns`] can parse it, in the largest unit that divides it.
 pub fn duration_text(ns: u64) -> String {
     let (name, unit) = TIMES
         .into_iter()
@@ -65,10 +56,7 @@ pub fn duration_text(ns: u64) -> String {
     format!("{}{name}", ns / unit)
 }
 
-/// A share in percent, from 0 to 100: `1%`, `0.5%`.
-///
-/// # Errors
-/// What is wrong with the text.
+/// Parses a percentage from 0 to 100: `1%`, `0.5%`.
 pub fn percent(text: &str) -> Result<f64, WorkloadError> {
     let number = text.trim().strip_suffix('%').map(str::trim_end);
     number
@@ -78,10 +66,7 @@ pub fn percent(text: &str) -> Result<f64, WorkloadError> {
         .ok_or_else(|| invalid!("'{text}' is not a percentage from 0% to 100%, like 1% or 0.5%"))
 }
 
-/// One size or two, with `..` or `-` between: `4KiB` is `(4096, 4096)`.
-///
-/// # Errors
-/// What is wrong with the text.
+/// Parses one size, or two sizes separated by `..` or `-`. `4KiB` is `(4096, 4096)`.
 pub fn byte_range(text: &str) -> Result<(u64, u64), WorkloadError> {
     let (low, high) = match text.split_once("..") {
         Some(bounds) => bounds,
@@ -177,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn ranges_have_one_bound_or_two() {
+    fn ranges_have_one_size_or_two() {
         assert_eq!(byte_range("500..10000"), Ok((500, 10_000)));
         assert_eq!(byte_range("1KiB-4KiB"), Ok((1_024, 4_096)));
         assert_eq!(byte_range("4KiB"), Ok((4_096, 4_096)));
@@ -208,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_percentages() {
+    fn percentages_range_from_0_to_100() {
         assert_eq!(percent("1%"), Ok(1.0));
         assert_eq!(percent("0.5 %"), Ok(0.5));
         assert_eq!(percent("100%"), Ok(100.0));
@@ -218,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_number_is_refused() {
+    fn invalid_numbers_are_refused() {
         for text in [
             "",
             "k",

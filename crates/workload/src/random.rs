@@ -1,27 +1,27 @@
-//! The one generator of everything that is not a classic edition: a value is a pure function of a
-//! seed, a stream's name, a worker and an index, so that any of them can be had without those
-//! before it.
+//! The random number generator of everything except the classic editions. A value is a pure
+//! function of a seed, a stream's name, a worker and an index, so that each value can be computed
+//! without its predecessors.
 //!
 //! It is SplitMix64 (Steele, Lea and Flood, "Fast Splittable Pseudorandom Number Generators",
-//! OOPSLA 2014) read by position: the key is the state that it starts from, and value `index` is
-//! the finaliser of the state after `index + 1` steps. The key is XXH3-64 over the seed (8 bytes,
+//! OOPSLA 2014), accessed by position. The key is the initial state, and value `index` is the
+//! finaliser of the state after `index + 1` steps. The key is XXH3-64 over the seed (8 bytes,
 //! little-endian), the worker (4 bytes, little-endian) and the stream's name.
 
 use xxhash_rust::xxh3::xxh3_64;
 
-/// The step of SplitMix64's state: 2^64 divided by the golden ratio, odd.
+/// The increment of SplitMix64's state: 2^64 divided by the golden ratio, odd.
 const STEP: u64 = 0x9E37_79B9_7F4A_7C15;
 /// The factors of the finaliser.
 const FACTORS: [u64; 2] = [0xBF58_476D_1CE4_E5B9, 0x94D0_49BB_1331_11EB];
-/// Their inverses modulo 2^64.
+/// The inverses of [`FACTORS`] modulo 2^64.
 const INVERSES: [u64; 2] = [0x96DE_1B17_3F11_9089, 0x3196_42B2_D24D_8EC3];
 
-/// A stream of random values, all there at once.
+/// A stream of random values with access by index.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Key(u64);
 
 impl Key {
-    /// The stream of this name of a worker.
+    /// Creates the stream of a worker with this name.
     pub fn new(seed: u64, name: &str, worker: u32) -> Self {
         let mut bytes = Vec::with_capacity(12 + name.len());
         bytes.extend_from_slice(&seed.to_le_bytes());
@@ -30,13 +30,13 @@ impl Key {
         Self(xxh3_64(&bytes))
     }
 
-    /// The stream that belongs to a value of another one.
+    /// Creates a stream from a random value of another stream.
     #[inline]
     pub const fn of(random: u64) -> Self {
         Self(random)
     }
 
-    /// The value at an index.
+    /// Returns the value at an index.
     #[inline]
     pub const fn at(self, index: u64) -> u64 {
         finish(
@@ -46,13 +46,13 @@ impl Key {
     }
 }
 
-/// Another value, made of one: where one value is not enough. Different values give different ones.
+/// Derives another random value from one. Different values have different results.
 #[inline]
 pub const fn again(random: u64) -> u64 {
     finish(random.wrapping_add(STEP))
 }
 
-/// The value that [`again`] makes this one of.
+/// The inverse of [`again`].
 pub(crate) const fn before_again(random: u64) -> u64 {
     let mut z = random;
     z = (z ^ z >> 31 ^ z >> 62).wrapping_mul(INVERSES[1]);
@@ -60,20 +60,20 @@ pub(crate) const fn before_again(random: u64) -> u64 {
     (z ^ z >> 30 ^ z >> 60).wrapping_sub(STEP)
 }
 
-/// A whole number below `bound`, by multiplication (a bound of 0 gives 0). No bound below 2^40
-/// prefers any number by more than one part in 2^24.
+/// Maps a random value to an integer below `bound` by multiplication; a `bound` of 0 returns 0. For
+/// bounds below 2^40, the probabilities differ by at most one part in 2^24.
 #[inline]
 pub const fn below(random: u64, bound: u64) -> u64 {
     ((random as u128 * bound as u128) >> 64) as u64
 }
 
-/// A number from 0 to below 1, of 53 bits.
+/// Maps a random value to a number of 53 bits from 0 to below 1.
 #[inline]
 pub const fn unit(random: u64) -> f64 {
     (random >> 11) as f64 * (1.0 / (1_u64 << 53) as f64)
 }
 
-/// The sums of weights up to each of them: where its share ends.
+/// Returns the running sums of weights; each is the upper end of the range of its weight.
 pub(crate) fn running_sums(weights: impl Iterator<Item = u64>) -> impl Iterator<Item = u64> {
     weights.scan(0_u64, |sum, weight| {
         *sum = sum.saturating_add(weight);
@@ -94,8 +94,8 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_key_gives_the_published_sequence_of_splitmix64() {
-        // The first outputs for the seed 1234567, as the reference implementation prints them.
+    fn keys_produce_the_published_splitmix64_sequence() {
+        // The first outputs of the reference implementation for the seed 1234567.
         let key = Key::of(1_234_567);
         let first: Vec<u64> = (0..5).map(|index| key.at(index)).collect();
         assert_eq!(
@@ -143,7 +143,7 @@ mod tests {
         }
     }
 
-    /// Chi-squared of counts that should all be equal.
+    /// Returns the chi-squared statistic of counts that should all be equal.
     fn chi_squared(counts: &[u64]) -> f64 {
         let expected = counts.iter().sum::<u64>() as f64 / counts.len() as f64;
         counts
@@ -153,9 +153,9 @@ mod tests {
     }
 
     #[test]
-    fn low_and_high_bits_are_equally_often_everything() {
-        // 255 degrees of freedom: above 377.1 once in a million. All is fixed, so this passes
-        // always or never.
+    fn low_and_high_bits_are_uniform() {
+        // With 255 degrees of freedom, a value above 377.1 occurs once in a million. The seeds are
+        // fixed, so this test passes always or never.
         for (name, worker) in [("a", 0), ("a", 1), ("b", 0)] {
             let key = Key::new(1, name, worker);
             let mut counts = [[0; 256]; 4];
@@ -165,7 +165,7 @@ mod tests {
                 counts[0][value as usize % 256] += 1;
                 counts[1][(value >> 56) as usize] += 1;
                 counts[2][other as usize % 256] += 1;
-                // Of both, whether they go together.
+                // Both values together show whether they are correlated.
                 counts[3][(value >> 60 << 4 | other >> 60) as usize] += 1;
             }
             for counts in counts {
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn below_and_unit_stay_inside() {
+    fn below_and_unit_stay_in_range() {
         assert_eq!(
             (below(u64::MAX, 7), below(0, 7), below(u64::MAX, u64::MAX)),
             (6, 0, u64::MAX - 1)
@@ -191,7 +191,7 @@ mod tests {
             counts[(unit(value) * 10.0) as usize] += 1;
             assert_eq!(below(value, 10), (unit(value) * 10.0) as u64);
         }
-        // 9 degrees of freedom.
+        // The limit is for 9 degrees of freedom.
         assert!(chi_squared(&counts) < 45.0, "{counts:?}");
     }
 }

@@ -1,4 +1,4 @@
-//! Distributions of sizes: what they are, how they are written, and what is wrong with them.
+//! Distributions of sizes, with their means and limits.
 
 mod normal;
 pub mod sampler;
@@ -9,73 +9,74 @@ use serde::{Deserialize, Serialize};
 
 use crate::WorkloadError;
 
-/// No file is larger when it is made: 1 GiB.
+/// The largest size of a new file: 1 GiB.
 pub const SIZE_MAX_BYTES: u64 = 1 << 30;
-/// No histogram has more bins.
+/// The largest number of bins of a histogram.
 pub const BINS_MAX: usize = 1 << 16;
-/// No lognormal distribution is wider.
+/// The largest standard deviation of the logarithm in a lognormal distribution.
 const SIGMA_MAX: f64 = 10.0;
 
 const FORMS: &str = "4KiB, 500..10000, lognormal:median=8KiB,sigma=1.2,max=1MiB, \
                      exponential:mean=16KiB,max=1MiB or \
                      histogram:0..1KiB=30,1KiB..8KiB=50,64KiB=20";
 
-/// How sizes are distributed, in bytes. Serialised as its text.
+/// The distribution of sizes, in bytes. Serialised as its text form, such as `500..10000`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^([0-9].*|(lognormal|exponential|histogram):.+)$"))]
 pub enum Sizes {
-    /// All the same.
+    /// All sizes are equal.
     Fixed(u64),
-    /// Each from `low` to `high` equally likely.
+    /// All sizes from `low` to `high` are equally likely.
     Uniform {
-        /// The smallest.
+        /// The smallest size in bytes.
         low: u64,
-        /// The largest.
+        /// The largest size in bytes.
         high: u64,
     },
-    /// The logarithm is normally distributed; what is outside the bounds is drawn as the bound.
+    /// The logarithm is normally distributed; sizes outside of the bounds are replaced by the
+    /// bound.
     Lognormal {
-        /// Half are smaller.
+        /// Half of the sizes without bounds are below this number of bytes.
         median: u64,
         /// The standard deviation of the natural logarithm.
         sigma: f64,
-        /// The lower bound.
+        /// The lower bound in bytes.
         low: u64,
-        /// The upper bound.
+        /// The upper bound in bytes.
         high: u64,
     },
-    /// Exponentially distributed; what is outside the bounds is drawn as the bound.
+    /// Exponentially distributed; sizes outside of the bounds are replaced by the bound.
     Exponential {
-        /// The mean without bounds.
+        /// The mean without bounds, in bytes.
         mean: u64,
-        /// The lower bound.
+        /// The lower bound in bytes.
         low: u64,
-        /// The upper bound.
+        /// The upper bound in bytes.
         high: u64,
     },
-    /// A bin by its weight, then a size in it, each equally likely.
+    /// A bin is drawn by its weight; all sizes in it are equally likely.
     Histogram(Vec<Bin>),
 }
 
-/// Sizes of a histogram that share a weight.
+/// A bin of a histogram: sizes with a common weight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bin {
-    /// The smallest.
+    /// The smallest size in bytes.
     pub low: u64,
-    /// The largest.
+    /// The largest size in bytes.
     pub high: u64,
-    /// How often the bin is drawn, relative to the others.
+    /// The bin's frequency, relative to the other bins.
     pub weight: u64,
 }
 
 impl Sizes {
-    /// The smallest that can be drawn.
+    /// Returns the smallest size that can be drawn.
     pub fn low(&self) -> u64 {
         self.bounds().0
     }
 
-    /// The largest that can be drawn.
+    /// Returns the largest size that can be drawn.
     pub fn high(&self) -> u64 {
         self.bounds().1
     }
@@ -95,7 +96,7 @@ impl Sizes {
         }
     }
 
-    /// The mean of what is drawn, bounds considered.
+    /// Returns the mean of the sizes, including the effect of the bounds.
     pub fn mean(&self) -> f64 {
         match self {
             Self::Fixed(size) => *size as f64,
@@ -120,15 +121,12 @@ impl Sizes {
         }
     }
 
-    /// Checks that sizes can be drawn.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
+    /// Checks the parameters and their limits.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         match self {
             Self::Fixed(_) | Self::Uniform { .. } => {}
             Self::Lognormal { median, sigma, .. } => {
-                // Not a number is refused too.
+                // This condition also refuses NaN.
                 if !(*sigma > 0.0 && *sigma <= SIGMA_MAX) {
                     return Err(invalid_sigma(sigma));
                 }

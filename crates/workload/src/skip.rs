@@ -1,11 +1,11 @@
-//! Operations of a stream that are not performed, and why.
+//! Operations of a stream that are not performed, and the reasons.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Lists every reason once: its variant, its field, its name in JSON and what a report calls it.
+/// Lists every reason once: its variant, its field (the name in JSON), and its text in reports.
 macro_rules! reasons {
     ($($(#[$doc:meta])* $variant:ident $field:ident $text:literal,)*) => {
         /// Why an operation of the stream was not performed.
@@ -17,10 +17,9 @@ macro_rules! reasons {
         }
 
         impl SkipReason {
-            /// All reasons.
             pub const ALL: &'static [Self] = &[$(Self::$variant),*];
 
-            /// The reason as reports name it, after "skipped".
+            /// Returns the text in reports, after "skipped".
             pub const fn text(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)*
@@ -28,21 +27,19 @@ macro_rules! reasons {
             }
         }
 
-        /// Operations that were not performed, by reason.
+        /// The number of skipped operations for each reason.
         #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub struct Skipped {
             $($(#[$doc])* pub $field: u64,)*
         }
 
         impl Skipped {
-            /// The count of one reason.
             pub const fn get(&self, reason: SkipReason) -> u64 {
                 match reason {
                     $(SkipReason::$variant => self.$field,)*
                 }
             }
 
-            /// The count of one reason.
             pub const fn get_mut(&mut self, reason: SkipReason) -> &mut u64 {
                 match reason {
                     $(SkipReason::$variant => &mut self.$field,)*
@@ -70,20 +67,19 @@ reasons! {
 }
 
 impl Skipped {
-    /// Operations of all reasons together.
+    /// Returns the number of skipped operations for all reasons.
     pub fn total(&self) -> u64 {
         self.counts()
             .fold(0, |sum, (_, count)| sum.saturating_add(count))
     }
 
-    /// The reasons that occurred, each with its count.
+    /// Returns the reasons that occurred, with their counts.
     pub fn counts(&self) -> impl Iterator<Item = (SkipReason, u64)> + use<'_> {
         let all = SkipReason::ALL.iter();
         all.map(|reason| (*reason, self.get(*reason)))
             .filter(|(_, count)| *count > 0)
     }
 
-    /// Adds the counts of another part of the work.
     pub fn merge(&mut self, other: &Self) {
         for (reason, count) in other.counts() {
             let sum = self.get_mut(reason);

@@ -1,4 +1,4 @@
-//! The classic stream: the original's algorithm, once, for both editions. No I/O, no clock.
+//! The stream of the classic workload: the algorithm of the original PostMark for both editions.
 
 use std::sync::Arc;
 
@@ -13,7 +13,7 @@ use crate::random::running_sums;
 use crate::skip::SkipReason;
 use crate::table::{FileTable, MemoryHint, TableEntry};
 
-/// What the classic workload's one worker intends.
+/// The intents of one worker of the classic workload.
 #[derive(Clone, Debug)]
 pub struct ClassicStream {
     generator: Generator,
@@ -27,34 +27,34 @@ pub struct ClassicStream {
     bias_create: Option<u8>,
     subdirectories: u32,
     subdirectory_choice: SubdirectoryChoice,
-    /// Where each location's share of the numbers ends.
+    /// The upper end of each target's range in the running sum of weights.
     shares: Vec<u64>,
     created: u64,
     deleted: u64,
     transactions_begun: u64,
-    /// The second half of a transaction is still to come.
+    /// Whether the second half of the current transaction is the next intent.
     second_half: bool,
     deletion_at: u64,
-    /// Slots below this can be drawn.
+    /// The generator can only draw slots below this number.
     reach: u64,
-    /// Files in slots below `reach`.
+    /// The number of files in slots below `reach`.
     in_reach: u64,
     end: End,
 }
 
 impl ClassicStream {
-    /// The stream of a workload, from its first draw on. The draws of the text are done here.
+    /// Creates the stream of a workload. The generator's draws for the text are done here.
     ///
     /// # Errors
-    /// Where the workload is invalid or its table does not fit in memory.
+    /// Returns an error if the workload is invalid or its table does not fit in memory.
     pub fn new(workload: &Classic) -> Result<Self, WorkloadError> {
         Self::with_hint(workload, |_| ())
     }
 
-    /// The same, with a hint about the table's memory (see [`FileTable::with_hint`]).
+    /// Creates the stream, with a hint about the table's memory (see [`FileTable::with_hint`]).
     ///
     /// # Errors
-    /// Where the workload is invalid or its table does not fit in memory.
+    /// Returns an error if the workload is invalid or its table does not fit in memory.
     pub fn with_hint(workload: &Classic, hint: MemoryHint) -> Result<Self, WorkloadError> {
         let rules = workload.edition.rules();
         let mut generator = Generator::new(rules.generator, workload.seed);
@@ -63,11 +63,11 @@ impl ClassicStream {
         Self::after_text(workload, hint, generator, text)
     }
 
-    /// The same intents without the text, which takes as much memory as the largest file: for those
-    /// who only look at them.
+    /// Creates the stream with the same intents but without the text, which takes as much memory as
+    /// the largest file. It is for callers that only need the intents.
     ///
     /// # Errors
-    /// Where the workload is invalid or its table does not fit in memory.
+    /// Returns an error if the workload is invalid or its table does not fit in memory.
     pub fn without_text(workload: &Classic, hint: MemoryHint) -> Result<Self, WorkloadError> {
         workload.validate()?;
         let mut generator = Generator::new(workload.edition.rules().generator, workload.seed);
@@ -106,8 +106,8 @@ impl ClassicStream {
         })
     }
 
-    /// The text that contents are taken from: an operation writes its first bytes. As long as the
-    /// upper bound of sizes; empty where the stream was made without it.
+    /// Returns the text that file contents are copied from: an operation writes its first bytes.
+    /// Its length is the upper bound of sizes. It is empty if the stream was created without text.
     pub fn text(&self) -> Arc<Vec<u8>> {
         Arc::clone(&self.text)
     }
@@ -149,7 +149,7 @@ impl ClassicStream {
         }
     }
 
-    /// Draws until a slot is in use. The caller knows that one can be drawn.
+    /// Draws until a slot is in use. The caller ensures that at least one such slot can be drawn.
     #[inline]
     fn victim(&mut self) -> u64 {
         loop {
@@ -274,7 +274,7 @@ impl Stream for ClassicStream {
         self.transactions_begun
     }
 
-    /// A number of transactions is performed to its end, as in the original.
+    /// A fixed number of transactions is always completed, as in the original PostMark.
     fn can_perform_any(&self, pool: &PoolState) -> bool {
         let is_drawn = |tenths: Option<u8>, chances: std::ops::Range<u8>| {
             tenths.is_some_and(|chance| chances.contains(&chance))
@@ -305,8 +305,8 @@ impl Stream for ClassicStream {
     }
 }
 
-/// What every file of a workload begins with, as far as it reaches: so many bytes of the text at
-/// most.
+/// Returns the first bytes of every file of a workload, as far as the file is long enough: at most
+/// `bytes` bytes of the text.
 pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
     let mut generator = Generator::new(workload.edition.rules().generator, workload.seed);
     (0..bytes.min(workload.size_high_bytes))
@@ -314,8 +314,8 @@ pub fn text_begins(workload: &Classic, bytes: u64) -> Vec<u8> {
         .collect()
 }
 
-/// The text of a workload: printable characters, one draw each. The original draws twice the upper
-/// bound of sizes and uses the first half.
+/// Draws the text of a workload: printable characters, one draw each. The original draws twice the
+/// upper bound of sizes and uses the first half.
 fn draw_text(generator: &mut Generator, size_high: u64) -> Result<Arc<Vec<u8>>, WorkloadError> {
     let mut text = Vec::new();
     text.try_reserve_exact(size_high as usize).map_err(|_| {
@@ -339,7 +339,7 @@ mod tests {
     }
 
     #[test]
-    fn the_intents_are_the_same_without_the_text() {
+    fn intents_do_not_depend_on_the_text() {
         for edition in [Edition::V1_0, Edition::V1_5] {
             let workload = Classic {
                 edition,
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn the_text_begins_as_is_said() {
+    fn text_begins_returns_the_start_of_the_text() {
         let workload = Classic::default();
         let text = ClassicStream::new(&workload).unwrap().text();
         assert_eq!(text_begins(&workload, 64), text[..64]);
@@ -368,7 +368,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_created_is_deleted() {
+    fn created_files_are_deleted() {
         for edition in Edition::ALL {
             let workload = Classic {
                 edition,
@@ -412,7 +412,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pool_that_is_only_deleted_from_runs_out() {
+    fn deleting_without_creating_empties_the_pool() {
         let workload = Classic {
             files: 20,
             transactions: 100,
@@ -429,9 +429,9 @@ mod tests {
     }
 
     #[test]
-    fn a_search_that_would_never_end_is_seen() {
-        // Edition 1.0 draws slots below 32,768 only: a pool of 50,000 files in 100,000 slots loses
-        // those to deletions, while new files go behind the cursor, out of reach.
+    fn unreachable_files_end_the_transactions() {
+        // Edition 1.0 draws only slots below 32,768. A pool of 50,000 files in 100,000 slots loses
+        // the files there to deletions, while new files get slots after the cursor, out of reach.
         let workload = Classic {
             edition: Edition::V1_0,
             files: 50_000,
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn disabled_halves_leave_whole_transactions() {
+    fn disabled_halves_do_not_change_the_number_of_transactions() {
         for (read, create) in [(-1, 5), (5, -1), (-1, -1)] {
             let workload = Classic {
                 bias_read: Bias::new(read).unwrap(),

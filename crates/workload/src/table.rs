@@ -1,59 +1,62 @@
-//! The table of files: which slots are in use, by which file, and which free slot comes next.
+//! The table of files of the classic workload: the slots in use, their files, and the next free
+//! slot.
 //!
-//! The original keeps an array and walks it to find a free slot; at large pools most of its time
-//! goes there. This table gives the same slot at once: free slots are bits, and above every 64
-//! words of bits lies one word that says which of them has any. A slot takes 15 bytes and, with all
-//! levels, less than 1.02 bits.
+//! The original PostMark scans an array for a free slot, which takes most of its time for large
+//! pools. This table finds the same slot directly. A bit marks each free slot. In the levels above,
+//! each bit tells whether a word of the level below has any bit set. A slot takes 15 bytes and, in
+//! all levels together, less than 1.02 bits.
 
 use crate::WorkloadError;
 
-/// A file as the table holds it.
+/// A file in the table.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TableEntry {
     /// The file's running number, below 2^48.
     pub number: u64,
     /// The file's size in bytes, below 2^40.
     pub size_bytes: u64,
-    /// The place where it lies.
+    /// The number of the file's directory.
     pub place: u32,
 }
 
 /// Bytes of an entry: 48 bits of number, 40 of size, 32 of place.
 const ENTRY_BYTES: usize = 15;
 
-/// Is shown memory that is about to be used, here and there. Must not change what it holds.
+/// A function that receives memory that will soon be accessed in random order, for example to
+/// request huge pages. It must not change the contents.
 pub type MemoryHint = fn(&[u8]);
 
-/// See the module's text.
+/// The slots of the classic workload, the files in them, and the next free slot.
 #[derive(Clone, Debug)]
 pub struct FileTable {
-    /// The entries, packed; one byte of padding at the end, so that each can be read as 16 bytes.
+    /// The packed entries, with one byte of padding at the end, so that each can be read as 16
+    /// bytes.
     entries: Vec<u8>,
-    /// `levels[0]` has a bit for every slot, set while it is free; each level above has a bit for
-    /// every word of the one below, set while that word is not 0. The last level is one word.
+    /// `levels[0]` contains a bit for every slot, which is set if the slot is free. Each higher
+    /// level contains a bit for every word of the level below, which is set if that word is not 0.
+    /// The last level is one word.
     levels: Vec<Vec<u64>>,
     slots: u64,
     in_use: u64,
     cursor: u64,
-    /// Whether the cursor is inside the table and its slot free: kept, so that asking costs no
-    /// word.
+    /// Whether the cursor is inside the table and its slot is free. It is stored, so that the check
+    /// reads no word.
     cursor_is_free: bool,
 }
 
 impl FileTable {
-    /// A table of `slots` free slots, the cursor at the first.
+    /// Creates a table of `slots` free slots with the cursor at the first one.
     ///
     /// # Errors
-    /// If the machine has no memory for it.
+    /// Returns an error if the memory is insufficient.
     pub fn new(slots: u64) -> Result<Self, WorkloadError> {
         Self::with_hint(slots, |_| ())
     }
 
-    /// The same, and `hint` is shown the table's memory before it is touched, so that whoever knows
-    /// the machine can prepare it.
+    /// Creates the table, and passes its memory to `hint` before the first access.
     ///
     /// # Errors
-    /// If the machine has no memory for it.
+    /// Returns an error if the memory is insufficient.
     pub fn with_hint(slots: u64, hint: MemoryHint) -> Result<Self, WorkloadError> {
         let no_memory = || {
             let entries_bytes = slots.saturating_mul(ENTRY_BYTES as u64);
@@ -94,25 +97,23 @@ impl FileTable {
         })
     }
 
-    /// How many slots there are.
     pub fn slots(&self) -> u64 {
         self.slots
     }
 
-    /// How many of them hold a file.
+    /// Returns the number of slots that contain a file.
     pub fn in_use(&self) -> u64 {
         self.in_use
     }
 
-    /// Whether `slot` holds a file.
     #[inline]
     pub fn is_in_use(&self, slot: u64) -> bool {
         self.levels[0][(slot / 64) as usize] & (1 << (slot % 64)) == 0
     }
 
-    /// The slot that the next file goes to: the cursor's where that is inside the table and free,
-    /// else the lowest free one, else none. Examines one word a level: six at most, up to 2^36
-    /// slots (a terabyte).
+    /// Returns the slot for the next file: the cursor's slot if it is inside the table and free, or
+    /// else the lowest free slot. `None` if the table is full. It reads one word per level: at most
+    /// six words for up to 2^36 slots (a terabyte).
     #[inline]
     pub fn next_free(&self) -> Option<u64> {
         self.next_free_counted(&mut 0)
@@ -135,7 +136,10 @@ impl FileTable {
         Some(index)
     }
 
-    /// Puts a file into a free slot; the cursor goes behind it.
+    /// Puts a file into a free slot, and moves the cursor after it.
+    ///
+    /// # Panics
+    /// Panics if the slot is not free.
     #[inline]
     pub fn put(&mut self, slot: u64, entry: TableEntry) {
         assert!(
@@ -157,7 +161,7 @@ impl FileTable {
         self.cursor_is_free = self.cursor < self.slots && !self.is_in_use(self.cursor);
     }
 
-    /// The file in a slot that is in use.
+    /// Returns the file in a slot that is in use.
     #[inline]
     pub fn get(&self, slot: u64) -> TableEntry {
         let at = slot as usize * ENTRY_BYTES;
@@ -171,7 +175,7 @@ impl FileTable {
         }
     }
 
-    /// Gives the file in a slot that is in use another size.
+    /// Changes the size of the file in a slot that is in use.
     #[inline]
     pub fn resize(&mut self, slot: u64, size_bytes: u64) {
         let entry = TableEntry {
@@ -182,6 +186,9 @@ impl FileTable {
     }
 
     /// Frees a slot that is in use.
+    ///
+    /// # Panics
+    /// Panics if the slot is free.
     #[inline]
     pub fn free(&mut self, slot: u64) {
         assert!(self.is_in_use(slot), "slot {slot} is free already");
@@ -199,7 +206,7 @@ impl FileTable {
         self.cursor_is_free |= slot == self.cursor;
     }
 
-    /// The first slot in use from `from` on.
+    /// Returns the first slot in use from `from` on.
     #[inline]
     pub fn next_in_use(&self, from: u64) -> Option<u64> {
         if from >= self.slots {
@@ -213,7 +220,7 @@ impl FileTable {
             used = !*leaf.get(at)?;
         }
         let slot = at as u64 * 64 + u64::from(used.trailing_zeros());
-        // The bits behind the last slot are never free, so they look like slots in use.
+        // The bits after the last slot are always clear, as if slots were in use.
         (slot < self.slots).then_some(slot)
     }
 
@@ -231,10 +238,10 @@ impl FileTable {
     }
 }
 
-/// A vector of zeros, or `None` where there is no memory for it.
+/// Returns a vector of zeros, or `None` if the memory is insufficient.
 fn zeroed<T: Clone + Default>(length: usize) -> Option<Vec<T>> {
-    // `vec![0; n]` takes fresh pages from the system but ends the program where there are none: ask
-    // first.
+    // `vec![0; n]` gets zeroed pages from the system, but aborts the program if the memory is
+    // insufficient. So the allocation is tried first.
     Vec::<T>::new().try_reserve_exact(length).ok()?;
     Some(vec![T::default(); length])
 }
@@ -245,7 +252,7 @@ mod tests {
 
     use super::*;
 
-    /// What the original does, written as simply as can be.
+    /// The original's algorithm as a simple linear search.
     struct Walk {
         used: Vec<bool>,
         cursor: usize,
@@ -270,7 +277,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn finds_the_slot_that_a_walk_finds(slots in 1_usize..9_000,
+        fn finds_the_same_slot_as_a_linear_search(slots in 1_usize..9_000,
             choices in prop::collection::vec(any::<u32>(), 1..3_000), fill in 0_u32..10) {
             let mut table = FileTable::new(slots as u64).unwrap();
             let mut walk = Walk { used: vec![false; slots], cursor: 0 };
@@ -337,12 +344,12 @@ mod tests {
     }
 
     #[test]
-    fn a_table_beyond_memory_is_an_error() {
+    fn a_table_that_exceeds_memory_is_an_error() {
         assert!(FileTable::new(1 << 60).is_err());
     }
 
     #[test]
-    fn entries_hold_their_greatest_values() {
+    fn entries_store_their_largest_values() {
         let mut table = FileTable::new(2).unwrap();
         let greatest = TableEntry {
             number: (1 << 48) - 1,

@@ -1,7 +1,7 @@
-//! Types that serialise as the text they display and parse.
+//! Serialisation of types in their text form.
 
-/// Lets serde write a type as its text and read it back: for `#[serde(try_from = "String", into =
-/// "String")]`.
+/// Implements the conversions that serde needs to serialise a type in its text form, for
+/// `#[serde(try_from = "String", into = "String")]`.
 macro_rules! text_form {
     ($type:ty) => {
         impl From<$type> for String {

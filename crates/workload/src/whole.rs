@@ -1,4 +1,4 @@
-//! A whole workload: the work of one worker, how many workers there are, and what they share.
+//! A complete workload: the work of each worker, the workers, and their pools.
 
 mod bounds;
 mod canonical;
@@ -18,7 +18,7 @@ use crate::stream::ClassicStream;
 use crate::table::MemoryHint;
 pub use crate::workers::{Role, WorkerSeeds, Workers};
 
-/// What is done.
+/// The work of each worker.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "kind")]
 #[expect(
@@ -26,7 +26,7 @@ pub use crate::workers::{Role, WorkerSeeds, Workers};
     reason = "a run has one, and nobody moves it about"
 )]
 pub enum Work {
-    /// The original's pairs, by an edition's rules.
+    /// Pairs of operations as in the original PostMark, by an edition's rules.
     Classic(Classic),
     /// Weighted operations.
     Mix(Mix),
@@ -45,16 +45,15 @@ impl Work {
     }
 }
 
-/// A whole workload.
+/// A complete workload.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
-    /// What each worker does.
     pub work: Work,
-    /// The workers.
+    /// The number of workers and their pools.
     pub workers: Workers,
-    /// Where their generators begin.
+    /// How the seeds of the workers differ.
     pub worker_seeds: WorkerSeeds,
-    /// What files hold; nothing: the classic edition's text.
+    /// The contents of files; null for the text of the classic editions.
     pub contents: Option<ContentSpec>,
 }
 
@@ -82,21 +81,18 @@ impl From<Mix> for Workload {
     }
 }
 
-/// Any stream: for those who go through many, and do not measure.
+/// Any stream, for code that iterates over streams of several kinds and does not measure.
 pub type AnyStream = Box<dyn Stream + Send>;
 
 impl Workload {
-    /// More transactions than any run performs: the number of a run that ends by something else. In
-    /// JSON it is null.
+    /// More transactions than any run performs, for runs that something else ends, such as a
+    /// duration. In JSON it is null.
     pub const ENDLESS: u64 = endless::ENDLESS;
 
-    /// The greatest number of workers.
+    /// The largest number of workers.
     pub const WORKERS_MAX: u32 = 4096;
 
     /// Checks that the workload can be performed.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         let workers = self.workers.count();
         ensure!(
@@ -146,7 +142,7 @@ impl Workload {
         Ok(())
     }
 
-    /// The classic part, where that is what is done.
+    /// Returns the classic work, or `None` for a mix.
     pub fn classic(&self) -> Option<&Classic> {
         match &self.work {
             Work::Classic(classic) => Some(classic),
@@ -154,7 +150,7 @@ impl Workload {
         }
     }
 
-    /// The mix, where that is what is done.
+    /// Returns the mix, or `None` for classic work.
     pub fn mix(&self) -> Option<&Mix> {
         match &self.work {
             Work::Classic(_) => None,
@@ -162,13 +158,13 @@ impl Workload {
         }
     }
 
-    /// The shares of the locations.
+    /// Returns the relative shares of the targets.
     pub fn location_weights(&self) -> &[u32] {
         self.work
             .either(|classic| &classic.weights, |mix| &mix.location_weights)
     }
 
-    /// Which location a place lies in.
+    /// Returns the index of the target that contains the directory `place`.
     pub fn location_of(&self, place: u32) -> usize {
         self.work.either(
             |classic| classic.location_of(place),
@@ -176,29 +172,30 @@ impl Workload {
         )
     }
 
-    /// Files of a pool before its transactions.
+    /// Returns the number of files in each pool before the transactions.
     pub fn files(&self) -> u64 {
         self.work.either(|classic| classic.files, |mix| mix.files)
     }
 
-    /// Transactions of one worker.
+    /// Returns the number of transactions of each worker.
     pub fn transactions(&self) -> u64 {
         self.work
             .either(|classic| classic.transactions, |mix| mix.transactions)
     }
 
-    /// The seed of the work.
+    /// Returns the seed of the workload; workers may use other seeds.
     pub fn seed(&self) -> u64 {
         self.work
             .either(|classic| classic.seed.into(), |mix| mix.seed)
     }
 
-    /// Where a worker's generator begins.
+    /// Returns the seed of a worker's random number generator.
     pub fn worker_seed(&self, worker: u32) -> u64 {
         self.seed().wrapping_add(self.worker_key(worker).into())
     }
 
-    /// A worker's number as far as its generator is concerned.
+    /// Returns the number that distinguishes a worker's random numbers; 0 if all workers use the
+    /// same seed.
     fn worker_key(&self, worker: u32) -> u32 {
         match self.worker_seeds {
             WorkerSeeds::Same => 0,
@@ -206,21 +203,21 @@ impl Workload {
         }
     }
 
-    /// The classic work of one worker, with the worker's seed.
+    /// Returns the classic work of one worker, with the worker's seed.
     pub fn classic_of(&self, classic: &Classic, worker: u32) -> Classic {
         Classic {
-            // The original's seed is a 32-bit number.
+            // The original's seed has 32 bits.
             seed: self.worker_seed(worker) as u32,
             ..classic.clone()
         }
     }
 
-    /// The draws of one worker of a mix.
+    /// Returns the drafts of one worker of a mix.
     pub fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
         self.mixer_with(mix, &Tables::new(mix), worker)
     }
 
-    /// The same with tables that workers share.
+    /// Returns the drafts of one worker, with tables that workers share.
     pub fn mixer_with(&self, mix: &Mix, tables: &Tables, worker: u32) -> Mixer {
         let own = (self.worker_seed(worker), self.worker_key(worker));
         match self.workers {
@@ -235,16 +232,16 @@ impl Workload {
         }
     }
 
-    /// How many streams there are: one for each pool; in that of a shared pool its workers take
-    /// turns.
+    /// Returns the number of streams: one for each pool. In the stream of a shared pool, its
+    /// workers take turns.
     pub fn streams(&self) -> u32 {
         self.workers.pools()
     }
 
-    /// One of the streams, for planning; see [`streams`](Self::streams).
+    /// Returns one of the streams, for planning; see [`streams`](Self::streams).
     ///
     /// # Errors
-    /// Where the workload is none or does not fit in memory.
+    /// Returns an error if the workload is invalid or does not fit in memory.
     pub fn stream(&self, number: u32, hint: MemoryHint) -> Result<AnyStream, WorkloadError> {
         self.validate()?;
         Ok(match (&self.work, self.workers) {

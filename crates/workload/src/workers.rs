@@ -1,25 +1,24 @@
-//! Workers of a workload: how many there are, and which pool and role each has.
+//! The workers of a workload: their number, and the pool and role of each.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Who shares a pool.
+/// The number of workers, and whether they share pools.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case", tag = "pools")]
 pub enum Workers {
-    /// Every worker has a pool of its own.
+    /// Every worker uses a private pool.
     Private {
-        /// How many workers.
+        /// The number of workers.
         workers: u32,
     },
-    /// All work on one pool, or so many on each of several.
+    /// All workers share one pool, or each of several pools is shared by a group of workers.
     Shared {
-        /// How many change files.
+        /// The number of workers per pool that change files.
         writers: u32,
-        /// How many only look.
+        /// The number of workers per pool that only read.
         readers: u32,
-        /// How many pools there are, each with as many writers and readers; left out where that is
-        /// 1.
+        /// The number of pools, each with its writers and readers; absent if it is 1.
         #[serde(
             rename = "shared_pools",
             default = "one",
@@ -38,17 +37,17 @@ fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
-/// What a worker of a shared pool does.
+/// The role of a worker.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Role {
-    /// Everything: its pool is its own.
+    /// A worker with a private pool, which performs all operations.
     Worker,
-    /// It changes files.
+    /// A worker of a shared pool that changes files.
     Writer,
-    /// It only looks.
+    /// A worker of a shared pool that only reads.
     Reader,
 }
 
@@ -64,10 +63,10 @@ impl Role {
 }
 
 impl Workers {
-    /// One worker with a pool of its own.
+    /// One worker with a private pool.
     pub const ONE: Self = Self::Private { workers: 1 };
 
-    /// How many workers there are.
+    /// Returns the number of workers in all pools.
     pub fn count(self) -> u32 {
         match self {
             Self::Private { workers } => workers,
@@ -75,7 +74,7 @@ impl Workers {
         }
     }
 
-    /// How many work on one pool.
+    /// Returns the number of workers of each pool.
     pub fn of_a_pool(self) -> u32 {
         match self {
             Self::Private { .. } => 1,
@@ -85,7 +84,6 @@ impl Workers {
         }
     }
 
-    /// How many pools there are.
     pub fn pools(self) -> u32 {
         match self {
             Self::Private { workers } => workers,
@@ -93,18 +91,18 @@ impl Workers {
         }
     }
 
-    /// The number of a worker's pool, where there are several: its files lie in a directory of
-    /// their own, and their contents are told apart.
+    /// Returns the number of a worker's pool, or `None` if there is only one pool. With several
+    /// pools, each uses its own directory and different contents.
     pub fn pool_of(self, worker: u32) -> Option<u32> {
         (self.pools() > 1).then(|| worker / self.of_a_pool().max(1))
     }
 
-    /// A worker's number among those of its pool.
+    /// Returns a worker's number within its pool.
     pub fn within_pool(self, worker: u32) -> u32 {
         worker % self.of_a_pool().max(1)
     }
 
-    /// What a worker does; in each pool writers come before readers.
+    /// Returns a worker's role. In each pool, writers have lower numbers than readers.
     pub fn role(self, worker: u32) -> Role {
         match self {
             Self::Private { .. } => Role::Worker,
@@ -113,19 +111,19 @@ impl Workers {
         }
     }
 
-    /// Whether all work on one pool.
+    /// Returns whether workers share a pool.
     pub fn is_shared(self) -> bool {
         matches!(self, Self::Shared { .. })
     }
 }
 
-/// Where the workers' generators begin.
+/// How the seeds of the workers differ.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkerSeeds {
-    /// All at the seed, as several started processes would.
+    /// All workers use the same seed, like several processes of the original PostMark.
     Same,
-    /// Each at the seed plus its own number.
+    /// Each worker uses the seed plus its number.
     #[default]
     Offset,
 }

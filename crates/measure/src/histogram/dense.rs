@@ -1,9 +1,9 @@
-//! Buckets that are recorded in.
+//! Buckets that support recording.
 //!
-//! Those that are made to be recorded in have room for all at once: 35 kB, so that recording
-//! allocates nothing. Those that are read have only the ones that something is in: whatever a
-//! record of others holds, its histograms take memory in proportion to their text. They are given
-//! room for all when somebody records in them.
+//! Histograms for recording allocate all buckets in advance, 35 kB, so that recording allocates
+//! nothing. Histograms that were read from a file contain only the buckets that are not empty, so
+//! that their memory is proportional to their text, even in records of unknown origin. They
+//! allocate all buckets at the first recording.
 
 use std::ops::Range;
 
@@ -12,12 +12,13 @@ use super::layout::{
     BUCKETS, PRECISION_BITS, RANGE_BITS, TOO_MANY, bounds, bucket, check_place, middle,
 };
 
-/// See the module's text.
+/// The counts of all buckets, or of the buckets that are not empty.
 #[derive(Clone, Debug)]
 pub struct Dense {
-    /// The count of each bucket; nothing at all of those that were read.
+    /// The count of each bucket; empty if the histogram was read from a file.
     pub(super) counts: Vec<u64>,
-    /// The buckets of what was read: index and count, in ascending order, none of them empty.
+    /// The buckets of a histogram that was read from a file: index and count, in ascending order,
+    /// none of them empty.
     pub(super) few: Vec<(u32, u64)>,
 }
 
@@ -30,7 +31,7 @@ impl Default for Dense {
     }
 }
 
-/// Equal are those that hold the same, in however much room.
+/// Compares the contents, in either representation.
 impl PartialEq for Dense {
     fn eq(&self, other: &Self) -> bool {
         self.used().eq(other.used())
@@ -40,7 +41,7 @@ impl PartialEq for Dense {
 impl Eq for Dense {}
 
 impl Dense {
-    /// Gives room for all buckets, where there is none.
+    /// Allocates all buckets, unless they are allocated already.
     pub(super) fn make_room(&mut self) {
         if self.counts.is_empty() {
             self.counts = vec![0; BUCKETS];
@@ -68,8 +69,9 @@ impl Buckets for Dense {
         self.counts.iter().chain(few).sum()
     }
 
-    /// Two that were read become one of their kind, until room for all buckets is no more than
-    /// twice what theirs take: from then on merging costs no more than the other one has.
+    /// Merges two histograms that were read from files without allocating all buckets, unless their
+    /// number is large: then all buckets take at most twice the memory of the used ones, and
+    /// further merging only takes time in proportion to the other histogram.
     fn merge(&mut self, other: &Self) {
         let are_few = self.few.len() + other.few.len() <= BUCKETS / 4;
         if self.counts.is_empty() && other.counts.is_empty() && are_few {
@@ -113,16 +115,16 @@ impl Buckets for Dense {
     }
 }
 
-/// A histogram that is recorded in.
+/// A histogram that supports recording.
 pub type Histogram = Durations<Dense>;
 
 impl Histogram {
-    /// The greatest relative error of a value read back: half a bucket's width, 2^-8.
+    /// The largest relative error of a value: half a bucket's width, 2^-8.
     pub const ERROR_BOUND: f64 = 1.0 / (1 << (PRECISION_BITS + 1)) as f64;
-    /// Durations from this on are counted as overflow: 2^40 ns, 18.3 minutes.
+    /// Durations from this one on are counted as overflow: 2^40 ns, 18.3 minutes.
     pub const RANGE_NS: u64 = 1 << RANGE_BITS;
 
-    /// Counts a duration.
+    /// Records a duration in nanoseconds.
     #[inline]
     pub fn record(&mut self, ns: u64) {
         match self.buckets.counts.get_mut(bucket(ns)) {
@@ -134,8 +136,8 @@ impl Histogram {
         self.max_ns = self.max_ns.max(ns);
     }
 
-    /// The count of a duration that is past the range, or the first one of a histogram that was
-    /// read.
+    /// Counts a duration beyond the range, or the first one that is recorded in a histogram that
+    /// was read from a file.
     #[cold]
     fn record_seldom(&mut self, ns: u64) {
         self.buckets.make_room();
@@ -145,8 +147,8 @@ impl Histogram {
         }
     }
 
-    /// The `most` greatest durations as they are kept, the greatest first: each by the middle of
-    /// its bucket, or [`RANGE_NS`](Self::RANGE_NS) past the range.
+    /// Returns the `most` largest durations, the largest first: each as the middle of its bucket,
+    /// or as [`RANGE_NS`](Self::RANGE_NS) beyond the range.
     pub fn greatest(&self, most: usize) -> Vec<u64> {
         let durations: Vec<(u64, u64)> = self.durations().collect();
         let kept = durations.into_iter().rev();
@@ -162,8 +164,8 @@ impl Histogram {
         greatest
     }
 
-    /// A duration as it is kept: the middle of its bucket, or [`RANGE_NS`](Self::RANGE_NS) past the
-    /// range.
+    /// Rounds a duration like a histogram: to the middle of its bucket, or to
+    /// [`RANGE_NS`](Self::RANGE_NS) beyond the range.
     pub fn kept(ns: u64) -> u64 {
         match bucket(ns) {
             index if index < BUCKETS => middle(index),
@@ -171,10 +173,10 @@ impl Histogram {
         }
     }
 
-    /// Whether its buckets can have the least and the greatest duration and the sum that it has.
+    /// Checks that the minimum, the maximum and the sum are possible with these buckets.
     ///
     /// # Errors
-    /// What contradicts them.
+    /// Returns a description of the contradiction.
     pub fn agrees_with_its_buckets(&self) -> Result<(), String> {
         let (Some(min_ns), Some(max_ns)) = (self.min_ns(), self.max_ns()) else {
             return Ok(());
@@ -209,7 +211,7 @@ impl Histogram {
                 last.start
             ));
         }
-        // One of them is the least, and one the greatest.
+        // One of the durations is the minimum, and one is the maximum.
         low += u128::from(max_ns - last.start.max(min_ns));
         high -= u128::from((first.end - 1).min(max_ns) - min_ns);
         if !(low..=high).contains(&self.sum_ns) {

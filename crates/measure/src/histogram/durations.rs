@@ -1,11 +1,11 @@
-//! What all histograms are, however the counts of their buckets are kept.
+//! The common part of all histograms, for both representations of their buckets.
 
 use std::ops::Range;
 
 use super::layout::middle;
 use super::summary::LatencySummary;
 
-/// A histogram, whatever keeps its counts. Merges associatively and commutatively.
+/// A histogram of durations. Merging is associative and commutative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Durations<B> {
     pub(super) buckets: B,
@@ -15,27 +15,27 @@ pub struct Durations<B> {
     pub(super) max_ns: u64,
 }
 
-/// How the counts of buckets are kept.
+/// A representation of the counts of buckets.
 pub trait Buckets: Clone + Default {
-    /// The same in JSON.
+    /// The type of the buckets in JSON.
     type Written;
 
-    /// The buckets that have something, in ascending order: index and count.
+    /// Returns the buckets that are not empty, in ascending order: index and count.
     fn used(&self) -> impl Iterator<Item = (usize, u64)>;
 
-    /// The sum of all counts.
+    /// Returns the sum of all counts.
     fn sum(&self) -> u64;
 
-    /// Adds all counts of another.
+    /// Adds all counts of another histogram.
     fn merge(&mut self, other: &Self);
 
-    /// The buckets as they are written.
+    /// Returns the buckets in the form for JSON.
     fn write(&self) -> Self::Written;
 
-    /// The buckets that were written, all of which lie within `range`.
+    /// Reads the buckets from the form for JSON. All must be within `range`.
     ///
     /// # Errors
-    /// What cannot be.
+    /// Returns a description of the invalid bucket or text.
     fn read(written: Self::Written, range: &Range<usize>) -> Result<Self, String>;
 }
 
@@ -46,7 +46,7 @@ impl<B: Buckets> Default for Durations<B> {
 }
 
 impl<B> Durations<B> {
-    /// Of buckets that have nothing yet.
+    /// Creates an empty histogram with empty buckets.
     pub(super) fn from_buckets(buckets: B) -> Self {
         Self {
             buckets,
@@ -57,7 +57,7 @@ impl<B> Durations<B> {
         }
     }
 
-    /// The same durations in other buckets.
+    /// Copies the totals, with other buckets.
     pub(super) fn in_buckets<C>(&self, buckets: C) -> Durations<C> {
         Durations {
             buckets,
@@ -68,7 +68,7 @@ impl<B> Durations<B> {
         }
     }
 
-    /// Adds all of another but what is in its buckets.
+    /// Adds the totals of another histogram, but not its buckets.
     pub(super) fn merge_totals<C>(&mut self, other: &Durations<C>) {
         self.overflow += other.overflow;
         self.sum_ns += other.sum_ns;
@@ -76,55 +76,55 @@ impl<B> Durations<B> {
         self.max_ns = self.max_ns.max(other.max_ns);
     }
 
-    /// How many of the durations were past the range.
+    /// Returns the number of durations beyond the range.
     pub fn overflow(&self) -> u64 {
         self.overflow
     }
 
-    /// The least duration, exactly; none of none.
+    /// Returns the exact minimum, or `None` for an empty histogram.
     pub fn min_ns(&self) -> Option<u64> {
         (self.min_ns <= self.max_ns).then_some(self.min_ns)
     }
 
-    /// The greatest duration, exactly; none of none.
+    /// Returns the exact maximum, or `None` for an empty histogram.
     pub fn max_ns(&self) -> Option<u64> {
         (self.min_ns <= self.max_ns).then_some(self.max_ns)
     }
 
-    /// All durations added up, exactly, in nanoseconds.
+    /// Returns the exact sum of all durations in nanoseconds.
     pub fn sum_ns(&self) -> u128 {
         self.sum_ns
     }
 }
 
 impl<B: Buckets> Durations<B> {
-    /// Takes all of another histogram in.
+    /// Adds all durations of another histogram.
     pub fn merge(&mut self, other: &Self) {
         self.buckets.merge(&other.buckets);
         self.merge_totals(other);
     }
 
-    /// How many durations were counted, overflow included.
+    /// Returns the number of durations, including the overflow.
     pub fn count(&self) -> u64 {
         self.buckets.sum() + self.overflow
     }
 
-    /// The arithmetic mean, from the exact sum; none of none.
+    /// Returns the arithmetic mean of the exact sum, or `None` for an empty histogram.
     pub fn mean_ns(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
     }
 
-    /// The durations as they are kept, in ascending order: the middle of each bucket that has some,
-    /// in nanoseconds, and how many; those past the range are missing.
+    /// Returns the buckets that are not empty, in ascending order: the middle of the bucket in
+    /// nanoseconds, and its count. Durations beyond the range are not included.
     pub fn durations(&self) -> impl Iterator<Item = (u64, u64)> {
         self.buckets
             .used()
             .map(|(index, count)| (middle(index), count))
     }
 
-    /// The duration that `percent` of all do not exceed: the nearest rank, within the error bound;
-    /// none of none.
+    /// Returns a percentile within the error bound, or `None` for an empty histogram. It uses the
+    /// nearest rank: `percent` percent of the durations do not exceed it.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let count = self.count();
         if count == 0 {
@@ -141,7 +141,7 @@ impl<B: Buckets> Durations<B> {
         Some(self.max_ns)
     }
 
-    /// What reports show.
+    /// Returns the statistics that reports show.
     pub fn summary(&self) -> LatencySummary {
         LatencySummary::new(self.count(), self.mean_ns(), self.max_ns(), |percent| {
             self.percentile(percent)
@@ -149,7 +149,7 @@ impl<B: Buckets> Durations<B> {
     }
 }
 
-/// Two ascending sequences of buckets as one.
+/// Merges two ascending sequences of buckets.
 pub(super) fn merged(
     one: impl Iterator<Item = (usize, u64)>,
     two: impl Iterator<Item = (usize, u64)>,

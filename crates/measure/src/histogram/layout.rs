@@ -1,4 +1,4 @@
-//! The buckets that all histograms share.
+//! The layout of buckets, which is the same for all histograms.
 
 use std::ops::Range;
 
@@ -8,20 +8,21 @@ pub(super) const BUCKETS: usize = ((RANGE_BITS - PRECISION_BITS + 1) as usize) <
 
 pub(super) const TOO_MANY: &str = "a histogram of more than 2^64 durations";
 
-/// The bucket of a duration; past the last one for what is out of range.
+/// Returns the index of a duration's bucket, or an index of at least [`BUCKETS`] for durations
+/// beyond the range.
 #[inline]
 pub(super) fn bucket(ns: u64) -> usize {
     let shift = (63 - PRECISION_BITS).saturating_sub((ns | 1).leading_zeros());
     ((u64::from(shift) << PRECISION_BITS) + (ns >> shift)) as usize
 }
 
-/// The middle of a bucket.
+/// Returns the middle of a bucket in nanoseconds.
 pub(super) fn middle(index: usize) -> u64 {
     let bounds = bounds(index);
     bounds.start + (bounds.end - bounds.start) / 2
 }
 
-/// The durations of a bucket.
+/// Returns the durations of a bucket in nanoseconds.
 pub(super) fn bounds(index: usize) -> Range<u64> {
     let index = index as u64;
     let shift = (index >> PRECISION_BITS).saturating_sub(1);
@@ -29,7 +30,8 @@ pub(super) fn bounds(index: usize) -> Range<u64> {
     low..low + (1 << shift)
 }
 
-/// The buckets among which all used ones are, where these are the least and the greatest duration.
+/// Returns the range of buckets from the minimum to the maximum; it is empty if there are no
+/// durations.
 pub(super) fn range(min_ns: u64, max_ns: u64) -> Range<usize> {
     if min_ns > max_ns {
         0..0
@@ -38,7 +40,8 @@ pub(super) fn range(min_ns: u64, max_ns: u64) -> Range<usize> {
     }
 }
 
-/// Refuses a bucket that does not exist, or lies outside of the range of all durations.
+/// Refuses a bucket that does not exist, or that is outside of the range from the minimum to the
+/// maximum.
 pub(super) fn check_place(index: usize, range: &Range<usize>) -> Result<(), String> {
     if index >= BUCKETS {
         return Err(format!(

@@ -1,11 +1,11 @@
-//! Buckets in little room: those that are not empty, as a text of numbers.
+//! A compact representation of buckets: a text that encodes the buckets that are not empty.
 //!
-//! The text is kept in memory and in JSON. First comes the index of the first used
-//! bucket, then the counts of the buckets from there on; a count of 0 is followed by one less than
-//! the number of empty buckets that it stands for. A number is written in digits of 5 bits, the
-//! least first, each a character of base 64 (RFC 4648, table 1) that has 32 added where more digits
-//! follow: the variable-length quantities of source maps (ECMA-426), without their sign.
-//! A bucket takes one or two characters so, where a pair of index and count would take ten.
+//! The text is used in memory and in JSON. It begins with the index of the first used bucket,
+//! followed by the counts of this and the following buckets. A count of 0 is followed by the number
+//! of consecutive empty buckets minus one. A number consists of digits of 5 bits, the lowest first.
+//! Each digit is a character of base 64 (RFC 4648, table 1), to which 32 is added if more digits
+//! follow: the variable-length quantities of source maps (ECMA-426), without a sign. So a bucket
+//! takes one or two characters instead of about ten for a pair of index and count.
 
 use std::ops::Range;
 use std::slice;
@@ -15,9 +15,9 @@ use super::layout::{BUCKETS, TOO_MANY, check_place};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const DIGIT_BITS: u32 = 5;
-/// Added to a digit that is not the last.
+/// Added to a digit if more digits follow.
 const MORE: u8 = 1 << DIGIT_BITS;
-/// Of a character that is no digit.
+/// The value of a character that is not a digit.
 const NO_DIGIT: u8 = u8::MAX;
 const VALUES: [u8; 256] = {
     let mut values = [NO_DIGIT; 256];
@@ -29,15 +29,14 @@ const VALUES: [u8; 256] = {
     values
 };
 
-/// See the module's text.
+/// The text of the buckets that are not empty, and the sum of their counts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Packed {
     text: Vec<u8>,
     sum: u64,
 }
 
-/// What a [`Histogram`](super::Histogram) holds, in little room: nothing can be recorded in it,
-/// only merged.
+/// A compact [`Histogram`](super::Histogram). It supports merging, but not recording.
 pub type SparseHistogram = Durations<Packed>;
 
 impl Buckets for Packed {
@@ -67,11 +66,11 @@ impl Buckets for Packed {
     }
 
     fn write(&self) -> String {
-        // Digits are ASCII.
+        // All digits are ASCII characters.
         String::from_utf8_lossy(&self.text).into_owned()
     }
 
-    /// Only a text that is one of ours: what is read from it is written as it stands there.
+    /// Accepts only text that writing would produce.
     fn read(text: String, range: &Range<usize>) -> Result<Self, String> {
         let mut packer = Packer::default();
         if are_digits(&text) {
@@ -95,8 +94,8 @@ fn are_digits(text: &str) -> bool {
         .all(|digit| VALUES[usize::from(digit)] != NO_DIGIT)
 }
 
-/// Buckets as the text that the module describes: index and count, in ascending order and none of
-/// them empty; none of others.
+/// Encodes buckets (index and count) as the text that the module describes. Returns `None` unless
+/// they are in ascending order, exist, and are not empty.
 pub fn packed(buckets: impl IntoIterator<Item = (usize, u64)>) -> Option<String> {
     let mut packer = Packer::default();
     for (index, count) in buckets {
@@ -109,7 +108,7 @@ pub fn packed(buckets: impl IntoIterator<Item = (usize, u64)>) -> Option<String>
     String::from_utf8(packer.packed).ok()
 }
 
-/// The buckets of such a text; none of one that [`packed`] does not make.
+/// Decodes the buckets of such a text. Returns `None` for a text that [`packed`] does not produce.
 pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
     if !are_digits(text) {
         return None;
@@ -118,11 +117,11 @@ pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
     (packed(buckets.iter().copied())? == text).then_some(buckets)
 }
 
-/// Writes buckets, which come in ascending order and none of them empty.
+/// Encodes buckets. They must be in ascending order and not empty.
 #[derive(Default)]
 pub(super) struct Packer {
     pub(super) packed: Vec<u8>,
-    /// Behind the last bucket; nothing before the first.
+    /// The index after the last bucket; `None` before the first bucket.
     next: Option<usize>,
     sum: u64,
 }
@@ -169,7 +168,7 @@ impl Packer {
     }
 }
 
-/// Reads buckets: index and count.
+/// Decodes buckets into index and count.
 pub(super) struct Reader<'a> {
     pub(super) digits: slice::Iter<'a, u8>,
     pub(super) next: usize,

@@ -1,4 +1,4 @@
-//! What a histogram holds moves into little room, and from there into coarser buckets.
+//! Conversion of histograms to the compact representation, and to coarser buckets.
 
 use std::collections::BTreeMap;
 
@@ -8,8 +8,8 @@ use super::layout::{PRECISION_BITS, range};
 use super::packed::{Packer, SparseHistogram};
 
 impl Histogram {
-    /// Takes everything out, so that it is empty and can be used again. Touches only the buckets
-    /// between the least and the greatest duration, and allocates for the result alone.
+    /// Moves all durations into a compact histogram, so that this one is empty and can be reused.
+    /// It accesses only the buckets from the minimum to the maximum, and allocates only the result.
     pub fn take_sparse(&mut self) -> SparseHistogram {
         self.buckets.make_room();
         let used = range(self.min_ns, self.max_ns);
@@ -26,10 +26,10 @@ impl Histogram {
 }
 
 impl SparseHistogram {
-    /// The same in coarser buckets, 2 to the power of `bits` to a power of two: each count goes to
-    /// the bucket in the middle of those that become one. Below 128 ns buckets stay as they
-    /// are. Count, sum, least and greatest stay exact; a percentile is off by 1 / 2^(bits + 1)
-    /// of itself and half a bucket at most.
+    /// Returns a histogram with coarser buckets, 2^`bits` for each power of two. The count of
+    /// combined buckets is stored in the middle one of them. Buckets below 128 ns are unchanged.
+    /// Count, sum, minimum and maximum remain exact; the relative error of a percentile is at most
+    /// 1 / 2^(bits + 1) plus half a bucket.
     pub fn coarse(&self, bits: u32) -> Self {
         let shift = PRECISION_BITS.saturating_sub(bits);
         if shift == 0 || self.count() == 0 {
@@ -39,7 +39,7 @@ impl SparseHistogram {
         let last = used.end.saturating_sub(1);
         let one = |index: usize| match index >> PRECISION_BITS {
             0 => index,
-            // No bucket beyond the least and the greatest duration.
+            // The bucket must not be outside of the range from the minimum to the maximum.
             _ => ((index >> shift << shift) + (1 << (shift - 1))).clamp(used.start, last),
         };
         let mut packer = Packer::default();
@@ -57,7 +57,7 @@ impl SparseHistogram {
         self.in_buckets(packer.finish())
     }
 
-    /// Adds all of it to a histogram.
+    /// Adds all durations to another histogram.
     pub fn add_to(&self, histogram: &mut Histogram) {
         histogram.buckets.make_room();
         for (index, count) in self.buckets.used() {
@@ -66,11 +66,11 @@ impl SparseHistogram {
         histogram.merge_totals(self);
     }
 
-    /// Whether it holds the same durations as a finer one, as far as its coarse buckets
-    /// ([`coarse`](Self::coarse)) tell.
+    /// Checks that this histogram contains the same durations as a finer one, within the precision
+    /// of its coarse buckets ([`coarse`](Self::coarse)).
     ///
     /// # Errors
-    /// What differs.
+    /// Returns a description of the difference.
     pub fn is_coarse_of(&self, fine: &Histogram, bits: u32) -> Result<(), String> {
         let facts = [
             ("count", self.count().into(), fine.count().into()),
@@ -101,11 +101,11 @@ impl SparseHistogram {
     }
 }
 
-/// How many durations there are by where their coarse bucket begins.
+/// Returns the number of durations for each coarse bucket, by the bucket's lower bound.
 fn by_group(durations: impl Iterator<Item = (u64, u64)>, bits: u32) -> BTreeMap<u64, u64> {
     let mut groups = BTreeMap::new();
     for (ns, count) in durations {
-        // Below that every duration has a bucket of its own, which stays.
+        // Below this limit, each nanosecond is a separate bucket, which `coarse` does not change.
         let octave = match ns >> PRECISION_BITS {
             0 => bits,
             _ => ns.ilog2(),

@@ -1,42 +1,43 @@
-//! What reports show of a histogram.
+//! The statistics of latencies that reports show.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What reports show of durations, in nanoseconds. A percentile is given where at least ten
-/// durations lie beyond it: with fewer, it is the luck of a few.
+/// Statistics of durations, in nanoseconds. A percentile is available only if at least ten
+/// durations are beyond it, because fewer would make it depend on chance.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LatencySummary {
-    /// The arithmetic mean, exactly; nothing where nothing was measured.
+    /// The exact arithmetic mean; null if no durations were measured.
     pub mean: Option<f64>,
-    /// The median; nothing where fewer than ten durations lie beyond it.
+    /// The median; null if fewer than ten durations are beyond it.
     pub p50: Option<u64>,
-    /// The 90th percentile; nothing where fewer than ten durations lie beyond it.
+    /// The 90th percentile; null if fewer than ten durations are beyond it.
     pub p90: Option<u64>,
-    /// The 95th percentile; nothing where fewer than ten durations lie beyond it.
+    /// The 95th percentile; null if fewer than ten durations are beyond it.
     pub p95: Option<u64>,
-    /// The 99th percentile; nothing where fewer than ten durations lie beyond it.
+    /// The 99th percentile; null if fewer than ten durations are beyond it.
     pub p99: Option<u64>,
-    /// The 99.9th percentile; nothing where fewer than ten durations lie beyond it.
+    /// The 99.9th percentile; null if fewer than ten durations are beyond it.
     pub p99_9: Option<u64>,
-    /// The 99.99th percentile; nothing where fewer than ten durations lie beyond it.
+    /// The 99.99th percentile; null if fewer than ten durations are beyond it.
     pub p99_99: Option<u64>,
-    /// The maximum, exactly; nothing where nothing was measured.
+    /// The exact maximum; null if no durations were measured.
     pub max: Option<u64>,
 }
 
-/// So many durations lie beyond a percentile that is shown.
+/// The smallest number of durations beyond a percentile that is shown.
 const BEYOND_MIN: f64 = 10.0;
 
 impl LatencySummary {
-    /// Of so many durations with this mean and this maximum.
+    /// Creates the statistics of `count` durations.
     pub(super) fn new(
         count: u64,
         mean: Option<f64>,
         max: Option<u64>,
         percentile: impl Fn(f64) -> Option<u64>,
     ) -> Self {
-        // A tenth of a percent is no binary fraction: a millionth of a duration is let pass.
+        // The fraction 0.1 % is not exact in binary, so a difference of a millionth of a duration
+        // is tolerated.
         let beyond = |percent| count as f64 * (100.0 - percent) / 100.0 + 1e-6;
         let shown = |percent| percentile(percent).filter(|_| beyond(percent) >= BEYOND_MIN);
         Self {

@@ -18,7 +18,7 @@ fn merged(a: &Histogram, b: &Histogram) -> Histogram {
 }
 
 #[test]
-fn a_percentile_is_shown_where_ten_durations_lie_beyond_it() {
+fn a_percentile_needs_ten_durations_beyond_it() {
     for (count, p50, p99, p99_9) in [
         (0, false, false, false),
         (19, false, false, false),
@@ -38,7 +38,7 @@ fn a_percentile_is_shown_where_ten_durations_lie_beyond_it() {
 
 proptest! {
     #[test]
-    fn a_value_comes_back_within_the_error_bound(ns in 0..Histogram::RANGE_NS) {
+    fn values_are_within_the_error_bound(ns in 0..Histogram::RANGE_NS) {
         let back = middle(bucket(ns));
         prop_assert!(back.abs_diff(ns) as f64 <= Histogram::ERROR_BOUND * ns as f64,
             "{ns} came back as {back}");
@@ -58,7 +58,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_is_commutative_associative_and_the_same_as_recording(
+    fn merging_is_commutative_associative_and_equals_recording(
         a in prop::collection::vec(any::<u64>(), 0..50),
         b in prop::collection::vec(any::<u64>(), 0..50),
         c in prop::collection::vec(any::<u64>(), 0..50),
@@ -71,15 +71,15 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_again(values in prop::collection::vec(any::<u64>(), 0..100)) {
+    fn serialised_histograms_are_read_back(values in prop::collection::vec(any::<u64>(), 0..100)) {
         let histogram = of(&values);
         prop_assert_eq!(read(&histogram), histogram);
     }
 
-    /// In however much room a histogram is: what was read is merged, recorded in and asked as
-    /// what was recorded.
+    /// Histograms that were read from JSON must behave like recorded ones when they are merged,
+    /// recorded in and queried.
     #[test]
-    fn what_was_read_does_what_was_recorded_does(
+    fn read_histograms_behave_like_recorded_ones(
         a in durations(), b in durations(), more in any::<u64>(), percent in 0.0_f64..=100.0,
     ) {
         let (one, two) = (of(&a), of(&b));
@@ -104,7 +104,7 @@ proptest! {
     }
 }
 
-/// Of a text, as records are.
+/// Serialises a histogram to JSON and reads it back.
 fn read(histogram: &Histogram) -> Histogram {
     let json = serde_json::to_string(histogram).unwrap();
     serde_json::from_str(&json).unwrap()
@@ -117,7 +117,7 @@ fn durations() -> impl Strategy<Value = Vec<u64>> {
 }
 
 #[test]
-fn what_was_read_takes_room_for_what_it_holds() {
+fn read_histograms_allocate_only_used_buckets() {
     let two = read(&of(&[1, Histogram::RANGE_NS - 1]));
     assert_eq!(
         (two.buckets.counts.capacity(), two.buckets.few.capacity()),
@@ -153,7 +153,7 @@ fn buckets_are_contiguous_and_cover_the_range() {
 }
 
 #[test]
-fn what_overflows_is_counted_and_the_maximum_stays_exact() {
+fn overflow_is_counted_and_the_maximum_is_exact() {
     let histogram = of(&[1, Histogram::RANGE_NS + 5]);
     assert_eq!((histogram.count(), histogram.overflow()), (2, 1));
     assert_eq!(histogram.max_ns(), Some(Histogram::RANGE_NS + 5));
@@ -175,7 +175,7 @@ fn a_histogram_of_another_precision_is_refused() {
 }
 
 #[test]
-fn a_histogram_that_nobody_can_have_recorded_is_refused() {
+fn inconsistent_histograms_are_refused() {
     let json = serde_json::to_string(&of(&[5, 7, 7])).unwrap();
     assert!(serde_json::from_str::<Histogram>(&json).is_ok());
     for (part, other, why) in [
@@ -204,7 +204,7 @@ fn a_histogram_that_nobody_can_have_recorded_is_refused() {
 }
 
 #[test]
-fn a_sum_past_64_bits_is_read_again() {
+fn sums_above_64_bits_are_read_back() {
     let histogram = of(&[u64::MAX; 3]);
     let json = serde_json::to_string(&histogram).unwrap();
     assert_eq!(serde_json::from_str::<Histogram>(&json).unwrap(), histogram);

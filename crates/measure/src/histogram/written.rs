@@ -1,4 +1,4 @@
-//! Histograms in JSON.
+//! Serialisation of histograms in JSON.
 
 use schemars::JsonSchema;
 use serde::de::Error;
@@ -9,7 +9,7 @@ use super::durations::{Buckets, Durations};
 use super::layout::{PRECISION_BITS, RANGE_BITS, TOO_MANY, range};
 use super::packed::Packed;
 
-/// One kind of histogram as it is written: the two differ in one key.
+/// The JSON form of a histogram. The forms of the two representations differ in one key.
 macro_rules! written {
     ($(#[$about:meta])* $name:literal: $buckets:ty,
      $(#[$key_about:meta])* $key:ident: $written:ty) => {
@@ -18,23 +18,23 @@ macro_rules! written {
             #[derive(Serialize, Deserialize, JsonSchema)]
             #[serde(rename_all = "snake_case", deny_unknown_fields)]
             struct Written {
-                /// Every power of two has 2 to the power of this many buckets: the same in all
-                /// histograms.
+                /// Every power of two contains 2 to the power of this number of buckets. It is the
+                /// same in all histograms.
                 #[schemars(extend("const" = PRECISION_BITS))]
                 precision_bits: u32,
-                /// Durations below 2 to the power of this, in nanoseconds, have a bucket: the same
-                /// in all histograms.
+                /// Buckets exist for durations below 2 to the power of this number, in nanoseconds.
+                /// It is the same in all histograms.
                 #[schemars(extend("const" = RANGE_BITS))]
                 range_bits: u32,
                 $(#[$key_about])*
                 $key: $written,
-                /// Durations past the range, which no bucket has.
+                /// Durations beyond the range, which are in no bucket.
                 overflow: u64,
-                /// All durations added up, exactly, in nanoseconds.
+                /// The exact sum of all durations in nanoseconds.
                 sum_ns: u128,
-                /// The least, exactly, in nanoseconds; nothing where there is none.
+                /// The exact minimum in nanoseconds; null without durations.
                 min_ns: Option<u64>,
-                /// The greatest, exactly, in nanoseconds; nothing where there is none.
+                /// The exact maximum in nanoseconds; null without durations.
                 max_ns: Option<u64>,
             }
 
@@ -83,26 +83,27 @@ macro_rules! written {
 }
 
 written! {
-    /// A histogram of durations, as it is written. Up to 256 ns every nanosecond has a bucket of
-    /// its own; above, every power of two is divided into 128 buckets of equal width.
+    /// A histogram of durations. Below 256 ns, every nanosecond is a separate bucket; above, every
+    /// power of two is divided into 128 buckets of equal width.
     "Histogram": Dense,
-    /// The buckets that have something, in ascending order: index and count.
+    /// The buckets that are not empty, in ascending order: index and count.
     buckets: Vec<(u32, u64)>
 }
 
 written! {
-    /// A histogram of durations in little room, as it is written: the buckets of the others,
-    /// packed.
+    /// A histogram of durations in a compact form: the same buckets as in Histogram, encoded as
+    /// text.
     "SparseHistogram": Packed,
-    /// The index of the first used bucket, then counts from there on; a count of 0 is followed by
-    /// one less than the number of empty buckets that it stands for. A number is written in
-    /// digits of 5 bits, the least first, each a character of base 64 that has 32 added where
+    /// The index of the first used bucket, then the counts from this bucket on. A count of 0 is
+    /// followed by the number of consecutive empty buckets minus one. A number consists of digits
+    /// of 5 bits, the lowest first. Each digit is a character of base 64, to which 32 is added if
     /// more digits follow.
     #[schemars(extend("pattern" = "^[A-Za-z0-9+/]*$"))]
     packed: String
 }
 
-/// A histogram from what was written, which may be anybody's.
+/// Creates a histogram from its JSON form, which may come from an unknown source and must be
+/// checked.
 fn read<B: Buckets>(
     bits: (u32, u32),
     written: Durations<B::Written>,
@@ -122,8 +123,8 @@ fn read<B: Buckets>(
     Ok(totals.in_buckets(buckets))
 }
 
-/// Whether durations can be so many with such a sum, and the least and the greatest these. What is
-/// read may be anybody's: a sum beyond that of the greatest ones might not be added to others.
+/// Checks that a number of durations can have this sum, minimum and maximum. The values may come
+/// from an unknown source, and adding up sums that are too large could overflow.
 fn is_possible(
     count: u64,
     sum_ns: u128,

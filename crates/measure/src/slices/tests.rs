@@ -1,5 +1,3 @@
-//! Tests of time series.
-
 use proptest::prelude::*;
 
 use super::*;
@@ -8,7 +6,7 @@ use crate::noise::Noise;
 
 type Handed = (u64, u8, u64);
 
-/// Of one operation that took so long.
+/// Returns the meter of one operation that took `ns` nanoseconds.
 fn meter(ns: u64) -> SliceMeter {
     let mut latency = Histogram::default();
     latency.record(ns);
@@ -28,7 +26,7 @@ fn of(handed: &[Handed]) -> Slices<u8> {
     slices
 }
 
-/// By hand: the dense histograms and counts of all that a slice of this width would have.
+/// Computes the counts and dense histograms of all slices of a width, as the expected result.
 fn by_hand(handed: &[Handed], width: u64) -> BTreeMap<(u64, u8), (u64, u64, u64, Histogram)> {
     let mut slices: BTreeMap<(u64, u8), (u64, u64, u64, Histogram)> = BTreeMap::new();
     for (index, key, ns) in handed {
@@ -41,7 +39,7 @@ fn by_hand(handed: &[Handed], width: u64) -> BTreeMap<(u64, u8), (u64, u64, u64,
     slices
 }
 
-/// Short runs and long ones.
+/// Operations of short and of long runs.
 fn handed() -> impl Strategy<Value = Vec<Handed>> {
     (0_u32..14).prop_flat_map(|bits| {
         prop::collection::vec((0..1_u64 << bits, 0_u8..3, 0_u64..1 << 34), 0..60)
@@ -50,7 +48,7 @@ fn handed() -> impl Strategy<Value = Vec<Handed>> {
 
 proptest! {
     #[test]
-    fn nothing_is_lost_and_percentiles_are_those_of_merging_by_hand(handed in handed()) {
+    fn slices_contain_all_operations_and_exact_percentiles(handed in handed()) {
         let slices = of(&handed);
         prop_assert!(slices.len() <= SLICES_MAX);
         let width = slices.width_ns() / SLICE_NS;
@@ -79,7 +77,7 @@ proptest! {
     }
 
     #[test]
-    fn the_order_does_not_matter(handed in handed().prop_shuffle(), cut in 0_usize..60) {
+    fn slices_do_not_depend_on_the_order(handed in handed().prop_shuffle(), cut in 0_usize..60) {
         let mut sorted = handed.clone();
         sorted.sort_unstable();
         let together = of(&sorted);
@@ -93,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_again(handed in handed()) {
+    fn serialised_histograms_are_read_back(handed in handed()) {
         let slices = of(&handed);
         for slices in [slices.clone(), slices.recorded()] {
             let json = serde_json::to_string(&slices).unwrap();
@@ -102,7 +100,7 @@ proptest! {
     }
 
     #[test]
-    fn recorded_latencies_are_those_of_neighbours_and_counts_stay(handed in handed()) {
+    fn recorded_slices_share_latencies_and_keep_counts(handed in handed()) {
         let slices = of(&handed);
         let recorded = slices.clone().recorded();
         prop_assert_eq!(&recorded.clone().recorded(), &recorded);
@@ -136,7 +134,7 @@ proptest! {
 }
 
 #[test]
-fn slices_double_at_the_border() {
+fn the_width_doubles_at_the_limit() {
     let mut slices = of(&[(1_799, 0, 5)]);
     assert_eq!((slices.len(), slices.width_ns()), (1_800, SLICE_NS));
     slices.take(Slice {
@@ -144,7 +142,7 @@ fn slices_double_at_the_border() {
         meters: vec![(0, meter(7)), (1, meter(9))],
     });
     assert_eq!((slices.len(), slices.width_ns()), (901, 2 * SLICE_NS));
-    // A late one goes where it belongs.
+    // A late slice is merged into the slice that contains it.
     slices.add(3, 0, meter(11));
     let keys: Vec<usize> = slices.iter().map(BTreeMap::len).collect();
     assert_eq!((keys[1], keys[899], keys[900]), (1, 1, 2));
@@ -153,7 +151,7 @@ fn slices_double_at_the_border() {
 }
 
 #[test]
-fn spoilt_ones_are_refused() {
+fn invalid_series_are_refused() {
     let json = serde_json::to_string(&of(&[(1, 0, 5), (2, 1, 5)])).unwrap();
     for (from, to) in [
         ("\"width_ns\":1000000000", "\"width_ns\":1500000000"),
@@ -184,8 +182,9 @@ fn spoilt_ones_are_refused() {
     }
 }
 
-/// A second of a busy file system, by kind of operation: 5,000 of each, most near a median of their
-/// own (lognormal, sigma 0.5), three in a hundred waiting for the device (5 ms, sigma 0.8).
+/// Returns a second of a busy file system for one kind of operation: 5,000 operations. Most are
+/// near the kind's median (lognormal, sigma 0.5); three in a hundred wait for the device (5 ms,
+/// sigma 0.8).
 fn second(noise: &mut Noise, key: u8) -> SliceMeter {
     const OPERATIONS: u64 = 5_000;
     let mut latency = Histogram::default();
@@ -208,7 +207,7 @@ fn second(noise: &mut Noise, key: u8) -> SliceMeter {
 #[test]
 fn a_day_of_six_kinds_of_operations_stays_small() {
     const DAY_SECONDS: u64 = 86_400;
-    // Seconds are made once and used again: a slice of 64 s has 64 different ones.
+    // Seconds are generated once and reused: a slice of 64 s contains 64 different ones.
     const DIFFERENT: u64 = 97;
     let mut noise = Noise::new(1);
     let seconds: Vec<Vec<SliceMeter>> = (0..DIFFERENT)

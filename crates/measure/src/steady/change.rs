@@ -1,4 +1,4 @@
-//! Whether a rate changed while it was measured, or only varied as its own noise makes it.
+//! Tests whether a rate changed while it was measured, or only varied by its own noise.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,76 +8,78 @@ use super::window::{EXCURSION_MAX, WINDOW_ROUNDS, average};
 use crate::histogram::Histogram;
 use crate::line::Line;
 
-/// Fewer slices are not judged: there would be no variance within rounds.
+/// The smallest number of slices that are judged. With fewer, the variance within rounds cannot be
+/// estimated.
 pub const SLICES_MIN: usize = WINDOW_ROUNDS + 1;
 
-/// Student's t distribution, quantile 0.995 for 4 to 18 degrees of freedom (two less than batches):
-/// a line of constant rate exceeds it in 1 % of runs.
+/// Student's t distribution, quantile 0.995 for 4 to 18 degrees of freedom (the number of batches
+/// minus 2). At a constant rate, the line exceeds it in 1 % of runs.
 const LINE: [f64; BATCHES - SLICES_MIN + 1] = [
     4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
     2.898, 2.878,
 ];
-/// The same for a variance that is known.
+/// The limit of [`LINE`] for a known variance.
 const LINE_KNOWN: f64 = 2.576;
 
-/// The studentized range of five means, quantile 0.999 for 1 to 15 degrees of freedom (five less
-/// than batches): rounds of constant rate exceed it in 0.1 % of runs.
+/// The studentized range of five means, quantile 0.999 for 1 to 15 degrees of freedom (the number
+/// of batches minus 5). At a constant rate, the rounds exceed it in 0.1 % of runs.
 const ROUNDS: [f64; BATCHES - SLICES_MIN + 1] = [
     1657.5, 78.43, 29.13, 18.23, 13.93, 11.72, 10.40, 9.522, 8.906, 8.449, 8.098, 7.820, 7.595,
     7.409, 7.252,
 ];
-/// The same for a variance that is known.
+/// The limit of [`ROUNDS`] for a known variance.
 const ROUNDS_KNOWN: f64 = 5.484;
 
-/// How much a rate changed over a window, and how much of that its noise explains. All shares are
-/// of the average.
+/// The change of a rate over a window, and the part of it that noise explains. Drift and excursion
+/// are fractions of the average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateChange {
     /// Whether neither the drift nor the excursion exceeds both its limit and its noise.
     pub is_steady: bool,
-    /// The slices of the window.
+    /// The number of slices in the window.
     pub window: usize,
     /// The mean of the slices, in their unit.
     pub average: f64,
     /// The rise of the least-squares line over the window.
     pub drift: f64,
-    /// A constant rate shows a larger drift, up or down, in at most 1 % of runs.
+    /// The limit that the drift of a constant rate, up or down, exceeds in at most 1 % of runs.
     pub drift_by_chance: f64,
-    /// The lowest mean of five rounds, in the unit of the slices.
+    /// The lowest mean of the five rounds, in the unit of the slices.
     pub slowest: f64,
-    /// The highest mean of five rounds, in the unit of the slices.
+    /// The highest mean of the five rounds, in the unit of the slices.
     pub fastest: f64,
-    /// The difference of the two.
+    /// The difference between the highest and the lowest mean of the rounds.
     pub excursion: f64,
-    /// A constant rate shows a larger excursion in at most 0.1 % of runs.
+    /// The limit that the excursion of a constant rate exceeds in at most 0.1 % of runs.
     pub excursion_by_chance: f64,
 }
 
 impl RateChange {
-    /// Whether the drift exceeds its limit and its noise.
+    /// Returns whether the drift exceeds both its limit and its noise.
     pub fn drifts(&self) -> bool {
         self.drift.abs() > DRIFT_MAX.max(self.drift_by_chance)
     }
 
-    /// Whether the excursion exceeds its limit and its noise.
+    /// Returns whether the excursion exceeds both its limit and its noise.
     pub fn varies(&self) -> bool {
         self.excursion > EXCURSION_MAX.max(self.excursion_by_chance)
     }
 }
 
-/// Why a window is not judged.
+/// The reason why a window is not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NotJudged {
-    /// It has fewer slices than [`SLICES_MIN`].
+    /// The window contains fewer slices than [`SLICES_MIN`].
     FewSlices,
-    /// Its average is not positive.
+    /// The average of the window is not positive.
     NothingDone,
-    /// An operation took longer than a round: what one worker does in a round is decided by chance.
+    /// An operation took longer than a round, so that the number of operations per round depends on
+    /// chance.
     LongOperations,
 }
 
 impl NotJudged {
-    /// The reason in words, for slices of a second.
+    /// Returns the reason as text, for slices of one second.
     pub const fn why(self) -> &'static str {
         match self {
             Self::FewSlices => "fewer than 6 whole seconds were measured with all workers active",
@@ -87,21 +89,22 @@ impl NotJudged {
     }
 }
 
-/// Compares the two quantities that SNIA limits, the line and the excursion of five rounds, with
-/// their limits and with what noise explains: a rate changed if one of them exceeds both.
+/// Compares the two quantities that SNIA limits, the rise of the line and the excursion of five
+/// rounds, with their limits and with the noise. A rate changed if one of them exceeds both.
 ///
 /// Noise is estimated twice, and the larger estimate is used:
 ///
 /// - From the slices. They are averaged to at most [`BATCHES`] batch means, which are less
-///   correlated. Their variance about the line is that of the line's test (Student's t), and their
-///   variance within rounds that of the excursion's test (Tukey's studentized range).
-/// - From the durations of the operations, by the law of renewals (`counting_error`). It includes
-///   what lasts longer than a slice, and few slices can look too even by chance.
+///   correlated. Their variance about the line is used for the line's test (Student's t), and their
+///   variance within rounds for the excursion's test (Tukey's studentized range).
+/// - From the durations of the operations, by renewal theory (`counting_error`). This estimate
+///   includes effects that last longer than a slice, and is needed because few slices can look too
+///   even by chance.
 ///
-/// `durations` are those of the operations in the window; without any, the slices alone decide.
+/// `durations` contains the operations in the window. If it is empty, only the slices are used.
 ///
 /// # Errors
-/// Why the window is not judged.
+/// Returns the reason why the window is not judged.
 pub fn change(
     slices: &[f64],
     width_ns: u64,
@@ -141,7 +144,7 @@ fn judge(slices: &[f64], average: f64, counting_error: f64) -> Option<RateChange
         .sum();
     let slowest = means.iter().copied().fold(f64::INFINITY, f64::min);
     let fastest = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-    // Rounds differ by at most one batch in length: the error is that of the shortest.
+    // The rounds' lengths differ by at most one batch. The error is that of the shortest round.
     let round_error = |variance: f64| (variance / (count / WINDOW_ROUNDS) as f64).sqrt() / average;
     let by_rounds =
         ROUNDS[count - SLICES_MIN] * round_error(within / (count - WINDOW_ROUNDS) as f64);
@@ -163,10 +166,11 @@ fn judge(slices: &[f64], average: f64, counting_error: f64) -> Option<RateChange
     })
 }
 
-/// The standard deviation of the number of operations that workers complete in a window, as a share
-/// of that number, if each starts an operation when its last one ends: the number of renewals has
-/// the variance n·c² with the coefficient of variation c of the durations (Cox: Renewal Theory,
-/// 1962), for exponential durations that of a Poisson process. 0 for none.
+/// Returns the relative standard deviation of the number of operations that workers complete in a
+/// window, if each worker starts an operation when its last one ends. The number of renewals has
+/// the variance n·c², where c is the coefficient of variation of the durations (Cox: Renewal
+/// Theory, 1962). For exponential durations, this is a Poisson process. Returns 0 without
+/// durations.
 fn counting_error(durations: &Histogram) -> f64 {
     let (mut count, mut sum, mut squares) = (0.0, 0.0, 0.0);
     for (ns, times) in durations.durations() {
@@ -178,7 +182,7 @@ fn counting_error(durations: &Histogram) -> f64 {
     if sum <= 0.0 {
         return 0.0;
     }
-    // c² / n = (squares / n / mean² - 1) / n, with the mean sum / n.
+    // c² / n = (squares / n / mean² - 1) / n, where mean is sum / n.
     (squares / (sum * sum) - 1.0 / count).max(0.0).sqrt()
 }
 
@@ -204,8 +208,9 @@ mod tests {
     }
 
     #[test]
-    fn ten_slices_by_hand() {
-        // 100 ± 1 in turns. About the means: products -5, squares of x 82.5, of y 10.
+    fn ten_slices_have_the_expected_values() {
+        // The values alternate between 101 and 99. About the means, the products sum up to -5, the
+        // squares of x to 82.5 and those of y to 10.
         let slices: Vec<f64> = (0..10)
             .map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 })
             .collect();
@@ -216,14 +221,15 @@ mod tests {
             found.drift_by_chance,
             3.355 * (left / 8.0 / 82.5).sqrt() / 10.0,
         );
-        // All rounds have the mean 100 and, with 5 degrees of freedom, the variance 10 / 5 within.
+        // All rounds have the mean 100. Within them, the variance is 10 / 5 with 5 degrees of
+        // freedom.
         close(found.excursion, 0.0);
         close(
             found.excursion_by_chance,
             13.93 * (2.0_f64 / 2.0).sqrt() / 100.0,
         );
         assert!(found.is_steady);
-        // A known deviation of 10 % for the window is one of 31.6 % for a tenth of it.
+        // A known relative error of 10 % for the window corresponds to 31.6 % for a tenth of it.
         let noisy = judge(&slices, 100.0, 0.1).unwrap();
         close(
             noisy.drift_by_chance,
@@ -247,7 +253,7 @@ mod tests {
                 close(found.drift, drift);
             }
         }
-        // A first round that is faster is no line, and is found by the rounds.
+        // A faster first round does not fit a line, but the comparison of rounds finds it.
         let burst: Vec<f64> = (0..10)
             .map(|slice| if slice < 2 { 150.0 } else { 100.0 })
             .collect();
@@ -258,13 +264,13 @@ mod tests {
     }
 
     #[test]
-    fn the_counting_error_of_exponential_durations_is_that_of_poisson_counts() {
+    fn the_counting_error_of_exponential_durations_matches_poisson() {
         let mut noise = Noise::new(11);
         let exponential = (0..10_000).map(|_| (-1e6 * (1.0 - noise.unit()).ln()) as u64);
         let error = counting_error(&of(exponential));
         assert!((error - 0.01).abs() < 0.000_5, "{error}");
         close(counting_error(&of([1_000; 50])), 0.0);
-        // One in two takes three times as long: c = 1/2.
+        // Half of the operations take three times as long: c = 1/2.
         close(
             counting_error(&of((0..100).map(|number| 1 + number % 2 * 2))),
             0.05,
@@ -279,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn noise_exceeds_what_chance_explains_as_rarely_as_stated() {
+    fn noise_exceeds_its_limits_at_the_stated_rates() {
         let mut noise = Noise::new(13);
         for length in [6, 10, 15, 20, 60] {
             let mut exceeded = [0_u32; 2];
@@ -289,14 +295,14 @@ mod tests {
                 exceeded[0] += u32::from(found.drift.abs() > found.drift_by_chance);
                 exceeded[1] += u32::from(found.excursion > found.excursion_by_chance);
             }
-            // 1 % and 0.1 % of 4,000, within four standard deviations.
+            // The expected shares are 1 % and 0.1 % of 4,000, within four standard deviations.
             assert!((15..=65).contains(&exceeded[0]), "{length}: {exceeded:?}");
             assert!(exceeded[1] <= 12, "{length}: {exceeded:?}");
         }
     }
 
     #[test]
-    fn what_cannot_be_judged_has_its_reason() {
+    fn unjudged_windows_have_a_reason() {
         let with = |slices: &[f64], longest_ns| change(slices, 10, &of([1, 1, longest_ns]));
         assert_eq!(with(&[1.0; SLICES_MIN - 1], 1), Err(NotJudged::FewSlices));
         assert_eq!(with(&[0.0; 20], 1), Err(NotJudged::NothingDone));

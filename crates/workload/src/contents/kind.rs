@@ -1,4 +1,4 @@
-//! What contents are like, how that is written, and what is wrong with it.
+//! Kinds of file contents: their parameters, their text form and their limits.
 
 use std::fmt;
 use std::str::FromStr;
@@ -8,33 +8,31 @@ use crate::WorkloadError;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The largest ratio that can be asked for.
+/// The largest compression ratio and deduplication ratio.
 pub const RATIO_MAX: f64 = 100.0;
 
-/// What bytes are like. Serialised as its text.
+/// The kind of bytes in files. Serialised as its text form, such as `compressible:3`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
 #[schemars(extend("pattern" = "^(text|incompressible|compressible:.+)$"))]
 pub enum ContentKind {
-    /// Printable characters, the same in every file: as the original has it.
+    /// Printable characters, identical in every file, as in the original PostMark.
     #[default]
     Text,
-    /// Random bytes.
     Incompressible,
-    /// Blocks that begin with random bytes and go on with spaces.
+    /// Blocks that begin with random bytes and end with spaces.
     Compressible {
-        /// A block's bytes over its random ones.
+        /// The size of a block divided by its number of random bytes.
         ratio: f64,
     },
 }
 
-/// What contents are like.
+/// The contents of files: their kind and how often blocks repeat.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ContentSpec {
-    /// What the bytes are like.
     pub kind: ContentKind,
-    /// How many blocks there are for each different one; 1 for no repetition.
+    /// The deduplication ratio: all blocks divided by different blocks; 1 if no block repeats.
     pub dedup: f64,
 }
 
@@ -48,10 +46,7 @@ impl Default for ContentSpec {
 }
 
 impl ContentSpec {
-    /// Checks that contents can be made.
-    ///
-    /// # Errors
-    /// What is wrong, and what would be right.
+    /// Checks that both ratios are in range, and that text contents have no deduplication ratio.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         let dedup = self.dedup;
         match self.kind {
@@ -87,7 +82,7 @@ impl fmt::Display for ContentKind {
 impl FromStr for ContentKind {
     type Err = WorkloadError;
 
-    /// `text`, `incompressible`, `compressible:3`.
+    /// Accepts `text`, `incompressible`, and `compressible:RATIO`.
     fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let kind = match text.trim() {
             "text" => Self::Text,

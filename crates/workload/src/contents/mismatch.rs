@@ -1,62 +1,50 @@
-//! What was found in the stead of a file's contents: the slow path of a check.
+//! Explains why contents differ from what was written. Only failed checks need this slow path.
 
 use super::{BLOCK_BYTES, Contents, STAMP_BYTES, Subject, pieces};
 use crate::random::Key;
 
-/// How many versions back contents are looked for that have no whole stamp.
+/// The number of older versions that contents without a complete stamp are compared with.
 const VERSIONS_BACK: u32 = 64;
-/// So many bytes must differ from what is expected and agree with something else before that is
-/// believed; fewer could do so by chance.
+/// The number of bytes that must differ from the expected contents and match other contents before
+/// a match is accepted; fewer bytes could match by chance.
 const TELLING_BYTES: usize = 4;
 
-/// Contents that are not what they should be.
+/// The first byte of a file that differs from what was written, and the likely cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset} is {found:#04x} where {expected:#04x} was written: {kind}")]
 pub struct Mismatch {
-    /// The first wrong byte's offset in the file.
+    /// The offset of the first incorrect byte in the file.
     pub offset: u64,
-    /// What should be there.
     pub expected: u8,
-    /// What is.
     pub found: u8,
-    /// What was found, all considered.
+    /// What the incorrect contents are.
     pub kind: MismatchKind,
 }
 
-/// What contents are instead of what they should be.
+/// What incorrect contents are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MismatchKind {
-    /// All that was looked at is another version of the file.
+    /// All bytes that were checked belong to another version of the file.
     #[error("the contents are version {version} of the file")]
-    Old {
-        /// That version.
-        version: u32,
-    },
-    /// Some of it is another version of the file.
+    Old { version: u32 },
+    /// Some of the bytes belong to another version of the file.
     #[error("a part is version {version} of the file")]
-    Torn {
-        /// That version.
-        version: u32,
-    },
-    /// The block belongs to another file.
+    Torn { version: u32 },
     #[error("the block belongs to file {file}")]
-    OtherFile {
-        /// That file.
-        file: u64,
-    },
-    /// The block is zeros, wholly or for a stretch from the wrong byte on.
+    OtherFile { file: u64 },
+    /// The block consists of zeros, entirely or from the first incorrect byte on.
     #[error("the block is zeros there")]
     Zeros,
-    /// Nothing that was ever written there, or too little of it to tell.
+    /// The contents match nothing that was ever written there, or are too short to be identified.
     #[error("this was never written there")]
     Wrong,
 }
 
 impl Contents {
-    /// Looks whether `found` is what a version of a file has from `offset` on.
+    /// Checks that `found` equals the contents of a version of a file from `offset` on.
     ///
     /// # Errors
-    /// The first byte that is not, and what was found in its stead.
+    /// Returns the first byte that differs, and what the contents are instead.
     #[inline]
     pub fn check(
         &self,
@@ -72,7 +60,7 @@ impl Contents {
         }
     }
 
-    /// What `found` is, whose block that begins at `wrong` is not as it should be.
+    /// Explains `found`, whose first incorrect block begins at index `wrong`.
     #[cold]
     fn explain(&self, subject: &Subject, offset: u64, found: &[u8], wrong: usize) -> Mismatch {
         let at = offset + wrong as u64;
@@ -99,8 +87,8 @@ impl Contents {
         }
     }
 
-    /// `from_first` is what was found from the first wrong byte on, `expected` what the whole of it
-    /// should be.
+    /// Identifies incorrect contents. `from_first` begins at the first incorrect byte; `expected`
+    /// is the correct content of the block that begins at index `wrong`.
     fn kind(
         &self,
         subject: &Subject,
@@ -142,8 +130,8 @@ impl Contents {
             })
     }
 
-    /// Whether all that was found is a version of the file, and differs enough from what it should
-    /// be.
+    /// Returns whether `found` equals a version of the file and differs enough from the expected
+    /// version.
     fn is_all_of(&self, subject: &Subject, version: u32, offset: u64, found: &[u8]) -> bool {
         if self
             .first_wrong(&self.subject(subject.file, version), offset, found)
@@ -172,7 +160,8 @@ impl Contents {
         false
     }
 
-    /// Whether the bytes that are not as expected are those of a version, and enough of them.
+    /// Returns whether all bytes that differ from `expected` match a version of the file, and
+    /// whether there are enough of them.
     fn wrong_bytes_are_of(
         &self,
         file: u64,
@@ -196,8 +185,8 @@ impl Contents {
         differing >= TELLING_BYTES
     }
 
-    /// The file and the version that the stamp of the block at `wrong` says, or of the next where
-    /// that block's start was not looked at.
+    /// Returns the file and the version in the stamp of the block at index `wrong`. If `found` does
+    /// not include the start of that block, the stamp of the next block is used.
     fn next_stamp(&self, offset: u64, found: &[u8], wrong: usize) -> Option<(u64, u32)> {
         let at = offset + wrong as u64;
         let start = at.checked_next_multiple_of(BLOCK_BYTES as u64)?;
@@ -206,9 +195,8 @@ impl Contents {
         self.read_stamp(stamp.try_into().ok()?, start / BLOCK_BYTES as u64)
     }
 
-    /// The file and the version of a well-formed stamp. One of the same number elsewhere is
-    /// well-formed too: it tells the file, but a stamp from elsewhere in the same file is none
-    /// of any version here.
+    /// Returns the file and the version of a valid stamp. A stamp that was copied from a block with
+    /// the same low 32 bits of its number would be valid for this block number as well.
     pub(super) fn read_stamp(&self, stamp: &[u8; STAMP_BYTES], block: u64) -> Option<(u64, u32)> {
         let word = |index: usize| {
             let mut bytes = [0; 8];

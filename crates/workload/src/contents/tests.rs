@@ -45,7 +45,7 @@ fn kind_of(
 
 proptest! {
     #[test]
-    fn contents_do_not_depend_on_how_they_are_cut(
+    fn contents_do_not_depend_on_write_sizes(
         file: u64, version: u32, offset in 0_u64..1 << 41, kind in 0_usize..7, dedup in 0_usize..2,
         cuts in prop::collection::vec(0_usize..9_000, 0..6),
     ) {
@@ -76,7 +76,7 @@ proptest! {
         let mismatch = contents.check(file, version, offset, &bytes).unwrap_err();
         prop_assert_eq!((mismatch.offset, mismatch.expected, mismatch.found), (offset + at as u64,
             expected, expected ^ flip));
-        // A file or a block of which only this byte was looked at may have become zeros by it.
+        // If only this byte was checked, flipping it may have turned the block into zeros.
         if expected != flip {
             prop_assert_eq!(mismatch.kind, MismatchKind::Wrong);
         }
@@ -107,7 +107,7 @@ proptest! {
         let at = 8 + at.index(length - 15);
         contents.fill(file, second, offset + at as u64, &mut found[at..]);
         let kind = kind_of(&contents, file, version, offset, &found);
-        // Where so little of a block is old that it says nothing, nothing is claimed.
+        // The kind is not checked if too few old bytes are in the block to identify them.
         let old_begins = if new_first { at } else { 0 };
         let block_left = BLOCK_BYTES - (offset as usize + old_begins) % BLOCK_BYTES;
         if block_left >= 8 {
@@ -135,7 +135,7 @@ fn every_byte_of_a_small_file_is_checked() {
 }
 
 #[test]
-fn what_is_found_instead_is_named() {
+fn incorrect_contents_are_identified() {
     for kind in ["incompressible", "compressible:4", "compressible:100"] {
         let contents = contents(kind, 1.0);
         let new = filled(&contents, 7, 900, 0, 20_000);
@@ -151,16 +151,17 @@ fn what_is_found_instead_is_named() {
             (mismatch.offset, mismatch.kind),
             (8_192, MismatchKind::OtherFile { file: 1 << 47 })
         );
-        // Of another file, and from another place in it.
+        // A block of another file, from another position.
         found[8_192..12_288].copy_from_slice(&other[..4_096]);
         assert_eq!(
             kind_of(&contents, 7, 900, 0, &found),
             MismatchKind::OtherFile { file: 1 << 47 }
         );
-        // Of this file, but from another place in it.
+        // A block of this file, but from another position.
         found[8_192..12_288].copy_from_slice(&new[..4_096]);
         assert_eq!(kind_of(&contents, 7, 900, 0, &found), MismatchKind::Wrong);
-        // Versions further back, and later ones, by their stamps.
+        // Older versions out of the range that is searched, and later ones, are identified by their
+        // stamps.
         for version in [3, 2_000] {
             let old = filled(&contents, 7, version, 0, 20_000);
             assert_eq!(
@@ -190,7 +191,7 @@ fn what_is_found_instead_is_named() {
 }
 
 #[test]
-fn blocks_are_unlike_one_another() {
+fn all_blocks_are_unique() {
     for kind in ["incompressible", "compressible:2", "compressible:100"] {
         let spec = ContentSpec {
             kind: kind.parse().unwrap(),
@@ -217,7 +218,7 @@ fn blocks_are_unlike_one_another() {
 }
 
 #[test]
-fn blocks_repeat_as_often_as_asked() {
+fn blocks_repeat_at_the_deduplication_ratio() {
     for dedup in [1.5, 2.0, 4.0] {
         let contents = contents("incompressible", dedup);
         let mut seen = HashSet::new();
@@ -232,11 +233,11 @@ fn blocks_repeat_as_often_as_asked() {
 }
 
 #[test]
-fn the_rest_of_a_compressible_block_is_one_run() {
+fn compressible_blocks_end_with_one_run() {
     for ratio in [1.0, 2.0, 3.0, 10.0] {
         let contents = contents(&format!("compressible:{ratio}"), 1.0);
         let bytes = filled(&contents, 1, 1, 0, 100 * BLOCK_BYTES);
-        // A run of a byte costs next to nothing; the rest cannot be made smaller.
+        // A run of equal bytes compresses to almost nothing; the random bytes cannot be compressed.
         let in_runs = bytes
             .windows(2)
             .filter(|pair| pair[0] == FILLER && pair[1] == FILLER)
@@ -291,7 +292,7 @@ fn contents_are_frozen() {
 }
 
 #[test]
-fn texts_are_read_and_written_alike() {
+fn content_kinds_parse_and_print() {
     for text in KINDS {
         assert_eq!(text.parse::<ContentKind>().unwrap().to_string(), text);
     }
@@ -317,7 +318,7 @@ fn texts_are_read_and_written_alike() {
 }
 
 #[test]
-fn a_beginning_tells_whose_contents_they_are() {
+fn first_bytes_identify_the_owner() {
     for (kind, dedup) in [
         (ContentKind::Text, 1.0),
         (ContentKind::Incompressible, 1.0),

@@ -1,4 +1,4 @@
-//! How often each operation of a mix is done.
+//! The relative frequencies of a mix's operations.
 
 use std::fmt;
 use std::str::FromStr;
@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use crate::WorkloadError;
 use crate::intent::Action;
 
-/// How often each operation is done, relative to the others. Serialised as its text, like
+/// The relative frequency of each operation. Serialised as its text form, such as
 /// `read=5,create=2,delete=2`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "String", into = "String")]
@@ -17,29 +17,28 @@ use crate::intent::Action;
 pub struct Weights([u32; Action::COUNT]);
 
 impl Weights {
-    /// The weight of an action.
     pub fn get(&self, action: Action) -> u32 {
         self.0[action as usize]
     }
 
-    /// The same with another weight for an action.
+    /// Replaces the weight of one action.
     #[must_use]
     pub fn with(mut self, action: Action, weight: u32) -> Self {
         self.0[action as usize] = weight;
         self
     }
 
-    /// The actions that have a weight.
+    /// Returns the actions whose weight is above 0.
     pub fn actions(&self) -> impl Iterator<Item = Action> + '_ {
         Action::operations().filter(|action| self.get(*action) > 0)
     }
 
-    /// All weights together.
+    /// Returns the sum of all weights.
     pub fn sum(&self) -> u64 {
         self.0.iter().map(|weight| u64::from(*weight)).sum()
     }
 
-    /// The weights of the actions that only look (`true`), or of the others.
+    /// Keeps only the weights of reading actions if `reads` is true, or else of all other actions.
     #[must_use]
     pub fn of_those_that_read(&self, reads: bool) -> Self {
         let mut some = self.clone();
@@ -67,7 +66,7 @@ text_form!(Weights);
 impl FromStr for Weights {
     type Err = WorkloadError;
 
-    /// `read=5,append=2,create=1,delete=1`.
+    /// Accepts text such as `read=5,append=2,create=1,delete=1`.
     fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let mut weights = Self::default();
         for part in text

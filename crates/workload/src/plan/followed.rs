@@ -1,4 +1,4 @@
-//! The part of a workload that a plan follows where the whole is too much.
+//! The part of a large workload that a plan computes operation by operation.
 
 use serde::{Deserialize, Serialize};
 
@@ -6,25 +6,28 @@ use super::Plan;
 use crate::intent::{Action, Phase};
 use crate::whole::Workload;
 
-/// A part of a workload that is followed operation by operation where the whole takes too much time
-/// or memory.
+/// The part of a workload that a plan computes operation by operation, because the complete
+/// workload would take too much time or memory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub struct Followed {
-    /// Files of each pool that were followed; the others were taken to be like them.
+    /// Files of each pool that were computed; the other files are assumed to be similar.
     pub files: u64,
-    /// Transactions of each worker that were followed; the others are in no number.
+    /// Transactions of each worker that were computed; the plan does not include the other
+    /// transactions.
     pub transactions: u64,
 }
 
 impl Followed {
-    /// So many files of all pools are followed: below 400 MB of memory and, with their deletion, a
-    /// few seconds.
+    /// The largest number of computed files, for all pools together. They take less than 400 MB of
+    /// memory and, including their deletion, a few seconds.
     pub const FILES_MAX: u64 = 10_000_000;
-    /// So many transactions of all workers: a few seconds.
+    /// The largest number of computed transactions, for all workers together. They take a few
+    /// seconds.
     pub const TRANSACTIONS_MAX: u64 = 20_000_000;
 
-    /// What is followed of a workload; nothing where that is the whole.
+    /// Returns the part of a workload to compute, or `None` if the complete workload is small
+    /// enough.
     pub fn of(workload: &Workload) -> Option<Self> {
         let files_max = (Self::FILES_MAX / u64::from(workload.streams().max(1))).max(1);
         let transactions_max =
@@ -38,15 +41,15 @@ impl Followed {
         (!is_whole).then_some(followed)
     }
 
-    /// The workload with this part alone.
+    /// Reduces a workload to this part.
     pub fn part(self, workload: &Workload) -> Workload {
         workload
             .with_files(self.files)
             .with_transactions(self.transactions)
     }
 
-    /// The plan of the whole, from that of the part: the files that were not followed are created
-    /// before the transactions, are there at the peak, and are deleted after them.
+    /// Extends the plan of this part to the complete workload. The remaining files are created
+    /// before the transactions, exist at the peak, and are deleted after the transactions.
     #[must_use]
     pub fn extend(self, mut plan: Plan, workload: &Workload) -> Plan {
         let pools = u64::from(workload.streams());
@@ -58,7 +61,7 @@ impl Followed {
             return plan;
         }
         let created = plan.tally(Phase::Prepare, Action::Create);
-        // Pools have a file at least.
+        // Every pool contains at least one file.
         let of_files =
             |bytes: u64| (bytes as f64 * (more as f64 / created.operations.max(1) as f64)) as u64;
         let more_bytes = of_files(created.bytes);

@@ -1,9 +1,9 @@
-//! What lies on a volume while a stream is followed.
+//! The files and bytes on a volume while a plan is computed.
 
 use super::volume::Volume;
 use crate::intent::{Action, Intent};
 
-/// A volume with what lies on it now.
+/// A volume's current contents and their peaks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Level {
     files: u64,
@@ -35,7 +35,7 @@ impl Level {
             Action::Create | Action::Deliver => self.grow(1, 0, intent.bytes),
             Action::Append => self.grow(0, intent.size_bytes, intent.size_bytes + intent.bytes),
             Action::Replace => {
-                // Both files are there for a moment.
+                // Both files exist for a moment.
                 self.grow(1, 0, intent.bytes);
                 self.shrink(1, intent.size_bytes, 0);
             }
@@ -68,7 +68,7 @@ impl Level {
         self.blocks -= from.div_ceil(block) - to.div_ceil(block);
     }
 
-    /// Takes in what another level reached, as if both were there at the same moment.
+    /// Adds the peaks of another level, as if both occurred at the same time.
     pub(super) fn add_peaks(&mut self, other: &Self) {
         self.peak.files_peak += other.peak.files_peak;
         self.peak.bytes_peak += other.peak.bytes_peak;

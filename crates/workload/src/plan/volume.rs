@@ -1,18 +1,18 @@
-//! What a plan puts on one file system.
+//! The files of a plan on one file system.
 
 use serde::{Deserialize, Serialize};
 
-/// One file system that takes a part of the pool: several locations on one file system are one
+/// A file system that contains a part of the pool. Several targets on one file system are one
 /// volume.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Volume {
-    /// The unit in which the file system gives out space, in bytes.
+    /// The file system's allocation unit, in bytes.
     pub block_bytes: u64,
-    /// The most files that lie there at once.
+    /// The largest number of files at one time.
     pub files_peak: u64,
-    /// The most bytes of contents that lie there at once.
+    /// The largest number of content bytes at one time.
     pub bytes_peak: u64,
-    /// The most bytes that those contents take there at once, every file rounded up to whole
-    /// blocks.
+    /// The largest number of bytes that are allocated for contents at one time; each file is
+    /// rounded up to complete blocks.
     pub allocated_bytes_peak: u64,
 }

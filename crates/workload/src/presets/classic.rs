@@ -1,4 +1,4 @@
-//! Classic workloads whose figures were published.
+//! Presets of classic workloads with published results.
 
 use super::preset::{Manner, Preset};
 use crate::classic::Classic;
@@ -17,8 +17,8 @@ const VERITAS_MANY: &str = "VERITAS File Server Edition Performance Brief: A Pos
 const MAIL_PAGE: &str = "the mail administrator's page of PostMark results by many contributors";
 const ISCSI: &str = "the study of NFS and iSCSI, Table 5: PostMark results, 2004";
 
-/// Name, what it is, source, edition, files, transactions, subdirectories, processes; the last four
-/// of each process.
+/// Name, description, source, edition, files, transactions, subdirectories, processes. Files,
+/// transactions and subdirectories are those of each process.
 type Row = (
     &'static str,
     &'static str,
@@ -99,7 +99,7 @@ fn preset(row: &Row) -> Preset {
     } else {
         Workload {
             workers: Workers::Private { workers },
-            // Every process was started with the same configuration.
+            // The published runs started every process with the same configuration.
             worker_seeds: WorkerSeeds::Same,
             ..one
         }

@@ -1,5 +1,5 @@
-//! Mixes of today, each sized by the machine. What is published is named as its source; all else is
-//! our own choice, and says so.
+//! Presets of current applications, sized by the machine. Each names its published source; all
+//! other values are marked as our own choice.
 
 use std::fmt::Display;
 use std::str::FromStr;
@@ -14,12 +14,13 @@ use crate::whole::{Work, WorkerSeeds, Workers, Workload};
 const KIB: u64 = 1 << 10;
 const MIB: u64 = 1 << 20;
 
-/// A preset, with values as options have them.
+/// A preset, with values in the text form of options.
 struct Row {
     name: &'static str,
     what: &'static str,
     source: &'static str,
-    /// Which part of the memory all pools take together, within bounds in MiB.
+    /// The memory size divided by this number is the size of all pools together, limited to a
+    /// minimum and a maximum in MiB.
     memory: (u64, u64, u64),
     workers: fn(&Machine) -> Workers,
     weights: &'static str,
@@ -28,12 +29,12 @@ struct Row {
     names: &'static str,
     contents: &'static str,
     durability: Option<&'static str>,
-    /// What else differs from the defaults of mixes.
+    /// Sets further differences from the default mix.
     more: fn(&mut Mix),
 }
 
 const ROWS: [Row; 6] = [
-    // Preparing and delivering are synced, so the pool is small.
+    // Preparing and delivering sync each file, so the pool is small.
     Row {
         name: "mail",
         what: "a mail server on Maildir: deliver, read, flag (rename), list, expunge; a worker \
@@ -50,9 +51,10 @@ const ROWS: [Row; 6] = [
         durability: Some("fsync+dir"),
         more: |mix| mix.layout.maildir = true,
     },
-    // Sixteen workers, as the personality has threads. Each does the whole of its loop, so each has
-    // a pool of its own: in a shared one, writers and readers would be told apart. The least pools
-    // together have about the personality's 1,000 files.
+    // The workers correspond to the 16 threads of filebench's personality. Each performs the
+    // personality's complete loop, so each has a private pool: in a shared pool, some would only
+    // read and some only write. The smallest pools together contain about 1,000 files, as in the
+    // personality.
     Row {
         name: "varmail",
         what: "like filebench's varmail: create and sync, append and sync, read, delete; 16 \
@@ -76,7 +78,7 @@ const ROWS: [Row; 6] = [
             (mix.read_block_bytes, mix.write_block_bytes) = (MIB, MIB);
         },
     },
-    // Articles come and are read at a pace, so that the readers are not done long before the feed.
+    // The think time paces the operations, so that the readers do not finish long before the feed.
     Row {
         name: "news",
         what: "a netnews spool: one feed files, crossposts (links) and expires articles in 256 \
@@ -94,7 +96,8 @@ const ROWS: [Row; 6] = [
         durability: None,
         more: |mix| mix.think = Think::Exponential(500_000),
     },
-    // The logarithm's mean is 9.357: half of the files are below exp(9.357) bytes.
+    // The logarithm of the size has the mean 9.357, so half of the files are smaller than
+    // exp(9.357) bytes.
     Row {
         name: "web-cache",
         what: "a caching web proxy: popular objects are read, others fetched, refreshed, evicted; \
@@ -206,12 +209,12 @@ impl Row {
         }
     }
 
-    /// Files of each pool.
+    /// Returns the number of files in each pool.
     fn files(&self, machine: &Machine, sizes: &Sizes, pools: u32) -> u64 {
         let (part, low, high) = self.memory;
         let bytes = (machine.memory_bytes / part).clamp(low * MIB, high * MIB);
         let files = bytes as f64 / sizes.mean() / f64::from(pools);
-        // Round figures are easier to talk about.
+        // Round numbers are easier to read.
         (files as u64 / 10 * 10).max(10)
     }
 }

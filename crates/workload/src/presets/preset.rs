@@ -1,38 +1,38 @@
-//! What a preset is.
+//! A preset's description, source and workload, and the machine that determines its size.
 
 use crate::whole::{Work, Workload};
 
-/// What the size of a preset depends on.
+/// The properties of a machine that determine the size of presets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Machine {
     /// Memory that can hold contents of files, in bytes.
     pub memory_bytes: u64,
-    /// Processors that can be used.
+    /// The number of usable processors.
     pub processors: u32,
 }
 
 impl Machine {
-    /// A small machine: what presets are sized for where the real one is not known.
+    /// A small machine, used for the size of presets if the actual machine is unknown.
     pub const SMALL: Self = Self {
         memory_bytes: 8 << 30,
         processors: 4,
     };
 }
 
-/// How a preset's operations are done, where that is a part of what it stands for, in the words
-/// that options take.
+/// Options that belong to a preset besides its workload, in the text form that the command line
+/// accepts.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Manner {
-    /// The policy of durability.
+    /// The value of `--durability`; `None` for the default.
     pub durability: Option<&'static str>,
-    /// How long the transactions are performed, in seconds, where no option says when they end;
-    /// nothing where the workload's number ends them.
+    /// The duration of the transactions in seconds if no option ends them. `None` if the workload's
+    /// number of transactions ends them.
     pub run_for_s: Option<u64>,
 }
 
 impl Preset {
-    /// Whether a workload is this one, however large it is, however long it goes on and wherever
-    /// its files lie.
+    /// Returns whether a workload equals this preset apart from its size, its length, its seed, its
+    /// targets and its think time.
     pub fn is_of(&self, workload: &Workload) -> bool {
         let mut own = self.workload.work.clone();
         match (&mut own, &workload.work) {
@@ -45,7 +45,7 @@ impl Preset {
                 (own.files, own.transactions, own.seed) =
                     (other.files, other.transactions, other.seed);
                 own.location_weights.clone_from(&other.location_weights);
-                // Arrivals take its place.
+                // Arrivals replace the think time.
                 own.think = other.think;
             }
             _ => return false,
@@ -54,20 +54,19 @@ impl Preset {
     }
 }
 
-/// How long a run measures where nothing says when it ends, in seconds.
+/// The default duration of a measurement, in seconds.
 pub const RUN_FOR_S: u64 = 10;
 
-/// A workload that has a name.
+/// A named workload.
 #[derive(Clone, Debug)]
 pub struct Preset {
-    /// The name that options take.
     pub name: &'static str,
-    /// What it stands for, in one line.
+    /// A one-line description.
     pub what: &'static str,
-    /// Where its figures come from.
+    /// The source of its figures.
     pub source: &'static str,
-    /// The workload, on the machine that was given.
+    /// The workload, sized for the machine.
     pub workload: Workload,
-    /// How it is done.
+    /// Options besides the workload.
     pub how: Manner,
 }

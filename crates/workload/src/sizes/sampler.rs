@@ -1,9 +1,9 @@
-//! Drawing sizes: whole numbers only, so that the draws are equal on every machine.
+//! Draws sizes. Drawing uses integer arithmetic only, so that the sizes are equal on every machine.
 //!
-//! A lognormal or exponential distribution becomes a table of its quantiles when the sampler is
-//! made. Each half of the probabilities is cut into octaves towards its end, and each octave into
-//! 64 cells, so that the tails are as fine as the middle; between two quantiles the size is linear
-//! in the probability.
+//! For a lognormal or exponential distribution, the sampler contains a table of quantiles. Each
+//! half of the probabilities is divided into octaves towards its end, and each octave into 64
+//! cells, so that the tails are as precise as the middle. Between two quantiles, the size is a
+//! linear function of the probability.
 
 use std::sync::Arc;
 
@@ -14,13 +14,13 @@ use crate::random::{again, below, running_sums};
 const OCTAVES: usize = 40;
 const CELLS_BITS: u32 = 6;
 const CELLS: usize = 1 << CELLS_BITS;
-/// From the end of a half to its middle.
+/// Table entries of one half, from its end to the middle.
 const POINTS: usize = OCTAVES * CELLS + 1;
-/// Bits behind the point of a quantile, and of a position in a cell.
+/// Fractional bits of a quantile, and of a position in a cell.
 const FRACTION_BITS: u32 = 16;
 
-/// Draws sizes of one distribution, every one rounded up to whole multiples where that is asked
-/// for. A clone shares the tables.
+/// Draws sizes of one distribution, rounded up to multiples of the alignment. A clone shares the
+/// tables.
 #[derive(Clone, Debug)]
 pub struct Sampler {
     source: Source,
@@ -31,11 +31,12 @@ pub struct Sampler {
 
 #[derive(Clone, Debug)]
 enum Source {
-    /// From `low`, so many different sizes.
+    /// The smallest size, and the number of different sizes from it on.
     Uniform { low: u64, count: u64 },
-    /// The quantiles of both halves, the lower half's first, each from its end to the middle.
+    /// The quantiles of the lower half and then of the upper half, each from its end to the middle.
     Quantiles(Arc<[i64]>),
-    /// The sums of weights up to each bin, and the first size and the count of sizes of each.
+    /// The running sum of weights at each bin; the smallest size and the number of sizes in each
+    /// bin.
     Histogram {
         sums: Arc<[u64]>,
         bins: Arc<[(u64, u64)]>,
@@ -43,15 +44,15 @@ enum Source {
 }
 
 impl Sizes {
-    /// Draws of this distribution, which must be valid, rounded up to multiples of `align` bytes,
-    /// at least one; an `align` of 1 changes nothing.
+    /// Creates a sampler of this distribution, which must be valid. Sizes are rounded up to
+    /// multiples of `align` bytes, at least one multiple; an `align` of 1 changes nothing.
     pub fn sampler(&self, align: u64) -> Sampler {
         Sampler::new(self, align)
     }
 }
 
 impl Sampler {
-    /// For a distribution that is valid; an `align` of 0 is taken for 1.
+    /// `sizes` must be valid; an `align` of 0 is treated as 1.
     fn new(sizes: &Sizes, align: u64) -> Self {
         let align = align.max(1);
         let source = match sizes {
@@ -88,17 +89,17 @@ impl Sampler {
         }
     }
 
-    /// No draw is smaller.
+    /// Returns the smallest size that can be drawn, after rounding.
     pub fn low(&self) -> u64 {
         self.low
     }
 
-    /// No draw is larger.
+    /// Returns the largest size that can be drawn, after rounding.
     pub fn high(&self) -> u64 {
         self.high
     }
 
-    /// The size that belongs to a random value.
+    /// Returns the size for a random value.
     #[inline]
     pub fn draw(&self, random: u64) -> u64 {
         let size = match &self.source {
@@ -115,7 +116,8 @@ impl Sampler {
     }
 }
 
-/// A size rounded up to a multiple, at least one; an `align` of 1 changes nothing.
+/// Rounds a size up to a multiple of `align`, at least one multiple; an `align` of 1 changes
+/// nothing.
 #[inline]
 pub fn aligned(size: u64, align: u64) -> u64 {
     if align <= 1 {
@@ -130,10 +132,11 @@ pub fn aligned(size: u64, align: u64) -> u64 {
 #[inline]
 fn quantile(quantiles: &[i64], random: u64) -> u64 {
     let is_upper = random >> 63 == 1;
-    // How far from the end of its half, of 2^63; the last 2^-40 of the probabilities are one size.
+    // The distance from the end of its half, of 2^63. The outermost 2^-40 of each half have one
+    // size.
     let distance = if is_upper { !random } else { random }.max(1 << (63 - OCTAVES));
     let octave = distance.leading_zeros() - 1;
-    // The bits behind the leading one: first the cell, then the position in it.
+    // The bits after the leading one contain the cell and then the position in it.
     let behind = distance << (octave + 2);
     let cell = (behind >> (64 - CELLS_BITS)) as usize;
     let position = (behind << CELLS_BITS >> (64 - FRACTION_BITS)) as i64;
@@ -143,7 +146,7 @@ fn quantile(quantiles: &[i64], random: u64) -> u64 {
     ((size + (1 << (FRACTION_BITS - 1))) >> FRACTION_BITS) as u64
 }
 
-/// The probabilities at which a half has its points, from its end to the middle.
+/// Returns the probabilities of the quantiles in one half, from its end to the middle.
 fn probabilities() -> impl DoubleEndedIterator<Item = f64> {
     (0..POINTS).map(|point| {
         let octave = OCTAVES - 1 - (point / CELLS).min(OCTAVES - 1);
@@ -152,7 +155,7 @@ fn probabilities() -> impl DoubleEndedIterator<Item = f64> {
     })
 }
 
-/// The quantiles of the sizes of both halves, within bounds.
+/// Converts the quantiles of both halves to fixed-point numbers within the bounds.
 fn quantiles(sizes: &[f64], low: u64, high: u64) -> Source {
     let scale = (1_u64 << FRACTION_BITS) as f64;
     let fixed = |size: &f64| (size.clamp(low as f64, high as f64) * scale + 0.5) as i64;
@@ -175,13 +178,14 @@ fn lognormal(median: f64, sigma: f64) -> Vec<f64> {
     half(sigma).chain(half(-sigma)).collect()
 }
 
-/// The quantiles of the standard normal distribution in its lower half, at [`probabilities`].
+/// Returns the quantiles of the standard normal distribution in its lower half, at
+/// [`probabilities`].
 fn normal_quantiles() -> Vec<f64> {
     let mut z = 0.0;
     let mut quantiles: Vec<f64> = probabilities()
         .rev()
         .map(|p| {
-            // Newton's method from the neighbour, which is near: the error is squared at each step.
+            // Newton's method, starting from the neighbouring quantile. It converges quadratically.
             for _ in 0..5 {
                 z -= (normal(z) - p)
                     / (libm::exp(-0.5 * z * z) / libm::sqrt(2.0 * std::f64::consts::PI));
@@ -199,7 +203,7 @@ mod tests {
     use crate::random::Key;
     use crate::sizes::Bin;
 
-    /// The random value at which a probability lies.
+    /// Returns the random value that corresponds to a probability.
     fn at(probability: f64) -> u64 {
         (probability * 18_446_744_073_709_551_616.0) as u64
     }
@@ -213,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn normal_quantiles_are_those_of_the_tables() {
+    fn normal_quantiles_match_published_tables() {
         let quantiles = normal_quantiles();
         let by_probability = |p: f64| {
             let index = probabilities().position(|other| other >= p).unwrap();
@@ -222,7 +226,7 @@ mod tests {
         };
         assert!((by_probability(0.5)).abs() < 1e-15);
         assert!((by_probability(0.25) + 0.674_489_750_196_081_7).abs() < 1e-13);
-        // 2^-10 and 2^-20.
+        // The probability 2^-10.
         assert!((by_probability(1.0 / 1_024.0) + 3.097_269_078_198_784).abs() < 1e-6);
         for (z, p) in quantiles.iter().zip(probabilities()) {
             assert!((normal(*z) / p - 1.0).abs() < 1e-12, "{z} {p}");
@@ -230,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn exponential_sizes_have_the_quantiles_of_theory() {
+    fn exponential_sizes_have_the_theoretical_quantiles() {
         let sampler = Sampler::new(
             &Sizes::Exponential {
                 mean: 100_000,
@@ -249,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn lognormal_sizes_have_the_quantiles_of_theory() {
+    fn lognormal_sizes_have_the_theoretical_quantiles() {
         let sizes = Sizes::Lognormal {
             median: 8_192,
             sigma: 1.2,
@@ -282,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_grow_with_the_random_value() {
+    fn sizes_increase_with_the_random_value() {
         for text in [
             "lognormal:median=100,sigma=4,max=1GiB",
             "exponential:mean=3,max=40,min=0",
@@ -302,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn bins_are_drawn_by_their_weights_and_evenly_inside() {
+    fn bins_are_drawn_by_weight_and_uniformly_inside() {
         let bin = |low, high, weight| Bin { low, high, weight };
         let sampler = Sampler::new(
             &Sizes::Histogram(vec![bin(0, 9, 30), bin(5, 5, 0), bin(100, 103, 70)]),

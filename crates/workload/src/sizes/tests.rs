@@ -2,7 +2,7 @@ use super::text::parse_histogram;
 use super::*;
 
 #[test]
-fn texts_are_read_and_written_alike() {
+fn sizes_parse_and_print() {
     for text in [
         "0",
         "4KiB",
@@ -41,7 +41,7 @@ fn texts_are_read_and_written_alike() {
 }
 
 #[test]
-fn wrong_texts_say_what_would_be_right() {
+fn errors_name_the_expected_format() {
     for (text, part) in [
         ("", "write it like 4KiB"),
         ("normal:mean=3", "lognormal:median=8KiB"),
@@ -86,7 +86,7 @@ fn wrong_texts_say_what_would_be_right() {
 }
 
 #[test]
-fn histograms_are_read_from_files() {
+fn histogram_files_are_parsed() {
     let text = "# sizes of a mail server\n\n0..1KiB 30\n1 KiB..8 KiB   50 # most\n64KiB\t20\n";
     assert_eq!(
         parse_histogram(text),
@@ -104,7 +104,7 @@ fn histograms_are_read_from_files() {
 }
 
 #[test]
-fn bounds_and_means_are_those_of_what_is_drawn() {
+fn bounds_and_means_match_the_draws() {
     let of = |text: &str| {
         let sizes: Sizes = text.parse().unwrap();
         (sizes.low(), sizes.high(), sizes.mean())

@@ -1,4 +1,4 @@
-//! Distributions of sizes as text.
+//! The text form of distributions of sizes.
 
 use std::fmt;
 use std::str::FromStr;
@@ -7,11 +7,11 @@ use super::{Bin, FORMS, Sizes, check_bounds, invalid_sigma};
 use crate::WorkloadError;
 use crate::quantity;
 
-/// Reads a histogram from a file's text: a bin a line, `low..high weight` or `size weight`; `#`
-/// begins a comment.
+/// Parses the text of a histogram file. Each line contains a bin: `low..high weight` or `size
+/// weight`; `#` begins a comment.
 ///
 /// # Errors
-/// What is wrong, with its line.
+/// Returns an error with the number of the invalid line.
 pub fn parse_histogram(text: &str) -> Result<Sizes, WorkloadError> {
     let mut bins = Vec::new();
     for (index, line) in text.lines().enumerate() {
@@ -46,7 +46,7 @@ fn parse_bin(text: &str, parts: Option<(&str, &str)>) -> Result<Bin, WorkloadErr
     })
 }
 
-/// The parameters of a distribution, as given.
+/// The parameters of a distribution in their text form.
 struct Parameters<'a> {
     form: &'static str,
     example: &'static str,
@@ -100,7 +100,7 @@ impl<'a> Parameters<'a> {
         quantity::bytes(self.text(name)?)
     }
 
-    /// The lower bound, 1 where none is given.
+    /// Returns the lower bound, which is 1 by default.
     fn low(&self) -> Result<u64, WorkloadError> {
         self.find("min").map_or(Ok(1), quantity::bytes)
     }
@@ -109,7 +109,7 @@ impl<'a> Parameters<'a> {
 impl FromStr for Sizes {
     type Err = WorkloadError;
 
-    /// As [`Sizes`] are displayed.
+    /// Accepts the text forms that the implementation of `Display` writes.
     fn from_str(text: &str) -> Result<Self, WorkloadError> {
         let text = text.trim();
         let Some((form, rest)) = text.split_once(':') else {
@@ -162,7 +162,7 @@ impl FromStr for Sizes {
     }
 }
 
-/// A number of bytes in the largest unit that it is a multiple of.
+/// Displays a number of bytes in the largest unit that divides it.
 struct Bytes(u64);
 
 impl fmt::Display for Bytes {

@@ -1,14 +1,15 @@
-//! What a workload reaches at most: files, bytes, directories, numbers, and which actions occur.
+//! Upper bounds of a workload's files, bytes, directories and numbers, and the actions that can
+//! occur.
 
 use super::{Work, Workers, Workload};
 use crate::intent::{Action, Phase};
 use crate::mix::Mix;
 
 impl Workload {
-    /// No more files are ever there at once, in all pools together: for mixes with a chance of
-    /// error below 10^-8. Their pools walk at random: this is the drift of creations over
-    /// deletions, and six standard deviations; and as many symbolic links and directories as a
-    /// mix makes at most.
+    /// Returns the largest number of files at one time, in all pools together. For mixes, the
+    /// probability of more files is below 10^-8. Their pools perform a random walk: the bound is
+    /// the drift of creations minus deletions plus six standard deviations. It includes the largest
+    /// number of symbolic links and directories that a mix makes.
     pub fn files_max(&self) -> u64 {
         let pools = u64::from(self.streams());
         match &self.work {
@@ -45,17 +46,17 @@ impl Workload {
         }
     }
 
-    /// Whether pools grow for as long as the transactions go on.
+    /// Returns whether pools grow during the transactions.
     pub fn grows(&self) -> bool {
         self.mix()
             .is_some_and(|mix| weight_of_change(mix, true) > weight_of_change(mix, false))
     }
 
-    /// The actions that can occur in a phase, each once.
+    /// Returns the actions that can occur in a phase, without duplicates.
     pub fn actions(&self, phase: Phase) -> Vec<Action> {
         let of_transactions: Vec<Action> = match &self.work {
             Work::Classic(_) => vec![Action::Create, Action::Read, Action::Append, Action::Delete],
-            // Where the pool is empty, a file is created, whatever the mix asks for.
+            // A file is created if the pool is empty, even if the mix does not create files.
             Work::Mix(mix) => [Action::Create]
                 .into_iter()
                 .chain(
@@ -68,8 +69,8 @@ impl Workload {
         let mut actions = match phase {
             Phase::Prepare => vec![Action::Create],
             Phase::Transactions => of_transactions,
-            // What one operation stands in for makes things, too: a symbolic link is made where
-            // there is none to read.
+            // Operations that replace other operations create objects as well: if no symbolic link
+            // can be read, one is created.
             Phase::Delete => [Action::Delete]
                 .into_iter()
                 .chain(
@@ -85,7 +86,7 @@ impl Workload {
         actions
     }
 
-    /// Directories in each location, those of workers included.
+    /// Returns the number of directories in each target, including the directories of pools.
     pub fn directories(&self) -> u64 {
         let of_a_pool = match &self.work {
             Work::Classic(classic) if classic.subdirectories > 1 => classic.subdirectories.into(),
@@ -98,7 +99,7 @@ impl Workload {
         }
     }
 
-    /// The largest content that one operation moves, in bytes: no file is ever larger.
+    /// Returns the largest number of bytes that one operation reads or writes. No file is larger.
     pub fn content_bytes_max(&self) -> u64 {
         self.work.either(
             |classic| classic.size_high_bytes,
@@ -106,7 +107,7 @@ impl Workload {
         )
     }
 
-    /// Bytes of one read call.
+    /// Returns the number of bytes of one read call.
     pub fn read_block_bytes(&self) -> u64 {
         self.work.either(
             |classic| classic.read_block_bytes,
@@ -114,7 +115,7 @@ impl Workload {
         )
     }
 
-    /// Bytes of one write call.
+    /// Returns the number of bytes of one write call.
     pub fn write_block_bytes(&self) -> u64 {
         self.work.either(
             |classic| classic.write_block_bytes,
@@ -122,11 +123,11 @@ impl Workload {
         )
     }
 
-    /// Running numbers in one pool's names stay at or below this.
+    /// Returns the largest running number in the names of one pool.
     pub fn numbers_max(&self) -> u64 {
         let work = match self.workers {
             Workers::Private { .. } => self.transactions(),
-            // Every worker takes numbers in steps.
+            // Every worker takes numbers in steps of the number of workers.
             Workers::Shared { .. } => self
                 .transactions()
                 .saturating_add(1)
@@ -136,7 +137,8 @@ impl Workload {
     }
 }
 
-/// The weights of all actions that make the pool grow, or of those that make it shrink.
+/// Returns the sum of the weights of the actions that make the pool grow, or of those that make it
+/// shrink.
 fn weight_of_change(mix: &Mix, grows: bool) -> u64 {
     let of_kind = mix
         .weights

@@ -1,5 +1,5 @@
-//! A workload in a fixed form, which fingerprints and reused pools are compared by, and with other
-//! numbers of files and transactions.
+//! Canonical texts of workloads, which are hashed for fingerprints and compared to decide whether a
+//! pool can be reused; copies of a workload with another number of files or transactions.
 
 use super::{Work, Workers, Workload};
 use crate::classic::Classic;
@@ -7,7 +7,8 @@ use crate::contents::ContentSpec;
 use crate::mix::Mix;
 
 impl Workload {
-    /// What the pool is made of before its first transaction, in a fixed form.
+    /// Returns the properties that determine a pool before its first transaction, in a fixed
+    /// format.
     pub fn pool_canonical(&self) -> String {
         let mut pool = self.clone();
         match &mut pool.work {
@@ -34,7 +35,7 @@ impl Workload {
             }
         }
         if self.workers.is_shared() {
-            // Each is prepared as one worker's own would be.
+            // A shared pool is prepared like a worker's private pool.
             pool.workers = Workers::Private {
                 workers: self.workers.pools(),
             };
@@ -42,19 +43,19 @@ impl Workload {
         pool.canonical()
     }
 
-    /// The same work without its number of transactions, in a fixed form: what a pool that has
-    /// transactions behind it can go on with.
+    /// Returns the workload without its number of transactions, in a fixed format. A used pool can
+    /// continue with any workload that has the same text.
     pub fn endless_canonical(&self) -> String {
         self.with_transactions(0).canonical()
     }
 
-    /// The work with so many transactions more for each worker.
+    /// Returns the workload with `more` additional transactions for each worker.
     #[must_use]
     pub fn with_more_transactions(&self, more: u64) -> Self {
         self.with_transactions(self.transactions().saturating_add(more))
     }
 
-    /// The work with another number of transactions for each worker.
+    /// Returns the workload with another number of transactions for each worker.
     #[must_use]
     pub fn with_transactions(&self, transactions: u64) -> Self {
         let mut other = self.clone();
@@ -65,7 +66,7 @@ impl Workload {
         other
     }
 
-    /// The work with another number of files in each pool.
+    /// Returns the workload with another number of files in each pool.
     #[must_use]
     pub fn with_files(&self, files: u64) -> Self {
         let mut other = self.clone();
@@ -76,7 +77,8 @@ impl Workload {
         other
     }
 
-    /// Every field with its value, in a fixed form: what the fingerprint is made of.
+    /// Returns all fields and their values in a fixed format. The fingerprint is computed from this
+    /// text.
     pub fn canonical(&self) -> String {
         let mut text = self
             .work

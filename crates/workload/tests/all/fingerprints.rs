@@ -1,22 +1,23 @@
-//! Frozen fingerprints: what a workload intends must never change. A difference here is a defect,
-//! or a new version of the generators that makes old results incomparable.
+//! Compares fingerprints with stored ones: the intents of a workload must never change. A
+//! difference is a defect, unless a new version of the generators makes earlier results
+//! incomparable on purpose.
 
 use workload::presets::{self, Machine};
 use workload::{Planner, Workload, fingerprint};
 
 const GOLDEN: &str = include_str!("../fingerprints.golden");
 
-/// What the presets that are sized by the machine are frozen for. Never to be changed.
+/// The machine for presets whose size depends on the machine. It must never change.
 const MACHINE: Machine = Machine {
     memory_bytes: 8 << 30,
     processors: 4,
 };
 
-/// Transactions of each worker whose hash is frozen where time ends them.
+/// The number of transactions of each worker in the stored hash, for presets that end by time.
 const BEGINNING: u64 = 10_000;
 
 #[test]
-fn presets_intend_what_they_always_did() {
+fn fingerprints_of_presets_are_unchanged() {
     let mut lines = String::new();
     for preset in presets::all(&MACHINE) {
         let fingerprint = fingerprint::fingerprint(&preset.workload).unwrap();

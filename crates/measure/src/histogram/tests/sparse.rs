@@ -22,7 +22,7 @@ fn merged(a: &SparseHistogram, b: &SparseHistogram) -> SparseHistogram {
     sum
 }
 
-/// Near together and far apart, past the range, too.
+/// Durations close together and far apart, including some beyond the range.
 fn durations() -> impl Strategy<Value = Vec<u64>> {
     let duration = prop_oneof![
         0_u64..300,
@@ -35,7 +35,7 @@ fn durations() -> impl Strategy<Value = Vec<u64>> {
 
 proptest! {
     #[test]
-    fn it_says_what_the_dense_one_says(values in durations(), percent in 0.0_f64..=100.0) {
+    fn sparse_results_equal_dense_results(values in durations(), percent in 0.0_f64..=100.0) {
         let (dense, sparse) = (dense(&values), of(&values));
         prop_assert_eq!(sparse.percentile(percent), dense.percentile(percent));
         prop_assert_eq!(sparse.summary(), dense.summary());
@@ -45,7 +45,7 @@ proptest! {
     }
 
     #[test]
-    fn merging_is_commutative_associative_and_the_same_as_recording(a in durations(),
+    fn merging_is_commutative_associative_and_equals_recording(a in durations(),
         b in durations(), c in durations()) {
         let all: Vec<u64> = [&a[..], &b, &c].concat();
         let (a, b, c) = (of(&a), of(&b), of(&c));
@@ -55,7 +55,7 @@ proptest! {
     }
 
     #[test]
-    fn a_coarse_one_is_near_and_stays_as_it_is(values in durations(),
+    fn coarse_is_precise_and_idempotent(values in durations(),
         percent in 0.0_f64..=100.0) {
         let fine = of(&values);
         let coarse = fine.coarse(4);
@@ -74,7 +74,7 @@ proptest! {
     }
 
     #[test]
-    fn what_is_taken_is_gone_and_can_be_put_back(a in durations(), b in durations()) {
+    fn take_sparse_empties_and_add_to_restores(a in durations(), b in durations()) {
         let mut histogram = dense(&a);
         let taken = histogram.take_sparse();
         prop_assert_eq!(&histogram, &Histogram::default());
@@ -84,14 +84,14 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_again(values in durations()) {
+    fn serialised_histograms_are_read_back(values in durations()) {
         let histogram = of(&values);
         let json = serde_json::to_string(&histogram).unwrap();
         prop_assert_eq!(serde_json::from_str::<SparseHistogram>(&json).unwrap(), histogram);
     }
 
     #[test]
-    fn numbers_of_any_size_are_kept(
+    fn numbers_of_any_size_are_encoded(
         numbers in prop::collection::vec(
             (0_u32..64).prop_flat_map(|bits| 0..=u64::MAX >> bits), 1..20
         )
@@ -104,7 +104,7 @@ proptest! {
     }
 
     #[test]
-    fn foreign_texts_are_refused_or_read_as_they_stand(text in "[A-Za-z0-9+/!]{0,12}") {
+    fn accepted_texts_are_canonical(text in "[A-Za-z0-9+/!]{0,12}") {
         if let Ok(read) = Packed::read(text.clone(), &(0..BUCKETS)) {
             let mut packer = Packer::default();
             read.used().for_each(|(index, count)| packer.push(index, count));
@@ -114,7 +114,7 @@ proptest! {
 }
 
 #[test]
-fn buckets_become_a_text_and_come_back() {
+fn packed_buckets_are_unpacked() {
     for buckets in [
         vec![],
         vec![(5, 3), (6, 40), (9, 1)],
@@ -137,11 +137,11 @@ fn buckets_become_a_text_and_come_back() {
 }
 
 #[test]
-fn the_text_is_as_documented() {
-    // Buckets 5, 6 and 9, three, forty and one durations: first index, counts, two empty ones,
-    // a count.
+fn the_packed_format_is_as_documented() {
+    // Three durations in bucket 5, forty in 6 and one in 9. The text contains the first index, two
+    // counts, two empty buckets, and a count.
     let histogram = of(&[&[5; 3][..], &[6; 40], &[9]].concat());
-    // 40 is 8 and 1 × 32: the digit 8 with 32 added is `o`, the digit 1 is `B`.
+    // 40 is 8 + 1 × 32. The digit 8 with 32 added is `o`, the digit 1 is `B`.
     assert_eq!(histogram.buckets.write(), "FDoBABB");
     assert_eq!(
         histogram.buckets.used().collect::<Vec<_>>(),
@@ -150,11 +150,11 @@ fn the_text_is_as_documented() {
 }
 
 #[test]
-fn spoilt_ones_are_refused() {
+fn invalid_packed_histograms_are_refused() {
     let json = serde_json::to_string(&of(&[5, 5, 5])).unwrap();
     assert!(json.contains("\"FD\""));
-    // No digit; cut off; an empty count; a number that is longer than it must be; another
-    // bucket; none there.
+    // An invalid character, truncated texts, an empty count, a number that is longer than
+    // necessary, other buckets, no buckets.
     for packed in [
         "F!", "F", "Fj", "FA", "FAA", "FjA", "ED", "GD", "/////D", "",
     ] {
