@@ -1,5 +1,5 @@
-//! The workers of a run: each on a thread of its own, with its own source, session and meters; and
-//! what they did together.
+//! The workers of a run and their merged results. Each worker has its own thread, source, session
+//! and meters.
 
 pub(crate) mod aggregate;
 mod classic;

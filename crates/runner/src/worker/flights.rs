@@ -1,42 +1,42 @@
-//! A worker's operations in flight: each has a number below the storage's depth, a flight, and
-//! keeps off what the others are on. A synchronous session never has any.
+//! A worker's operations in flight. Each has a flight, a number below the engine's depth, and does
+//! not conflict with the others. A synchronous session never has any.
 
 use engine::{NameKind, Ticket};
 use measure::Histogram;
 use rundir::Entered;
 use workload::{Action, Intent};
 
-/// See the module's text.
+/// The operations in flight of a worker.
 pub(super) struct Flights {
-    /// By number.
+    /// By flight.
     in_flight: Vec<Option<Flight>>,
-    /// The numbers that are free.
+    /// Free flights.
     free: Vec<usize>,
-    /// How long intents waited for those that were on the same file.
+    /// Waiting times of intents for operations in flight on the same file.
     waits: Histogram,
 }
 
-/// An operation that is in flight.
+/// An operation in flight.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Flight {
     pub(super) intent: Intent,
     pub(super) issued: Issued,
 }
 
-/// What is known of an operation from its issue on.
+/// Facts of an operation since its issue.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
     pub(super) ticket: Ticket,
-    /// The transaction that it belongs to, by its place in the stream.
+    /// Position of its transaction in the stream.
     pub(super) transaction: u64,
     pub(super) due_ns: Option<u64>,
     pub(super) issued_ns: u64,
-    /// Where an acknowledgement log is kept.
+    /// Its entry in the acknowledgement log, if there is one.
     pub(super) logged: Option<Entered>,
 }
 
-/// The names that an intent has to do with: those that it gives and takes, and that of the file
-/// that a link names.
+/// The file and names that an intent concerns: the names that it creates or removes, and the file
+/// of a link.
 #[derive(Clone, Copy)]
 struct Reach {
     file: u64,
@@ -44,7 +44,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// `None` of a listing: it is no file's.
+    /// Returns `None` for a listing, which concerns no file.
     fn of(intent: &Intent) -> Option<Self> {
         let name = (intent.action.named(), intent.number);
         let second = match intent.action {
@@ -63,7 +63,7 @@ impl Reach {
     }
 
     fn meets(&self, other: &Self) -> bool {
-        // What is no file has the number 0.
+        // Entries other than files have the file number 0.
         (self.file == other.file && self.file != 0)
             || self.names.iter().any(|name| other.names.contains(name))
     }
@@ -82,23 +82,24 @@ impl Flights {
         self.free.len() == self.in_flight.len()
     }
 
-    /// A number that is free, until it is begun with; `None` where there is no room for one more.
+    /// A free flight; `None` if all are in use. It stays free until [`Self::begins`].
     pub(super) fn room(&self) -> Option<usize> {
         self.free.last().copied()
     }
 
-    /// It is in flight from now on, under the number that its ticket has.
+    /// Stores an operation that is now in flight, under its ticket's flight.
     pub(super) fn begins(&mut self, flight: Flight) {
         let number = flight.issued.ticket.flight();
-        // Others may have become free since this one was asked for.
+        // Operations may have completed since `room` was called, so the flight need not be the last
+        // entry.
         self.free.retain(|free| *free != number);
         self.in_flight[number] = Some(flight);
     }
 
-    /// The operation of a ticket is not in flight any more.
+    /// Removes an operation that has completed.
     ///
     /// # Panics
-    /// Where it was not: the storage has broken the contract.
+    /// Panics if it was not in flight, which violates the contract of engines.
     pub(super) fn ends(&mut self, ticket: Ticket) -> Flight {
         let number = ticket.flight();
         let flight = self.in_flight[number]
@@ -108,7 +109,7 @@ impl Flights {
         flight.expect("what completes was in flight")
     }
 
-    /// Whether one of them is on a file of an intent's, or on one of its names.
+    /// Whether an operation in flight concerns the same file or one of the same names.
     pub(super) fn meet(&self, intent: &Intent) -> bool {
         let Some(reach) = Reach::of(intent) else {
             return false;

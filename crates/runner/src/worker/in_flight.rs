@@ -1,5 +1,5 @@
-//! What a worker does for its operations in flight: it finds room for one more, keeps operations on
-//! one file in their order, and counts those that complete. A synchronous session has none.
+//! A worker's handling of operations in flight: waits for a free flight, keeps operations on one
+//! file in order, and counts completions. A synchronous session has none in flight.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 
 impl Worker {
-    /// The next intent where there was none: one that waits for the worker's own operations in
-    /// flight comes when they complete.
+    /// Draws an intent after a draw that returned none: if its file is held by one of the worker's
+    /// operations in flight, waits for completions first.
     #[cold]
     pub(super) fn draw_after_completion(
         &mut self,
@@ -34,7 +34,7 @@ impl Worker {
         }
     }
 
-    /// The number of a flight that is free.
+    /// Returns a free flight; waits for a completion if there is none.
     #[inline]
     pub(super) fn free_flight(&mut self, done: &mut Done) -> Result<usize, Left> {
         if self.is_synchronous {
@@ -48,8 +48,8 @@ impl Worker {
         }
     }
 
-    /// Waits until none of the operations in flight is on a file of the intent's. The stream's
-    /// order stays: nothing overtakes it.
+    /// Waits until no operation in flight concerns the file or names of the intent. Later intents
+    /// do not overtake it.
     #[inline]
     pub(super) fn wait_for_conflicts(
         &mut self,
@@ -68,7 +68,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Waits for one of the operations in flight, or so many nanoseconds at most, and counts it.
+    /// Waits for one completion, at most `limit_ns` nanoseconds, and counts it.
     pub(super) fn complete_next(
         &mut self,
         limit_ns: Option<u64>,
@@ -88,13 +88,12 @@ impl Worker {
         };
         let completed_ns = self.tools.stopwatch.moment();
         let Flight { intent, issued } = self.flights.ends(ticket);
-        // It belongs to the segment in which it completes.
+        // An operation belongs to the segment in which it completes.
         self.turn_where_due(done);
         self.complete(&intent, &issued, &outcome, completed_ns, done)
     }
 
-    /// Waits for all operations in flight and counts them. Gives the first reason to end the run
-    /// that came of them.
+    /// Waits for all operations in flight and counts them. Returns the first reason to end the run.
     pub(super) fn complete_all(&mut self, done: &mut Done) -> Result<(), Left> {
         let mut left = Ok(());
         while !self.is_synchronous && !self.flights.is_empty() {
@@ -103,7 +102,8 @@ impl Worker {
         left
     }
 
-    /// Waits of intents for files: for those of others, and for those of operations in flight.
+    /// Waiting times of intents for files that other workers claimed or that operations in flight
+    /// use.
     pub(super) fn take_waits(&mut self) -> Option<Histogram> {
         let of_others = self.tools.source.take_waits();
         if self.is_synchronous || self.tools.slots.len() == 1 {

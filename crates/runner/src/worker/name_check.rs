@@ -1,4 +1,4 @@
-//! Looks at names one after the other, and again at those that are not as they must be yet.
+//! Checks names one after the other, and repeats the check of names that are not visible yet.
 
 use engine::{Errno, Operation, Session};
 use record::{Check, Stale};
@@ -13,28 +13,28 @@ use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::failures::Failed;
 
-/// What errors of the look at names and at contents are called.
+/// Names of the checks in errors.
 pub(super) const CHECK_NAMES: &str = Aside::Look.name();
 const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 
-/// What a look at the names came to.
+/// Results of a check of names.
 #[derive(Debug, Default)]
 pub(super) struct NamesFound {
     pub(super) check: Check,
-    /// The first that is not as it must be.
+    /// The first difference that was found.
     pub(super) first: Option<Failed>,
-    /// Names that are not as they must be yet, and are waited for.
+    /// Names that differ so far and are checked again.
     late: Vec<LateName>,
 }
 
-/// A name that is looked for: it must be there, or gone.
+/// The expected state of a name: it exists, or it was removed.
 #[derive(Clone, Copy, Debug)]
 enum Sought {
     Kept(Kept),
     Removed((u32, NameKind, u64)),
 }
 
-/// A name that was not as it must be at the first look.
+/// A name that differed at the first check.
 #[derive(Debug)]
 struct LateName {
     sought: Sought,
@@ -49,7 +49,7 @@ impl NamesFound {
     }
 }
 
-/// A look at names, one after the other.
+/// A check of names, one after the other.
 pub(super) struct Look<'w> {
     pub(super) session: &'w mut dyn Session,
     pub(super) slot: &'w Slot,
@@ -63,22 +63,24 @@ pub(super) struct Look<'w> {
 }
 
 impl Look<'_> {
-    /// Asks for one thing of the pool, and reads it where contents are verified. Gives a difference
-    /// that ends the run.
+    /// Checks one entry of the pool, and its contents if they are verified.
+    ///
+    /// # Errors
+    /// Returns a difference that ends the run.
     pub(super) fn at(&mut self, kept: Kept) -> Result<(), Failed> {
         if self.config.failures.is_uncertain(&kept) {
-            // It is among the names that are left out.
+            // Entries with unknown state are counted as left out, elsewhere.
             return Ok(());
         }
         self.finds(Sought::Kept(kept))
     }
 
-    /// Asks for a name that was removed.
+    /// Checks that a removed name does not exist.
     pub(super) fn at_removed(&mut self, name: (u32, NameKind, u64)) -> Result<(), Failed> {
         self.finds(Sought::Removed(name))
     }
 
-    /// Gives what is wrong with one thing of the pool.
+    /// Returns the difference between an entry and its expected state, if any.
     fn kept(&mut self, kept: &Kept) -> Option<Failed> {
         let Self {
             session,
@@ -90,7 +92,7 @@ impl Look<'_> {
         let name = config.namer.name(kept.place, kept.kind, kept.number);
         let path = || name.path.to_string_lossy().into_owned();
         let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
-        // Directories are looked at by the listings of those above.
+        // Directories are checked by the listings of their parents.
         if kept.kind != NameKind::Directory {
             let stat = Operation::Stat { name, bytes };
             let (_, looked) = submit_aside(
@@ -129,7 +131,7 @@ impl Look<'_> {
         Some(Failed::content(CHECK_CONTENTS, path(), &mismatch))
     }
 
-    /// Gives what is wrong with a name that was removed: it is there.
+    /// Returns an error if a removed name still exists.
     fn removed(&mut self, which: (u32, NameKind, u64)) -> Option<Failed> {
         let (place, kind, number) = which;
         let name = self.config.namer.name(place, kind, number);
@@ -184,8 +186,8 @@ impl Look<'_> {
         }
     }
 
-    /// Looks for the names that were not as they must be, all of them again and again, until they
-    /// are or it has taken too long.
+    /// Checks the differing names repeatedly until they are as expected or the time limit is
+    /// reached.
     pub(super) fn until_seen(&mut self) -> Result<(), Failed> {
         while !self.looked.late.is_empty() && !self.control.is_stopping() {
             let is_over = self

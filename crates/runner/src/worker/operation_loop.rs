@@ -1,8 +1,8 @@
-//! The loop, the only one: takes intents from a source, performs them on a session, stamps and
-//! counts.
+//! The only loop that performs operations: takes intents from a source, performs them on a session,
+//! takes timestamps and counts.
 //!
-//! Source, session and clock are values given to it. Between two stamps lies the operation and
-//! nothing else.
+//! Source, session and clock are passed in. Between the two timestamps of an operation nothing else
+//! happens.
 
 use engine::{Bytes, Cause, Failure, OperationKind, OperationOutcome, Submitted, Ticket};
 use rundir::NotLogged;
@@ -17,7 +17,7 @@ use crate::failures::Failed;
 use crate::stopwatch::Moments;
 
 impl Worker {
-    /// Performs the intents of a phase, one after the other in the order of the stream.
+    /// Performs the intents of a phase in the order of the stream.
     pub(super) fn perform_intents(&mut self, done: &mut Done) -> Result<(), Left> {
         let is_driven = done.phase == Phase::Transactions;
         let mut begins_transaction = is_driven;
@@ -35,7 +35,7 @@ impl Worker {
                 return Ok(());
             }
             if begins_transaction {
-                // Time may have passed since the last look.
+                // A new segment may have started while the intent was awaited.
                 self.turn_where_due(done);
             }
             self.report.position.intents += u64::from(is_driven);
@@ -52,8 +52,8 @@ impl Worker {
         }
     }
 
-    /// Performs one operation: resolves names and contents, stamps, submits, stamps, and counts
-    /// where it has completed by then.
+    /// Performs one operation: builds names and contents, submits it between two timestamps, and
+    /// counts it if it has completed.
     #[inline]
     fn perform(&mut self, flight: usize, intent: &Intent, done: &mut Done) -> Result<(), Left> {
         let Tools {
@@ -79,8 +79,8 @@ impl Worker {
         }
         let ticket = Ticket::new(self.tickets, flight);
         self.tickets += 1;
-        // The first operation of a transaction is due with it; what follows is due when that is
-        // done.
+        // Only the first operation of a transaction has a due time. Later ones are issued when the
+        // previous one completes.
         let due_ns = self.due_ns.take();
         slots[flight].issue(intent);
         let issued_ns = stopwatch.moment();
@@ -111,8 +111,8 @@ impl Worker {
         }
     }
 
-    /// Puts the next intent of a phase in the place of the last one, after the time that is thought
-    /// before it. Whether there is one: not at the end.
+    /// Draws the next intent of a phase after its think time. Returns `false` at the end of the
+    /// phase.
     #[inline]
     fn next_intent(
         &mut self,
@@ -136,14 +136,14 @@ impl Worker {
             self.config.hasher.take(intent);
         }
         if intent.think_ns > 0 {
-            // Nobody waits for its end: at the end of the transactions what is drawn is performed
-            // at once, since the pool that comes after counts on it.
+            // The result is ignored: a drawn intent is performed even if the transactions have
+            // ended, because the stream's later pool depends on it.
             self.think(intent.think_ns, begins_transaction, done)?;
         }
         Ok(true)
     }
 
-    /// Counts an operation that has completed, well or not.
+    /// Counts an operation that has completed, successfully or not.
     #[inline]
     pub(super) fn complete(
         &mut self,
@@ -182,7 +182,7 @@ impl Worker {
         }
     }
 
-    /// Counts the bytes as the original does, and checks what an operation read.
+    /// Counts bytes in floats as the original PostMark does, and verifies the data of a read.
     #[inline]
     fn check_bytes(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
         match intent.action.performs().map(OperationKind::bytes) {
@@ -198,8 +198,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Counts an operation that failed. One that a stop has cut short has neither completed nor
-    /// failed.
+    /// Counts a failed operation. An operation that a stop has interrupted counts neither as
+    /// completed nor as failed.
     #[cold]
     fn fail(
         &mut self,
@@ -210,7 +210,8 @@ impl Worker {
         done: &mut Done,
     ) -> Result<(), Left> {
         let slot = &self.tools.slots[flight];
-        // Until its names are kept it counts as being under way.
+        // The names are stored before the operation counts as complete, so that a clean-up after a
+        // kill finds them.
         let written = self.config.failures.spoil(intent, failure.step);
         slot.failed(&written);
         slot.complete(completed_ns);
@@ -231,14 +232,14 @@ impl Worker {
         Ok(goes_on?)
     }
 
-    /// Counts an operation of a transaction that has completed. A transaction counts once: with
-    /// the first of its halves that completes.
+    /// Counts a completed operation for its transaction. A pair of operations counts as one
+    /// transaction when the first of them completes.
     #[inline]
     fn count_transaction(&mut self, transaction: u64, done: &mut Done) {
         let is_first = !self.config.has_pairs
             || done.phase != Phase::Transactions
             || match self.is_synchronous {
-                // One after the other: no list of transactions is kept.
+                // Operations complete in order, so no list of transactions is needed.
                 true => self.counted.take_next(transaction),
                 false => self
                     .counted
@@ -248,7 +249,7 @@ impl Worker {
         done.current.transactions += u64::from(is_first && done.phase == Phase::Transactions);
     }
 
-    /// Counts an intent that is done with, however it ended.
+    /// Counts an intent that has been handled, whatever the result.
     #[inline]
     pub(super) fn count(&mut self, intent: &Intent, done: &mut Done) {
         done.current.issued += u64::from(intent.ends_transaction);
@@ -256,7 +257,8 @@ impl Worker {
         self.slot().publish(done.published, done.completed);
     }
 
-    /// Ends the run, whatever errors are allowed: an operation that is not logged proves nothing.
+    /// Ends the run regardless of `--on-error`, because an unlogged operation makes the log
+    /// useless.
     #[cold]
     fn fail_log(&mut self, why: NotLogged) -> Result<(), Left> {
         let failed = Failed::from(why);

@@ -1,5 +1,5 @@
-//! Turning to a pool that another worker has worked on: what that one has acknowledged must be seen
-//! here, too. `--neighbour` has transactions performed there; the check across ranks looks at it.
+//! Changing to a pool that another worker has used. Its acknowledged operations must be visible
+//! here. `--neighbour` performs transactions there; the check across ranks only checks it.
 
 use std::collections::VecDeque;
 
@@ -16,28 +16,28 @@ use crate::clock::Clock as _;
 use crate::events::Stage;
 use crate::failures::Failed;
 
-/// What another machine has acknowledged is waited for so long. An NFS client keeps attributes for
-/// 60 s at most (acregmax and acdirmax, nfs(5)).
+/// Time limit until operations of another host must be visible. An NFS client caches attributes for
+/// up to 60 s (acregmax and acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 
-/// Of the names that a worker has removed so many are asked for, the last ones.
+/// Most removed names that are checked for each worker; the last ones are kept.
 const REMOVED_MAX: usize = 10_000;
-/// Of shared pools so many names of all ranks are looked at by others.
+/// Number of names in shared pools that all ranks together check for other ranks.
 const SAMPLE_OF_ALL: u64 = 65_536;
 
-/// A pool and the session in its directories.
+/// A pool and a session in its directories.
 type InUse = (PoolAt, Box<dyn Session>);
 
 impl Worker {
-    /// Leaves the pool that it has prepared for that of another worker, and looks at all of its
-    /// names there: how long it takes until what is acknowledged there is seen here.
+    /// Changes from the prepared pool to that of another worker, and checks all of its names.
+    /// Measures how long acknowledged operations take to become visible.
     pub(super) fn turn_to(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         let theirs = self.hear_of(&other, Stage::Take, None)?;
         drop(self.enter(other, theirs.spoiled)?);
         self.follow(Phase::Prepare, u64::MAX, |_| ());
         if !self.tools.source.is_pure() {
-            // Only when all have done so a shared pool is whole.
+            // A shared pool is complete only after all workers have followed their streams.
             self.begins(Stage::Take, 0)?;
         }
         let mut looked = NamesFound::default();
@@ -45,8 +45,9 @@ impl Worker {
         self.taken(looked, began_ns)
     }
 
-    /// Looks at what another worker has acknowledged in its transactions: every name and every
-    /// content that is there, and the names that it has removed last; of a shared pool at some.
+    /// Checks the operations that another worker acknowledged in its transactions: every existing
+    /// name and its contents, and the last removed names. In a shared pool only a sample is
+    /// checked.
     pub(super) fn check_across(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         let sample = (!self.tools.source.is_pure()).then(|| self.sample_of_all());
@@ -73,7 +74,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Its part of the names of shared pools that other ranks look at, from all over its share.
+    /// Returns this worker's part of the names in shared pools that other ranks check, spread
+    /// evenly over its share.
     fn sample_of_all(&self) -> Vec<Kept> {
         let most = (SAMPLE_OF_ALL / u64::from(self.tools.others.workers)).max(1);
         let mut share = 0_u64;
@@ -90,8 +92,8 @@ impl Worker {
         sample
     }
 
-    /// Tells what it has acknowledged, and hears it of the worker of another pool when all have
-    /// told.
+    /// Publishes this worker's acknowledged operations, and after a barrier returns those of the
+    /// other pool's worker.
     pub(super) fn hear_of(
         &mut self,
         other: &OtherPool,
@@ -122,7 +124,8 @@ impl Worker {
             })
     }
 
-    /// Turns to another pool, of which this is not known. Gives the one before.
+    /// Changes to another pool whose `spoiled` files and names have unknown state. Returns the
+    /// former pool.
     pub(super) fn enter(
         &mut self,
         other: OtherPool,
@@ -150,8 +153,8 @@ impl Worker {
         (before, std::mem::replace(&mut tools.session, session))
     }
 
-    /// Looks at all names of the pool that it is at, or at a sample alone; what is not seen yet is
-    /// waited for.
+    /// Checks all names of the current pool, or only a sample. Waits for operations that are not
+    /// visible yet.
     pub(super) fn look_patiently(
         &mut self,
         sample: Option<&[Kept]>,
@@ -170,7 +173,7 @@ impl Worker {
         removed: &VecDeque<(u32, NameKind, u64)>,
         looked: &mut NamesFound,
     ) -> Result<(), Left> {
-        // First, since a listing may teach the client that they are gone.
+        // Removed names are checked first, because a listing may refresh the client's cache.
         let uncertain = self.config.failures.uncertain_names();
         let (mut look, _) = self.look(looked);
         for name @ (place, kind, number) in removed {
@@ -195,7 +198,7 @@ impl Worker {
     }
 }
 
-/// Whether a name is gone when an intent is done.
+/// Whether an intent removes a name.
 fn removes(intent: &Intent) -> bool {
     matches!(
         intent.action,

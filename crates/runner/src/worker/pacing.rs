@@ -1,5 +1,5 @@
-//! When an operation is issued: transactions at their due times, and after the time that is
-//! thought. Operations in flight that complete meanwhile are counted when they do.
+//! Issue times of operations: transactions wait until they are due, and think times pass before
+//! operations. Operations in flight that complete meanwhile are counted at once.
 
 use workload::Phase;
 
@@ -7,17 +7,17 @@ use super::phase_stats::Done;
 use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 
-/// Who thinks, or waits for an arrival, looks this often whether the run stops.
+/// Interval at which a waiting worker checks whether the run stops.
 const LOOK_EVERY_NS: u64 = 50_000_000;
 
 impl Worker {
-    /// Waits until the next transaction is due. Gives `false` where the transactions are over.
+    /// Waits until the next transaction is due. Returns `false` if the transactions have ended.
     #[inline]
     pub(super) fn wait_until_due(&mut self, done: &mut Done) -> Result<bool, Left> {
         if self.tools.control.is_over() {
             return Ok(false);
         }
-        // After the last one nothing is waited for.
+        // After the last transaction there is nothing to wait for.
         if !self.tools.pacer.is_open() || self.tools.source.remaining(Phase::Transactions) == 0 {
             return Ok(true);
         }
@@ -37,8 +37,8 @@ impl Worker {
         }
     }
 
-    /// Lets the time pass that is thought before an operation; segments turn meanwhile. Gives
-    /// `false` where the transactions are over before that.
+    /// Waits for the think time before an operation. A segment may change meanwhile. Returns
+    /// `false` if the transactions end first.
     #[cold]
     pub(super) fn think(
         &mut self,
@@ -61,8 +61,8 @@ impl Worker {
         }
     }
 
-    /// Lets time pass until the run is to be looked at again, or an operation in flight has
-    /// completed. Gives `false` where the transactions are over.
+    /// Waits up to `ns`, until the next check for a stop, or until an operation in flight
+    /// completes. Returns `false` if the transactions have ended.
     fn pass(&mut self, ns: u64, done: &mut Done) -> Result<bool, Left> {
         let ns = ns.min(LOOK_EVERY_NS);
         if self.is_synchronous || self.flights.is_empty() {

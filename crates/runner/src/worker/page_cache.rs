@@ -1,4 +1,4 @@
-//! What the page cache holds before the transactions, file by file.
+//! Prepares the page cache before the transactions, file by file.
 
 use engine::{Failure, Operation};
 use rundir::worker_status::Aside;
@@ -11,8 +11,8 @@ use crate::events::Stage;
 use crate::failures::Failed;
 
 impl Worker {
-    /// How many files this worker's share of the pool has, and some of them, from its beginning to
-    /// its end: at most so many, and a hundredth, rounded up.
+    /// Returns the number of files in this worker's share of the pool, and a sample spread evenly
+    /// over it: at most `most` files, and at most a hundredth, rounded up.
     pub(super) fn sample(&self, most: u64) -> (u64, Vec<(u32, u64)>) {
         let pool = |each: &mut dyn FnMut(Kept)| {
             self.tools.source.pool(false, &mut |kept| {
@@ -27,7 +27,7 @@ impl Worker {
         let mut sample = Vec::new();
         let mut seen = 0;
         pool(&mut |kept| {
-            // The next one is taken where its share of the pool has gone by.
+            // A file is taken when its proportional position is reached.
             if (sample.len() as u64) < wanted && seen * wanted >= sample.len() as u64 * files {
                 sample.push((kept.place, kept.number));
             }
@@ -36,7 +36,7 @@ impl Worker {
         (files, sample)
     }
 
-    /// Does to the page cache what can be done file by file.
+    /// Reads the files (`--cache warm`), or advises the kernel to drop them (`--cache cold-data`).
     pub(super) fn prepare_cache(&mut self) -> Result<(), Left> {
         let stage = match self.config.cache {
             Cache::Warm => Stage::Warm,
@@ -71,7 +71,7 @@ impl Worker {
                 (aside, (kept.place, kept.kind, kept.number)),
                 &operation,
             );
-            // One that was stopped ends as all others, below.
+            // After a stop the stage ends below.
             if let Err(failure) = outcome.or_else(Failure::unless_stopped) {
                 let path = name.path.to_string_lossy().into_owned();
                 failed = Some(Failed::operation("prepare the cache for", path, failure));

@@ -1,4 +1,4 @@
-//! A phase of a worker's: what surrounds the loop.
+//! A phase of a worker: everything around the loop.
 
 use std::collections::BTreeMap;
 
@@ -12,11 +12,11 @@ use crate::clock::Clock as _;
 use crate::events::Stage;
 
 impl Worker {
-    /// Performs a phase and reports what it did, however it ends.
+    /// Performs a phase and reports its results, even if it ends early.
     pub(super) fn phase(&mut self, phase: Phase) -> Result<(), Left> {
         let mut done = self.begin_phase(phase);
         let left = self.perform_intents(&mut done);
-        // Whatever ended them, what is in flight is done and counted.
+        // Operations in flight complete and are counted whatever the reason for the end.
         let left = left.and(self.complete_all(&mut done));
         self.report_phase(&mut done, left.is_ok());
         if left.is_err() {
@@ -75,7 +75,7 @@ impl Worker {
         let ended_ns = self.tools.clock.now_ns();
         let done_by_all = self.tools.control.progress().completed;
         let origin_ns = self.tools.origin_ns;
-        // One that was waited for until the end was not begun.
+        // A transaction whose due time was awaited when the phase ended has not started.
         let due_ns = self.due_ns.take();
         let caught_up_ns = self.caught_up_ns.take();
         let is_open = done.phase == Phase::Transactions && self.tools.pacer.is_open();
@@ -101,12 +101,12 @@ impl Worker {
         });
     }
 
-    /// Whole seconds, as the original reads them.
+    /// Records the wall clock in whole seconds, as the original PostMark does.
     pub(super) fn note_wall_clock(&mut self) {
         self.report.borders_s.push(self.tools.clock.wall_s());
     }
 
-    /// The hash is of a whole stream.
+    /// Stores the hash of the stream if all of it was performed.
     fn finish_hash(&mut self) {
         if self.tools.source.is_pure()
             && self.config.reuse.is_none()

@@ -1,4 +1,4 @@
-//! What a worker has done in a phase so far: its segments, the second that goes on, the slowest
+//! A worker's results of the current phase: segments, the current interval, and the slowest
 //! operations.
 
 use std::collections::BTreeMap;
@@ -11,39 +11,39 @@ use workload::{Action, Phase, Role, Skipped};
 use super::flights::Flights;
 use crate::stopwatch::{Meters, SlowThing};
 
-/// What a worker did in a segment of a phase.
+/// A worker's results in a segment of a phase.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentReport {
-    /// Its number in the phase, from 0.
+    /// Number of the segment in the phase, from 0.
     pub number: u32,
-    /// What was done; its kind is not known yet.
+    /// The results. The supervisor decides the kind of the segment later.
     pub done: Segment,
     pub operations: u64,
     pub bytes: u64,
 }
 
-/// What was done in a phase so far.
+/// Results of the current phase so far.
 pub(super) struct Done {
     pub(super) phase: Phase,
     pub(super) origin_ns: u64,
     pub(super) phase_began_ns: u64,
     pub(super) role: Role,
-    /// The slice that goes on, and when it ends; never, where there are none.
+    /// Number of the current interval. `slice_ends_ns` is its end, or `u64::MAX` without intervals.
     pub(super) slice: u64,
     pub(super) slice_ends_ns: u64,
     pub(super) ended: Vec<SegmentReport>,
-    /// Files or transactions that are done, well or not.
+    /// Files or transactions that have been handled, successfully or not.
     pub(super) published: u64,
-    /// Those that were completed.
+    /// Files or transactions that have completed.
     pub(super) completed: u64,
-    /// The number of the first segment after a warm-up.
+    /// Number of the first segment after a warm-up.
     pub(super) first_round: u32,
-    /// Of the whole phase.
+    /// The slowest operations of the whole phase.
     pub(super) slowest: BTreeMap<Action, Slowest<SlowThing>>,
     pub(super) current: Current,
 }
 
-/// The segment that goes on.
+/// The current segment.
 pub(super) struct Current {
     pub(super) number: u32,
     pub(super) began_ns: u64,
@@ -54,7 +54,7 @@ pub(super) struct Current {
 }
 
 impl Done {
-    /// Ends the current segment, and goes on with another.
+    /// Ends the current segment and starts the next one.
     pub(super) fn turn(&mut self, next: Current, now_ns: u64) {
         let mut ended = std::mem::replace(&mut self.current, next);
         for (action, slowest) in ended.meters.take_slowest() {
@@ -78,15 +78,14 @@ impl Done {
         self.merge_old();
     }
 
-    /// Rounds that a window can no longer begin with become one: what they came to is in no number
-    /// but theirs together.
+    /// Merges old rounds that cannot be in the final window, because only their sum is reported.
     fn merge_old(&mut self) {
         let first = self
             .ended
             .iter()
             .position(|segment| segment.number >= self.first_round)
             .unwrap_or(0);
-        // One more than a window: the transactions may end within a round.
+        // Keeps one round more than a window, because the transactions may end within a round.
         while self.ended.len() > first + WINDOW_ROUNDS + 2 {
             let next = self.ended.remove(first + 1);
             let old = &mut self.ended[first];
@@ -110,7 +109,7 @@ impl Done {
     }
 }
 
-/// The transactions that were counted, as long as another operation of theirs may complete.
+/// Transactions that were counted and of which another operation may still complete.
 pub(super) struct Counted {
     transactions: Vec<u64>,
     most: usize,
@@ -118,9 +117,10 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// For so many operations in flight.
+    /// Creates an empty list for `depth` operations in flight.
     pub(super) fn new(depth: usize) -> Self {
-        // Those in flight are of as many transactions at most, and one is being issued.
+        // Operations in flight belong to at most `depth` transactions, and one more is being
+        // issued.
         let most = depth + 1;
         Self {
             transactions: Vec::with_capacity(most),
@@ -129,13 +129,14 @@ impl Counted {
         }
     }
 
-    /// The same where operations complete in the order of the stream: nothing is looked for.
+    /// As [`Self::take`], if operations complete in the order of the stream: only the last
+    /// transaction is compared.
     #[inline]
     pub(super) fn take_next(&mut self, transaction: u64) -> bool {
         self.last.replace(transaction) != Some(transaction)
     }
 
-    /// Whether a transaction is counted now, and was not before.
+    /// Counts a transaction. Returns false if it was counted before.
     pub(super) fn take(&mut self, transaction: u64, current: u64, flights: &Flights) -> bool {
         if self.transactions.contains(&transaction) {
             return false;
@@ -149,14 +150,14 @@ impl Counted {
     }
 }
 
-/// Operations that were skipped in a row.
+/// Consecutive skipped operations.
 #[derive(Debug, Default)]
 pub(super) struct Skips {
     pub(super) in_a_row: u64,
-    /// Length of the row at which it is asked again whether anything can be performed.
+    /// Number of consecutive skips at which the pool is next checked for possible operations.
     pub(super) asked_at: u64,
-    /// Operations that had been issued when the row began.
+    /// Number of issued operations when the skips started.
     pub(super) issued_before: u64,
-    /// Nothing that the worker may draw can be performed.
+    /// Whether no operation that the worker may draw can be performed.
     pub(super) can_do_nothing: bool,
 }

@@ -1,5 +1,5 @@
-//! The look at the names of a pool: exactly the files that should exist, with their sizes, and with
-//! their contents where these are verified.
+//! Checks that a pool contains exactly the expected names, with their sizes, and with their
+//! contents if these are verified.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,7 @@ use crate::path_builder::Namer;
 use crate::source::Source;
 
 impl Worker {
-    /// After the transactions: exactly the files that should exist, with their sizes, and with
-    /// their contents where these are verified.
+    /// Checks the names after the transactions.
     pub(super) fn check_names(&mut self) -> Result<(), Left> {
         self.begins(Stage::Check, 0)?;
         let began_ns = self.tools.clock.now_ns();
@@ -31,7 +30,7 @@ impl Worker {
         Ok(())
     }
 
-    /// A stage is over that was a look at names, and began then.
+    /// Ends a stage that checked names, and returns its results.
     pub(super) fn end_look(&mut self, stage: Stage, looked: &NamesFound, began_ns: u64) -> Check {
         let names = looked.check.names;
         self.rendezvous.ended(stage, (names, names), End::Complete);
@@ -41,8 +40,8 @@ impl Worker {
         }
     }
 
-    /// Lists the directories of the pool, where that is this worker's part, and counts those that
-    /// do not show what they must.
+    /// Lists the directories of the pool if this worker has to, and counts those whose listing
+    /// differs.
     pub(super) fn look_at_directories(&mut self, looked: &mut NamesFound) -> Result<(), Left> {
         if !self.tools.source.lists() {
             return Ok(());
@@ -83,8 +82,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Gives what is wrong with a directory. Of names that are uncertain it is not known whether
-    /// they must be there.
+    /// Returns the difference between a directory and its expected listing, if any. Names with
+    /// unknown state may exist or not.
     fn look_at_directory(
         &mut self,
         place: u32,
@@ -112,7 +111,7 @@ impl Worker {
             )),
         }
     }
-    /// Asks for every so-and-so-many-th name of this worker's share.
+    /// Checks every `every`-th name of this worker's share.
     pub(super) fn look_at_names(
         &mut self,
         every: u64,
@@ -130,7 +129,7 @@ impl Worker {
         Ok(ends?)
     }
 
-    /// Looks at names, beside the source that says which there are.
+    /// Returns a check of names, together with the source that supplies the names.
     pub(super) fn look<'w>(&'w mut self, looked: &'w mut NamesFound) -> (Look<'w>, &'w Source) {
         let Self {
             tools,

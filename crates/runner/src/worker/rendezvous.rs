@@ -1,4 +1,4 @@
-//! Meeting the other workers, and those who decide, at the borders of phases.
+//! The barrier between phases, where workers wait for each other and for the supervisor.
 
 use measure::Slice;
 use workload::{Action, End, Role};
@@ -6,38 +6,36 @@ use workload::{Action, End, Role};
 use super::report::PhaseReport;
 use crate::events::Stage;
 
-/// Meeting the other workers, and those who decide, at the borders of phases.
+/// The barrier between phases, and the reports to the supervisor.
 pub(crate) trait Rendezvous {
-    /// A stage is about to begin, in which this worker has so much to do: waits until it may.
+    /// Waits until a stage may start, in which this worker has `total` items.
     fn begins(&mut self, stage: Stage, total: u64) -> Answer;
 
-    /// Files were asked for: how many there are, and some of them by their places and numbers.
-    /// Waits on.
+    /// Answers a request for a sample with the number of files, and some of them by directory and
+    /// number. Then waits.
     fn samples(&mut self, sample: (u64, Vec<(u32, u64)>)) -> Answer;
 
-    /// A stage has ended well, after so many files, transactions or directories, and so many of
-    /// them completed.
+    /// Reports the regular end of a stage with its numbers of done and completed items.
     fn ended(&mut self, stage: Stage, done: (u64, u64), end: End);
 
-    /// What was done in a second.
+    /// Reports the operations of one second.
     fn slice(&mut self, role: Role, slice: Slice<Action>);
 
-    /// What was done in a phase, however it ended: told at once, so that it is there even if the
-    /// worker is not.
+    /// Reports the results of a phase, whatever its end. They are sent at once, so that they are
+    /// kept even if the worker later hangs.
     fn reports(&mut self, phase: PhaseReport);
 }
 
-/// Whether a stage may begin.
+/// The supervisor's answer to a waiting worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// It does.
+    /// The stage starts.
     Go,
-    /// There is no more of it: no load follows.
+    /// No further load follows, so the stage is skipped.
     Past,
-    /// Before it is known, some files of the pool are asked for: at most so many, and about a
-    /// hundredth.
+    /// Requests a sample of files before the stage: at most this many, and about a hundredth.
     Sample(u64),
-    /// The run is over.
+    /// The run ends.
     Stop,
 }
 

@@ -1,4 +1,4 @@
-//! What a worker did: in a phase, and in all.
+//! Results of a worker: of a phase and of the whole run.
 
 use std::collections::BTreeSet;
 
@@ -10,57 +10,58 @@ use workload::{End, Phase, Role, StreamHash};
 use super::phase_stats::SegmentReport;
 use crate::failures::Failed;
 
-/// What a worker did in a phase.
+/// Results of a worker in a phase.
 #[derive(Clone, Debug)]
 pub(crate) struct PhaseReport {
     pub phase: Phase,
     pub role: Role,
     pub complete: bool,
     pub ended_ns: u64,
-    /// In their order; those in which it did nothing are left out.
+    /// Segments in order, without those in which the worker did nothing.
     pub segments: Vec<SegmentReport>,
-    /// Transactions that were due and not begun at the end; nothing in a closed loop.
+    /// Transactions that were due but not started at the end; `None` in a closed loop.
     pub waiting: Option<u64>,
-    /// When it was up to its arrivals last; nothing in a closed loop, and where it never was.
+    /// When the worker last had no due transaction waiting. `None` in a closed loop, or if it never
+    /// caught up.
     pub caught_up_ns: Option<u64>,
     pub slowest: Vec<SlowestRecord>,
     pub waits: Option<Histogram>,
-    /// What all workers together had done when this one was done.
+    /// Completed items of all workers at the moment when this worker ended the phase.
     pub done_by_all: u64,
 }
 
-/// What the worker did.
+/// Results of a worker in the whole run.
 #[derive(Debug, Default)]
 pub(crate) struct Report {
     pub failed: Option<Failed>,
     pub errors: Vec<ErrorRecord>,
-    /// Whether there are files whose state is not known.
+    /// Whether the state of any file or name is unknown.
     pub any_spoiled: bool,
-    /// Files that were written, and not to the end.
+    /// Files that were partly written.
     pub partly_written: BTreeSet<WrittenName>,
-    /// Creations that a stop left in the middle: they are in no count, and their files are there.
+    /// Creations that a stop interrupted. No counter includes them, but their files exist.
     pub creations_left: u64,
-    /// Somebody's wish ended the work before its end.
+    /// Whether a stop request ended the work early.
     pub is_stopped: bool,
-    /// The hash of the stream, where all of it was performed.
+    /// Hash of the stream; `None` if not all of it was performed.
     pub stream_hash: Option<StreamHash>,
     pub end: Option<End>,
-    /// How far the stream's transactions were performed.
+    /// Position in the stream after the transactions.
     pub position: Position,
-    /// Whether the whole pool is there: it was prepared, or taken.
+    /// Whether the whole pool exists: it was prepared or reused.
     pub has_pool: bool,
-    /// Files, links and directories of the pool when the transactions had ended.
+    /// Number of files, links and directories of the pool after the transactions.
     pub names: u64,
-    /// The look at a pool of an earlier run.
+    /// Results of checking a reused pool.
     pub taken: Option<Check>,
-    /// What was seen late of what other workers had acknowledged.
+    /// Operations of other workers that became visible late.
     pub stale: Option<Stale>,
-    /// Wall clock in whole seconds, as the original reads it: creations begin, transactions begin
-    /// and end, all is deleted.
+    /// Wall clock in whole seconds, as the original PostMark reads it: start of creation, start and
+    /// end of transactions, end of deletion.
     pub borders_s: Vec<i64>,
     pub classic_bytes_read: f32,
     pub classic_bytes_written: f32,
     pub check: Option<Check>,
-    /// The look at what a worker of another rank has acknowledged.
+    /// Results of checking a worker of another rank.
     pub check_across: Option<Check>,
 }

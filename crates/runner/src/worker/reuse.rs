@@ -1,4 +1,5 @@
-//! A pool of an earlier run: its stream is followed as far as that one performed it.
+//! Reuses the pool of an earlier run, by following its stream up to the position that the run
+//! reached.
 
 use rundir::manifest::Position;
 use workload::{Intent, Phase};
@@ -8,25 +9,24 @@ use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 use crate::events::Stage;
 
-/// Of a pool of an earlier run so many files of each worker are looked at, at least where there are
-/// as many.
+/// Approximate number of names that each worker checks in a reused pool.
 const SAMPLE: u64 = 1_000;
 
 impl Worker {
-    /// Takes a pool that an earlier run has left: follows its stream as far as it was performed,
-    /// without doing anything, and then checks the pool by count and by sample.
+    /// Takes over the pool of an earlier run: follows its stream up to the recorded position
+    /// without performing operations, then checks the pool by count and by sample.
     pub(super) fn take_pool(&mut self, position: Position) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         self.follow(Phase::Prepare, u64::MAX, |_| ());
         self.follow(Phase::Transactions, position.intents, |_| ());
         self.report.position.intents = position.intents;
-        // Only when all have done so a shared pool is whole.
+        // A shared pool is complete only after all workers have followed their streams.
         self.begins(Stage::Take, 0)?;
         let files = self.tools.source.remaining(Phase::Delete);
         self.look_at_taken((files / SAMPLE).max(1), began_ns)
     }
 
-    /// Follows the stream of a phase for so many intents, without doing anything.
+    /// Draws `left` intents of a phase without performing them.
     pub(super) fn follow(&mut self, phase: Phase, mut left: u64, mut each: impl FnMut(&Intent)) {
         let mut intent = Intent::NOTHING;
         while left > 0 && !self.tools.control.is_stopping() {
@@ -42,7 +42,7 @@ impl Worker {
         }
     }
 
-    /// Checks a pool that somebody else has made, by every so-and-so-many-th of its names.
+    /// Checks every `every`-th name of a pool that another run or worker made.
     fn look_at_taken(&mut self, every: u64, began_ns: u64) -> Result<(), Left> {
         let mut looked = NamesFound::default();
         self.look_at_names(every, &mut looked)?;
@@ -50,9 +50,9 @@ impl Worker {
         self.taken(looked, began_ns)
     }
 
-    /// A pool that somebody else has made was looked at.
+    /// Ends the check of a pool that another run or worker made.
     pub(super) fn taken(&mut self, looked: NamesFound, began_ns: u64) -> Result<(), Left> {
-        // Any difference is too much: it is not the pool that it says it is.
+        // A single difference fails the run: this is not the recorded pool.
         if let Some(failed) = looked.first {
             return Err(Left::Failed(failed));
         }

@@ -1,4 +1,4 @@
-//! How a worker comes from segment to segment of a phase, and from second to second.
+//! Changes of segments and intervals within a phase of a worker.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use crate::clock::Clock as _;
 use crate::stopwatch::{Meters, Recorded, SlowThing};
 
 impl Worker {
-    /// A segment that begins, with its meters.
+    /// Creates a segment with its meters.
     pub(super) fn segment(&self, phase: Phase, began_ns: u64) -> Current {
         let number = if phase == Phase::Transactions {
             self.tools.control.segment()
@@ -35,7 +35,7 @@ impl Worker {
         }
     }
 
-    /// Goes on in another segment, where one has begun.
+    /// Changes to the next segment if the supervisor has started one.
     #[inline]
     pub(super) fn turn_where_due(&mut self, done: &mut Done) {
         if self.tools.control.segment() != done.current.number && done.phase == Phase::Transactions
@@ -51,7 +51,7 @@ impl Worker {
         done.turn(self.segment(done.phase, now_ns), now_ns);
     }
 
-    /// Hands over what was done since the last time, and goes on with the slice of this moment.
+    /// Sends the operations since the last call, and starts the interval that contains `now_ns`.
     #[cold]
     pub(super) fn end_slice(&mut self, done: &mut Done, now_ns: u64) {
         if done.slice_ends_ns == u64::MAX {
@@ -66,7 +66,7 @@ impl Worker {
         done.slice_ends_ns = done.phase_began_ns + (done.slice + 1) * SLICE_NS;
     }
 
-    /// The slowest operations with their paths.
+    /// Converts the slowest operations into records with their paths.
     pub(super) fn name_slowest(
         &mut self,
         slowest: BTreeMap<Action, Slowest<SlowThing>>,

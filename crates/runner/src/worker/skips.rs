@@ -1,18 +1,19 @@
-//! Operations of the stream that are not performed, and what a worker does that can perform none.
+//! Operations that are skipped, and the reaction if a worker can perform none.
 
 use workload::{Action, Intent, PoolState, SkipReason};
 
 use super::phase_stats::Done;
 use super::state::{Left, Worker};
 
-/// After so many in a row it is asked whether anything can be performed, then after twice as many.
+/// Number of consecutive skips after which the pool is checked for possible operations. The number
+/// doubles with each check.
 const ASKED_AFTER: u64 = 1_000;
-/// What a worker waits after each further one, if others may change what it works on.
+/// Pause after each further skip in a shared pool, which other workers may change.
 const PAUSE_NS: u64 = 1_000_000;
 
 impl Worker {
-    /// Leaves out an intent. Gives `false` where the transactions are over, since every further one
-    /// would be left out as well.
+    /// Skips an intent. Returns `false` if the transactions end because no later operation could be
+    /// performed.
     pub(super) fn skip(
         &mut self,
         flight: usize,
@@ -42,7 +43,7 @@ impl Worker {
 
     #[cold]
     fn skips_many(&mut self, intent: &Intent, done: &mut Done) -> Result<bool, Left> {
-        // A pair of operations is not left between its halves.
+        // A transaction of two operations does not end between them.
         if intent.ends_transaction && self.skips.in_a_row >= self.skips.asked_at {
             self.skips.asked_at = 2 * self.skips.in_a_row;
             if self.can_perform_none() {
@@ -57,7 +58,7 @@ impl Worker {
         self.think(PAUSE_NS, false, done)
     }
 
-    /// Whether nothing that is drawn from the pool as it is could be performed.
+    /// Whether no operation could be performed on the current pool.
     fn can_perform_none(&self) -> bool {
         let mut state = PoolState::default();
         self.tools.source.pool(true, &mut |kept| {

@@ -1,4 +1,4 @@
-//! A worker's stages, in their order.
+//! The stages of a worker, in order.
 
 use workload::Phase;
 
@@ -8,7 +8,7 @@ use super::report::Report;
 use super::state::{Left, Worker};
 use crate::events::Stage;
 
-/// Does all of a worker's work: directories, phases, directories.
+/// Performs all stages of a worker and returns its results.
 pub(crate) fn work(tools: Tools, config: WorkerConfig, rendezvous: Box<dyn Rendezvous>) -> Report {
     let mut worker = Worker::new(tools, config, rendezvous);
     match worker.stages() {
@@ -35,7 +35,7 @@ impl Worker {
         self.note_wall_clock();
         while goes_on {
             self.phase(Phase::Transactions)?;
-            // A load may follow upon the other.
+            // Several loads may follow each other.
             goes_on = self.begins_phase(Phase::Transactions)?;
         }
         self.report.names = self.tools.source.remaining(Phase::Delete);
@@ -57,7 +57,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Makes the pool, or takes that of an earlier run.
+    /// Creates the pool, or takes over that of an earlier run.
     fn prepare(&mut self) -> Result<(), Left> {
         if let Some(position) = self.config.reuse {
             return self.take_pool(position);

@@ -1,4 +1,4 @@
-//! What a worker is, and what all of its parts need.
+//! The state of a worker, and functions that all of its parts use.
 
 use engine::{NoSteps, Operation, OperationOutcome, Session, Submitted, Ticket};
 use rundir::worker_status::{Aside, Slot};
@@ -12,7 +12,7 @@ use super::report::Report;
 use crate::events::Stage;
 use crate::failures::Failed;
 
-/// Why a stage was left before its end.
+/// The reason why a stage ended early.
 pub(super) enum Left {
     Stopped,
     Failed(Failed),
@@ -29,19 +29,20 @@ pub(super) struct Worker {
     pub(super) tools: Tools,
     pub(super) config: WorkerConfig,
     pub(super) rendezvous: Box<dyn Rendezvous>,
-    /// Whether operations are done when they have been submitted.
+    /// Whether operations are complete when `submit` returns.
     pub(super) is_synchronous: bool,
     pub(super) flights: Flights,
     pub(super) tickets: u64,
-    /// The transaction that is being issued, by its place in the stream.
+    /// Position of the current transaction in the stream.
     pub(super) transaction: u64,
     pub(super) counted: Counted,
     pub(super) skips: Skips,
-    /// When the operation that comes next was due, where arrivals say so.
+    /// Due time of the next operation; `None` in a closed loop.
     pub(super) due_ns: Option<u64>,
-    /// When it was up to its arrivals last: nothing was due.
+    /// When the worker last had no due transaction waiting.
     pub(super) caught_up_ns: Option<u64>,
-    /// Until then what is not seen yet of a pool that others have worked on is waited for.
+    /// Time limit until operations of other workers must be visible; `None` if they must be at
+    /// once.
     pub(super) waits_until_ns: Option<u64>,
     pub(super) report: Report,
 }
@@ -66,12 +67,12 @@ impl Worker {
         }
     }
 
-    /// What it says of itself besides its operations.
+    /// The status slot for actions other than operations.
     pub(super) fn slot(&self) -> &Slot {
         &self.tools.slots[0]
     }
 
-    /// Ends the stage where the run is to stop.
+    /// Returns an error if the run stops.
     #[inline]
     pub(super) fn unless_stopping(&self) -> Result<(), Left> {
         match self.tools.control.is_stopping() {
@@ -80,7 +81,7 @@ impl Worker {
         }
     }
 
-    /// Waits until a stage may begin. Gives `false` where there is no more of such a stage.
+    /// Waits until a stage may start. Returns `false` if the stage is skipped.
     pub(super) fn begins(&mut self, stage: Stage, total: u64) -> Result<bool, Left> {
         let mut answer = self.rendezvous.begins(stage, total);
         loop {
@@ -94,8 +95,8 @@ impl Worker {
     }
 }
 
-/// Performs one operation besides those of the stream to its end, while no other is in flight: what
-/// it is for, and the place, kind and number of what it is done to. Its ticket is told as well.
+/// Performs an operation that is not part of the stream, while no other is in flight. `aside` is
+/// its purpose; `which` contains directory, kind and number of its name.
 pub(super) fn submit_aside(
     session: &mut dyn Session,
     slot: &Slot,

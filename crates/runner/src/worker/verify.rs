@@ -1,4 +1,4 @@
-//! Compares what operations read and listed with what they must show.
+//! Compares the results of reads and listings with the expected ones.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,20 +12,20 @@ use super::state::{Left, Worker, submit_aside};
 use crate::failures::Failed;
 use crate::listings::Expected;
 
-/// Names that are too many or too few are told up to this many.
+/// Most names in a message about missing or unexpected names.
 const NAMED_MAX: usize = 5;
-/// In larger directories differing names are not looked for, which takes memory.
+/// Most entries of a directory for which differing names are determined, because that takes memory.
 const EXPLAINED_MAX: u64 = 1_000_000;
 
 impl Worker {
-    /// Compares what was read with what the file must hold.
+    /// Compares the data of a read with the expected contents of the file.
     pub(super) fn verify(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
         let (Payload::Made { contents, .. }, Some(found)) =
             (&self.config.payload, self.tools.session.content(ticket))
         else {
             return Ok(());
         };
-        // Of what does not fit into the session's buffer the last part is there.
+        // If the data is larger than the session's buffer, only its last part is available.
         let offset = intent.offset_bytes + intent.bytes - found.len() as u64;
         if let Err(mismatch) = contents.check(intent.file, intent.version, offset, found) {
             let path = self
@@ -40,7 +40,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Compares a listing with what it must show.
+    /// Compares a listing with the expected one.
     pub(super) fn verify_listing(
         &mut self,
         ticket: Ticket,
@@ -72,9 +72,8 @@ impl Worker {
         Ok(self.config.failures.count(failed)?)
     }
 
-    /// Says what is wrong with a directory that shows something else than it must. In a shared pool
-    /// that others are working on, and where others are in flight, some of these names may be
-    /// on the move.
+    /// Describes how a listing differs. If other operations are in progress in the directory, the
+    /// description may include their names.
     fn explain_listing(
         &mut self,
         flight: usize,
@@ -95,9 +94,8 @@ impl Worker {
         }
     }
 
-    /// Lists a directory and says which names are missing, foreign or there twice, but for those of
-    /// which it is not known whether they must be there; nothing where all is well. It is done
-    /// on a flight that is free.
+    /// Lists a directory on a free flight, and describes which names are missing, unexpected or
+    /// listed twice; `None` if there are none. Names with unknown state are ignored.
     pub(super) fn differences(
         &mut self,
         flight: usize,
@@ -155,7 +153,8 @@ impl Worker {
         Ok((!text.is_empty()).then_some(text))
     }
 
-    /// Lists a directory and compares it with what it must show; nothing where it shows that.
+    /// Lists a directory and describes how it differs from the expected listing; `None` if it does
+    /// not.
     pub(super) fn listing_differs(
         &mut self,
         place: u32,

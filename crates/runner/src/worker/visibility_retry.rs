@@ -1,4 +1,4 @@
-//! What is not seen at once is waited for.
+//! Retries checks until the operations of other workers are visible.
 
 use record::Stale;
 
@@ -6,12 +6,13 @@ use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::failures::Failed;
 
-/// So often it is looked for.
+/// Interval between retries.
 pub(super) const SEEN_EVERY_NS: u64 = 10_000_000;
-/// So many names are waited for at a time.
+/// Most names that are retried together.
 pub(super) const LATE_MAX: usize = 10_000;
 
-/// Waits until a look finds what is there: for how long it did not.
+/// Repeats a check until it succeeds. Returns the delay, or the last difference if the time limit
+/// is reached.
 pub(super) fn until_seen(
     clock: &RunClock,
     control: &Control,
@@ -37,7 +38,7 @@ pub(super) fn until_seen(
     }
 }
 
-/// Something that was seen so long after the first look.
+/// Records a name that became visible after `ns` nanoseconds.
 pub(super) fn seen_after(ns: u64, first: Failed) -> Stale {
     Stale {
         count: 1,
@@ -47,7 +48,7 @@ pub(super) fn seen_after(ns: u64, first: Failed) -> Stale {
     }
 }
 
-/// Adds one to all.
+/// Adds a late name to the statistics.
 pub(super) fn add_stale(all: &mut Option<Stale>, one: Stale) {
     *all = Some(match all.take() {
         Some(all) => all.and(one),

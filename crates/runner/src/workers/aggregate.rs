@@ -1,4 +1,4 @@
-//! What workers did together: their reports merged into the phases of a record.
+//! Merges the workers' results into the phases of a record.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -10,7 +10,7 @@ use workload::Phase;
 use crate::supervisor::PhaseObservations;
 use crate::worker::{PhaseReport, SegmentReport};
 
-/// The workers' reports of a phase, taken out of what they did.
+/// Removes and returns the workers' results of a phase.
 pub(crate) fn take_phase(
     phases: &mut [Vec<PhaseReport>],
     phase: Phase,
@@ -27,8 +27,8 @@ pub(crate) fn take_phase(
     taken
 }
 
-/// What a stretch of a phase is, by its number: with a rule of steady state the window that it
-/// found begins at one.
+/// Returns the kind of a segment from its number. `measured_from` is the first segment of the
+/// window that the steady-state rule found.
 fn segment_kind(phase: Phase, number: u32, drive: &Drive, measured_from: u32) -> SegmentKind {
     if phase != Phase::Transactions || number >= drive.first_round().max(measured_from) {
         SegmentKind::Measured
@@ -39,7 +39,7 @@ fn segment_kind(phase: Phase, number: u32, drive: &Drive, measured_from: u32) ->
     }
 }
 
-/// What the workers did in a phase, and what was seen beside.
+/// Merges the workers' results of a phase with the supervisor's observations.
 pub(crate) fn phase_record(
     phase: Phase,
     workers: Vec<(u32, PhaseReport)>,
@@ -99,7 +99,7 @@ pub(crate) fn phase_record(
     merged
 }
 
-/// Transactions before the measured segments, which do not count.
+/// Number of transactions before the measured segments.
 fn unmeasured(segments: &BTreeMap<u32, Segment>) -> u64 {
     segments
         .values()
@@ -108,7 +108,7 @@ fn unmeasured(segments: &BTreeMap<u32, Segment>) -> u64 {
         .sum()
 }
 
-/// The worker that ended the phase first.
+/// Returns the worker that ended the phase first.
 fn first_done(workers: &[(u32, PhaseReport)]) -> Option<FirstDone> {
     let complete = workers.iter().filter(|(_, report)| report.complete);
     let (worker, report) = complete.min_by_key(|(_, report)| report.ended_ns)?;
@@ -119,8 +119,8 @@ fn first_done(workers: &[(u32, PhaseReport)]) -> Option<FirstDone> {
     })
 }
 
-/// What a worker did in the measured segments. One without operations has done its part all the
-/// same.
+/// Results of a worker in the measured segments. A worker without segments has zeros at its end
+/// time.
 fn worker_phase(
     worker: u32,
     report: &PhaseReport,

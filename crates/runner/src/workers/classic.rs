@@ -1,4 +1,4 @@
-//! The figures of a classic run.
+//! The numbers of the original PostMark's report.
 
 use engine::Step;
 use record::{ClassicFigures, End, OperationRecord, PhaseRecord};
@@ -9,7 +9,7 @@ use workload::{Action, Edition, Phase};
 use crate::failures::Failed;
 use crate::worker::{PhaseReport, Report};
 
-/// Of all segments.
+/// Operations of a phase in all of its segments.
 fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &OperationRecord> {
     phases
         .iter()
@@ -18,8 +18,8 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
         .flat_map(|segment| &segment.operations)
 }
 
-/// The figures of the original's report. With several workers: sums of counts and bytes, the first
-/// one's seconds. Nothing where it did not begin.
+/// The numbers of the original's report. With several workers, counts and bytes are sums, and times
+/// are those of the first worker. `None` if that worker did not start.
 pub(super) fn figures(
     request: &RunSpec,
     reports: &[(u32, Report)],
@@ -77,8 +77,8 @@ pub(super) fn figures(
     })
 }
 
-/// The highest running number that a file of a classic run's may have: there is one for every
-/// creation, in order. A creation that failed may have made its file, unless it found one there.
+/// The highest number that a file of a classic run may have, because every creation takes the next
+/// number. A failed creation may have made its file, unless the name already existed.
 pub(super) fn numbers_made(
     failed: Option<&Failed>,
     phases: &[PhaseReport],

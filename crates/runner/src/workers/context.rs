@@ -1,4 +1,4 @@
-//! What the workers of a run share, and what each of them derives from it.
+//! State that the workers of a run share, and each worker's inputs derived from it.
 
 use std::sync::Arc;
 
@@ -25,7 +25,7 @@ use crate::run_target::{Taken, TakenLocation};
 use crate::supervisor::PoolOfWorker;
 use crate::worker::{Payload, PoolDirectory, WorkerConfig};
 
-/// What the workers of a run share.
+/// State that the workers of a run share.
 pub(super) struct RunContext<'a> {
     pub(super) request: &'a RunSpec,
     pub(super) engine: &'a Arc<dyn Engine>,
@@ -33,14 +33,14 @@ pub(super) struct RunContext<'a> {
     pub(super) control: &'a Control,
     pub(super) run_directories: &'a [TakenLocation],
     pub(super) naming: Naming,
-    /// Of a mix.
+    /// The tables of a mix; `None` for a classic workload.
     pub(super) tables: Option<Tables>,
-    /// By worker, how far a pool of an earlier run is; empty where there is none.
+    /// Stream positions by worker in the pool of an earlier run; empty without one.
     pub(super) positions: &'a [Position],
-    /// The user with whose rights alone the locations are used.
+    /// The user whose rights file access uses; `None` for the process's own user.
     pub(super) acts_as: Option<ActingUser>,
     pub(super) ack_log: Option<&'a AckLog>,
-    /// Of a shared pool.
+    /// Unknown state of the shared pool.
     pub(super) spoiled: Arc<Spoiled>,
     pub(super) acknowledged: AcknowledgedByAll,
     pub(super) origin_ns: u64,
@@ -67,17 +67,17 @@ impl<'a> RunContext<'a> {
             ack_log,
             spoiled: Arc::default(),
             acknowledged: AcknowledgedByAll::default(),
-            // A monotonic clock's reading is positive.
+            // Readings of a monotonic clock are non-negative.
             origin_ns: origin.monotonic_ns.unsigned_abs(),
         })
     }
 
-    /// The number of the worker's pool, where there are several.
+    /// Number of the worker's pool if there are several.
     fn own(&self, worker: u32) -> Option<u32> {
         self.request.workload.workers.pool_of(worker)
     }
 
-    /// The draws of a worker, whose transactions those of an earlier run do not change.
+    /// The mixer of a worker. Its transactions do not depend on those of an earlier run.
     pub(super) fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
         match &self.tables {
             Some(tables) => self.request.workload.mixer_with(mix, tables, worker),
@@ -85,7 +85,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// What the writers of a pool draw, for a worker of it that only reads.
+    /// The mixer of the pool's writers, for a worker that only reads.
     pub(super) fn writer(&self, mix: &Mix, worker: u32) -> Option<Mixer> {
         let workers = self.request.workload.workers;
         let first = worker - workers.within_pool(worker);
@@ -94,7 +94,7 @@ impl<'a> RunContext<'a> {
         has_others.then(|| self.mixer(mix, first))
     }
 
-    /// The pool that a worker makes, for who watches.
+    /// The pool that a worker prepares, for the supervisor.
     pub(super) fn pool_of(&self, worker: u32) -> PoolOfWorker {
         PoolOfWorker {
             namer: self.namer(worker),
@@ -109,7 +109,7 @@ impl<'a> RunContext<'a> {
             .iter()
             .enumerate()
             .map(|(location, run_directory)| {
-                // Paths with a NUL were refused before.
+                // Paths with a NUL character were refused earlier.
                 PathBuffer::new(location, run_directory.prefix_of(own))
                     .unwrap_or_else(|_| unreachable!("the paths have no NUL in them"))
             });
@@ -119,7 +119,7 @@ impl<'a> RunContext<'a> {
     pub(super) fn settings(&self, worker: u32) -> Settings {
         let workload = &self.request.workload;
         let largest = workload.content_bytes_max().max(1);
-        // No call reads or writes more than the largest file has.
+        // No call reads or writes more than the size of the largest file.
         let block = |bytes: u64| match workload.work {
             Work::Classic(_) => bytes.min(largest + 1) as usize,
             Work::Mix(_) => bytes.min(largest.next_multiple_of(4096)) as usize,
@@ -140,7 +140,8 @@ impl<'a> RunContext<'a> {
             } else {
                 0
             },
-            // A pool that is kept holds whole files only.
+            // A stop does not interrupt operations if the pool is kept, because a kept pool must
+            // contain complete files only.
             stopping: match self.request.keeping.keep {
                 true => Stopping::default(),
                 false => {
@@ -151,8 +152,8 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// The directories that a worker makes and removes: those of a shared pool are the first
-    /// worker's.
+    /// The directories that a worker creates and removes. In a shared pool, the first worker does
+    /// this.
     fn directories(&self, worker: u32) -> Vec<PoolDirectory> {
         let mut directories = Vec::new();
         if self.request.workload.workers.within_pool(worker) == 0 {
@@ -201,7 +202,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// When the worker's transactions are due.
+    /// Due times of a worker's transactions.
     pub(super) fn pacer(&self, worker: u32) -> Pacer {
         let Some(process) = self.request.drive.arrivals() else {
             return Pacer::closed();
@@ -210,7 +211,7 @@ impl<'a> RunContext<'a> {
         Pacer::of(process, workload.seed(), (worker, workload.workers.count()))
     }
 
-    /// What files hold: contents are told apart by pool.
+    /// The contents of a worker's files, which differ between pools.
     pub(super) fn payload(&self, worker: u32, text: Option<Arc<Vec<u8>>>) -> Payload {
         let workload = &self.request.workload;
         match (&workload.contents, text) {

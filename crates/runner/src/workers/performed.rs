@@ -1,4 +1,4 @@
-//! What came of a run's work, and the part of the record that says so.
+//! The results of a run's work, and their part of the record.
 
 use record::{
     Actual, Check, CleanUp, End, ErrorRecord, Outcome, PhaseRecord, Stale, Stalled, merge,
@@ -17,18 +17,18 @@ use crate::supervisor::RunObservations;
 use crate::timed_call::Waiter;
 use crate::worker::{PhaseReport, Report};
 
-/// What came of a run's work, before it is cleaned up.
+/// The results of a run's work before the clean-up.
 #[derive(Debug)]
 pub(crate) struct Performed {
     pub outcome: Outcome,
-    /// Files have running numbers up to this.
+    /// The highest number of a file that the run may have created.
     pub numbers_made: u64,
-    /// What decides what is left of its place, but for what its signs of life tell.
+    /// The state that decides about the clean-up, without the clock values of the status file.
     pub end: EndState,
-    /// How many workers this process has.
+    /// Number of workers of this process.
     workers: usize,
     reports: Vec<(u32, Report)>,
-    /// By worker.
+    /// Phase results by worker.
     phases: Vec<Vec<PhaseReport>>,
     pub watched: RunObservations,
 }
@@ -80,7 +80,7 @@ impl Performed {
         }
     }
 
-    /// By worker, the hash of its whole stream; none where not all have performed theirs.
+    /// Hash of each worker's whole stream; empty if any worker did not perform all of its stream.
     pub(crate) fn worker_hashes(&self) -> Vec<StreamHash> {
         let hashes = worker_hashes(&self.reports);
         if hashes.len() == self.workers {
@@ -90,7 +90,7 @@ impl Performed {
         }
     }
 
-    /// The part of the record that says what was performed.
+    /// Converts the results into the part of the record that describes the performed work.
     pub(crate) fn into_actual(mut self, request: &RunSpec, clean_up: Option<CleanUp>) -> Actual {
         let phases = self.take_phases(&request.drive);
         let Self {
@@ -136,7 +136,7 @@ impl Performed {
         }
     }
 
-    /// Of all phases, in order.
+    /// Removes and returns all phases, in order.
     fn take_phases(&mut self, drive: &Drive) -> Vec<PhaseRecord> {
         let (phases, watched) = (&mut self.phases, &mut self.watched);
         let mut loads = std::mem::take(&mut watched.loads);
@@ -146,7 +146,7 @@ impl Performed {
             is_begun
                 .then(|| aggregate::phase_record(phase, workers, drive, watched.take_beside(phase)))
         };
-        // The last load may have been left before its end.
+        // The last load may have ended early.
         loads.extend(record_of(Phase::Transactions));
         record_of(Phase::Prepare)
             .into_iter()
@@ -156,8 +156,8 @@ impl Performed {
     }
 }
 
-/// Files that were written, and not to the end: in the worker's own pool, or in the one that it
-/// went on with.
+/// Partly written files, by worker of the pool: the worker's own pool, and the one for its
+/// transactions.
 fn partly_written(request: &RunSpec, reports: &[(u32, Report)]) -> PartlyWritten {
     let of_worker = |(worker, report): &(u32, Report)| {
         let pools = [*worker, request.neighbour_of(*worker)];
@@ -169,7 +169,8 @@ fn partly_written(request: &RunSpec, reports: &[(u32, Report)]) -> PartlyWritten
     reports.iter().flat_map(of_worker).collect()
 }
 
-/// How the run ended; `why` is why it failed, as far as that is known without the reports.
+/// Determines the outcome of the run. `why` is the reason for a failure that is known without the
+/// workers' results.
 fn outcome(
     request: &RunSpec,
     watched: &mut RunObservations,
@@ -193,7 +194,7 @@ fn outcome(
         why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
     }
     let gone = watched.gone.take();
-    // Where the place is gone, that is what the error comes from.
+    // Not used if the run's directories are gone, because that explains the error.
     let advice = failed.map_or("", |failed| advice::for_errno(failed.errno));
     let is_stopped = reports.iter().any(|(_, report)| report.is_stopped) || watched.abandoned;
     match (gone, why, control.signal_caught()) {
@@ -205,7 +206,7 @@ fn outcome(
             why: format!("{why}{advice}"),
         },
         (None, None, Some(signal)) if is_stopped => Outcome::Interrupted { signal },
-        // A share of errors is judged at the end, too.
+        // A share of errors in percent is checked again at the end.
         (None, None, _)
             if request
                 .on_error
@@ -224,7 +225,8 @@ fn outcome(
     }
 }
 
-/// How far the workers came, where all of them have the whole pool and know it.
+/// Stream positions of all workers; `None` unless every worker's pool is complete and in a known
+/// state.
 fn positions(workers: usize, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
     let well = |(_, report): &(u32, Report)| {
         report.failed.is_none() && !report.any_spoiled && report.has_pool
@@ -246,7 +248,8 @@ fn describe_stalled(stalled: &Stalled) -> String {
     )
 }
 
-/// Why the transactions ended; a worker of which there is no report did not come to their end.
+/// The reason why the transactions ended. A worker without a result counts as not having completed
+/// them.
 fn end(workers: usize, reports: &[(u32, Report)]) -> Fact<End> {
     let lost = workers.saturating_sub(reports.len());
     merge::ends(
@@ -257,7 +260,7 @@ fn end(workers: usize, reports: &[(u32, Report)]) -> Fact<End> {
     )
 }
 
-/// Of those workers that have performed their whole stream.
+/// Hashes of the workers that performed their whole stream.
 fn worker_hashes(reports: &[(u32, Report)]) -> Vec<StreamHash> {
     let hashes = reports
         .iter()

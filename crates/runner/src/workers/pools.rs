@@ -1,4 +1,4 @@
-//! The pools that a worker works on, each with the source of its intents.
+//! The pools that a worker uses, each with the source of its intents.
 
 use std::sync::Arc;
 
@@ -14,15 +14,15 @@ use crate::shared::{SharedPool, SharedSource};
 use crate::source::Source;
 use crate::worker::{OtherPool, Payload, PoolAt};
 
-/// The pools that a worker has, each with what its files hold.
+/// The pools of a worker, each with the contents of its files.
 pub(super) struct Pools {
     pub(super) own: (Source, Payload),
     pub(super) neighbour: Option<OtherPool>,
     pub(super) checked: Option<OtherPool>,
 }
 
-/// The shared pools that a rank has: its own, the one that it turns to, and an empty one in the
-/// place of those of which it only hears.
+/// The shared pools of a rank: its own, the one for its transactions, and an empty one for checks
+/// of other ranks' pools, which use samples only.
 pub(super) struct SharedPools {
     own: Arc<SharedPool>,
     neighbours: Arc<SharedPool>,
@@ -43,15 +43,15 @@ impl SharedPools {
 }
 
 impl RunContext<'_> {
-    /// The pools of a worker, whose operations have so many flights.
+    /// Creates the pools of a worker with `depth` flights.
     pub(super) fn pools(
         &self,
         worker: u32,
         depth: usize,
         shared: Option<&SharedPools>,
     ) -> Result<Pools, Refused> {
-        // Before their own, where others turn to it, nobody has worked on a pool but the worker
-        // that has made it.
+        // When a worker changes to its neighbour's pool, only the worker that prepared it has used
+        // it.
         let neighbour = self.request.neighbour_of(worker);
         let neighbour = (neighbour != worker).then_some((neighbour, neighbour));
         let checked = self
@@ -81,7 +81,7 @@ impl RunContext<'_> {
         })
     }
 
-    /// The pool that a worker has made, on which another one has worked last.
+    /// Describes the pool that worker `pool` prepared and that `worker` used last.
     fn other(
         &self,
         (pool, worker): (u32, u32),
@@ -102,7 +102,7 @@ impl RunContext<'_> {
         }
     }
 
-    /// A shared pool as a worker has it.
+    /// Creates a worker's source on a shared pool, and the contents of its files.
     fn shared(
         &self,
         mix: &Mix,
@@ -123,7 +123,7 @@ impl RunContext<'_> {
         (Source::Shared(Box::new(source)), self.payload(worker, None))
     }
 
-    /// The pool of a worker that has one of its own, and what its files hold.
+    /// Creates the source of a private pool, and the contents of its files.
     fn private(&self, worker: u32, depth: usize) -> Result<(Source, Payload), Refused> {
         let behind = self
             .positions

@@ -1,4 +1,4 @@
-//! The start of a run's workers.
+//! Starts the workers of a run.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -20,8 +20,8 @@ use crate::run_target::Taken;
 use crate::supervisor::{Message, PoolOfWorker, SupervisorLink, Watch, watch_mounts};
 use crate::worker::Answer;
 
-/// Starts the workers, who wait at their first barrier for whoever looks on. Their moments count
-/// from an origin of the same clock.
+/// Starts the workers, which wait at their first barrier for the supervisor. Timestamps count from
+/// `origin`, by the same clock.
 pub(crate) fn start(
     request: &RunSpec,
     (engine, clock, control): (&Arc<dyn Engine>, &RunClock, &Control),
@@ -54,7 +54,7 @@ pub(crate) fn start(
 }
 
 impl RunContext<'_> {
-    /// What the supervisor of these workers watches.
+    /// Collects the inputs of the supervisor.
     fn watch(
         &self,
         workers: Range<u32>,
@@ -83,8 +83,8 @@ impl RunContext<'_> {
                 request.checked_by(worker).0
             }),
             owned: Arc::clone(&taken.owned),
-            // The mounts of this machine take no server's directory away, and a look there would
-            // be a call among those that are counted.
+            // Mount changes on this machine do not affect directories on a server. A check there
+            // would add calls that the run counts.
             mounts: match request.engine.uses_directories() {
                 true => watch_mounts(self.control.clone(), landmarks.clone()),
                 false => None,

@@ -17,8 +17,8 @@ use crate::supervisor::{Message, SupervisorLink};
 use crate::worker::{self, OtherPools, Report, Tools};
 
 impl RunContext<'_> {
-    /// Starts the thread of a worker. It is not scoped: a thread that hangs in the kernel is left
-    /// behind, so that the record is written all the same.
+    /// Starts the thread of a worker. It is not scoped, so that the record can be written even if
+    /// the thread hangs in the kernel.
     pub(super) fn spawn(
         &self,
         worker: u32,
@@ -48,10 +48,11 @@ impl RunContext<'_> {
                         .to_owned(),
                 )
             });
-            // A supervisor that has given up takes no report.
+            // The receiver is gone if the supervisor has abandoned the run.
             let _ = messages.send((index, Message::Done(Box::new(report))));
         });
-        // Those who were started before find nobody at the first barrier, and end.
+        // Workers that were started before end at the first barrier, because there is no
+        // supervisor.
         started.map(drop).map_err(|error| {
             Refused::Unable(format!(
                 "cannot start a thread for worker {worker}: {error} (use fewer workers, or raise \
@@ -60,7 +61,8 @@ impl RunContext<'_> {
         })
     }
 
-    /// Returns what prepares the worker's thread, on which it is called, and makes its tools.
+    /// Returns a function that prepares the worker's thread and makes its tools. It must be called
+    /// on that thread.
     fn tools(
         &self,
         worker: u32,
@@ -71,7 +73,7 @@ impl RunContext<'_> {
         let settings = self.settings(worker);
         let engine = self.engine.clone();
         let clock = self.clock.clone();
-        // What a policy of durability costs is shown as a step, always.
+        // With a durability level, calls are always timed, to show its cost.
         let steps = self.request.steps || self.request.durability != Durability::None;
         let latencies = self.request.latencies;
         let steps_of = (latencies && steps).then_some(slots.len());
@@ -87,8 +89,8 @@ impl RunContext<'_> {
                 })?;
             }
             if pacer.may_be_open() {
-                // Without it arrivals are met later, which is in their latencies: no reason not
-                // to run.
+                // If this fails, operations may be issued later than due. Response times include
+                // that, so the run continues.
                 let _ = system::processors::wake_exactly();
             }
             let slot = &slots[0];
