@@ -1,4 +1,4 @@
-//! See the crate `schema`, which exports this macro where no schema is made.
+//! The derive macro that the crate `schema` exports if it generates no schema.
 
 use proc_macro::TokenStream;
 

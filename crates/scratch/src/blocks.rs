@@ -1,12 +1,12 @@
-//! Images as files: allocated and written in full, copied, and brought back.
+//! Image files: allocating and writing them in full, copying them, and restoring them.
 //!
-//! An image is written with zeros once. Blocks that are only allocated would be marked as written
-//! by the file system below, in its own journal, at the first flush after each first write, and a
-//! run would pay for that.
+//! An image is written with zeros once. If its blocks were only allocated, the file system below
+//! would mark them as written in its own journal, at the first flush after each first write. A run
+//! would pay for that.
 //!
-//! A state is brought back by writing the blocks that differ, into the image that is there. Blocks
-//! shared with the copy (reflinks) would be faster to make, and would make each first write of a
-//! run allocate in the file system below.
+//! A state is restored by writing the blocks that differ into the existing image. Sharing blocks
+//! with the copy (reflinks) would be faster. But then each first write of a run would allocate
+//! blocks in the file system below.
 
 use std::fs::{File, OpenOptions};
 use std::os::unix::fs::{FileExt, OpenOptionsExt};
@@ -19,21 +19,21 @@ use crate::error::MakeError;
 use crate::held_path::shown;
 use crate::stop::MakeStop;
 
-/// What is read and written at once.
+/// Number of bytes that are read or written at once.
 const CHUNK_BYTES: usize = 1 << 20;
 
-/// An open image, with its path for messages.
+/// An open image. The path is for messages.
 pub(crate) struct Image {
     pub(crate) file: File,
     pub(crate) path: PathBuf,
 }
 
-/// Makes an image of an empty file: all of its blocks allocated first, so that a lack of room is
-/// found at once, and then written.
+/// Allocates all blocks of an empty file first, so that a lack of free space is found at once, and
+/// then writes zeros to them.
 pub(crate) fn allocate(image: &Image, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let Image { file, path } = image;
-    // On a file system that never writes in place, blocks would be allocated again for each write.
-    // Others have no such flag.
+    // A copy-on-write file system would allocate new blocks for each write. Other file systems do
+    // not support this flag.
     if let Ok(flags) = rustix::fs::ioctl_getflags(file) {
         let _ = rustix::fs::ioctl_setflags(file, flags | IFlags::NOCOW);
     }
@@ -76,8 +76,8 @@ pub(crate) fn copy(image: &Image, copy: &Image, stop: &MakeStop) -> Result<(), M
     written(copy)
 }
 
-/// Makes an image the same as a copy of it. With `is_sparse`, blocks of zeros are given back, as
-/// discarding left them.
+/// Makes an image identical to its copy. With `is_sparse`, blocks of zeros are deallocated, as they
+/// were after a discard.
 pub(crate) fn bring_back(
     copy: &Image,
     image: &Image,
@@ -123,16 +123,16 @@ fn write(image: &Image, bytes: &[u8], offset: u64) -> Result<(), MakeError> {
     written.map_err(|error| MakeError::io("write", &image.path, error))
 }
 
-/// Overwrites what tells one file system from another, so that mkfs finds a device without one.
-/// mkfs.btrfs refuses to make a file system with an identity that it finds on a device, and be it
-/// the same device.
+/// Overwrites the identity of the file system, so that mkfs finds an empty device. mkfs.btrfs
+/// refuses to use an identity that it finds on a device, even if it is the same device.
 pub(crate) fn wipe(image: &Image) -> Result<(), MakeError> {
     write(image, &[0; CHUNK_BYTES], 0)?;
     let synced = image.file.sync_all();
     synced.map_err(|error| MakeError::io("sync", &image.path, error))
 }
 
-/// Allocates a file; writes it where the file system cannot allocate.
+/// Creates a file and allocates its blocks, or writes zeros to it if the file system cannot
+/// allocate.
 pub(crate) fn fill(path: &Path, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
     let opened = OpenOptions::new()
         .write(true)
@@ -156,16 +156,16 @@ fn length(image: &Image) -> Result<u64, MakeError> {
     Ok(facts.len())
 }
 
-/// Has all of an image on its device and none of it in the page cache: each run starts alike.
+/// Syncs an image and drops it from the page cache, so that all runs start alike.
 pub(crate) fn written(image: &Image) -> Result<(), MakeError> {
     let synced = image.file.sync_all();
     synced.map_err(|error| MakeError::io("sync", &image.path, error))?;
-    // A hint: a file system that has no use for it keeps the pages.
+    // This is a hint: a file system may keep the pages.
     let _ = rustix::fs::fadvise(&image.file, 0, None, Advice::DontNeed);
     Ok(())
 }
 
-/// Offsets and lengths that cover so many bytes.
+/// Offsets and lengths of chunks that cover `bytes`.
 fn chunks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
     (0..bytes).step_by(CHUNK_BYTES).map(move |offset| {
         let left = bytes - offset;
@@ -177,7 +177,7 @@ fn chunks(bytes: u64) -> impl Iterator<Item = (u64, usize)> {
 }
 
 fn is_zero(bytes: &[u8]) -> bool {
-    // As long as the compiler compares words.
+    // Chunks of 16 bytes, so that the compiler can compare whole words.
     let (before, words, after) = (
         bytes.chunks_exact(16),
         0u128.to_ne_bytes(),
@@ -192,7 +192,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_state_is_brought_back_byte_by_byte() {
+    fn restored_image_equals_the_saved_one() {
         let scene = tempfile::tempdir().unwrap();
         let [image, saved] = ["image", "saved"].map(|name| scene.path().join(name));
         let [image_file, saved_file] = [&image, &saved].map(|path| {

@@ -1,7 +1,7 @@
-//! The directory of a made file system, held open, and the names in it.
+//! The directory of a scratch file system, held open, and the files in it.
 //!
-//! All calls resolve names from the held directory: another directory that gets its path, or that
-//! it is moved elsewhere, changes nothing of what they reach.
+//! All calls resolve names from the open directory. If it is moved, or if another directory takes
+//! its path, the calls still reach the same files.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -15,31 +15,31 @@ use serde::{Deserialize, Serialize};
 use crate::error::MakeError;
 use crate::held_path::{self, shown};
 
-/// What the names of such directories begin with.
+/// Prefix of the names of these directories.
 pub(crate) const PREFIX: &str = "postmark-made-";
-/// The manifest's name.
+/// Name of the manifest.
 pub(crate) const MANIFEST: &str = ".postmark-made.json";
-/// Where the file system is mounted.
+/// Name of the mount point of the file system.
 pub(crate) const MOUNT: &str = "mount";
-/// Where the ext4 below an overlay is mounted.
+/// Name of the mount point of the ext4 below an overlay.
 pub(crate) const BELOW: &str = "below";
-/// The image of the file system.
+/// Name of the file system's image.
 pub(crate) const IMAGE: &str = "image";
-/// The image of the external journal.
+/// Name of the external journal's image.
 pub(crate) const JOURNAL: &str = "journal";
 
-/// The copy of an image in a saved state.
+/// Name of the copy of an image in a saved state.
 pub(crate) fn saved(state: &str, image: &str) -> String {
     format!("saved-{state}-{image}")
 }
 
-/// What tells a file or directory from all others of its file system, over a restart too. A
-/// device's number is no part of it: file systems have another one after a restart.
+/// Identifies a file or directory within its file system, even after a restart. The device number
+/// is not included, because it changes with a restart.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Identity {
     inode: u64,
-    /// Seconds and nanoseconds of its birth, where the file system knows it: a later file with the
-    /// same inode has another one.
+    /// Birth time in seconds and nanoseconds, if the file system records it. It differs from that
+    /// of a later file with the same inode.
     born: Option<(i64, u32)>,
 }
 
@@ -49,17 +49,17 @@ impl Identity {
     }
 }
 
-/// What the system says of a file or directory.
+/// Metadata of a file or directory.
 pub(crate) struct Facts {
     pub(crate) identity: Identity,
-    /// As stat(2) says.
+    /// As in stat(2).
     pub(crate) device: u64,
     pub(crate) kind: FileType,
     pub(crate) owner: u32,
     pub(crate) mode: u32,
     pub(crate) links: u32,
     pub(crate) bytes: u64,
-    /// Where the kernel tells it.
+    /// ID of the mount, if the kernel reports it.
     mount: Option<u64>,
 }
 
@@ -89,23 +89,23 @@ fn facts(at: impl AsFd, name: impl rustix::path::Arg) -> Result<Facts, Errno> {
     rustix::fs::statx(at, name, flags, wanted).map(Facts::from)
 }
 
-/// What the system says of an open file.
+/// Metadata of an open file.
 pub(crate) fn facts_of(file: impl AsFd) -> Result<Facts, Errno> {
     facts(file, "")
 }
 
-/// The directory of a made file system, or of its external journal.
+/// The directory of a scratch file system, or of its external journal.
 #[derive(Debug)]
 pub(crate) struct MadeDirectory {
-    /// Where it was made or found.
+    /// Path at which it was created or found.
     path: PathBuf,
     held: OwnedFd,
-    /// The path by which calls reach it.
+    /// Path through the open descriptor, for calls.
     call: PathBuf,
 }
 
 impl MadeDirectory {
-    /// Makes a directory and holds it.
+    /// Creates a directory and keeps it open.
     pub(crate) fn create(path: &Path) -> Result<Self, MakeError> {
         let error = |errno: Errno| MakeError::io("create the directory", path, errno);
         let above = open(CWD, path.parent().unwrap_or(Path::new("/"))).map_err(error)?;
@@ -114,13 +114,13 @@ impl MadeDirectory {
         let directory = Self::new(path.to_owned(), open(&above, name).map_err(error)?);
         let synced = sync(&above, path.parent().unwrap_or(path));
         if synced.is_err() {
-            // The error that is told is the first one.
+            // The first error is reported.
             let _ = directory.remove();
         }
         synced.map(|()| directory)
     }
 
-    /// Holds a directory that is there; none where there is none of that name, or no directory.
+    /// Opens an existing directory and keeps it open; `None` if there is no directory at this path.
     pub(crate) fn open(path: &Path) -> Result<Option<Self>, MakeError> {
         match open(CWD, path) {
             Ok(held) => Ok(Some(Self::new(path.to_owned(), held))),
@@ -134,27 +134,27 @@ impl MadeDirectory {
         Self { path, held, call }
     }
 
-    /// Where it was made or found.
+    /// The path at which it was created or found.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// A path by which calls reach it, wherever it is.
+    /// A path through the open descriptor. It reaches the directory wherever it is.
     pub(crate) fn call(&self) -> &Path {
         &self.call
     }
 
-    /// The same of something in it.
+    /// A path to a name in the directory, through the open descriptor.
     pub(crate) fn at(&self, name: &str) -> PathBuf {
         self.call.join(name)
     }
 
-    /// Where it is now.
+    /// The current path of the directory.
     pub(crate) fn present(&self) -> PathBuf {
         shown(&self.call)
     }
 
-    /// Whether its path still leads to it.
+    /// Whether its original path still leads to it.
     pub(crate) fn is_in_place(&self) -> bool {
         match (facts(CWD, &self.path), self.facts()) {
             (Ok(there), Ok(own)) => (there.device, there.identity) == (own.device, own.identity),
@@ -170,7 +170,7 @@ impl MadeDirectory {
         facts_of(&self.held)
     }
 
-    /// What has a name in it; none where nothing has.
+    /// Metadata of a name in the directory; `None` if the name does not exist.
     pub(crate) fn facts_in(&self, name: impl rustix::path::Arg) -> Result<Option<Facts>, Errno> {
         match facts(&self.held, name) {
             Ok(facts) => Ok(Some(facts)),
@@ -179,7 +179,7 @@ impl MadeDirectory {
         }
     }
 
-    /// Whether something in it is covered by what is mounted there.
+    /// Whether a mount covers an entry of the directory.
     pub(crate) fn is_covered(&self, inner: &Facts) -> bool {
         let own = self.facts().ok().and_then(|own| own.mount);
         inner
@@ -188,10 +188,10 @@ impl MadeDirectory {
             .is_some_and(|(inner, own)| inner != own)
     }
 
-    /// The names in it.
+    /// The names of all entries, sorted.
     pub(crate) fn names(&self) -> Result<Vec<OsString>, Errno> {
         let mut names = Vec::new();
-        // A descriptor of its own: where reading stands is shared among duplicates.
+        // This needs a new descriptor: duplicates share their read position.
         for entry in Dir::new(open(&self.held, ".")?)? {
             let name = entry?.file_name().to_owned();
             if !matches!(name.to_bytes(), b"." | b"..") {
@@ -202,7 +202,7 @@ impl MadeDirectory {
         Ok(names)
     }
 
-    /// Removes the directory itself, where it is now and where it is empty.
+    /// Removes the directory at its current path. Fails if it is not empty.
     pub(crate) fn remove(&self) -> Result<(), Errno> {
         let own = self.facts()?;
         if own.links == 0 {
@@ -213,13 +213,13 @@ impl MadeDirectory {
         let name = present.file_name().ok_or(Errno::NOENT)?;
         let there = facts(&above, name)?;
         if (there.device, there.identity) != (own.device, own.identity) {
-            // Another program moves it at this moment.
+            // Another program is moving the directory at this moment.
             return Err(Errno::BUSY);
         }
         rustix::fs::unlinkat(&above, name, AtFlags::REMOVEDIR)
     }
 
-    /// What was made in it is on disk.
+    /// Syncs the directory, so that new entries are on disk.
     pub(crate) fn sync(&self) -> Result<(), MakeError> {
         sync(&self.held, &self.path)
     }
@@ -234,7 +234,7 @@ fn sync(directory: &OwnedFd, path: &Path) -> Result<(), MakeError> {
     rustix::fs::fsync(directory).map_err(|errno| MakeError::io("sync the directory", path, errno))
 }
 
-/// The second in which a directory was made, and the process that made it, by its name
+/// The second in which a directory was made and the process ID of its maker, from the name
 /// `postmark-made-SECOND-PROCESS-N`.
 pub(crate) fn maker_of(name: &OsStr) -> Option<(i64, u32)> {
     let mut numbers = name.to_str()?.strip_prefix(PREFIX)?.split('-');
@@ -251,10 +251,9 @@ pub(crate) fn maker_of(name: &OsStr) -> Option<(i64, u32)> {
 }
 
 impl Facts {
-    /// Whether it can have been made in that second, a little later at most. What is not known is
-    /// no reason against it.
+    /// Whether the birth time fits this second or the minute after it. An unknown birth time fits.
     pub(crate) fn is_born_in(&self, second: i64) -> bool {
-        /// A maker makes its directory at once.
+        /// The maker creates its directory at once.
         const MADE_WITHIN_S: i64 = 60;
         let of_that_time = second.saturating_sub(1)..second.saturating_add(MADE_WITHIN_S);
         let born = self.identity.born;
@@ -267,7 +266,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_names_of_the_program_are_its_own() {
+    fn only_names_of_the_exact_form_are_accepted() {
         assert_eq!(
             maker_of(OsStr::new("postmark-made-1790000000-42-0")),
             Some((1_790_000_000, 42))
@@ -287,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn a_moved_directory_is_reached_and_shown_where_it_is() {
+    fn a_moved_directory_is_still_reached_and_shows_its_new_path() {
         let scene = tempfile::tempdir().unwrap();
         let [path, moved] = ["made", "moved"].map(|name| scene.path().join(name));
         let directory = MadeDirectory::create(&path).unwrap();

@@ -1,4 +1,4 @@
-//! Why a file system could not be made, changed or removed.
+//! Errors of making, changing or removing a scratch file system.
 
 use std::io;
 use std::path::Path;
@@ -6,7 +6,8 @@ use std::path::Path;
 use crate::held_path::shown;
 use crate::invalid::InvalidMakeSpec;
 
-/// A file system could not be made, changed or removed: what failed on what, and why.
+/// A scratch file system could not be made, changed or removed. The text contains what failed on
+/// what, and why.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct MakeError {
@@ -15,12 +16,12 @@ pub struct MakeError {
     is_left: bool,
 }
 
-/// What callers tell apart.
+/// Causes that callers distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Cause {
-    /// A signal has ended what was being made.
+    /// A signal ended the operation.
     Signal,
-    /// There is no room for what was to be written.
+    /// The file system below is full.
     NoRoom,
     Other,
 }
@@ -50,7 +51,7 @@ impl MakeError {
         error
     }
 
-    /// A signal has ended a command line, or what is said in words.
+    /// A signal ended a command or another operation; `what` describes it.
     pub(crate) fn interrupted(what: &str) -> Self {
         Self {
             cause: Cause::Signal,
@@ -65,7 +66,7 @@ impl MakeError {
         }
     }
 
-    /// Something else has the name of what was made.
+    /// Another file or directory has replaced one of ours.
     pub(crate) fn exchanged(path: &Path) -> Self {
         let path = shown(path);
         Self::new(format!(
@@ -74,7 +75,7 @@ impl MakeError {
         ))
     }
 
-    /// What is mounted on a path was not mounted by this program.
+    /// The mount on a path was not made by this program.
     pub(crate) fn foreign_mount(path: &Path, why: &str) -> Self {
         let path = shown(path);
         Self::new(format!(
@@ -83,7 +84,7 @@ impl MakeError {
         ))
     }
 
-    /// What is left in the directory of a made file system, and why.
+    /// Some entries of a scratch file system's directory could not be removed.
     pub(crate) fn left(directory: &Path, left: &str) -> Self {
         let directory = directory.display();
         Self::new(format!(
@@ -91,14 +92,14 @@ impl MakeError {
         ))
     }
 
-    /// A program answered with something that is not understood.
+    /// The output of a program could not be parsed.
     pub(crate) fn answer(command: &str, answer: &str) -> Self {
         Self::new(format!(
             "'{command}' answered '{answer}', which is not understood"
         ))
     }
 
-    /// The same, after which what was made so far could not be removed either.
+    /// This error, and another one from removing what was made before it.
     pub(crate) fn and_left(self, removal: &Self) -> Self {
         Self {
             text: format!("{}; then {removal}", self.text),
@@ -107,17 +108,17 @@ impl MakeError {
         }
     }
 
-    /// Whether a signal has ended what was being made.
+    /// Whether a signal ended the operation.
     pub fn is_interrupted(&self) -> bool {
         self.cause == Cause::Signal
     }
 
-    /// Whether something that was made before the failure is still there.
+    /// Whether some of what was made before the failure still exists.
     pub fn is_left(&self) -> bool {
         self.is_left
     }
 
-    /// Whether the system had no room left for what was being written.
+    /// Whether the file system below had no free space left.
     pub fn is_no_room(&self) -> bool {
         self.cause == Cause::NoRoom
     }

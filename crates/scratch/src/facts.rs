@@ -1,4 +1,4 @@
-//! What was made, with what, and how: for the record of a study.
+//! How a scratch file system was made, for the record of a study.
 
 use std::path::Path;
 
@@ -10,34 +10,34 @@ use crate::mounts;
 use crate::owned::Owned;
 use crate::spec::MakeSpec;
 
-/// A program that made or mounted it.
+/// A program that made or mounted the file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ToolFacts {
-    /// Its name: `mkfs.ext4`.
+    /// The program's name, such as `mkfs.ext4`.
     pub name: String,
-    /// What it answers when it is asked for its version: the first line.
+    /// First line of the program's output for `-V`.
     pub version: Fact<String>,
 }
 
-/// What was made, with what, and how. All of it describes the present mount.
+/// How a scratch file system was made. All facts describe the current mount.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MadeFacts {
-    /// The canonical word of what was asked.
+    /// The canonical text of its [`MakeSpec`].
     pub spec: String,
-    /// The command lines of mkfs as they were run last; none for tmpfs.
+    /// Command lines of the latest mkfs; empty for tmpfs.
     pub mkfs_commands: Vec<String>,
-    /// The command lines of mount as they were run last, in their order.
+    /// Command lines of the latest mounts, in order.
     pub mount_commands: Vec<String>,
-    /// The programs.
+    /// Programs that made or mounted it.
     pub tools: Vec<ToolFacts>,
-    /// The driver of the kernel that mounted it: `ext4` for most ext2 and ext3.
+    /// The kernel's driver that mounted it: `ext4` for most ext2 and ext3.
     pub driver: Fact<String>,
-    /// The mount as the kernel shows it, with the options in force.
+    /// The mount as the kernel shows it, with the options in effect.
     pub mount: Fact<Mount>,
-    /// The type of the file system on which the image lies; not applicable where there is none.
+    /// Type of the file system that contains the image; not applicable without an image.
     pub image_file_system: Fact<String>,
-    /// The part of the space for files that was taken after filling, in percent, as df(1) counts
-    /// it. Not applicable where no fullness was asked.
+    /// Fill level in percent of the space for files, counted as in df(1). Not applicable if no fill
+    /// level was requested.
     pub fullness_percent: Fact<f64>,
 }
 
@@ -56,7 +56,7 @@ impl MadeFacts {
         }
     }
 
-    /// Looks at the mount, and at the file system of the image.
+    /// Reads the facts of the mount and of the image's file system.
     pub(crate) fn look(&mut self, owned: &Owned, devices: &[Attached]) {
         self.mount = mounts::own(owned, MOUNT).into();
         self.driver = self.mount.clone().map(|mount| driver(&mount));
@@ -68,8 +68,8 @@ impl MadeFacts {
     }
 }
 
-/// The driver of a mount. ext4's serves ext2 and ext3 too where the kernel has no drivers for them,
-/// and then has the device in its directory of sysfs.
+/// The driver of a mount. If the kernel has no drivers for ext2 and ext3, ext4's driver mounts
+/// them, and lists the device in its directory of sysfs.
 fn driver(mount: &Mount) -> String {
     let device = mount.source.trim_start_matches("/dev/");
     let is_ext = ["ext2", "ext3", "ext4"].contains(&mount.file_system_type.as_str());

@@ -1,4 +1,4 @@
-//! Filling a file system to a part of its usable space, with files outside of the target.
+//! Filling a file system to a given level, with files outside of the target.
 
 use std::path::Path;
 
@@ -8,16 +8,17 @@ use crate::blocks;
 use crate::error::MakeError;
 use crate::stop::MakeStop;
 
-/// A file of filler is not larger than this.
+/// Maximum size of a filler file.
 const FILE_BYTES_MAX: u64 = 1 << 30;
-/// A file of filler is not smaller than this.
+/// Minimum size of a filler file.
 const FILE_BYTES_MIN: u64 = 64 << 10;
-/// Some file systems count their room later, or change what is usable: so many files are made at
-/// most.
+/// Maximum number of filler files. Some file systems update their free space late, or change what
+/// is usable.
 const FILES_MAX: u32 = 20_000;
 
-/// Fills the file system mounted at `root`, whose directory `filler` is made, up to a percentage of
-/// its usable space; gives what was reached. What the file system itself takes counts as taken.
+/// Fills the file system mounted at `root` to a percentage of its usable space, with files in the
+/// new directory `filler`. Returns the level that was reached. Blocks that the file system itself
+/// uses count as filled.
 pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64>, MakeError> {
     let directory = root.join("filler");
     std::fs::create_dir(&directory).map_err(|error| MakeError::io("create", &directory, error))?;
@@ -35,7 +36,7 @@ pub(crate) fn fill(root: &Path, percent: u8, stop: &MakeStop) -> Result<Fact<f64
         let path = directory.join(number.to_string());
         match blocks::fill(&path, missing.min(largest), stop) {
             Ok(()) => {}
-            // Not all that is counted as available can be had in one piece, or at all.
+            // Not all space that counts as available can be allocated in one piece, or at all.
             Err(error) if error.is_no_room() => {
                 std::fs::remove_file(&path)
                     .map_err(|error| MakeError::io("remove", &path, error))?;
@@ -57,7 +58,7 @@ impl Usage {
     fn missing_bytes(&self, percent: u8) -> u64 {
         let wanted =
             (u128::from(self.used) + u128::from(self.available)) * u128::from(percent) / 100;
-        // Below the sum of two numbers of 64 bits that are a device's.
+        // Below the sum of two sizes of one device, so it fits into 64 bits.
         u64::try_from(wanted)
             .unwrap_or(u64::MAX)
             .saturating_sub(self.used)
@@ -78,7 +79,7 @@ fn usage(root: &Path) -> Fact<Usage> {
     })
 }
 
-/// Some file systems count blocks as taken when they are written.
+/// Syncs the file system, because some count blocks as used only when they are written.
 pub(crate) fn sync(root: &Path) -> Result<(), MakeError> {
     let synced = std::fs::File::open(root).and_then(|root| Ok(rustix::fs::syncfs(&root)?));
     synced.map_err(|error| MakeError::io("sync", root, error))

@@ -1,4 +1,4 @@
-//! Finding what killed programs left of made file systems.
+//! Finding the scratch file systems that killed programs left behind.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -15,46 +15,46 @@ use crate::manifest::{Account, FORMAT, Head, Manifest, Part, add};
 use crate::owned::Owned;
 use crate::removal::{self, MadeRemoved};
 
-/// The state of a directory of a made file system.
+/// State of the directory of a scratch file system.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum MadeState {
-    /// Its maker lives, or a program that it started.
+    /// The maker, or a program that it started, is still running.
     Active {
-        /// The maker's process, where the manifest has it.
+        /// Process ID of the maker, if the manifest contains it.
         process: Option<u32>,
     },
-    /// Its maker is gone.
+    /// The maker has ended.
     Abandoned,
-    /// Its maker was killed before the manifest was whole: there is nothing but the directory.
+    /// The maker was killed before the manifest was complete. It made nothing besides the
+    /// directory.
     Unfinished,
-    /// The manifest is not believed.
+    /// The manifest is not trusted.
     Untrusted {
-        /// Why, in one line.
+        /// The reason, in one line.
         why: String,
     },
 }
 
-/// A directory of a made file system, or of its external journal. While it is held, nobody else
-/// removes it.
+/// The directory of a scratch file system or of its external journal. While this value exists, no
+/// other process removes the directory.
 #[derive(Debug)]
 pub struct FoundMade {
-    /// The directory.
     pub directory: PathBuf,
-    /// Whose it is.
+    /// Whether it is still in use.
     pub state: MadeState,
-    /// What its maker called it, where the manifest is believed.
+    /// The name that its maker gave it, if the manifest is trusted.
     pub name: Option<String>,
-    /// The canonical word of what was asked, where the manifest is believed.
+    /// The canonical text of its [`MakeSpec`], if the manifest is trusted.
     pub spec: Option<String>,
-    /// What a dead maker has left.
+    /// The open directory and its lock, if the maker has ended.
     held: Option<Look>,
 }
 
-/// Finds directories of made file systems in a directory; or the directory itself, where it is one.
-/// Nothing is changed. In a directory that is not there is none.
+/// Finds directories of scratch file systems in a directory, or the directory itself if it is one.
+/// Changes nothing. A missing directory contains none.
 ///
 /// # Errors
-/// The directory cannot be read.
+/// Returns an error if the directory cannot be read.
 pub fn find(directory: &Path) -> Result<Vec<FoundMade>, MakeError> {
     let real = match std::fs::canonicalize(directory) {
         Ok(real) => real,
@@ -70,8 +70,8 @@ pub fn find(directory: &Path) -> Result<Vec<FoundMade>, MakeError> {
     Ok(found)
 }
 
-/// What has a name of ours in a directory, in order. The directory's time of access stays as it is,
-/// where that is allowed: looking is not to change what is looked at.
+/// Entries of a directory whose names have our prefix, sorted. The directory's access time stays
+/// unchanged if the system allows that, because a search should change nothing.
 fn candidates(directory: &Path) -> Result<Vec<PathBuf>, MakeError> {
     let error = |errno: Errno| MakeError::io("list", directory, errno);
     let open = |flags| {
@@ -118,8 +118,8 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
         Look::Abandoned(owned) => {
             let head = &owned.manifest.head;
             (found.name, found.spec) = (Some(head.name.clone()), Some(head.spec.clone()));
-            // A program that the maker started holds the lock of the file system, and uses the
-            // journal too.
+            // A program that the maker started may hold the lock of the file system's manifest and
+            // also use the journal.
             match look_beside(&owned)? {
                 Some(Look::Active(process)) => found.state = MadeState::Active { process },
                 _ => found.held = Some(Look::Abandoned(owned)),
@@ -129,7 +129,7 @@ fn found(path: PathBuf) -> Result<Option<FoundMade>, MakeError> {
     Ok(Some(found))
 }
 
-/// A look into the directory of the other part, where there is one.
+/// Inspects the directory of the other part, if there is one.
 fn look_beside(owned: &Owned) -> Result<Option<Look>, MakeError> {
     let Some(path) = owned.manifest.head.other.as_ref().map(Path::new) else {
         return Ok(None);
@@ -137,26 +137,26 @@ fn look_beside(owned: &Owned) -> Result<Option<Look>, MakeError> {
     MadeDirectory::open(path)?.map(look).transpose()
 }
 
-/// More than a manifest has.
+/// Larger than any manifest.
 const BYTES_MAX: u64 = 4 << 20;
 
-/// What a look into a directory finds.
+/// Result of inspecting a directory.
 #[derive(Debug)]
 enum Look {
-    /// It is not a directory of this form.
+    /// Not a directory of a scratch file system.
     Nothing,
-    /// The maker lives, or a program that it started does.
+    /// The maker, or a program that it started, is still running.
     Active(Option<u32>),
-    /// The maker was killed before the manifest was whole: nothing was made after it. The file is
-    /// locked, where there is one.
+    /// The maker was killed before the manifest was complete, so it made nothing after it. The
+    /// manifest is locked if it exists.
     Unfinished(MadeDirectory, Option<File>),
-    /// The maker is gone.
+    /// The maker has ended.
     Abandoned(Box<Owned>),
-    /// It is not believed: why not.
+    /// The manifest is not trusted, for this reason.
     Untrusted(String),
 }
 
-/// Looks at a directory by its manifest. One with a manifest may have been renamed.
+/// Inspects a directory by its manifest. A directory with a manifest may have been renamed.
 fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     let error = |errno: Errno| MakeError::io("look at", directory.path(), errno);
     let maker = directory.path().file_name().and_then(maker_of);
@@ -167,8 +167,8 @@ fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     }
     let user = rustix::process::geteuid().as_raw();
     if facts.owner != user {
-        // Mounting needs root, so those of others are only called so: anybody can make a directory
-        // of any name.
+        // Mounting requires root, so a directory of another user is not a scratch file system. Any
+        // user can create a directory with such a name.
         return Ok(match facts.owner {
             0 => Look::Untrusted("it belongs to root (clean as root)".to_owned()),
             _ => Look::Nothing,
@@ -196,7 +196,8 @@ fn look(directory: MadeDirectory) -> Result<Look, MakeError> {
     read(directory, &facts, file, process)
 }
 
-/// What the manifest of a directory says, whose maker has the number `process`.
+/// Reads and locks the manifest of a directory. `process` is the maker's process ID according to
+/// the directory's name.
 fn read(
     directory: MadeDirectory,
     facts: &Facts,
@@ -234,7 +235,7 @@ fn read(
         return of_other("was written for another directory: this one is a copy");
     }
     let mut account = Account::new();
-    // The last line may have been cut short: what it was to say had not been done.
+    // The last line may be incomplete. What it announces was then not done yet.
     let lines = rest.split_inclusive(|byte| *byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line) {
@@ -253,7 +254,7 @@ fn read(
     })))
 }
 
-/// Whether a text can be the beginning of a first line that was not written to its end.
+/// Whether a text can be the beginning of an incomplete first line.
 fn is_cut_short(text: &[u8]) -> bool {
     let error = serde_json::from_slice::<serde_json::Value>(text).err();
     error.is_none_or(|error| error.is_eof())
@@ -267,8 +268,9 @@ fn is_alive(process: u32) -> bool {
 }
 
 impl FoundMade {
-    /// Removes it, and the other directory of the same file system: mounts, loop devices, images,
-    /// manifests. What its maker still uses, and what is not believed, is left.
+    /// Removes it, and the other directory of the same file system: mounts, loop devices, images
+    /// and manifests. Keeps what the maker still uses, and directories whose manifest is not
+    /// trusted.
     pub fn remove(self) -> MadeRemoved {
         match (self.state, self.held) {
             (MadeState::Active { process }, _) => {
@@ -278,8 +280,8 @@ impl FoundMade {
             }
             (MadeState::Untrusted { why }, _) => MadeRemoved::left(&self.directory, why),
             (_, Some(Look::Abandoned(owned))) => remove_parts(*owned),
-            // Without a whole manifest nothing was made: what lies here otherwise is named and
-            // left.
+            // Without a complete manifest nothing was made. Other files in the directory are named
+            // and kept.
             (_, Some(Look::Unfinished(directory, lock))) => {
                 removal::remove_unfinished(&directory, lock.as_ref())
             }
@@ -290,8 +292,8 @@ impl FoundMade {
 
 fn remove_parts(mut own: Owned) -> MadeRemoved {
     let (path, head) = (own.directory.path().to_owned(), own.manifest.head.clone());
-    // A directory that was never made, or is gone, is no obstacle; any other state of it is: the
-    // journal is in use by the file system.
+    // It is fine if the other directory was never made or is removed already. Any other state
+    // prevents removal: the file system uses the journal.
     let mut other = match look_beside(&own) {
         Ok(Some(Look::Abandoned(other))) => {
             let of_other = &other.manifest.head;
@@ -300,7 +302,7 @@ fn remove_parts(mut own: Owned) -> MadeRemoved {
         }
         Ok(None | Some(Look::Nothing)) => None,
         Ok(Some(Look::Unfinished(directory, lock))) => {
-            // It is empty: the maker was killed between the two.
+            // It is empty: the maker was killed after making the first directory.
             let removed = removal::remove_unfinished(&directory, lock.as_ref());
             if !removed.left.is_empty() {
                 return removed;

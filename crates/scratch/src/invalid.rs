@@ -1,12 +1,11 @@
-//! What can be wrong with the description of a file system that is to be made.
+//! Errors in the description of a scratch file system.
 
-/// Why a description makes no file system: what is wrong, and what would be right. Nothing was
-/// touched.
+/// Why a description is invalid, and what would be valid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct InvalidMakeSpec(pub(crate) String);
 
-/// The error with a message as of `format!`.
+/// Makes an error with a message as by `format!`.
 macro_rules! invalid {
     ($($message:tt)*) => {
         $crate::InvalidMakeSpec(format!($($message)*))

@@ -1,4 +1,4 @@
-//! The kinds of file systems that can be made, and what each takes.
+//! Kinds of scratch file systems, and what each requires.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,15 +14,12 @@ pub enum FileSystemKind {
     Ext2,
     /// Mounted by ext4's driver on most kernels.
     Ext3,
-    /// The fourth extended file system.
     Ext4,
-    /// XFS.
     Xfs,
-    /// Btrfs.
     Btrfs,
     /// An empty lower and an upper directory, both on an ext4 on an image.
     Overlay,
-    /// The flash-friendly file system.
+    /// The Flash-Friendly File System.
     F2fs,
     /// A log-structured file system.
     Nilfs2,
@@ -31,10 +28,10 @@ pub enum FileSystemKind {
 const MIB: u64 = 1 << 20;
 
 impl FileSystemKind {
-    /// By kind, in the order in which they are listed: its name; the smallest size in MiB, which is
-    /// what mkfs takes with its defaults (mkfs.xfs(8): 300 MB; mkfs.btrfs: 109 MiB, rounded up;
-    /// mkfs.nilfs2: 128 MiB and its second superblock; ext: room for a journal); the program that
-    /// makes it on an image, and the package of Debian that has it.
+    /// Rows in the order of listing: kind; name; smallest size in MiB; mkfs program; its Debian
+    /// package. The sizes are those that mkfs accepts with its defaults (mkfs.xfs(8): 300 MB;
+    /// mkfs.btrfs: 109 MiB, rounded up; mkfs.nilfs2: 128 MiB and its second superblock; ext: enough
+    /// for a journal).
     const ROWS: [(Self, &'static str, u64, &'static str, &'static str); 9] = [
         (Self::Tmpfs, "tmpfs", 1, "", ""),
         (Self::Ext2, "ext2", 16, "mkfs.ext2", "e2fsprogs"),
@@ -47,7 +44,7 @@ impl FileSystemKind {
         (Self::Nilfs2, "nilfs2", 160, "mkfs.nilfs2", "nilfs-tools"),
     ];
 
-    /// Its name, as mount(8) and `/proc/filesystems` have it.
+    /// The name as in mount(8) and `/proc/filesystems`.
     pub fn name(self) -> &'static str {
         Self::ROWS[self as usize].1
     }
@@ -57,8 +54,8 @@ impl FileSystemKind {
         Self::ROWS[self as usize].2 * MIB
     }
 
-    /// The smallest external journal in bytes (mke2fs(8): 1024 blocks, here of 4 KiB; mkfs.xfs: a
-    /// log for the largest transactions of its defaults), where the kind can have one.
+    /// The smallest external journal in bytes; `None` if the kind supports none. mke2fs(8): 1024
+    /// blocks, here of 4 KiB. mkfs.xfs: a log for the largest transactions of its defaults.
     pub fn journal_bytes_min(self) -> Option<u64> {
         match self {
             Self::Ext3 | Self::Ext4 => Some(8 * MIB),
@@ -67,12 +64,12 @@ impl FileSystemKind {
         }
     }
 
-    /// Whether it lies on an image: all but tmpfs.
+    /// Whether it is made on an image: all kinds except tmpfs.
     pub fn has_image(self) -> bool {
         self != Self::Tmpfs
     }
 
-    /// The kind that lies on the image: ext4 below an overlay.
+    /// The kind on the image: ext4 below an overlay.
     pub(crate) fn on_image(self) -> Self {
         match self {
             Self::Overlay => Self::Ext4,
@@ -80,13 +77,13 @@ impl FileSystemKind {
         }
     }
 
-    /// The program that makes it on an image, and the package of Debian that has it.
+    /// The program that makes it on an image, and its Debian package.
     pub(crate) fn mkfs(self) -> Option<(&'static str, &'static str)> {
         let (_, _, _, program, package) = Self::ROWS[self as usize];
         self.has_image().then_some((program, package))
     }
 
-    /// All names, as a message lists them.
+    /// All names, for messages.
     pub(crate) fn names() -> String {
         Self::ROWS.map(|(_, name, ..)| name).join(", ")
     }

@@ -1,30 +1,30 @@
-//! File systems that a study makes and removes: `make:ext4?size=4GiB`.
+//! Scratch file systems: file systems that a study makes and removes, such as
+//! `make:ext4?size=4GiB`.
 //!
-//! A [`MakeSpec`] says what is to be made. [`MakeSpec::check`] finds, before anything is made, what
-//! is missing: privileges, programs, the kernel's file system, a loop device, room. [`Made::make`]
-//! makes it; [`Made::remake`], [`Made::save`] and [`Made::restore`] let each run start from the
-//! same state; [`Made::remove`] removes all of it. What a killed program left is found by [`find`]
-//! and removed by [`FoundMade::remove`].
+//! A [`MakeSpec`] describes the file system. [`MakeSpec::check`] finds, before anything is made,
+//! what is missing: privileges, programs, the kernel's driver, a loop device or free space.
+//! [`Made::make`] makes it. [`Made::remake`], [`Made::save`] and [`Made::restore`] let each run
+//! start from the same state. [`Made::remove`] removes all of it. [`find`] finds what a killed
+//! program left behind, and [`FoundMade::remove`] removes that.
 //!
-//! It never touches an existing device: every block device is a loop device over an image that it
-//! made itself. It prints nothing, and does not know what runs on its file systems.
+//! This crate never uses an existing device: every block device is a loop device over an image that
+//! it created itself. It prints nothing, and is independent of what runs on the file systems.
 //!
-//! What is made is held open and recorded with its identity, and only that is removed: where it was
-//! moved to, and never what has its name instead.
+//! Files and directories are held open and recorded with their identity. Removal follows the
+//! identity: it removes what was made, even if it was moved, and never a file that has replaced it.
 //!
-//! All that is made lies in a directory of its own, `postmark-made-SECOND-PROCESS-N`, in the
-//! directory of the image:
+//! All files are in a new directory `postmark-made-SECOND-PROCESS-N`, in the directory for images:
 //!
-//! | name | is |
+//! | name | content |
 //! |---|---|
-//! | `.postmark-made.json` | the manifest: on disk first, locked meanwhile, removed last |
-//! | `image`, `journal` | the images of the file system and of its external journal |
-//! | `mount` | the file system is mounted here: target in `work`, filler in `filler` |
-//! | `below` | of an overlay: where the ext4 with its layers is mounted |
-//! | `saved-STATE-image`, `saved-STATE-journal` | copies of states |
+//! | `.postmark-made.json` | the manifest: written first, locked during use, removed last |
+//! | `image`, `journal` | images of the file system and of its external journal |
+//! | `mount` | mount point of the file system: target in `work`, filler in `filler` |
+//! | `below` | for an overlay: mount point of the ext4 with its layers |
+//! | `saved-STATE-image`, `saved-STATE-journal` | copies of saved states |
 //!
-//! A journal that is to lie elsewhere has a directory of the same form there, with a manifest of
-//! its own; each manifest names the other directory.
+//! An external journal in another directory has a directory of the same form there, with its own
+//! manifest. Each of the two manifests names the other directory.
 
 #[macro_use]
 mod invalid;

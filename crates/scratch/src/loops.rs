@@ -1,5 +1,5 @@
-//! Loop devices over images. What a device is over is told by the driver: by the file's device and
-//! inode, never by a path.
+//! Loop devices over images. The driver reports the image of a device by its device number and
+//! inode; paths are not used.
 
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
@@ -14,31 +14,32 @@ use crate::owned::Owned;
 use crate::stop::MakeStop;
 use crate::tool::{self, Around};
 
-/// A device is given back a moment after its last user has gone: so long it is waited for. A mkfs
-/// that was left behind by a killed maker has to end before, and so do programs in mount namespaces
-/// of their own, which have copies of all mounts; then the device is told.
+/// How long to wait until a device is released, which happens shortly after its last user ends. A
+/// mkfs that a killed maker left behind must end first, and so must programs in other mount
+/// namespaces, which have copies of all mounts. After this time, the device is reported.
 const RELEASE_LIMIT: Duration = Duration::from_secs(120);
 
-/// A loop device over an image, held open: while it is, nobody can give it to another image.
+/// A loop device over an image, held open so that no other process can attach it to another image.
 pub(crate) struct Attached {
     /// `/dev/loop0`.
     pub(crate) device: String,
-    /// What it is over.
+    /// Path of its image.
     pub(crate) image: PathBuf,
     _held: File,
 }
 
-/// A loop device that is over an image.
+/// An existing loop device over one of our images.
 pub(crate) struct OverImage {
     /// `/dev/loop0`.
     pub(crate) device: String,
-    /// Where the image is.
+    /// Current path of the image.
     pub(crate) image: PathBuf,
-    /// Whether that is not where it was made.
+    /// Whether the image is not at its original path.
     pub(crate) is_elsewhere: bool,
 }
 
-/// Somebody else can give a device back before it is held: it is tried again so many times.
+/// Maximum number of attempts to set up a device. Another process can detach a device before it is
+/// held open.
 const ATTEMPTS: u32 = 10;
 
 /// Sets up a loop device over an image.
@@ -51,12 +52,12 @@ pub(crate) fn attach(
     let path = owned.directory.at(image);
     let mut attempt = 1;
     loop {
-        // What is at the name is formatted.
+        // The file at this name will be formatted.
         let file = owned.open_image(image)?.file;
         let device = set_up(image, is_direct, owned.around(Some(stop)))?;
         let held = File::open(&device)
             .map_err(|error| MakeError::io("open", Path::new(&device), error))?;
-        // Looked at after it is held: from here on it stays.
+        // Read after the device is held open, because it cannot change from then on.
         let backing = system::loops::backing_file(&held).ok();
         let of = |facts: std::fs::Metadata| (facts.dev(), facts.ino());
         if backing.is_some() && backing == file.metadata().ok().map(of) {
@@ -67,7 +68,7 @@ pub(crate) fn attach(
             });
         }
         if backing.is_some() && backing == std::fs::symlink_metadata(&path).ok().map(of) {
-            // Another file got the name in between: the device over it was made here.
+            // Another file took the image's name in between. The device over it was set up here.
             clear_at_last_close(&device, owned.around(None))?;
             return Err(MakeError::exchanged(&path));
         }
@@ -79,7 +80,7 @@ pub(crate) fn attach(
     }
 }
 
-/// The image is named as it is called in the directory in which the program runs.
+/// Runs losetup in the image's directory, so the image's name is relative.
 fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeError> {
     let direct = if is_direct {
         "--direct-io=on"
@@ -99,12 +100,12 @@ fn set_up(image: &str, is_direct: bool, around: Around) -> Result<String, MakeEr
     Ok(device.to_owned())
 }
 
-/// Gives a device back: at once, or as soon as what is mounted from it is unmounted.
+/// Detaches a device, or lets the kernel detach it when its mounts are unmounted.
 pub(crate) fn clear_at_last_close(device: &str, around: Around) -> Result<(), MakeError> {
     tool::run("losetup", ["--detach", device], Some(around), tool::SHORT).map(drop)
 }
 
-/// The loop devices over an image that was made, whether or not its name is still there.
+/// All loop devices over an image, even if the image's name was removed or changed.
 pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeError> {
     let Some(wanted) = owned.device_and_inode(image) else {
         return Ok(Vec::new());
@@ -120,15 +121,15 @@ pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeErr
         let Some(shown_image) = backing_path(&name) else {
             continue;
         };
-        // A device is opened only where it can be over the image: what is open cannot be given
-        // back.
+        // Opens only devices that can belong to the image, because an open device cannot be
+        // detached.
         let is_other =
             std::fs::metadata(&shown_image).is_ok_and(|there| (there.dev(), there.ino()) != wanted);
         let device = format!("/dev/{}", name.to_string_lossy());
         if !is_other && is_over(&device, wanted) {
             devices.push(OverImage {
                 device,
-                // A removed file is nowhere.
+                // A removed image has no path.
                 is_elsewhere: shown_image.exists()
                     && shown_image != shown(&owned.directory.at(image)),
                 image: shown_image,
@@ -138,7 +139,7 @@ pub(crate) fn over(owned: &Owned, image: &str) -> Result<Vec<OverImage>, MakeErr
     Ok(devices)
 }
 
-/// Whether a device is over an image that was made in a directory.
+/// Whether a device is over this image of the directory.
 pub(crate) fn is_over_image(device: &str, owned: &Owned, image: &str) -> bool {
     owned
         .device_and_inode(image)
@@ -152,7 +153,7 @@ fn is_over(device: &str, wanted: (u64, u64)) -> bool {
     })
 }
 
-/// Where the image of a loop device is, by its name without `/dev/`.
+/// Path of the image of a loop device. `name` is without `/dev/`.
 fn backing_path(name: &OsStr) -> Option<PathBuf> {
     let path = Path::new("/sys/block").join(name).join("loop/backing_file");
     let mut bytes = std::fs::read(path).ok()?;
@@ -162,14 +163,14 @@ fn backing_path(name: &OsStr) -> Option<PathBuf> {
     Some(OsString::from_vec(bytes).into())
 }
 
-/// Whether a device goes by itself when nobody uses it any more. One that is gone does.
+/// Whether the kernel detaches the device after its last use. True if it is already detached.
 fn goes_by_itself(device: &str) -> bool {
     let name = device.trim_start_matches("/dev/");
     std::fs::read_to_string(format!("/sys/block/{name}/loop/autoclear"))
         .map_or(true, |text| text.trim() == "1")
 }
 
-/// Gives all devices over an image back, and waits until they are.
+/// Detaches all devices over an image, and waits until that is done.
 pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
     let began = Instant::now();
     let mut pause = Duration::from_millis(1);
@@ -180,8 +181,8 @@ pub(crate) fn release(owned: &Owned, image: &str) -> Result<(), MakeError> {
         };
         let mut cleared = Ok(());
         for OverImage { device, .. } in &devices {
-            // One that goes by itself is never touched: by the time of the call its number may be
-            // somebody else's.
+            // A device that the kernel detaches is not touched: by now its number may belong to
+            // another program.
             if !goes_by_itself(device) {
                 cleared = clear_at_last_close(device, owned.around(None));
             }

@@ -1,4 +1,5 @@
-//! A made file system: making it, the same state for each run, and removing it.
+//! A mounted scratch file system: making it, returning it to the same state for each run, and
+//! removing it.
 
 use std::path::{Path, PathBuf};
 
@@ -20,10 +21,10 @@ use crate::stop::MakeStop;
 
 mod start;
 
-/// How far making has come. Each is told when it is reached.
+/// Stages of making a scratch file system. Each one is reported when it is reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum MakeStage {
-    /// The manifest is on disk; nothing else is made.
+    /// The manifest is on disk; nothing else exists yet.
     Manifest,
     /// The images are written.
     Images,
@@ -31,33 +32,32 @@ pub enum MakeStage {
     LoopDevices,
     /// mkfs has run.
     Formatted,
-    /// It is mounted.
+    /// The file system is mounted.
     Mounted,
-    /// It is filled as asked, and ready.
+    /// The file system is filled to the requested level and ready.
     Ready,
 }
 
-/// What a start of the file system finds on its images.
+/// What the images contain when the file system is started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Images {
-    /// Nothing that counts: mkfs runs.
+    /// Nothing to keep: mkfs formats them.
     New,
-    /// A file system, which is mounted as it is.
+    /// A file system, which is mounted unchanged.
     Formatted,
 }
 
-/// A file system that was made and is mounted. It is removed by [`Made::remove`], and when it is
-/// dropped.
+/// A mounted scratch file system. [`Made::remove`] or dropping it removes it.
 ///
-/// It belongs to the process that made it: while that lives, or a program that it started, `clean`
-/// leaves it alone. No method may be called while a run uses the target. Where [`Made::remake`],
-/// [`Made::save`] or [`Made::restore`] fail, the file system may not be mounted; it can be remade
-/// or removed.
+/// It belongs to the process that made it: `clean` does not remove it while that process, or a
+/// program that it started, is running. No method may be called while a run uses the target. If
+/// [`Made::remake`], [`Made::save`] or [`Made::restore`] fail, the file system may be unmounted. It
+/// can then be remade or removed.
 #[derive(Debug)]
 pub struct Made {
     spec: MakeSpec,
     main: Owned,
-    /// The journal's directory, where it is not that of the image.
+    /// The journal's directory, if it differs from that of the image.
     journal: Option<Owned>,
     stop: MakeStop,
     uuid: String,
@@ -67,20 +67,19 @@ pub struct Made {
 }
 
 impl Made {
-    /// Makes and mounts a file system. `name` is what its maker calls it, for the manifest.
+    /// Makes and mounts a file system. The manifest stores `name`, which the caller chooses.
     ///
-    /// Takes as long as writing the whole image and mkfs take.
+    /// Takes as long as writing the whole image and running mkfs.
     ///
     /// # Errors
-    /// Something is missing, or fails. Then nothing is left, or the error says what.
+    /// Returns an error if a requirement is not met or a step fails. It names what could not be
+    /// removed.
     pub fn make(spec: &MakeSpec, name: &str) -> Result<Self, MakeError> {
         Self::make_with(spec, name, MakeStop::default(), &mut |_, _| ())
     }
 
-    /// The same, which a signal ends, and which tells how far it has come, and the directory.
-    ///
-    /// # Errors
-    /// As [`Made::make`].
+    /// Like [`Made::make`], but a signal can end it, and `told` receives each stage and the
+    /// directory.
     pub fn make_with(
         spec: &MakeSpec,
         name: &str,
@@ -98,7 +97,7 @@ impl Made {
         }
     }
 
-    /// Makes the directories with their manifests.
+    /// Creates the directories with their manifests.
     fn begin(spec: &MakeSpec, name: &str, stop: MakeStop) -> Result<Self, MakeError> {
         let above = needs::usable(spec.kind, &spec.directory)?;
         let journal_above = match spec.journal_directory() {
@@ -141,7 +140,7 @@ impl Made {
         Ok(made)
     }
 
-    /// Makes images and all that lies on them.
+    /// Creates the images, and starts the file system on them.
     fn finish(&mut self, told: &mut dyn FnMut(MakeStage)) -> Result<(), MakeError> {
         told(MakeStage::Manifest);
         self.uuid = new_uuid()?;
@@ -162,26 +161,22 @@ impl Made {
         self.start(Images::New, told)
     }
 
-    /// The directory in which targets lie: empty after [`Made::make`] and [`Made::remake`], the
-    /// user's, with filler outside of it.
+    /// The directory for targets. It is empty after [`Made::make`] and [`Made::remake`], and
+    /// belongs to the user. Filler is outside of it.
     pub fn directory(&self) -> PathBuf {
         self.main.directory.path().join(MOUNT).join("work")
     }
 
-    /// What was asked.
     pub fn spec(&self) -> &MakeSpec {
         &self.spec
     }
 
-    /// What was made, with what, and how.
+    /// How it was made.
     pub fn facts(&self) -> &MadeFacts {
         &self.facts
     }
 
-    /// Looks whether it is still mounted, and nothing else on top.
-    ///
-    /// # Errors
-    /// It is not.
+    /// Checks that the file system is mounted, and that no other mount covers it.
     pub fn check(&self) -> Result<(), MakeError> {
         self.is_in_place()?;
         mounts::own(&self.main, MOUNT)?;
@@ -190,7 +185,7 @@ impl Made {
         Ok(())
     }
 
-    /// That runs find the file system by its path.
+    /// Checks that runs find the file system by its path.
     fn is_in_place(&self) -> Result<(), MakeError> {
         let directory = &self.main.directory;
         if directory.is_in_place() {
@@ -204,16 +199,16 @@ impl Made {
         )))
     }
 
-    /// The same as [`Made::directory`], wherever the directory is moved to.
+    /// Like [`Made::directory`], but valid even if the directory is moved.
     fn target(&self) -> PathBuf {
         self.main.directory.at(MOUNT).join("work")
     }
 
-    /// From the next [`Made::remake`] on, filler takes that part of the usable space, or there is
-    /// none.
+    /// Sets the fill level in percent of the usable space, or no filler, from the next
+    /// [`Made::remake`] on.
     ///
     /// # Errors
-    /// A percentage that cannot be reached.
+    /// Returns an error if the percentage cannot be reached.
     pub fn set_fullness(&mut self, percent: Option<u8>) -> Result<(), MakeError> {
         let fullness_percent = percent;
         let spec = MakeSpec {
@@ -226,23 +221,23 @@ impl Made {
         Ok(())
     }
 
-    /// Makes it again, empty, and fills it as asked: each run starts from the same state.
+    /// Formats and fills the file system, so that each run starts from the same state. This works
+    /// even if another process has unmounted it.
     ///
     /// # Errors
-    /// Something uses it, mkfs or mount fails. A file system that another process has unmounted is
-    /// made again all the same.
+    /// Returns an error if the file system is in use, or if mkfs or mount fails.
     pub fn remake(&mut self) -> Result<(), MakeError> {
         self.stop()?;
         self.start(Images::New, &mut |_| ())
     }
 
-    /// Keeps its state (files, filler, layout of the blocks) under a name, so that later runs start
-    /// from it. An earlier state of that name is replaced. It is unmounted for that and mounted
-    /// again.
+    /// Saves the state of the file system (files, filler and block layout) under a name, so that
+    /// later runs can start from it. Replaces an earlier state of this name. The file system is
+    /// unmounted and mounted again.
     ///
     /// # Errors
-    /// Something uses it, there is no room for the copy, a name that cannot be one, or a kind
-    /// without an image.
+    /// Returns an error if the file system is in use, there is no free space for the copy, the name
+    /// is invalid, or the kind has no image.
     pub fn save(&mut self, state: &str) -> Result<(), MakeError> {
         states::check_name(state)?;
         if !self.spec.kind.has_image() {
@@ -270,15 +265,15 @@ impl Made {
         saved
     }
 
-    /// Whether there is a saved state of that name.
+    /// Whether a saved state of this name exists.
     pub fn has_state(&self, state: &str) -> bool {
         states::check_name(state).is_ok() && self.main.has(&saved_image(state))
     }
 
-    /// Brings a saved state back.
+    /// Restores a saved state.
     ///
     /// # Errors
-    /// There is no such state, or something uses the file system.
+    /// Returns an error if the state does not exist, or if the file system is in use.
     pub fn restore(&mut self, state: &str) -> Result<(), MakeError> {
         if !self.has_state(state) {
             return Err(MakeError::new(format!(
@@ -292,10 +287,10 @@ impl Made {
         self.start(Images::Formatted, &mut |_| ())
     }
 
-    /// Removes all of it: mounts, loop devices, images, saved states, manifests.
+    /// Removes the file system: mounts, loop devices, images, saved states and manifests.
     ///
     /// # Errors
-    /// What is left and why. `clean` removes it later.
+    /// The error names what could not be removed, and why. `clean` can remove it later.
     pub fn remove(mut self) -> Result<MadeRemoved, MakeError> {
         self.remove_all().complete()
     }
@@ -305,7 +300,7 @@ impl Made {
         removal::remove(Some(&mut self.main), self.journal.as_mut())
     }
 
-    /// Removes what was made before something failed.
+    /// Removes what was made before the error.
     fn removed_after(mut self, error: MakeError) -> MakeError {
         match self.remove_all().complete() {
             Ok(_) => error,
@@ -313,7 +308,7 @@ impl Made {
         }
     }
 
-    /// The image, then the journal's, each in its directory.
+    /// The image and then the journal's image, each with its directory.
     fn images(&self) -> Vec<(&Owned, &'static str)> {
         let image = self.spec.kind.has_image().then_some((&self.main, IMAGE));
         let journal = self.journal.as_ref().unwrap_or(&self.main);
@@ -321,13 +316,13 @@ impl Made {
         image.into_iter().chain(journal).collect()
     }
 
-    /// Does something with each image.
+    /// Applies a function to each image.
     fn each_image(&self, act: impl Fn(&Image) -> Result<(), MakeError>) -> Result<(), MakeError> {
         let mut images = self.images().into_iter();
         images.try_for_each(|(owned, image)| act(&owned.open_image(image)?))
     }
 
-    /// Unmounts it, and gives the loop devices back.
+    /// Unmounts the file system and detaches its loop devices.
     fn stop(&mut self) -> Result<(), MakeError> {
         for name in [MOUNT, BELOW] {
             mounts::unmount(&self.main, name)?;
@@ -338,7 +333,7 @@ impl Made {
         Ok(())
     }
 
-    /// The root of the file system that is filled: of an overlay, of what lies below.
+    /// The root of the file system that is filled; for an overlay, that of the ext4 below it.
     fn root(&self) -> PathBuf {
         match self.spec.kind {
             FileSystemKind::Overlay => self.main.directory.at(BELOW),
@@ -348,7 +343,7 @@ impl Made {
 }
 
 impl Drop for Made {
-    /// The last resort: what fails here is found by `clean`.
+    /// Removes the file system as a last resort. `clean` finds what cannot be removed here.
     fn drop(&mut self) {
         if !self.is_removed {
             self.remove_all();
@@ -356,9 +351,9 @@ impl Drop for Made {
     }
 }
 
-/// Makes an image.
+/// Creates and allocates an image.
 fn allocate(owned: &mut Owned, image: &str, bytes: u64, stop: &MakeStop) -> Result<(), MakeError> {
-    // Loop devices and file systems count in blocks of 4 KiB at least.
+    // Loop devices and file systems use blocks of at least 4 KiB.
     let bytes = bytes.next_multiple_of(4096);
     blocks::allocate(&owned.create_image(image)?, bytes, stop)
 }

@@ -1,11 +1,13 @@
-//! The manifest of a directory: proof that this program made what lies in it, and, by its lock,
-//! that the maker lives.
+//! The manifest of a directory. It proves that this program made the files in the directory. Its
+//! lock shows that the maker is running.
 //!
-//! It is on disk before an image, a loop device or a mount is made, and is removed last. Its first
-//! line says whose it is. Each other line says what is going to be made, what was made with its
-//! identity, or what was removed; a file is empty until its identity is on disk. A manifest is
-//! believed only where it is a regular file with one name in the directory that it was written for,
-//! and both belong to this user and can be written by nobody else.
+//! The manifest is on disk before an image, a loop device or a mount is made, and it is removed
+//! last. Its first line describes the directory and its maker. Each other line announces a file
+//! that will be made, records the identity of one that was made, or records a removal. A file stays
+//! empty until its identity is on disk.
+//!
+//! A manifest is trusted only if it is a regular file with one link in the directory for which it
+//! was written. Both must belong to this user, and no other user may have write permission.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -19,52 +21,54 @@ use serde::{Deserialize, Serialize};
 use crate::directory::{Facts, Identity, MANIFEST, MadeDirectory, facts_of};
 use crate::error::MakeError;
 
-/// What a directory has of a made file system.
+/// Which part of a scratch file system a directory contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
-    /// Its mounts and its image.
+    /// The mounts and the image.
     FileSystem,
-    /// The image of its external journal.
+    /// The image of the external journal.
     Journal,
 }
 
-/// The first line.
+/// The first line of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
     /// [`FORMAT`].
     pub(crate) format: String,
-    /// The last part of the directory's name: one for all directories of a made file system.
+    /// The last part of the directory's name. Both directories of a scratch file system have the
+    /// same.
     pub(crate) id: String,
-    /// The maker's process.
+    /// Process ID of the maker.
     pub(crate) process: u32,
-    /// What lies here.
+    /// The part in this directory.
     pub(crate) part: Part,
-    /// What the maker calls it.
+    /// The name that the maker gave it.
     pub(crate) name: String,
-    /// The canonical word of what was asked.
+    /// The canonical text of its [`MakeSpec`].
     pub(crate) spec: String,
-    /// The directory: a copy of it is not ours.
+    /// Identity of the directory. A copy of the directory has another one and is not ours.
     pub(crate) directory: Option<Identity>,
-    /// The path of the directory with the other part.
+    /// Path of the directory with the other part.
     pub(crate) other: Option<OsString>,
 }
 
-/// Another line.
+/// A further line of a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Entry {
-    /// This name is going to be given to something empty.
+    /// An empty file or directory with this name will be made.
     Intended(String),
-    /// It was made.
+    /// It was made, with this identity.
     Made(String, Identity),
     /// It was removed.
     Removed(String),
 }
 
 pub(crate) const FORMAT: &str = "postmark-made-2";
-/// What was made in a directory, by name; without an identity where it may have been made.
+/// What was made in a directory, by name. The identity is `None` if it is uncertain whether the
+/// name was made.
 pub(crate) type Account = BTreeMap<String, Option<Identity>>;
 
 pub(crate) fn add(account: &mut Account, entry: Entry) {
@@ -75,7 +79,7 @@ pub(crate) fn add(account: &mut Account, entry: Entry) {
     }
 }
 
-/// A locked manifest with what it says.
+/// A locked manifest and its contents.
 #[derive(Debug)]
 pub(crate) struct Manifest {
     pub(crate) head: Head,
@@ -84,7 +88,7 @@ pub(crate) struct Manifest {
 }
 
 impl Manifest {
-    /// Writes it to a new directory, durably.
+    /// Writes a manifest to a new directory, and syncs both.
     pub(crate) fn create(directory: &MadeDirectory, mut head: Head) -> Result<Self, MakeError> {
         let error =
             |errno: Errno| MakeError::io("create the manifest", &directory.at(MANIFEST), errno);
@@ -103,13 +107,13 @@ impl Manifest {
             .write(directory, &manifest.head)
             .and_then(|()| directory.sync());
         if written.is_err() {
-            // The error that is told is the first one.
+            // The first error is reported.
             let _ = remove(directory, &manifest.file);
         }
         written.map(|()| manifest)
     }
 
-    /// Adds a line, durably.
+    /// Adds a line and syncs the file.
     pub(crate) fn add(&mut self, directory: &MadeDirectory, entry: Entry) -> Result<(), MakeError> {
         self.write(directory, &entry)?;
         add(&mut self.account, entry);
@@ -124,7 +128,7 @@ impl Manifest {
             let written = (&self.file)
                 .write_all(&text)
                 .and_then(|()| self.file.sync_all());
-            // A part of a line would spoil the next one.
+            // An incomplete line would corrupt the next one.
             written.or_else(|error| self.file.set_len(before).and(Err(error)))
         };
         write()
@@ -143,11 +147,11 @@ pub(crate) fn remove(directory: &MadeDirectory, file: &File) -> Result<(), Errno
     rustix::fs::unlinkat(directory.held(), MANIFEST, AtFlags::empty())
 }
 
-/// Whether what has a name is what was made under it.
+/// Whether a file or directory is the one that was made under its name.
 pub(crate) fn is_ours(recorded: Option<Identity>, there: &Facts) -> bool {
     match recorded {
         Some(identity) => identity == there.identity,
-        // The maker was killed in between: nothing is in it by then.
+        // The maker was killed between making it and recording it, so it is still empty.
         None => {
             let is_empty = there.kind == FileType::Directory || there.bytes == 0;
             is_empty && there.owner == rustix::process::geteuid().as_raw()

@@ -1,21 +1,21 @@
 //! The command lines of mkfs.
 //!
-//! Nothing is left to be initialised later, in the middle of a run (mke2fs(8): `lazy_itable_init`,
-//! `lazy_journal_init`). The identity of a file system stays over its remaking, and the seed of
-//! ext's hashes, which decides the order of directory entries, is one for all, so that cells that
-//! are compared start alike.
+//! Nothing is left for later initialisation, which would happen during a run (mke2fs(8):
+//! `lazy_itable_init`, `lazy_journal_init`). A file system keeps its identity when it is remade.
+//! All ext file systems use one hash seed, which determines the order of directory entries. So
+//! compared configurations start alike.
 
 use std::ffi::OsString;
 
 use crate::kind::FileSystemKind;
 use crate::spec::MakeSpec;
 
-/// The seed of the hashes of all ext file systems that are made.
+/// The hash seed of all ext file systems.
 const HASH_SEED: &str = "9c4d8be1-6a39-4f0e-8f5d-2b7b1a6e3c50";
-/// The block of an ext with an external journal, which must be the same for both.
+/// Block size of an ext file system with an external journal. Both must use the same one.
 const JOURNAL_BLOCK: &str = "4096";
 
-/// The devices, and what identifies them.
+/// The devices and their identities.
 pub(crate) struct Devices<'a> {
     pub(crate) image: &'a str,
     pub(crate) journal: Option<&'a str>,
@@ -23,7 +23,7 @@ pub(crate) struct Devices<'a> {
     pub(crate) journal_uuid: &'a str,
 }
 
-/// Programs with their arguments, in the order in which they are run.
+/// The programs to run, with their arguments, in order.
 pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str, Vec<OsString>)> {
     use FileSystemKind::{Btrfs, Ext2, Ext3, Ext4, F2fs, Nilfs2, Overlay, Tmpfs, Xfs};
 
@@ -48,7 +48,7 @@ pub(crate) fn commands(spec: &MakeSpec, devices: &Devices) -> Vec<(&'static str,
         }
         Nilfs2 => add(&mut words, &["-f", "-q"]),
     }
-    // Without the option it discards, which would give the blocks of the image back.
+    // Without this option mkfs discards, which would deallocate the image's blocks.
     if !spec.discard && matches!(kind, Xfs | Btrfs | Nilfs2) {
         words.push("-K".to_owned());
     }
@@ -67,13 +67,13 @@ fn add(words: &mut Vec<String>, more: &[&str]) {
     words.extend(more.iter().map(|word| (*word).to_owned()));
 }
 
-/// Adds the words for mke2fs; gives those that make the external journal, which come first.
+/// Adds the arguments of mke2fs. Returns those for the external journal, which is made first.
 fn format_ext(
     spec: &MakeSpec,
     devices: &Devices,
     words: &mut Vec<String>,
 ) -> Option<Vec<OsString>> {
-    // A second -E would replace the first one: the user's words follow ours in one.
+    // A second -E would replace the first one, so the user's values are appended to ours.
     let (extended, others) = extended_options(&spec.mkfs_words);
     let discard = if spec.discard { "discard" } else { "nodiscard" };
     let mut own = format!("lazy_itable_init=0,lazy_journal_init=0,hash_seed={HASH_SEED},{discard}");
@@ -104,9 +104,9 @@ fn format_ext(
     of_journal
 }
 
-/// The options of mount on the image.
+/// The mount options for the image.
 pub(crate) fn mount_options(spec: &MakeSpec, journal: Option<&str>) -> Vec<String> {
-    // The user's options are those of the overlay itself, not of what lies below.
+    // For an overlay, the user's options apply to the overlay itself, not to the ext4 below.
     let mut options = if spec.kind == FileSystemKind::Overlay {
         Vec::new()
     } else {
@@ -125,7 +125,7 @@ pub(crate) fn mount_options(spec: &MakeSpec, journal: Option<&str>) -> Vec<Strin
         && !has(&options, "discard")
         && !has(&options, "nodiscard")
     {
-        // Their default discards where the device can.
+        // These file systems discard by default if the device supports it.
         options.push("nodiscard".into());
     }
     if let Some(journal) = journal {
@@ -139,7 +139,7 @@ pub(crate) fn mount_options(spec: &MakeSpec, journal: Option<&str>) -> Vec<Strin
     options
 }
 
-/// The values of `-E`, and the other words.
+/// Separates the values of `-E` from the other words.
 fn extended_options(words: &[String]) -> (Vec<String>, Vec<String>) {
     let (mut extended, mut others) = (Vec::new(), Vec::new());
     let mut words = words.iter().peekable();
@@ -153,7 +153,7 @@ fn extended_options(words: &[String]) -> (Vec<String>, Vec<String>) {
     (extended, others)
 }
 
-/// The block that the user's words give an ext.
+/// The block size that the user requests for an ext file system.
 fn block_of(words: &[String]) -> Option<&str> {
     let at = words.iter().rposition(|word| word.starts_with("-b"))?;
     match words[at].strip_prefix("-b") {
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn extended_options_of_the_user_follow_ours_in_one() {
+    fn extended_options_of_the_user_are_appended_to_ours() {
         assert_eq!(
             line("make:ext4?mkfs=-E stride=4 -I 256 -Eresize=8G", None),
             format!(
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn journal_and_file_system_have_one_block() {
+    fn journal_and_file_system_use_the_same_block_size() {
         let lines = line("make:ext3?journal=64MiB&mkfs=-b 1024", Some("/dev/loop8"));
         assert_eq!(
             lines.lines().next(),

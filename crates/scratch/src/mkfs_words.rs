@@ -1,18 +1,18 @@
-//! The options of mkfs that a study may use: those that touch the image alone.
+//! The mkfs options that a study may use: those that affect only the image.
 //!
-//! Options that copy files into the file system (`mke2fs -d`, `mkfs.btrfs --rootdir`, `mkfs.xfs
-//! -p`), read a list or settings from a file (`mke2fs -l`, `mkfs.xfs -c`), write to one (`mke2fs
-//! -z`) or add devices (`mkfs.f2fs -c`) are none of them, and neither are options that are not
-//! known here.
+//! Options that are not listed here are refused. These include options that copy files into the
+//! file system (`mke2fs -d`, `mkfs.btrfs --rootdir`, `mkfs.xfs -p`), read a list or settings from a
+//! file (`mke2fs -l`, `mkfs.xfs -c`), write to a file (`mke2fs -z`) or add devices (`mkfs.f2fs
+//! -c`).
 
 use crate::invalid::InvalidMakeSpec;
 use crate::kind::FileSystemKind;
 
-/// Options of a program, as its manual has them.
+/// The options of a program according to its manual.
 struct Options {
-    /// Letters of options without a value, and with one.
+    /// Letters of options without a value, and of options with a value.
     short: (&'static str, &'static str),
-    /// Names of options without a value, and with one.
+    /// Names of options without a value, and of options with a value.
     long: (&'static str, &'static str),
 }
 
@@ -21,7 +21,7 @@ const EXT: Options = Options {
     short: ("DFKSVcjnqv", "CEGIJLMNORTUbegimorst"),
     long: ("", ""),
 };
-/// mkfs.xfs(8) of xfsprogs 6.1. Values that name a device or a file are refused as words are.
+/// mkfs.xfs(8) of xfsprogs 6.1. Values that name a device or a file are refused by another check.
 const XFS: Options = Options {
     short: ("CKNVfq", "Lbdilmnrs"),
     long: ("", ""),
@@ -46,7 +46,7 @@ const NILFS2: Options = Options {
     long: ("", ""),
 };
 
-/// Refuses words that are not such options and their values.
+/// Refuses words that are neither allowed options nor their values.
 pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), InvalidMakeSpec> {
     let options = match kind.on_image() {
         FileSystemKind::Tmpfs | FileSystemKind::Overlay => return Ok(()),
@@ -66,7 +66,7 @@ pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), Invali
             )
         })?;
         if has_value {
-            // One that is missing is for mkfs to say.
+            // mkfs itself reports a missing value.
             words.next();
         }
     }
@@ -74,13 +74,14 @@ pub(crate) fn check(kind: FileSystemKind, words: &[String]) -> Result<(), Invali
 }
 
 impl Options {
-    /// Whether the next word is the value of this one; nothing where it is not such an option.
+    /// Whether the next word is the value of this option; `None` if the option is not allowed.
     fn takes_value(&self, word: &str) -> Option<bool> {
         if let Some(long) = word.strip_prefix("--") {
             let (name, value) = long
                 .split_once('=')
                 .map_or((long, None), |(name, value)| (name, Some(value)));
-            // Abbreviations could be of options that are not meant here.
+            // Abbreviated names are refused, because they could stand for options that are not
+            // allowed.
             let has = |names: &str| names.split_whitespace().any(|known| known == name);
             return match value {
                 None if has(self.long.0) => Some(false),

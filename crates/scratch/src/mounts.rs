@@ -1,4 +1,4 @@
-//! Mounting, unmounting, and telling an own mount from a foreign one.
+//! Mounting, unmounting, and distinguishing our mounts from others.
 
 use std::ffi::OsString;
 use std::io::ErrorKind;
@@ -17,22 +17,22 @@ use crate::owned::{MadeLeft, Owned};
 use crate::stop::MakeStop;
 use crate::tool;
 
-/// What was used a moment ago (a process that is ending, an indexer) keeps a mount busy: so long it
-/// is waited for.
+/// How long to wait for a busy mount. A process that is ending, or an indexer, can keep it busy for
+/// a moment.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
 
-/// What is to be mounted.
+/// A mount to be made.
 pub(crate) struct MountPlan<'a> {
     pub(crate) kind: &'a str,
     pub(crate) options: &'a [String],
     pub(crate) source: &'a str,
-    /// A name in the directory.
+    /// Name of the mount point in the directory.
     pub(crate) at: &'a str,
 }
 
-/// Mounts; gives the command line. Paths are as they are called in the directory in which the
-/// program runs, and are left so: another directory that gets the path of this one is not mounted
-/// over.
+/// Mounts a file system; returns the command line. Paths are relative to the program's working
+/// directory and are not resolved to absolute ones. So another directory that takes the path of
+/// this one is not mounted over.
 pub(crate) fn mount(plan: &MountPlan, owned: &Owned, stop: &MakeStop) -> Result<String, MakeError> {
     owned.check_directory(plan.at)?;
     let mut words: Vec<OsString> = vec!["-t".into(), plan.kind.into()];
@@ -67,7 +67,7 @@ fn all() -> Result<MountTable, MakeError> {
     ))
 }
 
-/// What is mounted on something in a directory: what covers it.
+/// The mount that covers a name in a directory; `None` if there is none.
 fn on(directory: &MadeDirectory, name: &str) -> Result<Option<Mount>, MakeError> {
     let at = directory.at(name);
     let error = |answer| MakeError::io("look at", &at, answer);
@@ -87,7 +87,7 @@ fn on(directory: &MadeDirectory, name: &str) -> Result<Option<Mount>, MakeError>
     Ok((inner.mount_id != outer.mount_id).then_some(inner))
 }
 
-/// Whether a mount is what this program mounts in the directory; else what it is.
+/// Returns `None` if this program made the mount in the directory, else a description of the mount.
 fn foreign(mount: &Mount, owned: &Owned) -> Option<String> {
     let is_ours = match mount.file_system_type.as_str() {
         "tmpfs" | "overlay" => mount.source == owned.source(),
@@ -99,8 +99,8 @@ fn foreign(mount: &Mount, owned: &Owned) -> Option<String> {
     (!is_ours).then(|| format!("{} from {}", mount.file_system_type, mount.source))
 }
 
-/// The mount that the program made on a directory of its own; that it is there and nothing covers
-/// it.
+/// Returns the mount that this program made in a directory of its own. Fails if it does not exist
+/// or another mount covers it.
 pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
     let at = owned.directory.at(name);
     let Some(mount) = on(&owned.directory, name)? else {
@@ -115,10 +115,10 @@ pub(crate) fn own(owned: &Owned, name: &str) -> Result<Mount, MakeError> {
     }
 }
 
-/// Unmounts what this program mounted on a directory of its own; gives how many mounts there were.
+/// Unmounts the mounts that this program made on a directory of its own; returns their number.
 ///
-/// The cleaner of nilfs2, a process that works on the mount, is ended by the helper of umount(8)
-/// alone.
+/// For nilfs2 this runs umount(8): only its helper ends the cleaner, a process that works on the
+/// mount.
 pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     let at = owned.directory.at(name);
     let began = Instant::now();
@@ -138,7 +138,7 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
         }
         match rustix::mount::unmount(&at, UnmountFlags::NOFOLLOW) {
             Ok(()) => count += 1,
-            // Somebody was faster.
+            // Another process has unmounted it already.
             Err(Errno::INVAL) => {}
             Err(Errno::BUSY) if began.elapsed() < BUSY_LIMIT => {
                 std::thread::sleep(Duration::from_millis(20))
@@ -148,7 +148,7 @@ pub(crate) fn unmount(owned: &Owned, name: &str) -> Result<usize, MakeError> {
     }
 }
 
-/// Where the file system of a directory is mounted otherwise: by another program, or moved by one.
+/// Other mount points of a directory's file system, which another program has made or moved there.
 pub(crate) fn elsewhere(owned: &Owned, devices: &[OverImage]) -> Result<Vec<PathBuf>, MakeError> {
     let source = owned.source();
     let is_it = |mount: &Mount| match mount.file_system_type.as_str() {
@@ -159,7 +159,7 @@ pub(crate) fn elsewhere(owned: &Owned, devices: &[OverImage]) -> Result<Vec<Path
     Ok(mounts.map(|mount| mount.mount_point).collect())
 }
 
-/// That no mount of another program is in a directory.
+/// Fails if another program has mounted something in the directory.
 pub(crate) fn none_inside(directory: &MadeDirectory) -> Result<(), MadeLeft> {
     let path = directory.present();
     let left = |path: PathBuf, why: String| MadeLeft { path, why };

@@ -1,4 +1,4 @@
-//! What making a file system needs, looked at before anything is made.
+//! Requirements of a scratch file system, checked before anything is made.
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -12,38 +12,40 @@ use crate::kind::FileSystemKind;
 use crate::spec::MakeSpec;
 use crate::tool;
 
-/// Room in a directory.
+/// Space needed in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct RoomNeed {
-    /// The directory, without links.
+    /// The directory, with symbolic links resolved.
     pub directory: PathBuf,
-    /// The room that making it takes there, in bytes.
+    /// Bytes that the file system needs there.
     pub bytes: u64,
-    /// The room that is available there, in bytes. Directories on one file system share it.
+    /// Bytes available there. Directories on the same file system share them.
     pub available_bytes: u64,
-    /// The directory's device as stat(2) says (`st_dev`): equal where room is shared.
+    /// Device number of the directory (`st_dev` of stat(2)). Directories with the same one share
+    /// their free space.
     pub device: u64,
-    /// The room that each saved state takes there at most, in bytes.
+    /// Maximum number of bytes that each saved state needs there.
     pub state_bytes_max: u64,
 }
 
-/// What a file system needs that can be made here.
+/// What a scratch file system needs on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MakeNeeds {
-    /// The room, by directory: the image's, and the external journal's where that is another one.
+    /// Space by directory: that of the image, and that of the external journal if it differs.
     pub room: Vec<RoomNeed>,
-    /// The memory that a tmpfs takes when it is full, in bytes; 0 for others.
+    /// Bytes of memory that a full tmpfs takes; 0 for other kinds.
     pub memory_bytes: u64,
 }
 
-/// What its own directory, manifest and bookkeeping take beside the image.
+/// Space for the directory, the manifest and bookkeeping besides the image.
 const BESIDE_BYTES: u64 = 1 << 20;
 
 impl MakeSpec {
-    /// Looks whether it can be made here; makes nothing. A module of the kernel may be loaded.
+    /// Checks whether the file system can be made here, without making anything. A kernel module
+    /// may be loaded.
     ///
     /// # Errors
-    /// The first thing that is missing.
+    /// Returns the first requirement that is not met.
     pub fn check(&self) -> Result<MakeNeeds, MakeError> {
         let kind = self.kind;
         if !rustix::process::geteuid().is_root() {
@@ -77,7 +79,7 @@ impl MakeSpec {
         })
     }
 
-    /// Finds the room, which may be shared by image and journal.
+    /// Determines the space. Image and journal may share it.
     fn room(&self) -> Result<Vec<RoomNeed>, MakeError> {
         let kind = self.kind;
         let image_bytes = if kind.has_image() { self.size_bytes } else { 0 };
@@ -96,7 +98,7 @@ impl MakeSpec {
             let available_bytes =
                 match Space::read(&directory).and_then(|space| space.available_bytes) {
                     Fact::Known(bytes) => bytes,
-                    // A file system without a size takes what there is.
+                    // A file system without a size limit.
                     Fact::NotApplicable => u64::MAX,
                     Fact::Unavailable(why) => return Err(refused(why)),
                 };
@@ -158,7 +160,7 @@ fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
     const CONTROL: &str = "/dev/loop-control";
     let may = || may(Path::new(CONTROL), Access::READ_OK | Access::WRITE_OK);
     if may().is_err() {
-        // Where it helps, the device is there afterwards; where it does not, that is told.
+        // The second check below reports a failure of this command.
         drop(tool::run("modprobe", ["--", "loop"], None, tool::SHORT));
     }
     may().map_err(|answer| {
@@ -169,7 +171,7 @@ fn has_loops(kind: FileSystemKind) -> Result<(), MakeError> {
     })
 }
 
-/// Whether this user may do that with a file or directory.
+/// Whether this user has this access to a file or directory.
 fn may(path: &Path, access: Access) -> rustix::io::Result<()> {
     rustix::fs::accessat(CWD, path, access, AtFlags::EACCESS)
 }
@@ -181,8 +183,8 @@ fn unusable(kind: FileSystemKind, directory: &Path, answer: &str) -> MakeError {
     ))
 }
 
-/// The directory without links, where images can lie in it: as root, nobody else may exchange it
-/// for another one.
+/// Resolves a directory for images. No other user may be able to replace it by another directory,
+/// because the program runs as root.
 pub(crate) fn usable(kind: FileSystemKind, directory: &Path) -> Result<PathBuf, MakeError> {
     let refused = |answer: String| unusable(kind, directory, &answer);
     let real = std::fs::canonicalize(directory).map_err(|error| refused(error.to_string()))?;

@@ -1,5 +1,5 @@
-//! A directory with its locked manifest, and what is made and removed in it: only by a name in the
-//! held directory, and only what is recorded under that name.
+//! A directory with its locked manifest. Files are created and removed only by their name in the
+//! open directory, and only if they are recorded under that name.
 
 use std::fs::File;
 use std::path::PathBuf;
@@ -15,24 +15,23 @@ use crate::manifest::{Entry, Head, Manifest, is_ours};
 use crate::stop::MakeStop;
 use crate::tool::Around;
 
-/// See the module's text.
+/// A directory with its locked manifest.
 #[derive(Debug)]
 pub(crate) struct Owned {
     pub(crate) directory: MadeDirectory,
     pub(crate) manifest: Manifest,
 }
 
-/// Something that is still there.
+/// Something that could not be removed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MadeLeft {
-    /// What.
     pub path: PathBuf,
-    /// Why, in one line.
+    /// The reason, in one line.
     pub why: String,
 }
 
 impl Owned {
-    /// Makes a directory with its manifest.
+    /// Creates a directory with its manifest.
     pub(crate) fn create(path: &std::path::Path, head: Head) -> Result<Self, MakeError> {
         let directory = MadeDirectory::create(path)?;
         match Manifest::create(&directory, head) {
@@ -41,20 +40,19 @@ impl Owned {
                 manifest,
             }),
             Err(error) => {
-                // The error that is told is the first one; what others have put there stays.
+                // The first error is reported. Files that another program has put there are kept.
                 let _ = directory.remove();
                 Err(error)
             }
         }
     }
 
-    /// What is mounted from nowhere (tmpfs, overlay) has this as its source, so that it is known
-    /// again.
+    /// The source of mounts without a device (tmpfs, overlay), by which they are recognized.
     pub(crate) fn source(&self) -> String {
         format!("{PREFIX}{}", self.manifest.head.id)
     }
 
-    /// What programs run with, from which a signal is to be told where there is one.
+    /// The environment in which programs run. With `stop`, a signal ends them.
     pub(crate) fn around<'a>(&'a self, stop: Option<&'a MakeStop>) -> Around<'a> {
         Around {
             lock: &self.manifest.file,
@@ -67,14 +65,14 @@ impl Owned {
         self.manifest.account.contains_key(name)
     }
 
-    /// Makes a directory in it.
+    /// Creates a directory in it.
     pub(crate) fn create_directory(&mut self, name: &str) -> Result<(), MakeError> {
         self.create_with(name, |directory| {
             rustix::fs::mkdirat(directory.held(), name, Mode::from_raw_mode(0o755))
         })
     }
 
-    /// Makes a file in it, which is empty.
+    /// Creates an empty file in it.
     pub(crate) fn create_image(&mut self, name: &str) -> Result<Image, MakeError> {
         let flags = OFlags::RDWR | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
         let mode = Mode::from_raw_mode(0o600);
@@ -96,7 +94,7 @@ impl Owned {
         let made = match create(&self.directory) {
             Ok(made) => made,
             Err(errno) => {
-                // What is there is somebody's.
+                // The existing entry was not made here.
                 self.enter(Entry::Removed(name.to_owned()))?;
                 return Err(error(errno));
             }
@@ -111,7 +109,7 @@ impl Owned {
         self.manifest.add(&self.directory, entry)
     }
 
-    /// Opens a file that was made.
+    /// Opens a file that was made here.
     pub(crate) fn open_image(&self, name: &str) -> Result<Image, MakeError> {
         let at = self.directory.at(name);
         let flags = OFlags::RDWR | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::CLOEXEC;
@@ -127,7 +125,7 @@ impl Owned {
         })
     }
 
-    /// That a directory that was made is there.
+    /// Checks that a directory that was made here still exists.
     pub(crate) fn check_directory(&self, name: &str) -> Result<(), MakeError> {
         let at = self.directory.at(name);
         match self.directory.facts_in(name) {
@@ -143,12 +141,12 @@ impl Owned {
             .is_some_and(|recorded| is_ours(*recorded, there) && !self.directory.is_covered(there))
     }
 
-    /// The device and inode of a file that was made, as stat(2) gives them, whether or not it is
-    /// still at its name.
+    /// Device and inode, as in stat(2), of a file that was made here, even if its name was removed
+    /// or changed.
     pub(crate) fn device_and_inode(&self, name: &str) -> Option<(u64, u64)> {
         let identity = self.manifest.account.get(name).copied().flatten()?;
         let there = self.directory.facts_in(name).ok().flatten();
-        // An overlay has another device for files than for directories.
+        // An overlay reports different devices for files and directories.
         let device = match there.filter(|there| self.is_ours(name, there)) {
             Some(there) => there.device,
             None => self.directory.facts().ok()?.device,
@@ -156,7 +154,8 @@ impl Owned {
         Some((device, identity.inode()))
     }
 
-    /// Removes what was made; gives whether something was. What is there instead stays.
+    /// Removes what was made under a name; returns whether it existed. Anything that has replaced
+    /// it is kept.
     pub(crate) fn remove(&mut self, name: &str) -> Result<bool, MadeLeft> {
         let left = |why: String| MadeLeft {
             path: shown(&self.directory.at(name)),
@@ -177,7 +176,7 @@ impl Owned {
         Ok(true)
     }
 
-    /// Removes what was made, and makes it known that it is gone.
+    /// Removes what was made under a name, and records the removal.
     pub(crate) fn discard(&mut self, name: &str) -> Result<(), MakeError> {
         if !self.has(name) {
             return Ok(());
@@ -192,5 +191,5 @@ impl Owned {
     }
 }
 
-/// Why something stays that has one of our names, or lies among our files.
+/// Why an entry with one of our names, or among our files, is kept.
 pub(crate) const NOT_OURS: &str = "was not made by this program (move it away, then clean again)";

@@ -1,6 +1,7 @@
-//! Removing what a manifest stands for: mounts, loop devices, images, and the manifest last. There
-//! is one way, for a study's end and for what a killed study left: from held directories, by
-//! recorded identity. What is not recorded stays, is named, and keeps the manifest.
+//! Removal of what a manifest records: mounts, loop devices, images, and the manifest last. The end
+//! of a study and the removal after a killed study use the same code. It works from open
+//! directories and by recorded identity. Files that are not recorded are kept and named, and the
+//! manifest is then kept as well.
 
 use std::fs::File;
 use std::path::{Path, PathBuf};
@@ -15,18 +16,17 @@ use crate::manifest;
 use crate::mounts;
 use crate::owned::{MadeLeft, NOT_OURS, Owned};
 
-/// What was removed of a made file system.
+/// What was removed of a scratch file system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MadeRemoved {
-    /// Its directory.
     pub directory: PathBuf,
-    /// Mounts that were unmounted.
+    /// Number of mounts that were unmounted.
     pub mounts: usize,
-    /// Loop devices that were given back.
+    /// Number of loop devices that were detached.
     pub loop_devices: usize,
-    /// Images and saved states that were removed.
+    /// Number of images and saved states that were removed.
     pub images: usize,
-    /// What is still there. Where there is something, the manifest is, too.
+    /// What could not be removed. If this is not empty, the manifest still exists.
     pub left: Vec<MadeLeft>,
 }
 
@@ -51,7 +51,7 @@ impl MadeRemoved {
         });
     }
 
-    /// What is left, as an error.
+    /// Returns an error if something could not be removed.
     pub(crate) fn complete(self) -> Result<Self, MakeError> {
         if self.left.is_empty() {
             return Ok(self);
@@ -65,17 +65,17 @@ impl MadeRemoved {
     }
 }
 
-/// Removes all that was made: of the file system, and of its journal where that has a directory of
-/// its own.
+/// Removes a file system, and its journal's directory if it has its own.
 pub(crate) fn remove(main: Option<&mut Owned>, journal: Option<&mut Owned>) -> MadeRemoved {
-    // The main manifest names the journal's directory: it goes last.
+    // The main manifest names the journal's directory, so it is removed last.
     let mut owned: Vec<&mut Owned> = journal.into_iter().collect();
     let journals = owned.len();
     owned.extend(main);
     let present = owned.last().map(|owned| owned.directory.present());
     let mut removed = MadeRemoved::new(&present.unwrap_or_default());
     let devices = devices(&owned, &mut removed);
-    // Counted before: most go by themselves when the file system is unmounted.
+    // Counted in advance, because the kernel detaches most of them when the file system is
+    // unmounted.
     removed.loop_devices = devices.len();
     let is_free = owned[journals..]
         .iter()
@@ -113,7 +113,7 @@ fn devices(owned: &[&mut Owned], removed: &mut MadeRemoved) -> Vec<OverImage> {
     devices
 }
 
-/// Unmounts what was mounted; whether nothing of it is mounted any more.
+/// Unmounts the file system; returns whether no mount of it is left.
 fn unmount(main: &Owned, devices: &[OverImage], removed: &mut MadeRemoved) -> bool {
     for name in [MOUNT, BELOW] {
         match mounts::unmount(main, name) {
@@ -186,8 +186,7 @@ fn remove_files(owned: &mut Owned, removed: &mut MadeRemoved) {
     }
 }
 
-/// Removes a directory whose manifest was not written to its end: nothing else can have been made
-/// in it.
+/// Removes a directory with an incomplete manifest. Nothing else can have been made in it.
 pub(crate) fn remove_unfinished(directory: &MadeDirectory, lock: Option<&File>) -> MadeRemoved {
     let path = directory.path();
     let left = |why: String| MadeRemoved::left(path, why);

@@ -1,4 +1,4 @@
-//! What is to be made: complete and without contradictions.
+//! The complete and valid description of a scratch file system.
 
 use std::path::{Path, PathBuf};
 
@@ -6,18 +6,18 @@ use crate::invalid::{InvalidMakeSpec, control_character, invalid_fullness};
 use crate::kind::FileSystemKind;
 use crate::mkfs_words;
 
-/// The size where none is given: 2 GiB.
+/// Default size: 2 GiB.
 pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
-/// Where images lie when nothing else is asked: unlike `/tmp`, not in memory on common systems, and
-/// kept over a restart, so that `clean` finds them.
+/// Default directory for images. Unlike `/tmp`, it is not in memory on common systems, and survives
+/// a restart, so that `clean` finds the images.
 pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
-/// Above this a typing error is likelier than a disk for it.
+/// A larger size is more likely a typing error than a real disk.
 const SIZE_BYTES_MAX: u64 = 16 << 40;
-/// mke2fs(8): 10,240,000 blocks; a journal of more than that is refused there.
+/// mke2fs(8) refuses a journal of more than 10,240,000 blocks.
 const JOURNAL_BYTES_MAX: u64 = 2_000 << 20;
 
-/// Options of mount(8) that name a device or another file system, change what is mounted where, or
-/// make a target that nothing can be written to.
+/// Refused options of mount(8): they name a device or another file system, change what is mounted
+/// where, or make the target read-only.
 const MOUNT_OPTIONS_REFUSED: [(&str, &str); 14] = [
     ("bind", OTHER_MOUNT),
     ("rbind", OTHER_MOUNT),
@@ -39,46 +39,45 @@ const OWN_LOOP: &str = "the loop device is set up by the program (remove it)";
 const OTHER_DEVICE: &str =
     "it names a device, and only images are used (for an external journal use journal=SIZE)";
 
-/// A journal on an image of its own.
+/// A journal on its own image.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ExternalJournal {
     /// The size of its image in bytes.
     pub size_bytes: u64,
-    /// The directory in which its image lies; that of the file system's image where none is given.
+    /// The directory of its image; `None` for the directory of the file system's image.
     pub directory: Option<PathBuf>,
 }
 
-/// A file system that is to be made.
+/// The description of a scratch file system.
 ///
-/// It is read from one word (`make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I
-/// 256&journal=128MiB&journal-in=/dir&in=/dir&discard&direct&fullness=50`, by `FromStr`). It is
-/// shown as the canonical word, without what is the default. In the word, `%26` stands for `&` and
-/// `%25` for `%`. After a change of fields, [`MakeSpec::validate`] checks it again.
+/// `FromStr` parses it from one word: `make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I
+/// 256&journal=128MiB&journal-in=/dir&in=/dir&discard&direct&fullness=50`. `Display` writes the
+/// canonical word, without defaults. In the word, `%26` stands for `&` and `%25` for `%`. After
+/// fields are changed, [`MakeSpec::validate`] must check them.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct MakeSpec {
-    /// The kind.
     pub kind: FileSystemKind,
-    /// The size in bytes of the image, or of the tmpfs.
+    /// Size in bytes of the image or the tmpfs.
     pub size_bytes: u64,
-    /// Further arguments of mkfs, in their order.
+    /// Additional arguments of mkfs, in order.
     pub mkfs_words: Vec<String>,
-    /// Options of the mount.
+    /// Mount options.
     pub mount_options: Vec<String>,
-    /// The directory in which the image lies: an absolute path.
+    /// The directory of the image, as an absolute path.
     pub directory: PathBuf,
-    /// A journal on an image of its own: ext3, ext4, xfs.
+    /// A journal on its own image, for ext3, ext4 and xfs.
     pub journal: Option<ExternalJournal>,
-    /// Whether blocks that become free are given back to the image at once, and mkfs discards
-    /// (mount option `discard`). The image is then no longer allocated in full.
+    /// Whether freed blocks of the image are deallocated at once, and mkfs discards (mount option
+    /// `discard`). The image is then no longer fully allocated.
     pub discard: bool,
-    /// Whether the loop device reads and writes the image without the page cache.
+    /// Whether the loop device bypasses the page cache (direct I/O).
     pub direct: bool,
-    /// The part of the usable space, in percent, that filler takes before a run.
+    /// Fill level before a run, in percent of the usable space.
     pub fullness_percent: Option<u8>,
 }
 
 impl MakeSpec {
-    /// A file system of that kind with defaults.
+    /// A file system of this kind with defaults.
     pub fn new(kind: FileSystemKind) -> Self {
         Self {
             kind,
@@ -93,16 +92,16 @@ impl MakeSpec {
         }
     }
 
-    /// The directory in which the image of the journal lies.
+    /// The directory of the journal's image; `None` without an external journal.
     pub fn journal_directory(&self) -> Option<&Path> {
         let journal = self.journal.as_ref()?;
         Some(journal.directory.as_deref().unwrap_or(&self.directory))
     }
 
-    /// Checks it for contradictions. What was parsed is valid.
+    /// Checks the fields for contradictions. A parsed spec is valid.
     ///
     /// # Errors
-    /// The first contradiction.
+    /// Returns the first contradiction.
     pub fn validate(&self) -> Result<(), InvalidMakeSpec> {
         let kind = self.kind.name();
         let min_bytes = self.kind.size_bytes_min();
@@ -172,7 +171,8 @@ impl MakeSpec {
         Ok(())
     }
 
-    /// No word of the user's may lead mkfs or mount to a device or a file that is not ours.
+    /// Refuses words of the user that would make mkfs or mount use a device or a file that is not
+    /// ours.
     fn check_words(&self) -> Result<(), InvalidMakeSpec> {
         for word in &self.mkfs_words {
             if word.contains(char::is_control) {

@@ -6,8 +6,8 @@ use crate::error::MakeError;
 use crate::owned::Owned;
 use crate::stop::MakeStop;
 
-/// Copies an image of a file system that is not mounted. What was copied before is replaced; where
-/// it fails, nothing of the state is kept.
+/// Copies an image of an unmounted file system, and replaces an earlier copy. After an error, no
+/// copy of this state is kept.
 pub(crate) fn save(
     owned: &mut Owned,
     image: &str,
@@ -20,13 +20,13 @@ pub(crate) fn save(
     let to = owned.create_image(&copy)?;
     let copied = blocks::copy(&from, &to, stop);
     if copied.is_err() {
-        // The error that is told is the first one: the rest is removed with the file system.
+        // The first error is reported. Removing the file system removes the rest.
         drop(owned.discard(&copy));
     }
     copied
 }
 
-/// Brings an image back.
+/// Restores an image from its saved copy.
 pub(crate) fn restore(
     owned: &Owned,
     image: &str,
@@ -38,7 +38,7 @@ pub(crate) fn restore(
     blocks::bring_back(&copy, &owned.open_image(image)?, is_sparse, stop)
 }
 
-/// Whether a text can be a state's name: it is part of names of files.
+/// Checks a state's name, which becomes part of file names.
 pub(crate) fn check_name(state: &str) -> Result<(), MakeError> {
     let is_plain = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
     if (1..=32).contains(&state.len()) && state.bytes().all(is_plain) {

@@ -1,12 +1,11 @@
-//! Whether what is being made is still wanted.
+//! A signal that ends the making of a file system.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::error::MakeError;
 
-/// Where a signal's number is left that ends what is being made; 0 is none. The default never ends
-/// anything.
+/// Number of the signal that ends the operation; 0 means none. The default never ends anything.
 #[derive(Clone, Debug, Default)]
 pub struct MakeStop(Arc<AtomicUsize>);
 
@@ -21,7 +20,7 @@ impl MakeStop {
         self.0.load(Ordering::SeqCst) != 0
     }
 
-    /// Ends what takes long.
+    /// Returns an error if a signal has arrived.
     pub(crate) fn check(&self, what: impl FnOnce() -> String) -> Result<(), MakeError> {
         match self.is_asked() {
             true => Err(MakeError::interrupted(&what())),

@@ -1,6 +1,6 @@
-//! Programs that make and mount file systems, run as child processes: no shell, the C locale, a
-//! process group of their own (so that Ctrl-C at the terminal does not end mkfs in the middle), and
-//! a limit of time.
+//! Programs that make and mount file systems, run as child processes. They run without a shell, in
+//! the C locale, with a time limit, and in their own process group, so that Ctrl-C at the terminal
+//! does not interrupt mkfs.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,22 +17,22 @@ use rustix::process::{Pid, Signal, kill_process_group};
 use crate::error::MakeError;
 use crate::stop::MakeStop;
 
-/// The time of a program that looks at something, or changes something small.
+/// Time limit of a program that only reads, or makes a small change.
 pub(crate) const SHORT: Duration = Duration::from_secs(60);
-/// The time of a program that writes to a whole image.
+/// Time limit of a program that writes to a whole image.
 pub(crate) const LONG: Duration = Duration::from_secs(1_800);
 
-/// What is kept of a program's output; the rest is read and dropped.
+/// Maximum number of bytes kept of a program's output. The rest is read and dropped.
 const OUTPUT_BYTES_MAX: u64 = 16 << 10;
-/// How often a program is asked whether it has ended.
+/// Interval at which a child process is polled.
 const ASK_EACH: Duration = Duration::from_millis(2);
-/// A killed program that waits in the kernel does not end: it is left to itself after this time.
+/// Time to wait for a killed program. One that hangs in the kernel is abandoned after that.
 const AFTER_KILL: Duration = Duration::from_secs(5);
-/// A program that a signal ends has so long to put away what it has made itself.
+/// Time for a program to clean up after a signal.
 const GRACE: Duration = Duration::from_secs(2);
 
-/// A program in the directories of PATH, or of the administrator's programs, which a user's PATH
-/// often lacks.
+/// Finds a program in the directories of PATH, or in the administrator's directories, which a
+/// user's PATH often lacks.
 pub(crate) fn find(name: &str) -> Option<PathBuf> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let administrators = ["/usr/sbin", "/sbin"].map(PathBuf::from);
@@ -46,19 +46,19 @@ pub(crate) fn find(name: &str) -> Option<PathBuf> {
         })
 }
 
-/// What a program runs with beside its arguments.
+/// The environment of a program, besides its arguments.
 #[derive(Clone, Copy)]
 pub(crate) struct Around<'a> {
-    /// The locked manifest, which is the program's standard input, at its end: the lock is held
-    /// until the program has ended too, even where this process is killed before.
+    /// The locked manifest, which becomes the program's standard input, positioned at its end. The
+    /// lock is then held until the program ends, even if this process is killed before.
     pub(crate) lock: &'a File,
-    /// Its working directory: relative names among the user's arguments lead nowhere else.
+    /// The working directory. Relative names in the user's arguments refer to it.
     pub(crate) directory: &'a Path,
-    /// A signal that ends the program, too; removing goes on.
+    /// A signal that ends the program; `None` for removal, which a signal does not end.
     pub(crate) stop: Option<&'a MakeStop>,
 }
 
-/// The command line as a reader would type it.
+/// The command line as a user would type it.
 pub(crate) fn command_line(name: &str, arguments: &[OsString]) -> String {
     let mut line = name.to_owned();
     for argument in arguments {
@@ -77,10 +77,10 @@ pub(crate) fn command_line(name: &str, arguments: &[OsString]) -> String {
     line
 }
 
-/// Runs a program to its end; gives its standard output.
+/// Runs a program until it ends; returns its standard output.
 ///
 /// # Errors
-/// It cannot be started, fails, is killed, or does not end in time.
+/// Returns an error if the program cannot be started, fails, is killed, or exceeds the time limit.
 pub(crate) fn run<A: Into<OsString>>(
     name: &str,
     arguments: impl IntoIterator<Item = A>,
@@ -112,8 +112,8 @@ pub(crate) fn run<A: Into<OsString>>(
     Ok(output)
 }
 
-/// The first line that a program writes when it is asked for its version; some write it to standard
-/// error, or fail.
+/// The first line that a program prints for its version. Some programs print it to standard error,
+/// or fail.
 pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     let arguments = [OsString::from("-V")];
     let (_, [output, errors]) = ended(name, &arguments, None, SHORT)?;
@@ -122,7 +122,7 @@ pub(crate) fn version(name: &str) -> Result<String, MakeError> {
     first.ok_or_else(|| MakeError::answer(&command_line(name, &arguments), ""))
 }
 
-/// How a program ended, with its standard output and standard error.
+/// Runs a program; returns its exit status, standard output and standard error.
 fn ended(
     name: &str,
     arguments: &[OsString],
@@ -141,8 +141,8 @@ fn ended(
     let mut child = Command::new(program)
         .args(arguments)
         .env("LC_ALL", "C")
-        // libblkid believes its cache for a while without looking: mkfs.btrfs then refuses an
-        // identity that it takes to be on another device, where the image had been before.
+        // libblkid trusts its cache for a while without checking the device. mkfs.btrfs would then
+        // refuse an identity that the cache assigns to an earlier device of the image.
         .env("BLKID_FILE", "/dev/null")
         .current_dir(around.map_or(Path::new("/"), |around| around.directory))
         .stdin(stdin)
@@ -179,11 +179,11 @@ fn ended(
     ))
 }
 
-/// Reads a stream to its end in a thread, so that no pipe fills up.
+/// Reads a stream until it ends, in a thread, so that the pipe never fills up.
 fn reader(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     std::thread::spawn(move || {
         let mut kept = Vec::new();
-        // What cannot be read is missing from a message, no more.
+        // If reading fails, only the message lacks this part.
         drop(
             stream
                 .by_ref()
@@ -195,8 +195,8 @@ fn reader(mut stream: impl Read + Send + 'static) -> JoinHandle<Vec<u8>> {
     })
 }
 
-/// What a stream had. A daemon that a program leaves behind may hold the stream open: it is not
-/// waited for.
+/// The text of a stream. A daemon that a program leaves behind may keep the stream open, so the
+/// wait is limited.
 fn text(output: JoinHandle<Vec<u8>>) -> String {
     let began = Instant::now();
     while !output.is_finished() && began.elapsed() < Duration::from_secs(1) {
@@ -208,11 +208,11 @@ fn text(output: JoinHandle<Vec<u8>>) -> String {
     String::from_utf8_lossy(&output.join().unwrap_or_default()).into_owned()
 }
 
-/// Ends a program and what it has started, which is in its group. Where it ends late or not at all,
-/// it has been told to; there is nothing more to be done.
+/// Ends a program and its process group, with one signal after the other. If the program does not
+/// end in time, nothing more can be done.
 fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
     for (signal, patience) in signals {
-        // It is not waited for yet, so that its number is nobody else's.
+        // The child has not been reaped yet, so its process ID cannot belong to another process.
         let _ = kill_process_group(Pid::from_child(child), *signal);
         if matches!(waited(child, *patience, &MakeStop::default()), Ok(Some(_))) {
             return;
@@ -220,7 +220,7 @@ fn end(child: &mut Child, signals: &[(Signal, Duration)]) {
     }
 }
 
-/// How a program ends; nothing where it goes on for so long, or a signal has come.
+/// Waits for a program; `None` if it exceeds the limit or a signal arrives.
 fn waited(
     child: &mut Child,
     limit: Duration,
@@ -238,7 +238,7 @@ fn waited(
     }
 }
 
-/// Several lines as one, for a message.
+/// Joins several lines into one, for a message.
 fn one_line(text: &str) -> String {
     let lines = text.lines().map(str::trim).filter(|line| !line.is_empty());
     let line = lines.collect::<Vec<_>>().join("; ");
@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn how_a_program_failed_is_told() {
+    fn error_describes_how_a_program_failed() {
         assert_eq!(run("echo", ["a", "b"], None, SHORT).unwrap(), "a b\n");
         assert_eq!(
             message(
@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_not_of_our_process_group_and_speaks_c() {
+    fn programs_run_in_their_own_process_group_and_the_c_locale() {
         let script =
             "ps -o pgid= -p $$ 2>/dev/null || cut -d ' ' -f 5 /proc/$$/stat; echo $$ $LC_ALL";
         let answer = run("sh", ["-c", script], None, SHORT).unwrap();
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn much_output_does_not_hang_it() {
+    fn large_output_does_not_block_a_program() {
         let output = run("head", ["-c", "1000000", "/dev/zero"], None, SHORT).unwrap();
         assert_eq!(output.len() as u64, OUTPUT_BYTES_MAX);
     }

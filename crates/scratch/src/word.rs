@@ -1,4 +1,4 @@
-//! A [`MakeSpec`] as a word.
+//! Parsing and formatting of a [`MakeSpec`] as one word.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -65,7 +65,7 @@ impl FromStr for MakeSpec {
     }
 }
 
-/// What was given, by key; of a key without a value, an empty text.
+/// The values by key; empty for a key without a value.
 fn given(pairs: &str) -> Result<BTreeMap<&str, String>, InvalidMakeSpec> {
     let mut given = BTreeMap::new();
     for pair in pairs.split('&').filter(|pair| !pair.is_empty()) {
@@ -92,7 +92,7 @@ fn given(pairs: &str) -> Result<BTreeMap<&str, String>, InvalidMakeSpec> {
 }
 
 impl fmt::Display for MakeSpec {
-    /// The canonical word: keys in one order, without what is the default.
+    /// Writes the canonical word: keys in a fixed order, without defaults.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let mut pairs = Vec::new();
         if self.size_bytes != DEFAULT_SIZE_BYTES {
@@ -129,7 +129,7 @@ impl fmt::Display for MakeSpec {
     }
 }
 
-/// Bytes in the largest unit that they are a multiple of, as [`quantity::bytes`] reads them.
+/// Bytes in the largest unit of which they are a multiple, as [`quantity::bytes`] parses them.
 fn size_text(bytes: u64) -> String {
     let units = [
         ("TiB", 1 << 40),

@@ -1,5 +1,5 @@
-//! Where a description contradicts itself: what options alone do is found where they are resolved,
-//! the rest here.
+//! Contradictions within a run spec. Contradictions between options are found when the options are
+//! resolved.
 
 use std::path::PathBuf;
 
@@ -16,10 +16,10 @@ use crate::settings::{Cache, Place, directory};
 use crate::sweep::Climb;
 
 impl RunSpec {
-    /// Finds what the description alone contradicts.
+    /// Checks the spec for contradictions.
     ///
     /// # Errors
-    /// The first contradiction.
+    /// Returns the first contradiction.
     pub fn check(&self) -> Result<(), ConfigError> {
         if self.place != Place::Nowhere {
             self.check_targets()?;
@@ -47,7 +47,7 @@ impl RunSpec {
         Ok(())
     }
 
-    /// Numbers of workers or ranks that a sweep climbs.
+    /// Checks the numbers of workers or ranks of a load sweep.
     fn check_counts(&self, climb: &Climb) -> Result<(), ConfigError> {
         match climb {
             Climb::Rates(_) | Climb::OfClosedLoop(_) => Ok(()),
@@ -89,7 +89,7 @@ impl RunSpec {
         }
     }
 
-    /// Targets are directories, or URLs of servers that the storage speaks to.
+    /// Checks that each target is a directory, or a URL that the engine supports.
     fn check_targets(&self) -> Result<(), ConfigError> {
         let engine = self.engine;
         let mut has_url = false;
@@ -134,11 +134,10 @@ impl RunSpec {
             })
     }
 
-    /// Finds what contradicts how it is to be shown: in one of the original's formats, or by lines
-    /// while it goes on.
+    /// Checks that the run can be shown in one of the original's formats, or with `--live`.
     ///
     /// # Errors
-    /// The first contradiction.
+    /// Returns the first contradiction.
     pub fn check_shown(
         &self,
         classic_format: Option<&'static str>,
@@ -169,11 +168,10 @@ impl RunSpec {
         Err(ConfigError::new(text))
     }
 
-    /// How many slices a sweep's record may have: a second of each step, for each kind of
-    /// operations.
+    /// Maximum number of time-series entries of a sweep: one for each second, load level and kind
+    /// of operation.
     fn sweep_slices(&self, climb: &Climb) -> u64 {
-        // With the closed loop before them, and with what lies between them for the limit and for
-        // the SLO.
+        // Adds the closed loop, and the levels that narrow down the saturation rate and the SLO.
         let sweep_steps = 1 + climb.sweep_steps() + 2 * BISECTIONS_MAX;
         let measured = match self.drive.stop {
             Stop::After(time) => time,
@@ -255,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_are_for_the_engine_that_calls_them() {
+    fn urls_require_an_engine_that_supports_them() {
         let (nfs, posix) = (EngineName::from_name("nfs").unwrap(), EngineName::POSIX);
         const URL: &str = "nfs://server/export?nconnect=2";
         let as_it_is = |_: &mut RunSpec| {};
@@ -299,7 +297,7 @@ mod tests {
     }
 
     #[test]
-    fn a_target_that_is_a_url_chooses_its_engine_and_a_depth_is_kept() {
+    fn url_target_selects_its_engine_and_keeps_depth() {
         let options = crate::Options {
             target: vec![crate::TargetOption {
                 path: "nfs://server/export".into(),
@@ -327,7 +325,7 @@ mod tests {
         let spec = resolved(&options).unwrap();
         assert_eq!((spec.engine.name(), spec.depth), ("nfs", 8));
         assert!(!spec.sync_phases, "no kernel writes anything back");
-        // The options that come to it come to it again.
+        // The spec's own options resolve to the same spec.
         assert_eq!(resolved(&spec.to_options()).unwrap(), spec);
         let text = serde_json::to_string(&spec).unwrap();
         assert!(text.contains("\"depth\":8"), "{text}");

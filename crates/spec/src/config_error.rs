@@ -1,11 +1,11 @@
-//! Why a run cannot be what was asked for.
+//! Errors in the configuration of a run.
 
 use std::fmt::Display;
 
 use engine::DurabilityError;
 use workload::WorkloadError;
 
-/// Why a run cannot be what was asked for. Nothing was touched.
+/// A contradiction in the requested run, found before anything is created.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{text}")]
 pub struct ConfigError {
@@ -21,7 +21,7 @@ impl ConfigError {
         }
     }
 
-    /// About a number that may come from everywhere.
+    /// An error about a number that may come from any source: option, file, preset or earlier run.
     pub(crate) fn of_number(text: impl Display) -> Self {
         Self {
             text: text.to_string(),
@@ -29,12 +29,12 @@ impl ConfigError {
         }
     }
 
-    /// About the value of an option.
+    /// An error about the value of an option.
     pub(crate) fn invalid(value: impl Display, option: &str, why: impl Display) -> Self {
         Self::new(format!("invalid value '{value}' for {option}: {why}"))
     }
 
-    /// Whether it is about numbers that may come from everywhere.
+    /// Whether the error is about a number that may come from any source.
     pub fn is_of_numbers(&self) -> bool {
         self.is_of_numbers
     }

@@ -1,15 +1,15 @@
-//! Reading TOML that may be anybody's, in memory that is in proportion to the text.
+//! Parses TOML from untrusted sources. The memory is in proportion to the text.
 
 use serde::de::{DeserializeOwned, Error as _};
 
-/// What a file may have of keys, values, brackets and lines: 16,384 locations, each with three
-/// lines and a line between them, have less. The parser takes up to 1 kB for each.
+/// Maximum number of keys, values, brackets and lines in a file. A file with 16,384 locations, each
+/// with three lines and a blank line, has fewer. The parser takes up to 1 kB for each.
 const PARTS_MAX: usize = 1 << 18;
 
-/// What a text in TOML says.
+/// Parses a TOML text.
 ///
 /// # Errors
-/// What is wrong with it, and where; without a place where it has too much.
+/// Returns the problem and its position, or only the problem if the text has too many parts.
 pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> {
     if parts(text) > PARTS_MAX {
         return Err(toml::de::Error::custom(format!(
@@ -20,7 +20,7 @@ pub fn read_toml<T: DeserializeOwned>(text: &str) -> Result<T, toml::de::Error> 
     toml::from_str(text)
 }
 
-/// How many parts a text has: what separates them, outside of strings and comments, and its words.
+/// Counts the parts of a text: separators outside of strings and comments, strings, and words.
 fn parts(text: &str) -> usize {
     let mut rest = text.as_bytes();
     let mut parts = 0;
@@ -51,8 +51,8 @@ fn line_end(text: &[u8]) -> usize {
         .unwrap_or(text.len())
 }
 
-/// Where a string ends that a text begins with. One of a single line ends with the line at the
-/// latest.
+/// Returns where the string ends that `text` begins with. A single-line string ends with its line
+/// at the latest.
 fn string_end(text: &[u8], quote: u8) -> usize {
     let is_long = text.starts_with(&[quote; 3]);
     let quotes = if is_long { 3 } else { 1 };
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_run_can_be_asked_for_is_read() {
+    fn largest_allowed_run_is_parsed() {
         let bins: Vec<String> = (0..65_536_u64)
             .map(|bin| format!("{bin}KiB..{}KiB=10", bin + 1))
             .collect();

@@ -1,7 +1,7 @@
-//! Options that contradict one another: a row each, with the sentence that says so.
+//! Conflicts between options: one row each, with its message.
 //!
-//! In a sentence, `{}` is the option that is given, `{*}` the same with its value, and
-//! `{name}` an option with its value.
+//! In a message, `{}` is the given option, `{*}` is that option with its value, and `{name}` is
+//! another option with its value.
 
 use workload::Workload;
 use workload::mix::Think;
@@ -14,15 +14,15 @@ use crate::settings::{Cache, Place};
 use crate::sizes::SizesOption;
 use crate::sweep::Climb;
 
-/// The options, of which one must be given (none: whatever is given); what else must hold; the
-/// sentence.
+/// One row: the options of which one must be given (if empty, the row always applies), a further
+/// condition, and the message.
 pub(crate) struct Conflict(
     &'static [&'static str],
     fn(&Options, &RunSpec) -> bool,
     &'static str,
 );
 
-/// Finds the first conflict, with the options as they are given.
+/// Finds the first conflict among the given options.
 pub(crate) fn find(
     conflicts: &[Conflict],
     options: &Options,
@@ -82,7 +82,7 @@ fn climbs(options: &Options, is_one: fn(&Climb) -> bool) -> bool {
     options.sweep.as_ref().is_some_and(|sweep| is_one(&sweep.0))
 }
 
-/// Between the options of one source: those of another source override them.
+/// Conflicts between options of one source. An option of another source overrides them instead.
 pub(crate) const SOURCE: &[Conflict] = &[
     Conflict(
         &["working-set"],
@@ -100,7 +100,7 @@ pub(crate) const SOURCE: &[Conflict] = &[
 const REQUIRES_FILE_SYSTEM: &str =
     "{} requires a file system, and {storage} uses none (use --storage posix)";
 
-/// Between all options that are given, with the work over which they are set.
+/// Conflicts between all given options, and with the workload to which they are applied.
 pub(crate) const GIVEN: &[Conflict] = &[
     Conflict(
         &["working-set"],
@@ -239,7 +239,7 @@ pub(crate) const GIVEN: &[Conflict] = &[
     ),
 ];
 
-/// Within a complete spec, with the options that resolve to it.
+/// Conflicts in a complete spec. The options are those that resolve to it.
 pub(crate) const COMPLETE: &[Conflict] = &[
     Conflict(
         &["cache"],

@@ -1,4 +1,5 @@
-//! Options to a run spec, a run spec to options, and to the words of reports, by the table.
+//! Conversions that the option table defines: from options to a run spec and back, and from a run
+//! spec to the settings in reports.
 
 use std::fmt::Display;
 use std::path::PathBuf;
@@ -26,12 +27,12 @@ use crate::table::option_table;
 use crate::values::{Bytes, Count, PerSecond, ThinkOption, Time, WorkerSeedsName, WorkingSet};
 use crate::work::{self, workers};
 
-/// Declares what follows from how the rows of the table give, set and show.
+/// Declares the conversions from the getters, setters and report texts in the table.
 macro_rules! convert {
     ($($group:literal { $($(#[$meta:meta])* $name:ident: $of:ty => $get:expr, $set:expr
         $(, shows $order:literal => $shows:expr)? $(, ($scope:ident))?;)* })*) => {
         impl RunSpec {
-            /// The options that resolve to this spec, with all that is left out by default.
+            /// Returns options that resolve to this spec. Switches that are off are left out.
             pub fn to_options(&self) -> Options {
                 Options {
                     $($($name: get(self, $get),)*)*
@@ -39,7 +40,7 @@ macro_rules! convert {
                 }
             }
 
-            /// What reports say of the settings that differ from the original's.
+            /// Describes the settings that differ from the original's, for reports.
             pub fn settings(&self) -> Vec<String> {
                 let mut all: Vec<(u32, Option<String>)> =
                     vec![$($($(($order, get(self, $shows)),)?)*)*];
@@ -49,7 +50,7 @@ macro_rules! convert {
         }
 
         impl Draft<'_> {
-            /// Sets all options that are given.
+            /// Applies all given options to the draft.
             pub(crate) fn set_options(&mut self) -> Result<(), ConfigError> {
                 let options = self.options;
                 $($(
@@ -77,7 +78,7 @@ fn set<T, R: Done>(
     row(draft, value).done()
 }
 
-/// What setting an option answers: nothing, where no value can be wrong.
+/// Result of a setter: `()` if no value can be wrong.
 trait Done {
     fn done(self) -> Result<(), ConfigError>;
 }
@@ -106,12 +107,12 @@ fn sweep<T>(spec: &RunSpec, get: impl FnOnce(&Sweep) -> Option<T>) -> Option<T> 
     spec.drive.sweep.as_ref().and_then(get)
 }
 
-/// A switch, left out where it is off.
+/// A switch; `None` if it is off.
 fn flag(is_on: bool) -> Option<bool> {
     is_on.then_some(true)
 }
 
-/// A count, left out where it is the default.
+/// A count; `None` if it is the default.
 fn above(count: u32, default: u32) -> Option<Count> {
     (count > default).then_some(Count(count.into()))
 }
@@ -124,7 +125,8 @@ fn unless<T: PartialEq + Display>(default: &T, value: &T, what: &str) -> Option<
     (value != default).then(|| format!("{what} {value}"))
 }
 
-/// The targets; none for the working directory, because a file may be for another one.
+/// The targets. Empty for the working directory, because a configuration file may be used in
+/// another one.
 fn targets(spec: &RunSpec) -> Vec<TargetOption> {
     let weights = spec.workload.location_weights();
     let is_anywhere = |target: &PathBuf| target.as_os_str().is_empty();

@@ -1,4 +1,4 @@
-//! A run spec while its options are set, one after the other.
+//! A run spec while options are applied to it, one after the other.
 
 use workload::contents::ContentSpec;
 use workload::sizes::Sizes;
@@ -9,30 +9,29 @@ use crate::options::Options;
 use crate::run_spec::RunSpec;
 use crate::sizes::{Read, SizesOption, resolve_sizes};
 
-/// A run spec that is not complete yet.
+/// An incomplete run spec.
 pub(crate) struct Draft<'a> {
-    /// What is set so far, over the preset and the defaults.
+    /// The result of the preset, the defaults, and the options applied until now.
     pub spec: RunSpec,
-    /// All options.
     pub options: &'a Options,
-    /// Whether the work is a preset's mix, whose sizes of appends do not follow those of files.
+    /// Whether the workload is a preset's mix. Its append sizes do not follow the file sizes.
     pub is_preset_mix: bool,
-    /// How a histogram's file is read.
+    /// Reads the file of a histogram.
     pub read: &'a Read<'a>,
 }
 
 impl Draft<'_> {
-    /// Changes the classic work; a mix stays as it is.
+    /// Applies `change` to a classic workload; a mix stays unchanged.
     pub fn classic(&mut self, change: impl FnOnce(&mut Classic)) {
         self.either(change, |_| ());
     }
 
-    /// Changes the mix; the classic work stays as it is.
+    /// Applies `change` to a mix; a classic workload stays unchanged.
     pub fn mix(&mut self, change: impl FnOnce(&mut Mix)) {
         self.either(|_| (), change);
     }
 
-    /// Changes the work, whichever it is.
+    /// Applies the function for the kind of workload, classic or mix.
     pub fn either<T>(
         &mut self,
         classic: impl FnOnce(&mut Classic) -> T,
@@ -44,13 +43,13 @@ impl Draft<'_> {
         }
     }
 
-    /// What files hold.
+    /// Contents of files; inserts the default if none are set.
     pub fn contents(&mut self) -> &mut ContentSpec {
         let contents = &mut self.spec.workload.contents;
         contents.get_or_insert_with(ContentSpec::default)
     }
 
-    /// Sets a chance of the classic pairs.
+    /// Sets one of the classic biases, in tenths.
     pub fn set_bias(
         &mut self,
         tenths: i64,
@@ -61,7 +60,7 @@ impl Draft<'_> {
         Ok(())
     }
 
-    /// Sets sizes of a mix.
+    /// Resolves sizes and applies them to a mix. Errors name `option`.
     pub fn set_sizes(
         &mut self,
         option: &str,

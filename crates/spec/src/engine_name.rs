@@ -10,11 +10,11 @@ use engine::EngineFacts;
 use engines::registry::{self, ROWS};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// An I/O engine of the registry, by its name; what is known of it is behind it.
+/// An I/O engine of the registry. Dereferences to its facts.
 #[derive(Clone, Copy)]
 pub struct EngineName(&'static EngineFacts);
 
-/// One for each row, in the registry's order.
+/// All engines, in the registry's order.
 static ALL: [EngineName; ROWS.len()] = {
     let mut all = [EngineName::STDIO; ROWS.len()];
     let mut index = 0;
@@ -25,7 +25,7 @@ static ALL: [EngineName; ROWS.len()] = {
     all
 };
 
-/// The names, in the registry's order.
+/// The names of all engines, in the registry's order.
 static NAMES: [&str; ROWS.len()] = {
     let mut names = [""; ROWS.len()];
     let mut index = 0;
@@ -39,14 +39,13 @@ static NAMES: [&str; ROWS.len()] = {
 impl EngineName {
     /// The default of the classic workload.
     pub const STDIO: Self = Self(&engines::stdio::FACTS);
-    /// That of the classic workload without buffering.
+    /// The engine of the classic workload with buffering turned off.
     pub const RAW: Self = Self(&engines::raw::FACTS);
     /// The default of mixes.
     pub const POSIX: Self = Self(&engines::posix::FACTS);
-    /// Measures the overhead of the program.
+    /// Performs no operations; measures the overhead of the program.
     pub const NULL: Self = Self(&engines::null::FACTS);
 
-    /// The engine of this name.
     pub fn from_name(name: &str) -> Option<Self> {
         registry::named(name).map(|row| Self(row.facts))
     }
@@ -59,14 +58,14 @@ impl EngineName {
         Some(Self(row.facts))
     }
 
-    /// The names of the engines that have several operations of a worker in flight.
+    /// The names of the engines that can keep several operations of a worker in flight.
     pub(crate) fn with_depth() -> String {
         let deep = ALL.iter().filter(|engine| engine.depth_max > 1);
         let names: Vec<&str> = deep.map(|engine| engine.0.name).collect();
         names.join(" or ")
     }
 
-    /// The name as options take it.
+    /// The name as options accept it.
     pub fn name(self) -> &'static str {
         self.0.name
     }

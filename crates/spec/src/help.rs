@@ -1,5 +1,6 @@
-//! What the command line needs beside the table: switches without their value, and the defaults
-//! that help shows, taken from the runs that no option has changed: a classic one, and a mix.
+//! Additions to the command line that the option table does not contain: switches without a value,
+//! and the defaults in help. The defaults come from two runs that no option changes: a classic one
+//! and a mix.
 
 use std::any::TypeId;
 use std::collections::BTreeMap;
@@ -11,11 +12,11 @@ use crate::config_error::ConfigError;
 use crate::options::Options;
 use crate::resolve::{Asked, Invocation, resolve};
 
-/// Where the help of an option has its default.
+/// Marks the place of the default in an option's help.
 const PLACE: &str = "[default: _";
 
-/// Lets options that are true or false stand without their value, as in `--verify`, and gives the
-/// help of all their defaults.
+/// Lets boolean options be given without a value, as in `--verify`, and inserts all defaults into
+/// the help.
 pub fn with_help(command: Command) -> Command {
     let defaults = Defaults::new();
     command
@@ -35,7 +36,7 @@ fn as_switch(option: Arg) -> Arg {
     option.default_missing_value("true")
 }
 
-/// The default of each option that has one.
+/// The defaults by option name, for the classic workload and for mixes.
 struct Defaults {
     classic: BTreeMap<String, String>,
     mix: BTreeMap<String, String>,
@@ -53,7 +54,7 @@ impl Defaults {
         }
     }
 
-    /// The option, its help with its default.
+    /// Inserts the default into the option's help.
     fn in_help(&self, option: Arg) -> Arg {
         let with = |help: &StyledStr| {
             let (help, name) = (help.to_string(), option.get_long()?);
@@ -83,7 +84,7 @@ impl Defaults {
     }
 }
 
-/// All options of the run that these make.
+/// Resolves `options` and returns all options of the resulting run.
 fn unchanged(options: Options) -> BTreeMap<String, String> {
     let asked = Asked {
         options,
@@ -119,7 +120,7 @@ mod tests {
         Options::from_arg_matches(of_run).unwrap()
     }
 
-    /// Where the defaults stand in the help as words: what goes with the option.
+    /// Options whose help states the default in words, and the options that each one requires.
     const BESIDE: &[(&str, &str)] = &[
         ("align", "--mix read=1"),
         ("arrivals", "--rate 1000"),
@@ -136,7 +137,7 @@ mod tests {
     ];
 
     #[test]
-    fn what_help_calls_the_default_changes_nothing_where_it_is_given() {
+    fn giving_the_default_shown_in_help_changes_nothing() {
         let command = run();
         let run = command.find_subcommand("run").unwrap();
         let mut given = 0;
@@ -150,7 +151,7 @@ mod tests {
             let (_, value) = default.split_once(": ").unwrap();
             let value = value.split([',', ';', ']', ' ']).next().unwrap();
             let beside = BESIDE.iter().find(|(of, _)| *of == name);
-            // What is taken from a spec is so by construction.
+            // Defaults that are taken from a resolved spec are correct by construction.
             let Some((_, beside)) = beside else { continue };
             let with = format!("{beside} --{name} {value}");
             assert_eq!(

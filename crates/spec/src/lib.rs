@@ -1,10 +1,10 @@
-//! One run as it is asked for: the complete, typed description that everybody else has a view of.
+//! The run spec: the complete, typed description of one run, on which all other crates rely.
 //!
-//! Options and configuration files ([`Options`]) come to a [`RunSpec`] by [`resolve`]; a run spec
-//! comes to the options that mean the same by [`RunSpec::to_options`]. The runner performs it, the
-//! record contains it. What cannot be performed is a [`ConfigError`], of which this crate has all
-//! that are told by the description alone: what a machine or a target lacks is for those to say
-//! who look.
+//! [`resolve`] turns options and configuration files ([`Options`]) into a [`RunSpec`], and
+//! [`RunSpec::to_options`] turns a run spec back into equivalent options. The runner performs the
+//! run spec, and the record contains it. A run that cannot be performed is a [`ConfigError`]. This
+//! crate finds the errors that follow from the description; the crates that inspect the machine or
+//! the target find the others.
 
 mod check;
 mod config_error;

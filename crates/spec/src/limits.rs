@@ -1,13 +1,14 @@
-//! No more, and no less.
+//! Limits of runs and load sweeps.
 
 use engines::registry::ROWS;
 
 use std::time::Duration;
 
-/// The most locations of a run: each is looked at before it, held open in it, and read again with
-/// its record.
+/// Maximum number of locations. Each one is inspected before the run, is kept open during the run,
+/// and is read back with the record.
 pub const LOCATIONS_MAX: usize = 16_384;
-/// The most operations of a worker in flight: signs of life have a line for each.
+/// Maximum number of operations in flight per worker: the largest depth of all engines. The
+/// worker's status has a line for each.
 pub const DEPTH_MAX: u32 = {
     let mut most = 1;
     let mut index = 0;
@@ -20,17 +21,17 @@ pub const DEPTH_MAX: u32 = {
     }
     most
 };
-/// The most ranks of a run: each has a worker at least.
+/// Maximum number of ranks. Each rank has at least one worker.
 pub const RANKS_MAX: u32 = workload::Workload::WORKERS_MAX;
-/// What contents that go past the page cache have to be multiples of.
+/// With direct I/O, sizes and blocks must be multiples of this.
 pub(crate) const DIRECT_BYTES: u64 = 4096;
-/// A step is measured for at least so long.
+/// Minimum measurement time of a load level.
 pub(crate) const SWEEP_STEP_MIN: Duration = Duration::from_secs(10);
-/// A limit is narrowed down by no more steps than these.
+/// Maximum number of load levels that narrow down a limit (the saturation rate or the SLO).
 pub const BISECTIONS_MAX: usize = 6;
-/// A sweep has no more steps than these as said; a closed loop before them and what lies between
-/// them come besides.
+/// Maximum number of load levels that the user may list. The closed loop and the levels that narrow
+/// down a limit are not counted.
 pub const SWEEP_STEPS_MAX: usize = 64;
-/// And no more slices, of all steps and kinds of operations: a record with more could not be read
-/// again.
+/// Maximum number of time-series entries of a sweep, over all load levels and kinds of operations.
+/// A longer record could not be read back.
 pub const SWEEP_SLICES_MAX: u64 = 100_000;

@@ -1,4 +1,4 @@
-//! The load of a run: what ends the transactions, when they are due, and the sweep.
+//! The load of a run: what ends the transactions, when they are due, and the load sweep.
 
 use std::time::Duration;
 
@@ -11,24 +11,23 @@ use crate::serial::ns;
 use crate::settings::SteadyRule;
 use crate::sweep::Climb;
 
-/// How the transactions are driven.
+/// The load: how the transactions are paced and what ends them.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drive {
-    /// So long they are performed before they are measured, in nanoseconds; on a sweep: on each
-    /// step.
+    /// Warm-up before the measurement, in nanoseconds. For a sweep: before each load level.
     #[serde(rename = "warm_up_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub warm_up: Duration,
-    /// What ends them; on a sweep: each step.
+    /// What ends the transactions. For a sweep: what ends each load level.
     pub stop: Stop,
-    /// When they are due; on a sweep that says so itself.
+    /// When transactions are due. For a sweep, the load levels determine this.
     pub pace: Pace,
-    /// The sweep that is climbed; nothing where none is.
+    /// The load sweep; null if there is none.
     pub sweep: Option<Sweep>,
 }
 
 impl Drive {
-    /// The options that make it differ from the original's way.
+    /// The options that set a load other than the original's.
     pub(crate) fn options(&self) -> Vec<&'static str> {
         let stop = match self.stop {
             Stop::Transactions => None,
@@ -37,7 +36,7 @@ impl Drive {
         };
         let is_rate = matches!(self.pace, Pace::Open { .. });
         let others = [
-            // A sweep brings its own warm-up.
+            // A sweep has a warm-up of its own.
             (!self.warm_up.is_zero() && self.sweep.is_none()).then_some("--warm-up"),
             is_rate.then_some("--rate"),
             stop,
@@ -46,7 +45,7 @@ impl Drive {
         others.into_iter().flatten().collect()
     }
 
-    /// How many transactions arrive a second, where that does not depend on those before.
+    /// Offered rate of an open loop, in transactions/s; `None` for a closed loop.
     pub fn rate(&self) -> Option<f64> {
         match self.pace {
             Pace::Closed => None,
@@ -54,8 +53,7 @@ impl Drive {
         }
     }
 
-    /// How transactions arrive that are due by themselves; nothing where none are, whatever load is
-    /// applied.
+    /// The arrival process of a sweep or an open loop; `None` for a closed loop.
     pub fn arrivals(&self) -> Option<ArrivalProcess> {
         match (&self.sweep, self.pace) {
             (Some(sweep), _) => Some(sweep.arrivals),
@@ -64,12 +62,12 @@ impl Drive {
         }
     }
 
-    /// Which segment of the transactions comes after the warm-up.
+    /// The number of the first segment after the warm-up.
     pub fn first_round(&self) -> u32 {
         u32::from(!self.warm_up.is_zero())
     }
 
-    /// The rule of steady state that ends them.
+    /// The requested steady state; `None` if something else ends the transactions.
     pub fn steady(&self) -> Option<&SteadyAsked> {
         match &self.stop {
             Stop::Steady(asked) => Some(asked),
@@ -82,16 +80,16 @@ impl Drive {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Stop {
-    /// Their number, which is the workload's.
+    /// The number of transactions of the workload.
     #[default]
     Transactions,
-    /// Time, in nanoseconds, from the end of the warm-up on; or the workload's number, where that
-    /// is reached before.
+    /// This time in nanoseconds after the warm-up, or the workload's number of transactions if that
+    /// is reached earlier.
     #[serde(rename = "after_ns", with = "ns")]
     #[schemars(with = "u64")]
     After(Duration),
-    /// A steady state, or the last round that is allowed; or the workload's number, where that is
-    /// reached before.
+    /// A steady state or the maximum number of rounds, or the workload's number of transactions if
+    /// that is reached earlier.
     Steady(SteadyAsked),
 }
 
@@ -99,45 +97,45 @@ pub enum Stop {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Pace {
-    /// A worker's next one when its last one is done.
+    /// Closed loop: a worker issues its next transaction when its last one is done.
     #[default]
     Closed,
-    /// So many a second of all workers together, whatever becomes of them.
+    /// Open loop: transactions are due at this rate, for all workers together, whether or not
+    /// earlier ones are done.
     Open {
-        /// Transactions a second.
+        /// Offered rate, in transactions/s.
         per_second: f64,
-        /// How they arrive.
+        /// The arrival process.
         arrivals: ArrivalProcess,
     },
 }
 
-/// A sweep of loads.
+/// A load sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
-    /// What differs. A run climbs rates on its one pool; what needs a pool for each step is for
-    /// several runs.
+    /// What varies between load levels. One run can sweep rates on one pool. A sweep that needs a
+    /// pool for each level consists of several runs.
     pub climb: Climb,
-    /// How transactions arrive on a step with a rate.
+    /// The arrival process of load levels with a rate.
     pub arrivals: ArrivalProcess,
-    /// Whether every step has a pool made anew.
+    /// Whether each load level has a new pool.
     pub fresh: bool,
-    /// The latency that 99 % of the operations are to stay below, in nanoseconds; nothing where no
-    /// SLO was said.
+    /// SLO: 99 % of the operations must be faster than this, in nanoseconds; null without an SLO.
     pub slo_p99_ns: Option<u64>,
 }
 
-/// Steady state as asked for.
+/// Request to run until the rate is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyAsked {
-    /// By which rule.
+    /// The rule that judges the rounds.
     pub rule: SteadyRule,
-    /// How long a round is, in nanoseconds.
+    /// Length of a round, in nanoseconds.
     pub round_ns: u64,
-    /// No more rounds than these.
+    /// Maximum number of rounds.
     pub rounds_max: u32,
 }
 
-/// What reports say of a sweep.
+/// Describes the load sweep for reports.
 pub(crate) fn shown_sweep(drive: &Drive) -> Option<String> {
     let sweep = drive.sweep.as_ref()?;
     let what = match &sweep.climb {
@@ -156,7 +154,7 @@ pub(crate) fn shown_sweep(drive: &Drive) -> Option<String> {
     Some(format!("{what} with {pool}"))
 }
 
-/// What reports say of the end of the transactions.
+/// Describes for reports what ends the transactions.
 pub(crate) fn shown_stop(drive: &Drive) -> Option<String> {
     let what = match drive.sweep {
         Some(_) => "each step",
@@ -174,13 +172,13 @@ pub(crate) fn shown_stop(drive: &Drive) -> Option<String> {
     }
 }
 
-/// What reports say of the warm-up.
+/// Describes the warm-up for reports.
 pub(crate) fn shown_warm_up(drive: &Drive) -> Option<String> {
     let seconds = seconds(drive.warm_up);
     (!drive.warm_up.is_zero()).then(|| format!("after a warm-up of {seconds} s"))
 }
 
-/// What reports say of an open loop.
+/// Describes the offered rate of an open loop for reports.
 pub(crate) fn shown_rate(drive: &Drive) -> Option<String> {
     let Pace::Open {
         per_second,

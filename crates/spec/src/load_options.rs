@@ -1,4 +1,4 @@
-//! How options set the load of a run, and how it gives them back.
+//! How options set the load of a run, and which options a load converts back to.
 
 use std::time::Duration;
 
@@ -17,18 +17,18 @@ use crate::settings::SteadyRule;
 use crate::sweep::{Climb, SweepOption};
 use crate::values::{Count, PerSecond, Time};
 
-/// A step is warmed up for so long where nothing else is said.
+/// Default warm-up of a load level.
 const SWEEP_STEP_WARM_UP: Duration = Duration::from_secs(2);
-/// A round is so long where nothing else is said.
+/// Default length of a round.
 const ROUND: Duration = Duration::from_secs(10);
-/// No more rounds where nothing else is said: after so many SNIA's specification lets a test end
-/// without a steady state.
+/// Default maximum number of rounds: after this many, SNIA's specification lets a test end without
+/// a steady state.
 const ROUNDS_MAX: u32 = 25;
 
-/// And never more than these.
+/// Largest number of rounds that a user may request.
 const ROUNDS_LIMIT: u32 = 1_000;
 
-/// Whether something else than their number ends the transactions.
+/// Whether something other than a number of transactions ends the run.
 pub(crate) fn ends_otherwise(options: &Options) -> bool {
     options.run_for.is_some() || options.steady.is_some() || options.sweep.is_some()
 }
@@ -37,7 +37,6 @@ fn time(said: Option<Time>) -> Option<Duration> {
     said.map(Time::duration)
 }
 
-/// How long the transactions are measured.
 pub(crate) fn set_run_for(draft: &mut Draft<'_>, time: Time) -> Result<(), ConfigError> {
     if time.0 == 0 {
         return Err(ConfigError::invalid(
@@ -84,8 +83,8 @@ fn check_round(rule: SteadyRule, round: Duration) -> Result<(), ConfigError> {
             "expected at least 1s (the rates of shorter rounds are mostly chance)",
         ));
     }
-    // The slope is judged on the whole seconds of the window's rounds, of which each one's border
-    // may take one.
+    // The slope uses the whole seconds within the window's rounds. Each round may lose one at its
+    // border.
     let round_min = Duration::from_secs(BATCHES.div_ceil(WINDOW_ROUNDS) as u64 + 1);
     if rule == SteadyRule::Slope && round < round_min {
         return Err(ConfigError::new(format!(
@@ -98,7 +97,7 @@ fn check_round(rule: SteadyRule, round: Duration) -> Result<(), ConfigError> {
     Ok(())
 }
 
-/// Rounds that can find a steady state.
+/// Resolves the rounds of `--steady`, and refuses too few or too many of them.
 fn rounds(
     rule: SteadyRule,
     round: Option<Duration>,
@@ -147,7 +146,8 @@ fn rounds(
     })
 }
 
-/// Checks the steps of a sweep: those of a record may be anything.
+/// Checks the load levels of a sweep. Parsed options are already valid, but a record may contain
+/// any numbers.
 pub(crate) fn check_sweep(options: &Options) -> Result<(), ConfigError> {
     let checked = options
         .sweep
@@ -186,7 +186,7 @@ pub(crate) fn set_sweep(draft: &mut Draft<'_>, said: SweepOption) -> Result<(), 
     Ok(())
 }
 
-/// The number of transactions, where one ends them.
+/// The number of transactions; `None` if only another rule ends the run.
 pub(crate) fn transactions(spec: &RunSpec) -> Option<Count> {
     let is_ended = spec.drive.stop != Stop::Transactions || spec.drive.sweep.is_some();
     let transactions = spec.workload.transactions();
@@ -201,13 +201,13 @@ pub(crate) fn run_for(drive: &Drive) -> Option<Time> {
     }
 }
 
-/// The warm-up; also where there is none on a sweep, whose default is another.
+/// The warm-up. A sweep includes one of 0 s, because its default is not 0 s.
 pub(crate) fn warm_up(drive: &Drive) -> Option<Time> {
     let is_needed = !drive.warm_up.is_zero() || drive.sweep.is_some();
     is_needed.then(|| Time::of(drive.warm_up))
 }
 
-/// The arrival process, where there are due times.
+/// The arrival process; `None` if transactions have no due times.
 pub(crate) fn arrivals(drive: &Drive) -> Option<ArrivalProcess> {
     let is_of_counts = |sweep: &Sweep| sweep.climb.is_of_counts();
     match drive.sweep.as_ref().is_some_and(is_of_counts) {

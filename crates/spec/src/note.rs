@@ -10,37 +10,37 @@ use workload::mix::Think;
 
 use crate::values::ThinkOption;
 
-/// Something that who asked for a run may not expect of it.
+/// An effect of the options that the user may not expect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "note", rename_all = "kebab-case")]
 pub enum Note {
     /// The pool is shared, so the classic pairs became a mix.
     PairsBecameMix {
-        /// With these weights.
+        /// Weights of the mix.
         weights: Weights,
     },
-    /// Transactions come at a rate, so the preset's think time is left out.
+    /// Transactions are issued at a rate, so the preset's think time is ignored.
     ThinkGivesWay {
-        /// What the preset says.
+        /// Think time of the preset.
         think: Think,
-        /// The rate, a second; nothing where loads are climbed.
+        /// Offered rate, in transactions/s; null for a load sweep.
         per_second: Option<f64>,
     },
-    /// It is other work than that of the run that `--like` names.
+    /// The workload differs from that of the run that `--like` names.
     OtherWork {
-        /// The version of the generators that drew that run's operations; nothing where it is this
-        /// one's.
+        /// Version of the generators that drew the operations of that run; null if this run uses
+        /// the same version.
         generators: Option<u32>,
     },
     /// The run that `--like` names kept an acknowledgement log, and this one keeps none.
     NoAckLog,
-    /// The run that `--like` names had its operations drawn before it began.
+    /// The run that `--like` names drew its operations before it began, and this one does not.
     NotPrepared,
-    /// The archive is written to what is measured.
+    /// The archive is written to a file system or device that the run measures.
     ArchiveOnTarget {
-        /// Its path.
+        /// Path of the archive.
         archive: String,
-        /// What the two share.
+        /// What archive and target share.
         shared: String,
     },
 }

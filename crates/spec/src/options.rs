@@ -24,13 +24,13 @@ use crate::values::{
     real, real_in_file, real_to_file,
 };
 
-/// A location with its weight.
+/// A target with its weight.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct TargetOption {
-    /// The directory.
+    /// A directory, or the URL of a server.
     pub path: PathBuf,
-    /// Its share of the files.
+    /// Its share of the files, relative to the weights of the other targets.
     #[serde(default = "one")]
     pub weight: u32,
 }
@@ -39,7 +39,7 @@ fn one() -> u32 {
     1
 }
 
-/// The option's name, where this is its scope.
+/// Expands to the option's name if the option has this scope.
 macro_rules! options_scope {
     (alone $name:ident) => {
         long_name(stringify!($name))
@@ -67,7 +67,7 @@ macro_rules! declare {
         }
 
         impl Options {
-            /// These, and where they say nothing, those.
+            /// Returns these options, completed by those of `under`.
             #[must_use]
             pub fn over(self, under: Self) -> Self {
                 Self {
@@ -76,14 +76,14 @@ macro_rules! declare {
                 }
             }
 
-            /// The names of those that a study decides itself.
+            /// The names of the options that a study sets itself.
             #[must_use]
             pub fn of_runs_alone() -> Vec<String> {
                 vec![$($($(options_scope!($scope $name),)?)*)*]
             }
 
-            /// The names of the options that are given, with their values as texts: empty for
-            /// switches.
+            /// The given options by name, with their values as text: empty for switches. Switches
+            /// that are off are left out.
             pub(crate) fn given(&self) -> BTreeMap<String, String> {
                 let all = [$($(
                     self.$name.as_ref().map(|value| (long_name(stringify!($name)), text(value))),
@@ -97,11 +97,11 @@ macro_rules! declare {
 
 option_table!(declare);
 
-/// The name of an option as it is typed, without its hyphens.
+/// The name of an option as the user types it, without hyphens in front.
 fn long_name(field: &str) -> String {
     match field {
         "run_for" => "for".to_owned(),
-        // What is an engine inside has had this name on the command line from the start.
+        // The command line has called the engine "storage" from the start.
         "engine" => "storage".to_owned(),
         field => field.replace('_', "-"),
     }
@@ -115,7 +115,7 @@ fn text(value: &impl Serialize) -> String {
     }
 }
 
-/// The help of `--mix`, with all words that it takes.
+/// The help of `--mix`, with the names of all operations.
 fn mix_help() -> String {
     format!(
         "Weights of operations, instead of the classic pairs, like \

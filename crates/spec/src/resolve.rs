@@ -1,7 +1,7 @@
-//! From what was asked for, in layers, to the complete spec.
+//! Resolves layers of options into a complete run spec.
 //!
-//! Options hold over the configuration file (or an earlier run, which is taken for one), the file
-//! over the preset, the preset over the original's defaults.
+//! The command line overrides the configuration file (or an earlier run, which takes its place).
+//! The file overrides the preset, and the preset overrides the original's defaults.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -24,53 +24,53 @@ use crate::sizes::Read;
 use crate::values::{Count, Time, WorkingSet};
 use crate::work::{self, workers};
 
-/// What was asked for, layer by layer.
+/// The layers of options that describe a run.
 pub struct Asked<'a> {
-    /// The options.
+    /// Options of the command line.
     pub options: Options,
-    /// The configuration file, or the earlier run.
+    /// Options of the configuration file or the earlier run.
     pub file: Options,
-    /// The preset.
     pub preset: Option<&'a Preset>,
-    /// The shares of the earlier run's locations: they are a part of the work, places are not.
+    /// Weights of the earlier run's locations. Weights belong to the workload, paths do not.
     pub weights: &'a [u32],
-    /// The preset of the earlier run.
+    /// Name of the earlier run's preset.
     pub earlier_preset: Option<String>,
-    /// What the command says beside the options.
+    /// Settings of the command that are not options of the table.
     pub invocation: Invocation,
-    /// How a histogram's file is read.
+    /// Reads the file of a histogram.
     pub read: &'a Read<'a>,
 }
 
-/// What the command that performs a run says of it, beside the options.
+/// Settings of the command that performs a run, beside the options of the table.
 #[derive(Clone, Debug, Default)]
 pub struct Invocation {
-    /// The arguments.
+    /// The command's arguments.
     pub command_line: Vec<String>,
-    /// Whether the report is one of the original's: the original's number of transactions ends a
-    /// run without another limit.
+    /// Whether the report has one of the original's formats. Without another limit, the original's
+    /// number of transactions then ends the run.
     pub has_classic_format: bool,
-    /// Whether a target without enough free space is used.
+    /// Whether the run may start on a target without enough free space.
     pub skips_room_check: bool,
-    /// Whether root keeps its rights where other users may exchange the target.
+    /// Whether root keeps its rights although other users could replace the target.
     pub trusts_others: bool,
 }
 
-/// What it comes to.
+/// Result of [`resolve`].
 pub struct Resolved {
-    /// The complete description.
+    /// The complete run spec.
     pub spec: RunSpec,
-    /// Whether a storage was said; else it is what goes with the work.
+    /// Whether an option or the file sets the engine. Otherwise it follows from targets or
+    /// workload.
     pub engine_is_given: bool,
-    /// What was made of the words that might surprise.
+    /// Effects that the user may not expect.
     pub notes: Vec<Note>,
 }
 
-/// Resolves what was asked for into a complete spec, which is checked last. `size` gives a workload
+/// Resolves layers of options into a complete spec, and checks it. `size` returns the workload with
 /// the number of files that a working set needs.
 ///
 /// # Errors
-/// What is contradicted, and why there is no such number of files.
+/// Returns the first contradiction, or the error of `size`.
 pub fn resolve<E: From<ConfigError>>(
     asked: &Asked<'_>,
     size: impl FnOnce(WorkingSet, &Workload) -> Result<Workload, E>,
@@ -89,7 +89,7 @@ pub fn resolve<E: From<ConfigError>>(
     })
 }
 
-/// The spec, with the default number of files where a working set says how many there are.
+/// Resolves the spec. A working set does not yet change the number of files.
 fn unsized_spec(
     asked: &Asked<'_>,
     notes: &mut Vec<Note>,
@@ -121,7 +121,7 @@ fn unsized_spec(
     work::finish(&mut draft, weights, notes)?;
     let mut spec = draft.spec;
     spec.workload.validate()?;
-    // A workload that options have changed has not the preset's name.
+    // A workload that options have changed does not keep the preset's name.
     let is_preset = |preset: &&Preset| preset.is_of(&spec.workload);
     let preset = asked.preset.filter(is_preset);
     spec.preset = match preset {
@@ -135,14 +135,14 @@ fn unsized_spec(
     spec.sync_phases &= spec.engine.uses_page_cache();
     spec.series &= spec.latencies;
     if asked.invocation.has_classic_format {
-        // The original's whole seconds would include them, and its reports cannot show the
-        // overhead.
+        // The original's whole seconds would include syncs and checks, and its reports cannot show
+        // the overhead.
         (spec.sync_phases, spec.check, spec.overhead) = (false, false, false);
     }
     Ok((spec, options))
 }
 
-/// The spec over which options are set.
+/// The spec to which options are applied.
 fn base(
     asked: &Asked<'_>,
     workload: Workload,
@@ -169,10 +169,10 @@ fn base(
     })
 }
 
-/// The options over those of the file, with the end of the run.
+/// Merges the options over those of the file, and sets what ends the run.
 fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
     let (given, mut under) = (asked.options.clone(), asked.file.clone());
-    // Either of these overrides the other in the file.
+    // Each of these two options overrides the other one in the file.
     if given.working_set.is_some() {
         under.files = None;
     }
@@ -193,7 +193,7 @@ fn merged(asked: &Asked<'_>) -> Result<Options, ConfigError> {
     Ok(options)
 }
 
-/// Where the files go, as said; the working directory where nothing was.
+/// The targets; the working directory if none is given.
 fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, ConfigError> {
     let mut locations = options.target.clone();
     if locations.len() > LOCATIONS_MAX {
@@ -202,7 +202,7 @@ fn locations(asked: &Asked<'_>, options: &Options) -> Result<Vec<TargetOption>, 
             locations.len()
         )));
     }
-    // Somebody's variable that was not set is no wish to write here.
+    // An empty path is probably an unset variable, not a request to write here.
     if locations
         .iter()
         .any(|location| location.path.as_os_str().is_empty())

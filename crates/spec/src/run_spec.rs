@@ -1,4 +1,4 @@
-//! The run spec: a run as it is asked for, complete.
+//! The run spec: the complete description of a run.
 
 use std::ops::Range;
 use std::path::PathBuf;
@@ -26,93 +26,96 @@ fn is_one(number: &u32) -> bool {
     *number == 1
 }
 
-/// Everything that can be asked of a run.
+/// The complete description of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RunSpec {
-    /// The arguments as said.
+    /// The command-line arguments as given.
     pub command_line: Vec<String>,
-    /// The preset whose workload this is, of any size and length; nothing where there is none, or
+    /// The preset whose workload this is, of any size and length; null without a preset, or if
     /// options changed its operations.
     pub preset: Option<String>,
-    /// The complete workload as meant: the workers are those of all ranks.
+    /// The complete, resolved workload. Its workers are those of all ranks.
     pub workload: Workload,
-    /// The processes that perform it together, started by a launcher as the ranks of one job; left
-    /// out where that is 1. Each has as many of the workers: the first rank the first ones,
-    /// and so on.
+    /// Number of ranks: processes that a launcher started as one job, and that perform the run
+    /// together; left out if 1. The workers are divided equally: the first rank has the first
+    /// workers, and so on.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub ranks: u32,
-    /// By how many ranks the pools move on after the preparation: each rank works on what the one
-    /// so much further has made, and removes it. Left out where each keeps its own.
+    /// Distance in ranks by which pools move on after the preparation. Each rank works on the pool
+    /// that the rank so much further created, and removes that pool. Left out if each rank keeps
+    /// its own.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub neighbour: u32,
-    /// The targets as said, one for each of the workload's weights; an empty one is the working
+    /// The targets as given, one for each of the workload's weights; an empty one is the working
     /// directory.
     #[serde(with = "lossy")]
     #[schemars(with = "Vec<String>")]
     pub targets: Vec<PathBuf>,
-    /// Where the files go in them.
+    /// Where the files are created in the targets.
     pub place: Place,
-    /// How input and output are done.
+    /// The I/O engine.
     #[serde(rename = "storage")]
     pub engine: EngineName,
-    /// How many operations each worker keeps in flight; left out where that is 1.
+    /// Number of operations that each worker keeps in flight; left out if 1.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     #[schemars(range(min = 1))]
     pub depth: u32,
-    /// The policy of durability, as options take it.
+    /// The durability policy, as options accept it.
     #[schemars(with = "String",
         extend("pattern" = "^(none|fdatasync|fsync|fsync\\+dir|o-dsync|o-sync|batch:[0-9]+)$"))]
     pub durability: Durability,
-    /// Whether contents go past the page cache.
+    /// Whether file contents bypass the page cache (direct I/O).
     pub direct: bool,
     /// What is done to the page cache before the transactions.
     pub cache: Cache,
-    /// How the transactions are driven.
+    /// The load: warm-up, pace, stop rule and load sweep.
     pub drive: Drive,
-    /// What errors do, as options take it.
+    /// Number or share of errors that the run allows, as options accept it.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String", extend("pattern" = "^(stop|[0-9]+|[0-9.]+%)$"))]
     pub on_error: OnError,
-    /// After what time in one operation a worker is named, in nanoseconds; one that is in it for
-    /// five times as long ends the run.
+    /// Time after which a worker is reported as stalled in one operation, in nanoseconds. After
+    /// five times this time, the run ends.
     #[serde(rename = "stall_timeout_ns", with = "ns")]
     #[schemars(with = "u64")]
     pub stall_timeout: Duration,
-    /// Whether each worker is bound to a processor.
+    /// Whether each worker is pinned to a processor.
     pub pin: bool,
-    /// Whether the pool outlives the run.
+    /// Whether the pool is kept for a later run, or is that of an earlier run.
     pub keeping: Keeping,
-    /// The acknowledgement log, whose waiting is in the rates; nothing where none is written.
+    /// Path of the acknowledgement log; null if none is written. The rates include the time of
+    /// writing it.
     #[serde(with = "lossy_option")]
     #[schemars(with = "Option<String>")]
     pub ack_log: Option<PathBuf>,
     /// Whether the contents of reads are verified.
     pub verify: bool,
-    /// Whether names are checked after the transactions.
+    /// Whether file names and sizes are checked after the transactions.
     pub check: bool,
-    /// Whether file systems are synced, and that is timed, after each phase.
+    /// Whether file systems are synced after each phase. The time of the sync is recorded.
     pub sync_phases: bool,
     /// Whether the latency of every operation is recorded.
     pub latencies: bool,
-    /// Whether the steps of operations are timed, too; needs latencies.
+    /// Whether the steps of operations, such as open and write, are timed; requires latencies.
     pub steps: bool,
-    /// Whether what is done in each second is recorded; needs latencies.
+    /// Whether counts and latencies of each second are recorded; requires latencies.
     pub series: bool,
-    /// Whether what the program itself costs is measured after the run: the same stream on the
-    /// null storage.
+    /// Whether the overhead of the program is measured after the run, with the same stream on the
+    /// null engine.
     pub overhead: bool,
-    /// Whether the streams of private pools are drawn before the run begins, so that drawing costs
-    /// nothing in it. For measuring the program itself: it takes about 80 bytes an operation.
+    /// Whether the streams of private pools are drawn before the run begins, so that drawing takes
+    /// no time during it. For measurements of the program itself; takes about 80 bytes an
+    /// operation.
     pub prepared: bool,
-    /// Whether a target without room is refused.
+    /// Whether a target without enough free space is refused.
     pub room_check: bool,
-    /// Whether root keeps its rights where other users may exchange the target.
+    /// Whether root keeps its rights although other users could replace the target.
     pub trusts_others: bool,
 }
 
 impl RunSpec {
-    /// The classic run of a workload: no more than the original does.
+    /// A run of a workload that does no more than the original.
     pub fn classic(workload: Workload, targets: Vec<PathBuf>, place: Place) -> Self {
         Self {
             command_line: Vec::new(),
@@ -146,13 +149,13 @@ impl RunSpec {
         }
     }
 
-    /// The numbers of the workers that a rank has.
+    /// The worker numbers of a rank.
     pub fn workers_of(&self, rank: u32) -> Range<u32> {
         let each = self.workload.workers.count() / self.ranks.max(1);
         rank * each..(rank + 1) * each
     }
 
-    /// The same with so many workers of each rank, each with a pool of its own.
+    /// The same run with `each` workers for each rank, and private pools.
     #[must_use]
     pub fn of_workers(&self, each: u32) -> Self {
         let mut some = self.clone();
@@ -161,7 +164,7 @@ impl RunSpec {
         some
     }
 
-    /// The same for so many ranks, each with as many workers.
+    /// The same run on this number of ranks, each with as many workers as before.
     #[must_use]
     pub fn of_ranks(&self, ranks: u32) -> Self {
         let mut some = self.clone();
@@ -173,7 +176,7 @@ impl RunSpec {
         some
     }
 
-    /// The work of one rank, for one process alone.
+    /// The work of one rank, for a single process.
     #[must_use]
     pub fn of_one_rank(&self) -> Self {
         Self {
@@ -182,19 +185,21 @@ impl RunSpec {
         }
     }
 
-    /// The worker whose pool a worker has after the preparation.
+    /// The worker whose pool this worker uses after the preparation.
     pub fn neighbour_of(&self, worker: u32) -> u32 {
         let all = self.workload.workers.count().max(1);
         (worker + self.neighbour * (all / self.ranks.max(1))) % all
     }
 
-    /// Whether ranks check what others have acknowledged when the transactions have ended.
+    /// Whether, after the transactions, each rank checks operations that another rank has
+    /// acknowledged.
     pub fn checks_across(&self) -> bool {
         self.ranks > 1 && self.verify && self.check
     }
 
-    /// The worker whose pool a worker checks for another rank, and the one that has worked on it:
-    /// its own pool, where another rank had turned to it, else that of the next rank.
+    /// For a cross-rank check by `worker`: the worker whose pool it checks, and the worker that
+    /// worked on this pool. The pool is its own if another rank used it (`neighbour`), else that of
+    /// the next rank.
     pub fn checked_by(&self, worker: u32) -> (u32, u32) {
         let all = self.workload.workers.count().max(1);
         let each = all / self.ranks.max(1);
@@ -210,7 +215,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_description_is_the_same_after_it_was_written() {
+    fn spec_survives_a_json_round_trip() {
         let mut spec = RunSpec::classic(
             workload::Classic::default().into(),
             vec!["/mnt/a".into()],
@@ -229,7 +234,7 @@ mod tests {
     }
 
     #[test]
-    fn work_without_an_end_has_no_number_of_transactions_and_is_read_back_as_it_was() {
+    fn endless_work_has_null_transactions_and_survives_a_round_trip() {
         for workload in [
             Workload::from(workload::Classic::default()),
             workload::Mix::default().into(),
@@ -239,7 +244,7 @@ mod tests {
                 let text = serde_json::to_string(&asked).unwrap();
                 let field = |number: &str| format!("\"transactions\":{number},");
                 assert!(text.contains(&field(number)), "{text}");
-                // Records of before have the number itself.
+                // Older records contain the number itself.
                 let before = text.replace(&field(number), &field(&transactions.to_string()));
                 for text in [text, before] {
                     assert_eq!(

@@ -1,4 +1,4 @@
-//! The JSON schemas of types that are written in another form than they have in memory.
+//! JSON schemas of types whose JSON form differs from their form in memory.
 
 use std::borrow::Cow;
 

@@ -1,8 +1,8 @@
-//! Forms in which values are written and read.
+//! JSON forms of durations, paths and other values.
 
 use std::fmt;
 
-/// As the text that options take.
+/// Writes a value as the text that options accept.
 pub(crate) fn as_text<S: serde::Serializer>(
     value: &impl fmt::Display,
     serializer: S,
@@ -10,7 +10,7 @@ pub(crate) fn as_text<S: serde::Serializer>(
     serializer.collect_str(value)
 }
 
-/// Lengths of time as nanoseconds.
+/// Durations as nanoseconds.
 pub(crate) mod ns {
     use std::time::Duration;
 
@@ -25,7 +25,7 @@ pub(crate) mod ns {
     }
 }
 
-/// Paths as text: what is none in one is replaced.
+/// Paths as text; invalid UTF-8 is replaced.
 pub(crate) mod lossy {
     use std::path::PathBuf;
 
@@ -42,7 +42,7 @@ pub(crate) mod lossy {
     }
 }
 
-/// The same of one that may be missing.
+/// A path that may be missing, as text; invalid UTF-8 is replaced.
 pub(crate) mod lossy_option {
     use std::path::PathBuf;
 

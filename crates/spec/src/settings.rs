@@ -1,4 +1,5 @@
-//! Values of a run spec: where and how its work is done, and what errors do.
+//! Settings of a run spec: where files are created, page cache, kept pools, errors and steady
+//! state.
 
 use std::fmt;
 use std::path::Path;
@@ -10,7 +11,7 @@ use serde::{Deserialize, Serialize};
 use workload::WorkloadError;
 use workload::quantity;
 
-/// The directory that a target means.
+/// The directory of a target. An empty path is the working directory.
 pub fn directory(target: &Path) -> &Path {
     if target.as_os_str().is_empty() {
         Path::new(".")
@@ -19,15 +20,15 @@ pub fn directory(target: &Path) -> &Path {
     }
 }
 
-/// Where a run's files go.
+/// Where a run creates its files.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Place {
-    /// Into a directory of the run's own in each target.
+    /// In a directory of the run's own in each target.
     OwnDirectory,
-    /// Into the targets themselves, as the original has it.
+    /// In the targets themselves, like the original.
     Location,
-    /// Nowhere: the storage touches no file system.
+    /// Nowhere: the engine uses no file system.
     Nowhere,
 }
 
@@ -50,7 +51,7 @@ pub enum Cache {
 }
 
 impl Cache {
-    /// The name as options take it.
+    /// The name as options accept it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::AsIs => "as-is",
@@ -67,30 +68,30 @@ impl fmt::Display for Cache {
     }
 }
 
-/// Whether a pool outlives its run.
+/// Whether the pool is kept or reused.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Keeping {
-    /// The pool is left for a later run.
+    /// The pool is kept for a later run.
     pub keep: bool,
-    /// The pool of an earlier run is taken.
+    /// The pool of an earlier run is used.
     pub reuse: bool,
 }
 
-/// What errors do to a run.
+/// Number or share of errors that a run allows.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub enum OnError {
-    /// The first one ends it.
+    /// The first error ends the run.
     #[default]
     Stop,
-    /// The one after so many ends it.
+    /// More errors than this end the run.
     Count(u64),
-    /// More than this share of the operations, in percent, end it: judged from the hundredth
-    /// operation on, and at the end.
+    /// A higher share of failed operations than this, in percent, ends the run. It is judged from
+    /// the hundredth operation on, and at the end.
     Percent(f64),
 }
 
 impl OnError {
-    /// Whether so many errors among so many operations are more than what is allowed.
+    /// Whether there are more errors than this number of operations allows.
     pub fn is_exceeded(self, errors: u64, operations: u64) -> bool {
         match self {
             Self::Stop => errors > 0,
@@ -110,7 +111,7 @@ impl fmt::Display for OnError {
     }
 }
 
-/// Nothing that errors could do.
+/// The text is not a valid limit for errors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}; expected stop, a number of errors like 100, or a percentage of the operations like 1%"
@@ -132,7 +133,7 @@ impl FromStr for OnError {
     }
 }
 
-/// Which rule says whether a run is steady.
+/// The rule that decides whether a rate is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SteadyRule {
@@ -143,7 +144,7 @@ pub enum SteadyRule {
 }
 
 impl SteadyRule {
-    /// The name that options take.
+    /// The name as options accept it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Snia => "snia",
@@ -157,7 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn errors_stop_or_are_counted_or_weighed() {
+    fn error_limits_are_stop_a_count_or_a_percentage() {
         for (text, on_error) in [
             ("stop", OnError::Stop),
             ("0", OnError::Count(0)),

@@ -1,4 +1,4 @@
-//! Sizes as options take them, and what they come to.
+//! Sizes as options accept them, and the distributions to which they resolve.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,24 +12,23 @@ use workload::sizes::{self, Sizes};
 use crate::config_error::ConfigError;
 use crate::values::{from_text_or_integer, integer};
 
-/// How the text of a file is read that words name.
+/// Reads the text of a file that an option names.
 pub type Read<'a> = dyn Fn(&Path) -> io::Result<String> + 'a;
 
-/// Sizes as said: what they mean depends on the work.
+/// Sizes as given. Their meaning depends on the workload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SizesOption {
-    /// One size, or two with `..` between; the classic work and mixes have bounds of their own.
+    /// One size, or two separated by `..`. Classic workloads and mixes treat them differently.
     Range {
-        /// The first.
+        /// The first size.
         low: u64,
-        /// The second, or the first again.
+        /// The second size, or the first one if it is the only one.
         high: u64,
-        /// Whether there were two.
+        /// Whether two sizes are given.
         is_range: bool,
     },
-    /// A distribution.
     Distribution(Sizes),
-    /// A histogram in a file.
+    /// Path of a file that contains a histogram.
     HistogramIn(PathBuf),
 }
 
@@ -80,7 +79,7 @@ impl Serialize for SizesOption {
     }
 }
 
-/// What sizes as said come to; files are read and become part of the workload.
+/// Resolves sizes to a distribution. A histogram's file is read and becomes part of the workload.
 pub(crate) fn resolve_sizes(
     option: &str,
     said: &SizesOption,

@@ -1,4 +1,4 @@
-//! What a sweep climbs, and its SLO, with their texts.
+//! The load levels of a sweep, its SLO, and their texts.
 
 use std::fmt;
 use std::str::FromStr;
@@ -10,35 +10,36 @@ use workload::quantity::{self, duration_text};
 use crate::limits::SWEEP_STEPS_MAX;
 use crate::values::{PerSecond, as_text};
 
-/// Shares of the closed loop's rate that `auto` climbs.
+/// The load levels of `auto`, as shares of the closed loop's rate.
 const AUTO: [f64; 7] = [0.1, 0.25, 0.5, 0.7, 0.85, 0.95, 1.05];
-/// More of what a closed loop reaches is never borne.
+/// Largest share of the closed loop's rate that a user may request. Higher rates are never
+/// sustained.
 const SHARE_MAX: f64 = 10.0;
 
-/// What differs from step to step.
+/// What varies between load levels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Climb {
-    /// Transactions a second, in this order.
+    /// Offered rates in transactions/s, in this order.
     Rates(Vec<f64>),
-    /// Rates that are shares of what a closed loop reaches, which is the first step.
+    /// Rates as shares of the closed loop's rate. The closed loop is the first load level.
     OfClosedLoop(Vec<f64>),
-    /// Workers in a closed loop, of each rank, in this order.
+    /// Numbers of workers of each rank in a closed loop, in this order.
     Workers(Vec<u32>),
-    /// Ranks in a closed loop, in this order: the first of those that were launched, each with its
-    /// workers. The others wait.
+    /// Numbers of ranks in a closed loop, in this order: the first of the launched ranks, each with
+    /// its workers. The other ranks wait.
     Ranks(Vec<u32>),
 }
 
 impl Climb {
-    /// Whether its steps are closed loops that differ by who works: each has a pool, and a run, of
-    /// its own.
+    /// Whether the load levels are closed loops with different numbers of workers or ranks. Each
+    /// level then has its own pool and its own run.
     pub fn is_of_counts(&self) -> bool {
         matches!(self, Self::Workers(_) | Self::Ranks(_))
     }
 
-    /// Whether it has steps, and they are numbers that rise: from low to high, none twice, not too
-    /// many.
+    /// Checks that there are load levels, that their numbers are valid and rise, and that there are
+    /// not too many.
     pub(crate) fn check(&self) -> Result<(), InvalidSweep> {
         match self {
             Self::Rates(rates) => rising(
@@ -61,7 +62,7 @@ impl Climb {
         }
     }
 
-    /// So many steps were said.
+    /// Number of load levels that the option lists.
     pub fn sweep_steps(&self) -> usize {
         match self {
             Self::Rates(sweep_steps) | Self::OfClosedLoop(sweep_steps) => sweep_steps.len(),
@@ -70,11 +71,11 @@ impl Climb {
     }
 }
 
-/// What differs from step to step, as said.
+/// The load levels of a sweep as an option.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepOption(pub Climb);
 
-/// No sweep.
+/// The text is not a valid load sweep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} (expected auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 for 8 rates, \
@@ -129,7 +130,7 @@ impl FromStr for SweepOption {
     }
 }
 
-/// Numbers of workers or ranks.
+/// Parses numbers of workers or ranks, separated by commas.
 fn counts(text: &str, of: &str) -> Result<Vec<u32>, InvalidSweep> {
     let count = |text: &str| match text.trim().parse() {
         Ok(count) => Ok(count),
@@ -191,7 +192,7 @@ impl fmt::Display for SweepOption {
     }
 }
 
-/// A share in percent, with as few digits as give the same share again.
+/// A share in percent, with as few digits as parse to the same share.
 fn percent(share: f64) -> String {
     const DIGITS_MAX: usize = 17;
     let percent = share * 100.0;
@@ -205,11 +206,11 @@ fn percent(share: f64) -> String {
     shortest.unwrap_or_else(|| percent.to_string()) + "%"
 }
 
-/// The latency that 99 % of the operations are to stay below, in nanoseconds.
+/// SLO: 99 % of the operations must be faster than this, in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SloOption(pub u64);
 
-/// No SLO.
+/// The text is not a valid SLO.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a limit for the p99, like p99<10ms")]
 pub struct InvalidSlo;
@@ -265,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_sweep_says_what_is_one() {
+    fn invalid_sweeps_are_refused_with_examples() {
         for text in [
             "",
             "fast",

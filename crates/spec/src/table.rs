@@ -1,13 +1,15 @@
-//! The table of options: a row each, with everything about one but its use.
+//! The table of options: one row each, with everything about an option except its use.
 //!
-//! A row has the help (the doc comment), the words of the command line and of configuration files
-//! (the attributes), the name and the type; then how a spec gives its value, how a value changes
-//! the draft of a spec, and, after `shows`, what reports say of it, in the order of the number.
-//! `(alone)` says that a study decides the option itself. Where the help says `[default: _`, the
-//! value comes from the run that no option has changed (`help.rs`). Rows are set in the order
-//! of the table. Those that set nothing are read where the others that they belong to are set.
+//! A row consists of the help (the doc comment), attributes for the command line and for
+//! configuration files, the name and the type. Then follow two functions: one returns the option's
+//! value from a spec, the other applies a value to the draft of a spec. After `shows` follows the
+//! text for reports; its number determines the order.
+//!
+//! `(alone)` marks an option that a study sets itself. If the help contains `[default: _`, the
+//! value comes from a run that no option changes (`help.rs`). Options are applied in the order of
+//! the table. An option whose setter does nothing is read by the setter of a related option.
 
-/// Hands the table to a macro.
+/// Passes the table to a macro.
 macro_rules! option_table {
     ($then:ident) => { $then! {
 "Workload" {

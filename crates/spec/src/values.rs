@@ -1,4 +1,4 @@
-//! Values of options: texts that are understood, and nothing more.
+//! Parsing and formatting of option values.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use workload::quantity;
 
 use crate::settings::OnError;
 
-/// Where workers' generators begin.
+/// How the seeds of workers differ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum WorkerSeedsName {
@@ -42,7 +42,7 @@ impl From<WorkerSeeds> for WorkerSeedsName {
     }
 }
 
-/// Lets a value be a text or, in TOML, a plain integer.
+/// Implements `Deserialize` for a value that is a string or, in TOML, an integer.
 macro_rules! from_text_or_integer {
     ($name:ident, $expected:literal, $from_integer:expr) => {
         impl<'de> serde::Deserialize<'de> for $name {
@@ -73,7 +73,7 @@ macro_rules! from_text_or_integer {
     };
 }
 
-/// Lets a value be a text, read and written.
+/// Implements `Deserialize` and `Serialize` for a value that is a string.
 macro_rules! as_text {
     ($name:ident) => {
         impl<'de> serde::Deserialize<'de> for $name {
@@ -91,7 +91,7 @@ macro_rules! as_text {
     };
 }
 
-/// A text of a file.
+/// Accepts a string, and otherwise reports that one in quotes is expected.
 pub(crate) struct InQuotes;
 
 impl serde::de::Visitor<'_> for InQuotes {
@@ -106,25 +106,25 @@ impl serde::de::Visitor<'_> for InQuotes {
     }
 }
 
-/// Plain numbers of options, without a unit: what is expected is said in our words, not in those of
-/// a library.
+/// Declares parsers of a number without a unit. Their errors state what is expected in our words
+/// instead of a library's.
 macro_rules! plain_number {
     ($(#[$doc:meta])* $name:ident, $in_file:ident, $of:ty, $expected:literal) => {
         $(#[$doc])*
         ///
         /// # Errors
-        /// What is expected.
+        /// Returns what is expected.
         pub fn $name(text: &str) -> Result<$of, &'static str> {
             text.trim().parse().map_err(|_| concat!("expected ", $expected))
         }
 
-        /// The same in a configuration file.
+        /// Reads the number from a configuration file.
         ///
         /// # Errors
-        /// What is expected.
+        /// Returns what is expected.
         pub fn $in_file<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<$of>,
             D::Error> {
-            /// Numbers alone: texts of numbers are none.
+            /// Accepts numbers only, not strings that contain a number.
             #[derive(Deserialize)]
             #[serde(untagged, expecting = $expected)]
             enum InFile {
@@ -143,12 +143,12 @@ plain_number!(
     real, real_in_file, f64, "a number, like 4 or 1.5"
 );
 plain_number!(
-    /// A chance in tenths.
+    /// A chance in tenths, or -1.
     bias, bias_in_file, i64, "a whole number from 0 to 10, or -1"
 );
 pub(crate) use {as_text, from_text_or_integer};
 
-/// A number that may be written with a unit, or in TOML as a plain integer.
+/// Declares a number that may be written with a unit, or in TOML as an integer.
 macro_rules! quantity {
     ($(#[$doc:meta])* $name:ident, $parse:path) => {
         $(#[$doc])*
@@ -173,16 +173,10 @@ macro_rules! quantity {
     };
 }
 
-quantity!(
-    /// How many of something.
-    Count, quantity::count
-);
-quantity!(
-    /// How many bytes.
-    Bytes, quantity::bytes
-);
+quantity!(Count, quantity::count);
+quantity!(Bytes, quantity::bytes);
 
-/// The bytes that a workload touches: in times of the page cache, or absolutely.
+/// The bytes that a workload touches: a multiple of the page cache, or an absolute number.
 #[derive(Clone, Copy, Debug, PartialEq, JsonSchema)]
 #[schemars(
     with = "String",
@@ -190,13 +184,12 @@ quantity!(
     extend("pattern" = "^[0-9.e+-]+x?$")
 )]
 pub enum WorkingSet {
-    /// So many times the page cache.
+    /// A multiple of the size of the page cache.
     OfCache(f64),
-    /// So many bytes.
     Bytes(u64),
 }
 
-/// Not a working set.
+/// The text is not a valid working set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a multiple of the page cache, like 4x, or bytes, like 100GiB")]
 pub struct InvalidWorkingSet;
@@ -224,7 +217,7 @@ impl fmt::Display for WorkingSet {
 }
 
 impl WorkingSet {
-    /// How many bytes that is, where the page cache has so many.
+    /// The number of bytes, if the page cache has `cache_bytes`.
     pub fn bytes(self, cache_bytes: u64) -> u64 {
         match self {
             Self::OfCache(factor) => (factor * cache_bytes as f64).ceil() as u64,
@@ -235,11 +228,11 @@ impl WorkingSet {
 
 as_text!(WorkingSet);
 
-/// Time between operations.
+/// Think time before each operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThinkOption(pub Think);
 
-/// No time between operations.
+/// The text is not a valid think time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; expected none, a time like 1ms, or exponential:1ms")]
 pub struct InvalidThink(WorkloadError);
@@ -276,11 +269,11 @@ impl fmt::Display for ThinkOption {
 
 as_text!(ThinkOption);
 
-/// How many of something a second.
+/// A rate per second.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerSecond(pub f64);
 
-/// No rate.
+/// The text is not a valid rate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a number of transactions/s, like 1500, 0.5 or 2k")]
 pub struct InvalidRate;
@@ -317,7 +310,7 @@ impl<'de> Deserialize<'de> for PerSecond {
     }
 }
 
-/// A length of time, in nanoseconds.
+/// A duration in nanoseconds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Time(pub u64);
 
@@ -330,7 +323,7 @@ impl FromStr for Time {
 }
 
 impl Time {
-    /// A length of time; one that is too long is as long as can be told.
+    /// Converts a duration. One that exceeds `u64` nanoseconds becomes the maximum.
     pub fn of(time: Duration) -> Self {
         Self(u64::try_from(time.as_nanos()).unwrap_or(u64::MAX))
     }
@@ -354,7 +347,7 @@ from_text_or_integer!(
     OnError::Count
 );
 
-/// A number in a file, as an integer where TOML holds it as one.
+/// Writes a number as an integer, or as text if it exceeds TOML's integers.
 pub(crate) fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok, S::Error> {
     match i64::try_from(number) {
         Ok(number) => serializer.serialize_i64(number),
@@ -362,14 +355,14 @@ pub(crate) fn integer<S: Serializer>(number: u64, serializer: S) -> Result<S::Ok
     }
 }
 
-/// A number in a file, without a point where it needs none.
+/// Writes a number, without a decimal point if it is whole.
 pub(crate) fn real_to_file<S: Serializer>(
     number: &Option<f64>,
     serializer: S,
 ) -> Result<S::Ok, S::Error> {
     match *number {
         None => serializer.serialize_none(),
-        // Larger ones are not told apart from their neighbours anyway.
+        // Above this, `f64` is close to its limit for exact whole numbers.
         Some(number) if number.fract() == 0.0 && number.abs() < 1e15 => {
             serializer.serialize_i64(number as i64)
         }
@@ -417,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn working_sets_are_times_of_the_cache_or_bytes() {
+    fn working_sets_are_multiples_of_the_cache_or_bytes() {
         for (text, working_set, written, bytes) in [
             ("4x", WorkingSet::OfCache(4.0), "4x", 400),
             (" 0.5x ", WorkingSet::OfCache(0.5), "0.5x", 50),

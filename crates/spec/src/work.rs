@@ -1,4 +1,4 @@
-//! The workload: what it is before options are set, how they change it, and what follows.
+//! The workload: its base before options are applied, their effects, and what follows from them.
 
 mod mix;
 pub(crate) mod workers;
@@ -16,8 +16,9 @@ use crate::run_spec::RunSpec;
 use crate::sizes::SizesOption;
 use crate::values::{Bytes, Count};
 
-/// The workload over which options are set: the preset's or the default, classic or a mix. On a
-/// shared pool the classic pairs are a mix, to which their biases belong: these are set here.
+/// The workload to which options are applied: the preset's or the default, classic or a mix. For a
+/// shared pool, the classic pairs become a mix. Their biases are then applied here, because a mix
+/// has none.
 pub(crate) fn base(
     options: &mut Options,
     preset: Option<&Workload>,
@@ -75,7 +76,7 @@ fn mix_of_pairs(
     Ok(mix)
 }
 
-/// What follows from the options that are set, with these shares of the locations.
+/// Sets what follows from the options, and the weights of the locations.
 pub(crate) fn finish(
     draft: &mut Draft<'_>,
     location_weights: Vec<u32>,
@@ -86,7 +87,7 @@ pub(crate) fn finish(
     match &mut workload.work {
         Work::Classic(classic) => {
             classic.weights = location_weights;
-            // The default is the edition's own text.
+            // `None` means the edition's own text, which is the default.
             workload.contents = workload
                 .contents
                 .filter(|contents| *contents != ContentSpec::default());
@@ -97,7 +98,8 @@ pub(crate) fn finish(
             let per_second = options.rate.map(|rate| rate.0);
             let has_due_times = options.sweep.is_some() || per_second.is_some();
             if has_due_times && mix.think != Think::None {
-                // Options that contradict one another are refused; a preset's think time is not.
+                // Options that contradict each other are refused, but a preset's think time is
+                // ignored.
                 notes.push(Note::ThinkGivesWay {
                     think: mix.think,
                     per_second: per_second.filter(|_| options.sweep.is_none()),
@@ -120,8 +122,8 @@ pub(crate) fn sizes(spec: &RunSpec) -> SizesOption {
     }
 }
 
-/// Sets the sizes of new files. In a mix, the sizes of appends and the largest size follow them,
-/// but for what a preset has.
+/// Sets the sizes of new files. In a mix, the append sizes and the maximum size follow them. In a
+/// preset's mix, only the maximum size follows, and it only grows.
 pub(crate) fn set_sizes(draft: &mut Draft<'_>, said: SizesOption) -> Result<(), ConfigError> {
     if let (Work::Classic(classic), SizesOption::Range { low, high, .. }) =
         (&mut draft.spec.workload.work, &said)

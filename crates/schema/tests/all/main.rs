@@ -1,4 +1,4 @@
-//! Tests of the published schema, a file for a subject.
+//! Tests of the published schema.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 

@@ -1,5 +1,5 @@
-//! `docs/schema/run-1.json` is the JSON Schema (draft 2020-12) of a run as JSON. It is made of the
-//! types that are written: what they say of themselves is its descriptions.
+//! `docs/schema/run-1.json` is the JSON Schema (draft 2020-12) of a run as JSON. It is generated
+//! from the types that are written. Their doc comments become its descriptions.
 
 use record::run::SCHEMA_VERSION;
 use schema::Schema;
@@ -10,7 +10,7 @@ use verdict::WrittenRun;
 
 const PUBLISHED: &str = include_str!("../../../../docs/schema/run-1.json");
 
-/// The schema of what `postmark run --format json` writes, as JSON.
+/// The schema of the output of `postmark run --format json`, as JSON.
 fn document() -> String {
     let settings = SchemaSettings::draft2020_12()
         .for_serialize()
@@ -23,8 +23,8 @@ fn document() -> String {
     serde_json::to_string_pretty(&schema).unwrap() + "\n"
 }
 
-/// Takes out of a description what only documentation of code has: links, and ends of lines within
-/// a paragraph.
+/// Removes from a description what makes sense only in documentation of code: links, and line
+/// breaks within a paragraph.
 fn describe_plainly(schema: &mut Schema) {
     if let Some(Value::String(description)) = schema.get_mut("description") {
         let paragraphs: Vec<String> = description
@@ -40,7 +40,7 @@ fn describe_plainly(schema: &mut Schema) {
 }
 
 #[test]
-fn the_published_schema_is_what_the_types_say() {
+fn published_schema_matches_the_types() {
     let text = document();
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/schema/run-1.json");

@@ -1,4 +1,4 @@
-//! Starts a file system on its images: loop devices, mkfs, mounts, filler.
+//! Starting a file system on its images: loop devices, mkfs, mounts and filler.
 
 use std::os::unix::fs::DirBuilderExt;
 use std::path::Path;
@@ -64,7 +64,7 @@ impl Made {
                 None => Fact::NotApplicable,
             };
         }
-        // What is written is on the images, and the images are not in the page cache.
+        // Writes everything to the images, and drops the images from the page cache.
         filler::sync(&root)?;
         self.each_image(blocks::written)?;
         self.facts.look(&self.main, &devices);
@@ -72,7 +72,7 @@ impl Made {
         Ok(())
     }
 
-    /// Loop devices over the images: the file system's, then the journal's.
+    /// Sets up loop devices over the images: the file system's, then the journal's.
     fn attach(&self) -> Result<Vec<Attached>, MakeError> {
         let images = self.images().into_iter();
         let attached =
@@ -133,7 +133,7 @@ impl Made {
                 if !layer.exists() {
                     make_directory(&layer, 0o755)?;
                 }
-                // As it is called in the directory in which mount runs.
+                // The path is relative to the directory in which mount runs.
                 options.push(format!("{option}={BELOW}/{name}"));
             }
             self.mount_one(kind, &options, &source, MOUNT)?;

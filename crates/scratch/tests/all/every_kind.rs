@@ -1,4 +1,4 @@
-//! Every kind is made, written into, remade, saved, restored and removed.
+//! Every kind of file system is made, used, remade, saved, restored and removed.
 
 use std::fs;
 
@@ -8,7 +8,7 @@ use testkit::{Assert, Shows};
 
 use crate::support::{Scene, can_make, images, is_root};
 
-/// The names in the target.
+/// The names of the entries in the target.
 fn names(made: &Made) -> Vec<String> {
     let entries = fs::read_dir(made.directory()).unwrap();
     let mut names: Vec<String> = entries
@@ -18,12 +18,12 @@ fn names(made: &Made) -> Vec<String> {
     names
 }
 
-/// The smallest of a kind.
+/// A spec of the smallest size for a kind.
 fn smallest(scene: &Scene, kind: FileSystemKind) -> MakeSpec {
     scene.spec(&format!("{kind}?size={}", kind.size_bytes_min()))
 }
 
-fn life(spec: &MakeSpec) {
+fn make_use_and_remove(spec: &MakeSpec) {
     if !is_root() || !can_make(spec) {
         return;
     }
@@ -124,7 +124,7 @@ fn life(spec: &MakeSpec) {
         );
     }
     let removed = made.remove().unwrap();
-    // With the saved state.
+    // This includes the saved state.
     assert_eq!(
         removed.loop_devices + removed.images,
         if has_image {
@@ -149,7 +149,7 @@ macro_rules! kinds {
         $(#[test]
         fn $test() {
             let scene = Scene::new();
-            life(&smallest(&scene, FileSystemKind::$kind));
+            make_use_and_remove(&smallest(&scene, FileSystemKind::$kind));
         })+
     };
 }
@@ -160,19 +160,21 @@ kinds!(ext2: Ext2, ext3: Ext3, ext4: Ext4, xfs: Xfs, btrfs: Btrfs, overlay: Over
 #[test]
 fn tmpfs() {
     let scene = Scene::new();
-    life(&scene.spec("tmpfs?size=32MiB"));
+    make_use_and_remove(&scene.spec("tmpfs?size=32MiB"));
 }
 
 #[test]
 fn options_of_mkfs_and_mount() {
     let scene = Scene::new();
-    life(&scene.spec("ext4?size=64MiB&mkfs=-I 512 -E stride=4&mount=noatime&direct&discard"));
+    make_use_and_remove(
+        &scene.spec("ext4?size=64MiB&mkfs=-I 512 -E stride=4&mount=noatime&direct&discard"),
+    );
 }
 
 #[test]
 fn ext4_with_a_journal_elsewhere() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
-    life(&scene.spec(&format!(
+    make_use_and_remove(&scene.spec(&format!(
         "ext4?size=64MiB&journal=16MiB&journal-in={}",
         elsewhere.path().display()
     )));
@@ -181,11 +183,11 @@ fn ext4_with_a_journal_elsewhere() {
 #[test]
 fn xfs_with_a_journal_beside_it() {
     let scene = Scene::new();
-    life(&scene.spec("xfs?size=300MiB&journal=64MiB"));
+    make_use_and_remove(&scene.spec("xfs?size=300MiB&journal=64MiB"));
 }
 
 #[test]
-fn ext4_is_made_alike_each_time() {
+fn ext4_is_remade_with_the_same_identity() {
     let scene = Scene::new();
     let spec = scene.spec("ext4?size=32MiB");
     if !is_root() || !can_make(&spec) {
@@ -222,6 +224,6 @@ fn an_image_is_written_in_full() {
     let image = fs::metadata(path.trim_end()).unwrap();
     assert_eq!(image.len(), 32 << 20);
     assert_eq!(image.blocks() * 512, 32 << 20, "no hole, also after mkfs");
-    // Dropped, it goes, too.
+    // Dropping the value removes the file system.
     drop(made);
 }

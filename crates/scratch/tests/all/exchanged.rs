@@ -1,4 +1,5 @@
-//! What a user moves away stays found, and what a user puts in its place stays.
+//! Files that a user moves away are still found, and files that a user puts in their place are
+//! kept.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -16,7 +17,7 @@ use testkit::{Assert, Shows};
 use crate::killed::started;
 use crate::support::{Scene, can_make, free_in, is_root};
 
-/// The names of what this program makes, in which a user has own files.
+/// Names that this program uses, given to files of a user.
 const NAMES: [&str; 6] = [
     "image",
     "journal",
@@ -26,7 +27,7 @@ const NAMES: [&str; 6] = [
     ".postmark-made.json",
 ];
 
-/// A file system that can be made here, and its directory.
+/// A file system and its directory; `None` if it cannot be made here.
 fn made(scene: &Scene, word: &str) -> Option<(Made, PathBuf)> {
     let spec = scene.spec(word);
     if !is_root() || !can_make(&spec) {
@@ -37,7 +38,7 @@ fn made(scene: &Scene, word: &str) -> Option<(Made, PathBuf)> {
     Some((made, directory))
 }
 
-/// Moves a directory away, and puts one of the user's in its place, with own files of the same
+/// Moves a directory away, and creates a user's directory in its place, with files of the same
 /// names.
 fn exchange(directory: &Path) -> PathBuf {
     let old = directory.with_file_name("old");
@@ -49,7 +50,7 @@ fn exchange(directory: &Path) -> PathBuf {
     old
 }
 
-/// That a user's directory is as it was made; removes it.
+/// Checks that a user's directory is unchanged, and removes it.
 fn is_untouched(directory: &Path) {
     for name in NAMES {
         assert_eq!(
@@ -63,7 +64,7 @@ fn is_untouched(directory: &Path) {
 }
 
 #[test]
-fn a_directory_in_the_place_of_a_living_one_stays_and_the_moved_one_goes() {
+fn moved_directory_of_a_running_maker_is_removed_and_its_replacement_kept() {
     for word in ["ext4?size=16MiB", "overlay?size=16MiB", "tmpfs?size=8MiB"] {
         let scene = Scene::new();
         let Some((mut made, directory)) = made(&scene, word) else {
@@ -82,7 +83,7 @@ fn a_directory_in_the_place_of_a_living_one_stays_and_the_moved_one_goes() {
 }
 
 #[test]
-fn a_directory_in_the_place_of_a_killed_one_stays_and_the_moved_one_is_cleaned() {
+fn moved_directory_of_a_killed_maker_is_cleaned_and_its_replacement_kept() {
     let scene = Scene::new();
     let spec = scene.spec("ext4?size=16MiB&journal=8MiB");
     if !is_root() || !can_make(&spec) {
@@ -98,7 +99,7 @@ fn a_directory_in_the_place_of_a_killed_one_stays_and_the_moved_one_is_cleaned()
     let old = exchange(&directory);
     maker.kill().unwrap();
     maker.wait().unwrap();
-    // By its path only what a user has put there is found.
+    // The original path leads only to the user's directory.
     let found = free_in(scene.path()).remove(0);
     found.assert(matches!(found.state, MadeState::Untrusted { .. }));
     assert_eq!(found.remove().left.len(), 1);
@@ -113,7 +114,7 @@ fn a_directory_in_the_place_of_a_killed_one_stays_and_the_moved_one_is_cleaned()
 }
 
 #[test]
-fn files_of_a_user_in_it_stay_and_keep_the_manifest() {
+fn user_files_in_the_directory_are_kept_with_the_manifest() {
     let scene = Scene::new();
     let Some((mut made, directory)) = made(&scene, "ext4?size=16MiB") else {
         return;
@@ -158,7 +159,7 @@ fn files_of_a_user_in_it_stay_and_keep_the_manifest() {
 }
 
 #[test]
-fn files_of_a_user_in_the_place_of_ours_stay() {
+fn user_files_that_replace_ours_are_kept() {
     let scene = Scene::new();
     let Some((mut made, directory)) = made(&scene, "ext4?size=16MiB") else {
         return;
@@ -193,7 +194,7 @@ fn files_of_a_user_in_the_place_of_ours_stay() {
 }
 
 #[test]
-fn an_image_that_was_moved_away_is_named_where_it_is() {
+fn error_names_the_new_path_of_a_moved_image() {
     let scene = Scene::new();
     let Some((made, directory)) = made(&scene, "ext4?size=16MiB") else {
         return;
@@ -211,7 +212,7 @@ fn an_image_that_was_moved_away_is_named_where_it_is() {
 }
 
 #[test]
-fn what_another_program_mounts_of_it_is_named_at_once() {
+fn bind_mount_by_another_program_is_reported_at_once() {
     let scene = Scene::new();
     let Some((made, directory)) = made(&scene, "ext4?size=16MiB") else {
         return;
@@ -239,11 +240,11 @@ fn what_another_program_mounts_of_it_is_named_at_once() {
 const ODD: &str = "POSTMARK_MADE_ODD";
 
 #[test]
-fn a_directory_whose_path_is_not_utf_8() {
+fn paths_that_are_not_utf_8_work() {
     if !is_root() {
         return;
     }
-    // In a table of mounts of its own: programs of other tests read theirs as text.
+    // Runs in its own mount namespace, because programs of other tests read their mounts as text.
     let status = Command::new("unshare")
         .arg("--mount")
         .arg(std::env::current_exe().unwrap())
@@ -253,7 +254,7 @@ fn a_directory_whose_path_is_not_utf_8() {
     assert!(status.unwrap().success());
 }
 
-/// Not a test of its own: what the test above starts.
+/// A helper process of the test above, not a test.
 #[test]
 fn odd_path() {
     if std::env::var_os(ODD).is_none() {
@@ -281,7 +282,7 @@ fn odd_path() {
         made.remake().unwrap();
         made.check().unwrap();
         made.remove().unwrap();
-        // Killed, it is found and removed as well.
+        // If its maker is killed, it is found and removed.
         let mut maker = started(&spec, "Ready");
         maker.kill().unwrap();
         maker.wait().unwrap();
@@ -294,7 +295,7 @@ fn odd_path() {
 }
 
 #[test]
-fn a_signal_ends_the_writing_of_an_image() {
+fn signal_interrupts_writing_an_image() {
     let scene = Scene::new();
     let spec = scene.spec("ext4?size=16MiB");
     if !is_root() || !can_make(&spec) {

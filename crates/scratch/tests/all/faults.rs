@@ -1,4 +1,4 @@
-//! What is missing or fails is told, and nothing is left.
+//! Missing requirements and failures are reported, and nothing is left behind.
 
 use std::fs::{self, File};
 use std::os::unix::fs::PermissionsExt;
@@ -13,7 +13,8 @@ use crate::support::{Scene, can_make, free_in, is_met, is_root, unmount};
 
 const SPEC: &str = "POSTMARK_MADE_CHECK";
 
-/// Not a test of its own: what the tests below start as another user, or without a program.
+/// A helper process of the tests below, not a test. They start it as another user, or without a
+/// program.
 #[test]
 fn checker() {
     let Ok(spec) = std::env::var(SPEC) else {
@@ -24,7 +25,7 @@ fn checker() {
     print!("<{error}>");
 }
 
-/// The answer of the checker, which a command starts.
+/// The error of the helper process, started by `command`.
 fn answer(command: &mut Command, spec: &MakeSpec) -> String {
     let output = command
         .args(["faults::checker", "--exact", "--nocapture"])
@@ -39,7 +40,7 @@ fn answer(command: &mut Command, spec: &MakeSpec) -> String {
 }
 
 #[test]
-fn without_root() {
+fn making_fails_without_root() {
     let scene = Scene::new();
     if !is_root() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
         return;
@@ -57,7 +58,8 @@ fn without_root() {
         ),
     ] {
         let mut command = Command::new("setpriv");
-        // The program may lie where only root looks: it is handed over open.
+        // The program may be in a directory that only root can enter, so it is passed as an open
+        // file.
         command
             .args([
                 "--reuid=65534",
@@ -71,7 +73,7 @@ fn without_root() {
 }
 
 #[test]
-fn without_mkfs() {
+fn making_fails_without_mkfs() {
     let scene = Scene::new();
     let spec = scene.spec("xfs?size=300MiB");
     if !is_root() || !can_make(&spec) {
@@ -88,7 +90,7 @@ fn without_mkfs() {
 }
 
 #[test]
-fn directories_that_cannot_be_used() {
+fn unusable_directories_are_refused() {
     let scene = Scene::new();
     if !is_root() {
         return;
@@ -128,7 +130,7 @@ fn directories_that_cannot_be_used() {
     fs::remove_file(scene.path().join("file")).unwrap();
 }
 
-/// A small file system for images, in a scene.
+/// A small tmpfs for images.
 struct Small {
     scene: Scene,
 }
@@ -173,7 +175,7 @@ impl Drop for Small {
 }
 
 #[test]
-fn without_room_for_the_image() {
+fn making_fails_without_space_for_the_image() {
     if !is_root() {
         return;
     }
@@ -187,7 +189,7 @@ fn without_room_for_the_image() {
         words[at - 1].parse().unwrap()
     };
     assert!(bytes("bytes") > 64 << 20 && bytes("available") <= 20 << 20);
-    // Image and journal share what there is.
+    // Image and journal share the available space.
     let both = small
         .spec("ext4?size=16MiB&journal=8MiB")
         .check()
@@ -197,7 +199,7 @@ fn without_room_for_the_image() {
 }
 
 #[test]
-fn without_room_for_a_state() {
+fn save_fails_without_space_and_keeps_the_mount() {
     if !is_root() {
         return;
     }
@@ -222,7 +224,7 @@ fn without_room_for_a_state() {
 }
 
 #[test]
-fn mkfs_or_mount_fails() {
+fn failure_of_mkfs_or_mount_leaves_nothing() {
     let scene = Scene::new();
     if !is_root() || !can_make(&scene.spec("ext4?size=16MiB")) {
         return;
@@ -249,7 +251,7 @@ fn mkfs_or_mount_fails() {
 }
 
 #[test]
-fn a_mount_that_disappears() {
+fn unmounted_file_system_can_be_remade_and_removed() {
     let scene = Scene::new();
     let spec = scene.spec("ext4?size=16MiB");
     if !is_root() || !can_make(&spec) {
@@ -271,7 +273,7 @@ fn a_mount_that_disappears() {
 }
 
 #[test]
-fn what_is_in_use_or_covered_stays() {
+fn mounts_in_use_or_covered_are_kept() {
     let scene = Scene::new();
     let spec = scene.spec("ext4?size=16MiB");
     if !is_root() || !can_make(&spec) {
@@ -286,7 +288,7 @@ fn what_is_in_use_or_covered_stays() {
     drop(open);
     made.remake().unwrap();
 
-    // Somebody mounts over it: that mount is not ours to remove.
+    // A mount by another program over ours must not be removed.
     rustix::mount::mount("of-somebody", &mount, "tmpfs", MountFlags::empty(), None).unwrap();
     fs::write(mount.join("file"), "of somebody").unwrap();
     let error = made.check().unwrap_err().to_string();

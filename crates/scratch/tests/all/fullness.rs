@@ -1,4 +1,4 @@
-//! Filler takes the part of the usable space that was asked.
+//! Filler takes the requested part of the usable space.
 
 use scratch::{Made, MakeSpec};
 use system::Space;
@@ -38,7 +38,7 @@ fn filled(spec: &MakeSpec, tolerance_percent: f64) {
             "the target is empty"
         );
     }
-    // A saved state keeps its filler.
+    // The filler is part of a saved state.
     let has_states = spec.kind.has_image();
     if has_states {
         made.save("full").unwrap();
@@ -88,8 +88,8 @@ fn xfs() {
 #[test]
 fn btrfs() {
     let scene = Scene::new();
-    // It divides its room in pieces for data and for its own, and what is usable changes with each
-    // piece.
+    // Btrfs divides its space into chunks for data and metadata, and the usable space changes with
+    // each chunk.
     filled(&scene.spec("btrfs?size=512MiB"), 3.0);
 }
 

@@ -1,4 +1,4 @@
-//! A killed maker leaves only what is found by its manifest and removed.
+//! After a killed maker, all that it made is found by its manifest and removed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
@@ -15,8 +15,8 @@ use crate::support::{Scene, can_make, free_in, is_root};
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 const STAGE: &str = "POSTMARK_MADE_STAGE";
 
-/// Not a test of its own: what the tests below start as another process, which makes a file system,
-/// and stays at a stage or goes on with one state after another.
+/// A helper process of the tests below, not a test. It makes a file system, and then stops at a
+/// stage or saves and restores states in a loop.
 #[test]
 fn maker() {
     let (Ok(spec), Ok(stage)) = (std::env::var(SPEC), std::env::var(STAGE)) else {
@@ -49,7 +49,7 @@ fn maker() {
     }
 }
 
-/// The maker at a stage.
+/// Starts the helper process and waits for a stage.
 pub fn started(spec: &MakeSpec, stage: &str) -> Child {
     let mut child = Command::new(std::env::current_exe().unwrap())
         .args(["killed::maker", "--exact", "--nocapture"])
@@ -141,7 +141,7 @@ fn at_each_stage_of_tmpfs() {
     killed_at_each_stage(&scene, &spec);
 }
 
-/// Its cleaner is a process that stays after the maker.
+/// The cleaner of nilfs2 is a process that outlives the maker.
 #[test]
 fn at_each_stage_of_nilfs2() {
     let scene = Scene::new();
@@ -150,7 +150,7 @@ fn at_each_stage_of_nilfs2() {
 }
 
 #[test]
-fn at_any_moment() {
+fn killed_at_any_moment() {
     let (scene, elsewhere) = (Scene::new(), Scene::new());
     let spec = scene.spec(&format!(
         "ext4?size=32MiB&journal=8MiB&journal-in={}",
@@ -164,7 +164,7 @@ fn at_any_moment() {
         std::thread::sleep(Duration::from_millis(moment * 23));
         maker.kill().unwrap();
         maker.wait().unwrap();
-        // From the journal's directory, too, all of it is removed.
+        // Removal from the journal's directory removes all of it, too.
         let directory = if moment % 2 == 0 {
             scene.path()
         } else {
@@ -181,9 +181,9 @@ fn at_any_moment() {
 }
 
 #[test]
-fn a_directory_without_a_whole_manifest_is_removed() {
+fn a_directory_with_an_incomplete_manifest_is_removed() {
     let scene = Scene::new();
-    // No process has this number: it is above the highest that there can be.
+    // No process has this ID: it is above the maximum.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap()
@@ -206,7 +206,7 @@ fn a_directory_without_a_whole_manifest_is_removed() {
 }
 
 #[test]
-fn what_only_looks_like_ours_is_left_alone() {
+fn directories_that_only_resemble_ours_are_kept() {
     let scene = Scene::new();
     let directory = |name: &str| {
         let path = scene.path().join(name);
@@ -215,7 +215,7 @@ fn what_only_looks_like_ours_is_left_alone() {
     };
     let manifest =
         |path: &Path, text: &str| fs::write(path.join(".postmark-made.json"), text).unwrap();
-    // Not of the form of our names, and a file.
+    // A name of another form, and a file instead of a directory.
     let other = directory("postmark-made-of-somebody");
     fs::write(scene.path().join("postmark-made-1-4194305-9"), "a file").unwrap();
     let text = |format: u32, id: &str| {
@@ -233,7 +233,7 @@ fn what_only_looks_like_ours_is_left_alone() {
     fs::write(older.join("image"), "").unwrap();
     let newer = directory("postmark-made-1-4194305-4");
     manifest(&newer, "{\"format\":\"postmark-made-3\"}\n");
-    // An empty directory of another time, and one that has files.
+    // An old empty directory, and a directory with files.
     let foreign = directory("postmark-made-1-4194305-5");
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)

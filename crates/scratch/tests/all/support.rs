@@ -1,4 +1,4 @@
-//! A directory for images, and a look at what is left of them.
+//! A directory for images, and checks of what is left in it.
 
 use std::ffi::OsString;
 use std::io::Write as _;
@@ -17,8 +17,7 @@ mod needs;
 
 pub use needs::{is_met, is_root};
 
-/// Kinds that most kernels have: a kernel without one of them fails the tests where everything is
-/// to be tested.
+/// Kinds that most kernels support. If all tests are required, a missing one is a failure.
 const COMMON: [FileSystemKind; 7] = [
     FileSystemKind::Tmpfs,
     FileSystemKind::Ext2,
@@ -41,14 +40,14 @@ pub fn can_make(spec: &MakeSpec) -> bool {
     }
 }
 
-/// A directory for images. Dropped, it has to be empty, without mounts in it and loop devices over
-/// files in it.
+/// A directory for images. When dropped, it must be empty: without mounts in it, and without loop
+/// devices over files in it.
 pub struct Scene {
     directory: TempDir,
 }
 
 impl Scene {
-    /// In memory: a disk that others use makes tests slow.
+    /// Uses memory, because a shared disk makes tests slow.
     pub fn new() -> Self {
         let directory = tempfile::Builder::new()
             .prefix("made-")
@@ -61,7 +60,7 @@ impl Scene {
         self.directory.path()
     }
 
-    /// The word of a file system in this directory.
+    /// The spec of a file system in this directory.
     pub fn spec(&self, kind_and_keys: &str) -> MakeSpec {
         let question = if kind_and_keys.contains('?') {
             '&'
@@ -73,7 +72,7 @@ impl Scene {
             .unwrap_or_else(|error| panic!("{word}: {error}"))
     }
 
-    /// What is still there.
+    /// What is left: entries, mounts and loop devices.
     pub fn left(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut left: Vec<String> = entries
@@ -103,8 +102,8 @@ impl Drop for Scene {
     }
 }
 
-/// Unmounts as another program would. Programs that other tests start hold all files of this
-/// process for a moment.
+/// Unmounts as another program would, and retries while busy: programs that other tests start hold
+/// all files of this process for a moment.
 pub fn unmount(at: &Path) {
     let began = Instant::now();
     while let Err(errno) = rustix::mount::unmount(at, UnmountFlags::empty()) {
@@ -117,9 +116,9 @@ pub fn unmount(at: &Path) {
     }
 }
 
-/// What is found in a directory once nobody holds it: programs that a killed maker had started have
-/// ended, and so have those of other tests, which hold all files of this process for the moment in
-/// which they are started.
+/// Finds scratch file systems after all processes have released them. Programs that a killed maker
+/// started may take a moment to end. So may those of other tests, which hold all files of this
+/// process while they are started.
 pub fn free_in(directory: &Path) -> Vec<FoundMade> {
     let began = Instant::now();
     loop {
@@ -135,7 +134,7 @@ pub fn free_in(directory: &Path) -> Vec<FoundMade> {
     }
 }
 
-/// The loop devices with their images.
+/// All loop devices with their images.
 pub fn images() -> impl Iterator<Item = (String, PathBuf)> {
     let devices = std::fs::read_dir("/sys/block")
         .unwrap()

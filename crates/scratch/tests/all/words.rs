@@ -1,4 +1,4 @@
-//! What is asked, as a word.
+//! Specs as words.
 
 use std::path::Path;
 
@@ -11,7 +11,7 @@ fn parsed(word: &str) -> MakeSpec {
 }
 
 #[test]
-fn a_word_has_all_keys() {
+fn a_word_may_contain_all_keys() {
     let spec = parsed(
         "make:ext4?size=4GiB&mount=noatime,data=journal&mkfs=-I \
          256&journal=128MiB&journal-in=/dir&in=/images&discard&direct&fullness=50",
@@ -36,7 +36,7 @@ fn a_word_has_all_keys() {
     assert_eq!(spec.journal_directory(), Some(Path::new("/dir")));
 }
 
-/// Words, and the shortest ones that mean the same.
+/// Words, and their shortest equivalents.
 const CANONICAL: &str = "
     make:tmpfs | make:tmpfs
     make:ext4? | make:ext4
@@ -49,7 +49,7 @@ const CANONICAL: &str = "
 ";
 
 #[test]
-fn the_canonical_word_leaves_out_what_is_the_default() {
+fn canonical_word_omits_defaults() {
     for [word, canonical] in table(CANONICAL) {
         let spec = parsed(word);
         assert_eq!(spec.to_string(), canonical);
@@ -64,7 +64,7 @@ fn the_canonical_word_leaves_out_what_is_the_default() {
 }
 
 #[test]
-fn options_of_mkfs_that_touch_the_image_alone_are_taken() {
+fn mkfs_options_that_affect_only_the_image_are_accepted() {
     for word in [
         "make:ext4?mkfs=-I 256 -E stride=4 -Eresize=8G -O ^has_journal,extent -qF -m0 -Nq -L -d",
         "make:ext3?mkfs=-j -J size=8 -T news -b 1024",
@@ -78,7 +78,7 @@ fn options_of_mkfs_that_touch_the_image_alone_are_taken() {
     }
 }
 
-/// Words, and how what is said of them begins.
+/// Invalid words, and the beginning of each error.
 const WRONG: &str = "
     ext4 | 'ext4' does not begin with 'make:'
     make:ext5
@@ -146,7 +146,7 @@ const WRONG: &str = "
 ";
 
 #[test]
-fn what_is_wrong_is_told_with_what_would_be_right() {
+fn errors_state_the_problem_and_the_fix() {
     for [word, expected] in table(WRONG) {
         let error = word.parse::<MakeSpec>().unwrap_err().to_string();
         assert!(error.starts_with(expected), "{word}: {error}");

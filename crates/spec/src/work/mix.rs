@@ -1,4 +1,4 @@
-//! Mixes: the classic pairs as one, and what follows from the options that are set.
+//! Mixes: the classic pairs as a mix, and what follows from options.
 
 use workload::layout::Shape;
 use workload::sizes::{self, Sizes};
@@ -9,7 +9,7 @@ use crate::limits::DIRECT_BYTES;
 use crate::options::Options;
 use crate::values::Bytes;
 
-/// The classic pairs as a mix.
+/// Converts the classic pairs to a mix.
 pub(super) fn of_classic(classic: &Classic) -> Mix {
     let pair = |tenths: Option<u8>| {
         tenths.map_or((0, 0), |tenths| (u32::from(tenths), 10 - u32::from(tenths)))
@@ -51,7 +51,7 @@ pub(super) fn subdirectories(count: u32) -> Shape {
     }
 }
 
-/// What follows from the options that are set.
+/// Sets what follows from the options.
 pub(super) fn finish(options: &Options, mix: &mut Mix) -> Result<(), ConfigError> {
     // Deliveries need a directory to write in and one to deliver to.
     mix.layout.maildir = mix.weights.get(Action::Deliver) > 0;
@@ -61,7 +61,7 @@ pub(super) fn finish(options: &Options, mix: &mut Mix) -> Result<(), ConfigError
     refuse_vain_appends(mix)
 }
 
-/// Sizes and blocks are multiples of what direct I/O takes.
+/// Makes the alignment and the blocks multiples of what direct I/O requires.
 fn align_for_direct(options: &Options, mix: &mut Mix) -> Result<(), ConfigError> {
     for (option, said) in [
         ("--align", options.align),
@@ -82,7 +82,7 @@ fn align_for_direct(options: &Options, mix: &mut Mix) -> Result<(), ConfigError>
     Ok(())
 }
 
-/// Refuses appends that the largest size never lets happen.
+/// Refuses appends if the maximum size rules out all of them.
 fn refuse_vain_appends(mix: &Mix) -> Result<(), ConfigError> {
     let smallest = sizes::sampler::aligned(mix.sizes.low(), mix.align_bytes);
     let least = sizes::sampler::aligned(mix.append_sizes.low(), mix.align_bytes);

@@ -1,4 +1,4 @@
-//! Workers and ranks: what options come to, and the options that come to it.
+//! Workers and ranks: from options to a spec and back.
 
 use workload::{Workers, Workload};
 
@@ -10,8 +10,8 @@ use crate::run_spec::RunSpec;
 use crate::sweep::Climb;
 use crate::values::Count;
 
-/// Resolves the workers: options override the file, and the file overrides the preset. Each of the
-/// ranks has as many.
+/// Resolves the workers of all ranks: options override the file, and the file overrides the preset.
+/// Each rank has the same number of workers.
 pub(crate) fn resolve(
     preset: Option<&Workload>,
     layers: [&Options; 2],
@@ -84,7 +84,7 @@ fn too_many(workers: u32, ranks: u32) -> ConfigError {
     ))
 }
 
-/// How many processes perform the run.
+/// The number of ranks that perform the run.
 pub(crate) fn ranks(options: &Options) -> Result<u32, ConfigError> {
     let Count(ranks) = options.ranks.unwrap_or(Count(1));
     let expected = format_args!("expected 1 to {RANKS_MAX}");
@@ -115,7 +115,7 @@ fn within(count: u64, least: u32, most: u32) -> Option<u32> {
     (least..=most).contains(&count).then_some(count)
 }
 
-/// The workers of each rank with private pools, which a sweep of workers sets.
+/// The workers of each rank with private pools; `None` if a load sweep sets them.
 pub(crate) fn private(spec: &RunSpec) -> Option<Count> {
     let sweep = spec.drive.sweep.as_ref();
     let is_swept = sweep.is_some_and(|sweep| matches!(sweep.climb, Climb::Workers(_)));
@@ -127,7 +127,7 @@ pub(crate) fn private(spec: &RunSpec) -> Option<Count> {
     }
 }
 
-/// The writers and the readers of a shared pool.
+/// The writers and readers of each shared pool.
 pub(crate) fn shared(spec: &RunSpec) -> Option<(Count, Count)> {
     match spec.workload.workers {
         Workers::Private { .. } => None,
