@@ -35,7 +35,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_reckoned_by_hand() {
+    fn a_window_has_the_expected_values() {
         let steady = window(&[100.0, 103.0, 104.0, 103.0, 110.0]).unwrap();
         // About the means 2 and 104 the products are 8, 1, 0, -1 and 12, the squares 4, 1, 0, 1 and
         // 4. The slope is 20 / 10 per round, or 8 over the window.
@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_share_there_is_no_verdict() {
+    fn windows_without_a_positive_mean_are_not_judged() {
         assert_eq!(rounds(&[1.0; 4], WINDOW_ROUNDS), None);
         assert_eq!(window(&[]), None);
         assert_eq!(window(&[1.0]), None);

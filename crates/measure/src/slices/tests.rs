@@ -91,7 +91,7 @@ proptest! {
     }
 
     #[test]
-    fn serialised_histograms_are_read_back(handed in handed()) {
+    fn serialised_slices_are_read_back(handed in handed()) {
         let slices = of(&handed);
         for slices in [slices.clone(), slices.recorded()] {
             let json = serde_json::to_string(&slices).unwrap();

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_reckoned_by_hand() {
+    fn a_window_has_the_expected_values() {
         // 100 and one more or less in turns, a slice a batch. About the means: products -10,
         // squares of x 665, of y 20.
         let slices: Vec<f64> = (0..20)
@@ -304,7 +304,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_share_there_is_no_verdict() {
+    fn windows_without_a_positive_mean_are_not_judged() {
         assert_eq!(drift(&[1.0; BATCHES - 1], DRIFT_MAX), None);
         assert_eq!(drift(&[0.0; 100], DRIFT_MAX), None);
         assert_eq!(drift(&[f64::NAN; 100], DRIFT_MAX), None);

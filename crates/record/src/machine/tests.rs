@@ -217,7 +217,7 @@ proptest! {
     }
 
     #[test]
-    fn serialised_histograms_are_read_back(readings in readings()) {
+    fn what_is_written_is_read_again(readings in readings()) {
         let over_time = SMALL.over_time(&readings);
         let json = serde_json::to_string(&over_time).unwrap();
         prop_assert_eq!(serde_json::from_str::<MachineOverTime>(&json).unwrap(), over_time);
