@@ -1,5 +1,5 @@
-//! Where the records of runs go: which archive, where it lies, and how a run is kept in it while it
-//! goes on.
+//! Stores the records of runs: which archive is used, where it is, and how the record of an active
+//! run is written to it.
 
 mod choice;
 mod keeper;

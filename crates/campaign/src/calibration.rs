@@ -1,5 +1,5 @@
-//! How long a chosen pool and its transactions will take, told by short runs of the same work on
-//! the same target, which are removed again and synced before the run begins.
+//! Estimates how long a chosen pool and its transactions will take, from short runs of the same
+//! work on the same target. Their files are removed and synced before the run begins.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,38 +14,39 @@ use crate::Error;
 use crate::perform::exit_status;
 use crate::run_spec::Specified;
 
-/// The first pool of the calibration, which says how large the second may be.
+/// Files of the first calibration pool, whose rates determine the size of the second one.
 const PROBE_FILES: u64 = 64;
-/// Its contents, where files are large; one there is in each pool.
+/// Maximum contents of the first pool if files are large; each pool gets at least one file.
 const PROBE_BYTES: u64 = 16 << 20;
-/// The second pool is what is made, and removed again, in so long at the first one's pace.
+/// The second pool is as large as can be created, and deleted, in this time at the first pool's
+/// rates.
 const PACED: Duration = Duration::from_millis(500);
-/// And no more than this, to be written back in a moment.
+/// Limits of the second pool, so that it is written back quickly.
 const POOL_FILES_MAX: u64 = 20_000;
 const POOL_BYTES_MAX: u64 = 256 << 20;
-/// Of the cache, the second pool takes no more than this part.
+/// The second pool takes at most 1/`CACHE_PART` of the page cache.
 const CACHE_PART: u64 = 4;
-/// Its transactions go on for so long.
+/// Duration of its transactions.
 const TRANSACTIONS: Duration = Duration::from_secs(1);
-/// More than these, of all workers, no target performs in that time; a number with an end is soon
-/// judged for its room.
+/// More than any target performs in that time, for all workers together. A finite number keeps the
+/// check of free space short.
 const TRANSACTIONS_MAX: u64 = 1_000_000;
 
-/// Performs a short run to its end.
+/// Performs a short run and returns its record.
 pub type Perform<'p> = dyn FnMut(&RunSpec) -> Result<Record, Refused> + 'p;
 
-/// Why nothing is known.
+/// Why there is no calibration.
 enum Uncalibrated {
-    /// The run would be refused.
+    /// The short run was refused.
     Refused(Refused),
-    /// A short run did not complete: how it ended instead, and what it has left; with its record.
+    /// A short run did not complete: how it ended, which files it left, and its record.
     Ended(String, Box<Record>),
 }
 
-/// Refuses targets on which contents cannot be beyond the cache. Touches nothing.
+/// Refuses targets in memory, whose contents are always in the page cache. Touches nothing.
 ///
 /// # Errors
-/// Where one is in memory itself.
+/// Returns an error if a target is in memory.
 pub fn refuse_memory(specified: &Specified) -> Result<(), Error> {
     let Some(sizing) = &specified.sizing else {
         return Ok(());
@@ -68,11 +69,11 @@ pub fn refuse_memory(specified: &Specified) -> Result<(), Error> {
     }
 }
 
-/// Has a short run on the target tell how long the chosen pool and its transactions will take;
-/// nothing of it is left. Gives the sizing in words; nothing where no pool was chosen.
+/// Performs short runs on the target to estimate how long the chosen pool and its transactions will
+/// take, and removes their files. Returns the sizing as a sentence; `None` if no pool was chosen.
 ///
 /// # Errors
-/// Where the run would be refused, or the short one does not come to its end.
+/// Returns an error if the run would be refused, or a short run does not complete.
 pub fn calibrate(
     specified: &mut Specified,
     perform: &mut Perform<'_>,
@@ -82,7 +83,7 @@ pub fn calibrate(
     };
     refuse_memory(specified)?;
     let spec = &specified.spec;
-    // The chosen pool alone is judged: before anything is made, and without following transactions.
+    // Only the chosen pool is checked, before anything is made, and without following transactions.
     let pool = RunSpec {
         workload: spec.workload.with_transactions(0),
         ..spec.clone()
@@ -103,24 +104,24 @@ pub fn calibrate(
     Ok(Some(told))
 }
 
-/// Of a run with several ranks this process alone performs the part of one: the first rank
-/// calibrates before the others are told what to do.
+/// Performs the short runs. With several ranks, this process performs the part of one rank: the
+/// first rank calibrates before the others get their run spec.
 ///
 /// # Errors
-/// Where a short run would be refused, or does not come to its end.
+/// Returns an error if a short run is refused or does not complete.
 fn measure(
     spec: &RunSpec,
     sizing: &Sizing,
     perform: &mut Perform<'_>,
 ) -> Result<Calibration, Uncalibrated> {
     let began = Instant::now();
-    // How much faster several ranks are, their run will say.
+    // The run itself will show how much faster several ranks are.
     let spec = &spec.of_one_rank();
     let pools = u64::from(spec.workload.streams());
     let of_bytes = |bytes: u64| (bytes as f64 / sizing.mean_file_bytes) as u64;
     let each = |files: u64| files.div_ceil(pools).clamp(1, spec.workload.files());
     let probe = each(PROBE_FILES.min(of_bytes(PROBE_BYTES)));
-    // What it leaves is synced with the second pool's.
+    // Data of the first run still in memory is synced with that of the second.
     let first = Rates::of(&perform_short(spec, (probe, 0), (false, &mut *perform))?);
     let at_its_pace = (first.created.min(first.deleted) * PACED.as_secs_f64()) as u64;
     let room = of_bytes(POOL_BYTES_MAX.min(sizing.cache_bytes / CACHE_PART));
@@ -140,7 +141,7 @@ fn measure(
     })
 }
 
-/// What a short run came to, a second.
+/// Rates of a short run, per second.
 struct Rates {
     created: f64,
     created_until_durable: f64,
@@ -173,9 +174,9 @@ impl Rates {
     }
 }
 
-/// Performs the same work with so many files in each pool and transactions of each worker, and
-/// removes it again; where file systems are synced between phases, what it has made is gone from
-/// memory and device when the run begins, whatever that one does.
+/// Performs the same work with this many files in each pool and transactions of each worker, and
+/// removes the files. With `sync_phases`, the deletions are also synced, so that nothing of them
+/// remains to be written when the measured run begins.
 fn perform_short(
     spec: &RunSpec,
     (files, transactions): (u64, u64),
@@ -220,8 +221,8 @@ fn perform_short(
     Err(Uncalibrated::Ended(why, Box::new(record)))
 }
 
-/// How many transactions the time that is asked for will have; nothing where none is, or nobody
-/// knows.
+/// The expected number of transactions of a run that is limited by time; `None` if it is not, or if
+/// the rate is not available.
 fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
     let Stop::After(time) = drive.stop else {
         return None;
@@ -249,7 +250,7 @@ mod tests {
     }
 
     #[test]
-    fn transactions_are_expected_where_a_time_was_said() {
+    fn transactions_are_estimated_for_a_run_limited_by_time() {
         let closed = calibration(1_000.0, Some(12_500.0));
         let drive = |stop, pace| Drive {
             stop,

@@ -1,11 +1,12 @@
 //! The language of the classic prompt and of its configuration files.
 //!
-//! Byte for byte the original's standard output, but for the wording of `help`; on standard error
-//! the original's complaints, and lines that begin with `Warning: ` where the original is silently
-//! wrong. Runs are performed by a [`ClassicRunner`], which this module does not know.
+//! Standard output is byte for byte that of the original, except for the text of `help`. Standard
+//! error gets the original's error messages, and lines that begin with `Warning: ` where the
+//! original silently misinterprets its input. A [`ClassicRunner`], supplied by the caller, performs
+//! the runs.
 //!
-//! The way of a line: a [`PromptInput`] gives it, `interpreter` finds the command, `settings` takes
-//! the value, `show` and `report::classic` say what there is to say.
+//! A line comes from a [`PromptInput`], `interpreter` finds the command, `settings` takes the
+//! value, and `show` and `report::classic` write the output.
 
 mod input;
 mod interpreter;

@@ -1,15 +1,14 @@
-//! The error that all commands and campaigns have.
+//! The common error of commands and campaigns.
 
 use std::fmt::Display;
 
-/// Why a command or a campaign cannot begin or go on, in words for the user.
+/// Why a command or a campaign cannot begin or continue, as a message for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct Error {
     text: String,
-    /// The exit status.
+    /// The exit status of the process.
     pub code: u8,
-    /// How it is shown.
     pub form: ErrorForm,
 }
 
@@ -18,26 +17,25 @@ pub struct Error {
 pub enum ErrorForm {
     /// As one line.
     Line,
-    /// With the lines of the file that it is about.
+    /// With the lines of the file that contains the mistake.
     Lines,
-    /// Not at all: rank 0 shows it.
+    /// Not shown: rank 0 shows it.
     Silent,
-    /// A reader has closed its pipe, as in `postmark schema | head`: it has read what it wants.
+    /// The reader closed the pipe, as in `postmark schema | head`: it needs no more output.
     ClosedPipe,
 }
 
 impl Error {
-    /// What was asked for is wrong. Nothing was touched.
+    /// The request is not valid; nothing was touched. Exit status 2.
     pub fn refused(why: impl Display) -> Self {
         Self::with_code(2, why)
     }
 
-    /// Something failed after runs may have been performed.
+    /// A failure after which runs may have been performed. Exit status 1.
     pub fn failed(why: impl Display) -> Self {
         Self::with_code(1, why)
     }
 
-    /// One with an exit status of its own.
     pub fn with_code(code: u8, why: impl Display) -> Self {
         Self {
             text: why.to_string(),
@@ -46,7 +44,7 @@ impl Error {
         }
     }
 
-    /// A report could not be delivered.
+    /// The report could not be written to its destination.
     pub fn undelivered(to: impl Display, cause: &std::io::Error) -> Self {
         let error = Self::failed(format_args!("cannot write the report to {to}: {cause}"));
         match cause.kind() {
@@ -55,14 +53,14 @@ impl Error {
         }
     }
 
-    /// The same in another form.
+    /// Changes the form in which the error is shown.
     #[must_use]
     pub fn shown(self, form: ErrorForm) -> Self {
         Self { form, ..self }
     }
 }
 
-/// Errors of others after which nothing was touched.
+/// Converts errors of other crates that occur before anything is touched.
 macro_rules! refused {
     ($($error:ty),*) => {
         $(impl From<$error> for Error {

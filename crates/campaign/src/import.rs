@@ -1,4 +1,4 @@
-//! Records of other machines, and submissions, added to an archive.
+//! Imports records from other machines, and submissions, into an archive.
 
 use std::path::Path;
 
@@ -13,18 +13,19 @@ use serde::de::IgnoredAny;
 use crate::error::Error;
 use crate::record_source;
 
-/// So many records are written at once: each time costs as much as one of them.
+/// Records are written in batches of this many, because each transaction costs as much as one
+/// record.
 const AT_ONCE: usize = 64;
-/// Or fewer, where their texts have so many bytes together.
+/// A batch ends earlier if its texts reach this many bytes.
 const BYTES_AT_ONCE: usize = 16 << 20;
 
-/// Takes what became of a document: that it is in the archive, or why it is not.
+/// Reports the result for each document: a line for an imported one, or why it was not imported.
 pub type Tell<'t> = dyn FnMut(Result<String, String>) -> Result<(), Error> + 't;
 
-/// Adds the documents of a file. One that is there already is left as it is.
+/// Imports the documents of a file. Existing ones are not changed.
 ///
 /// # Errors
-/// Where the archive cannot be written, or what was done cannot be told.
+/// Returns an error if the archive cannot be written, or `tell` fails.
 pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result<(), Error> {
     let source = match record_source::source(path) {
         Ok(source) => source,
@@ -59,7 +60,7 @@ pub fn import(archive: &mut Archive, path: &Path, tell: &mut Tell<'_>) -> Result
     write(archive, waiting, tell)
 }
 
-/// The record with its remarks, or why it is none.
+/// Parses a record and its remarks.
 fn read(text: &str) -> Result<(Record, Remarks), String> {
     let record = Record::from_json(text).map_err(|error| error.to_string())?;
     Ok((record, Remarks::of_document(text)?))
@@ -68,7 +69,7 @@ fn read(text: &str) -> Result<(Record, Remarks), String> {
 fn add_submission(archive: &mut Archive, submission: &Submission) -> Result<String, Error> {
     let when = submission.when_unix_ns.to_string();
     let is_of_same_run = |other: &str| {
-        // Most are of other moments, and are not read for it.
+        // A cheap test first: most submissions have other times and are not parsed.
         other.contains(&when)
             && Submission::from_json(other).is_ok_and(|other| other.is_of_same_run(submission))
     };
@@ -111,7 +112,7 @@ fn write(
     Ok(())
 }
 
-/// Whether a document says that it is a submission. Nothing else of it is read.
+/// Whether a document has the field `submission`. Its other fields are not checked.
 pub fn is_submission(text: &str) -> bool {
     #[derive(Deserialize)]
     struct Named {

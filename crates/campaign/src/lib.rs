@@ -1,9 +1,8 @@
-//! Sequences of runs over the runner's handle: the sweep over loads, the calibration before a run,
-//! and studies with their environment; and where the records of all of them go. A kind of campaign
-//! is a file here.
+//! Sequences of runs on top of the runner: load sweeps, calibration before a run, and studies with
+//! their environment; also where all records are stored. Each kind of campaign has its own file.
 //!
-//! Nothing here prints, and storages, clocks and signals are the caller's: a [`Prepare`] takes a
-//! run's description to a run whose pool is there, and a [`User`] is told of what goes on.
+//! Nothing here prints. The caller chooses I/O engines, clocks and signals: a [`Prepare`] turns a
+//! run spec into a run whose pool exists, and a [`User`] shows messages.
 
 pub mod archive;
 pub mod calibration;

@@ -1,18 +1,18 @@
-//! Which load a sweep applies next, after what the steps so far came to: pure, whoever applies it.
+//! Chooses the next load of a sweep from the results so far, as a pure function.
 
 use record::Load;
 use spec::{BISECTIONS_MAX, Climb, Sweep};
 use verdict::{Limit, SweepStepSummary};
 
-/// Limits are narrowed down until the rate above is no more than this share higher than the one
-/// below.
+/// The saturation rate is bisected until the lowest unsustained rate is at most this share above
+/// the highest sustained one.
 const PRECISION: f64 = 0.05;
-/// After so many steps that did not hold no higher ones are made.
+/// After this many unsustained load levels no higher ones are tried.
 const FAILURES_MAX: usize = 2;
 
-/// What is to be applied after these steps: first what was asked for, from low to high, until
-/// [`FAILURES_MAX`] steps did not hold; then the limits are narrowed down by halves. Nothing where
-/// all is done.
+/// The next load after these load levels; `None` if the sweep is complete. First come the requested
+/// loads in ascending order, until [`FAILURES_MAX`] were not sustained. Then the saturation rate
+/// and the SLO are bisected.
 pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Load> {
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
@@ -37,7 +37,7 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
         .iter()
         .filter(|step| step.load.rate().is_none_or(|rate| rates.contains(&rate)))
         .count();
-    // What was halved for follows from the steps before.
+    // Which of the two each earlier bisection served follows from the load levels before it.
     let (mut for_limit, mut for_slo) = (0, 0);
     for done in asked_for..steps.len() {
         match halving(asked, &steps[..done], for_limit, for_slo) {
@@ -49,8 +49,8 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
     halving(asked, steps, for_limit, for_slo).map(|(_, rate)| Load::Rate(rate))
 }
 
-/// The next rate between what is well and what is not: for the limit first (`true`), then for the
-/// SLO, each so often at most.
+/// The next bisection rate: for the saturation rate first (`true`), then for the SLO, each at most
+/// [`BISECTIONS_MAX`] times.
 fn halving(
     asked: &Sweep,
     steps: &[SweepStepSummary],
@@ -67,8 +67,8 @@ fn halving(
         .or_else(|| Some((false, slo()?)))
 }
 
-/// The rate between both (their geometric mean: rates differ by factors), where they are not near
-/// enough yet.
+/// The geometric mean of both rates, because loads differ by factors; `None` if the rates are
+/// closer than [`PRECISION`].
 fn between(limit: Limit) -> Option<f64> {
     let (low, high) = (limit.highest?, limit.lowest_beyond?);
     (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())
@@ -89,8 +89,8 @@ mod tests {
         }
     }
 
-    /// A server that does `capacity` a second, with the mean latency of a queue with random
-    /// arrivals (M/M/1).
+    /// A server with a capacity of `capacity` transactions a second, and the mean latency of a
+    /// queue with random arrivals (M/M/1).
     fn climb(load: Load, capacity: f64) -> SweepStepSummary {
         let (achieved, fraction) = match load {
             Load::Rate(rate) => (rate.min(capacity), Some(rate.min(capacity) / rate)),
@@ -138,13 +138,13 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_is_narrowed_down_from_both_sides() {
+    fn saturation_rate_is_bisected() {
         let asked = asked(
             Climb::Rates(vec![100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]),
             None,
         );
         let sweep_steps = climbed(&asked, 1_000.0);
-        // 1,600 does not hold, 3,200 neither; from there what lies between.
+        // 1,600 and 3,200 are not sustained; then the rates between 800 and 1,600 are bisected.
         let all = rates(&sweep_steps);
         assert_eq!(all[..6], [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]);
         assert!((all[6] - 1_131.4).abs() < 0.1, "{all:?}");
@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn higher_sweep_steps_are_left_out_after_two_that_do_not_hold() {
+    fn higher_loads_are_skipped_after_two_unsustained_ones() {
         let sweep_steps = climbed(
             &asked(Climb::Rates(vec![50.0, 110.0, 120.0, 900.0]), None),
             100.0,
@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn where_all_sweep_steps_hold_or_none_does_nothing_is_halved() {
+    fn no_bisection_if_all_or_no_loads_are_sustained() {
         let all = asked(Climb::Rates(vec![1.0, 2.0, 3.0]), None);
         assert_eq!(rates(&climbed(&all, 100.0)), [1.0, 2.0, 3.0]);
         let sweep_steps = climbed(&all, 0.5);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_what_the_first_sweep_step_reaches_in_a_closed_loop() {
+    fn shares_refer_to_the_closed_loop_rate() {
         let sweep_steps = climbed(
             &asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None),
             500.0,
@@ -188,9 +188,9 @@ mod tests {
     }
 
     #[test]
-    fn a_slo_is_narrowed_down_after_the_limit() {
-        // p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 = 539.5 a
-        // second.
+    fn slo_is_bisected_after_the_saturation_rate() {
+        // The p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 =
+        // 539.5 transactions a second.
         let asked = asked(
             Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]),
             Some(10_000_000),
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slo_that_no_sweep_step_meets_names_the_nearest() {
+    fn unmet_slo_names_the_nearest_load() {
         let asked = asked(Climb::Rates(vec![800.0, 900.0]), Some(1_000));
         let sweep_steps = climbed(&asked, 1_000.0);
         let slo = SloSummary::of(asked.slo_p99_ns.unwrap(), &sweep_steps);
@@ -218,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sweep_step_that_fails_below_others_is_the_limit() {
+    fn lowest_unsustained_load_is_the_limit() {
         let mut sweep_steps: Vec<SweepStepSummary> = [10.0, 20.0, 30.0]
             .map(|rate| climb(Load::Rate(rate), 100.0))
             .into();
@@ -231,7 +231,7 @@ mod tests {
     }
 
     #[test]
-    fn workers_are_climbed_as_said() {
+    fn worker_counts_are_applied_in_order() {
         let asked = asked(Climb::Workers(vec![1, 2, 4]), None);
         let sweep_steps = climbed(&asked, 10.0);
         let loads: Vec<Load> = sweep_steps
@@ -245,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn ranks_are_climbed_as_said() {
+    fn rank_counts_are_applied_in_order() {
         let asked = asked(Climb::Ranks(vec![1, 3]), None);
         let loads: Vec<Load> = climbed(&asked, 10.0).iter().map(|step| step.load).collect();
         assert_eq!(loads, [Load::Ranks(1), Load::Ranks(3)]);

@@ -1,11 +1,10 @@
-//! A thread that follows orders one after another, and the way to it.
+//! A thread that executes orders in sequence, and the channels to it.
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-/// Both ends of a thread: orders go to it, answers come from it. The thread ends when either end is
-/// dropped.
+/// Channels to and from a thread. The thread ends when either one is dropped.
 #[derive(Debug)]
 pub(crate) struct Mailbox<Order, Answer> {
     pub orders: Sender<Order>,
@@ -25,7 +24,8 @@ impl<Order: Send + 'static, Answer: Send + 'static> Mailbox<Order, Answer> {
                     return;
                 }
             }
-            // Who waits for the end of the answers finds closed what orders were for.
+            // Dropped before the channel of answers closes: a receiver that sees it closed can rely
+            // on the resources of `follow` being released.
             drop(follow);
         };
         thread::Builder::new().name(name.to_owned()).spawn(work)?;

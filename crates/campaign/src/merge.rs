@@ -1,15 +1,15 @@
-//! One record of several runs.
+//! Merges the records of several runs into one.
 
 use record::ranks::ClusterRecord;
 use record::{Check, Climb, End, Fact, Record, Stale, merge};
 use spec::RunSpec;
 
-/// The first step's record as that of the whole sweep.
+/// Turns the record of the first load level into that of the whole sweep.
 pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record.spec.drive.clone_from(&spec.drive);
     if let Some(Climb::Ranks(_)) = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
-        // What was asked for is of all ranks that were launched. The fingerprint is that of the
-        // first step.
+        // The record's spec is that of all launched ranks. The fingerprint is that of the first
+        // load level.
         (record.spec.ranks, record.spec.workload.workers) = (spec.ranks, spec.workload.workers);
     }
     record.actual.phases = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record
 }
 
-/// The streams are those of the steps.
+/// Removes stream hashes, which belong to the individual load levels.
 fn without_hashes(mut cluster: ClusterRecord) -> ClusterRecord {
     for rank in &mut cluster.ranks {
         rank.worker_hashes = Vec::new();
@@ -29,10 +29,10 @@ fn without_hashes(mut cluster: ClusterRecord) -> ClusterRecord {
     cluster
 }
 
-/// What the whole sweep has with another step.
+/// Merges the record of another load level into that of the sweep.
 pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
-    // A sweep of ranks has those of its largest step, which came last. The steps before it were
-    // whole.
+    // A sweep over ranks records the ranks of its largest load level, which was last. The earlier
+    // load levels were complete.
     let count = |record: &Record| {
         record
             .cluster
@@ -42,7 +42,7 @@ pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
     if count(&one) > count(&all) {
         all.cluster = one.cluster.take().map(without_hashes);
     }
-    // Ranks end as their last step did.
+    // Outcomes of ranks are those of their last load level.
     let ranks = all
         .cluster
         .iter_mut()

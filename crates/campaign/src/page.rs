@@ -1,4 +1,4 @@
-//! Pages: one HTML file about runs, a study, or sides that are compared, with the records in it.
+//! Pages: one HTML file about runs, a study, or compared configurations, including the records.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,16 +17,15 @@ use crate::record_source;
 use crate::study::found::{self, FoundStudy};
 use crate::study::select::{Found, all_of_study, is_number, no_study, sides};
 
-/// A page, and what is made of the same runs.
+/// A page, and figures of the same runs.
 pub struct PageFiles {
-    /// The HTML file, which can be read again.
+    /// The HTML file, from which the records can be read.
     pub page: String,
-    /// Its pictures, where they were asked for.
+    /// Figures as separate files, if requested.
     pub figures: Vec<PaperFigure>,
 }
 
 impl PageFiles {
-    /// A page, and its figures if they are wanted: they are drawn once more.
     fn new(
         page: String,
         with_figures: bool,
@@ -40,18 +39,18 @@ impl PageFiles {
     }
 }
 
-/// What a page is about.
+/// The contents of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRequest<'a> {
-    /// Runs by name or file, a study, or sides.
+    /// Runs by name or file, a study, or the configurations to compare.
     pub words: &'a [PathBuf],
-    /// Whether single runs are sides.
+    /// Whether each single run is a configuration to compare.
     pub compare: bool,
-    /// In what sides are compared.
+    /// The metrics that are compared.
     pub metrics: &'a [Metric],
-    /// Whether unlike sides are compared.
+    /// Whether configurations of unlike workloads are compared.
     pub unlike: bool,
-    /// Whether figures are wanted, too.
+    /// Whether figures are requested.
     pub figures: bool,
 }
 
@@ -61,15 +60,17 @@ impl<'a> PageRequest<'a> {
         self.words.iter().filter(|word| is_file(word))
     }
 
-    /// Whether an archive has any of it.
+    /// Whether an archive is needed.
     pub fn is_archived(self) -> bool {
         self.compare || self.words.iter().any(|word| !is_file(word))
     }
 
-    /// Makes the page: of runs, where each of the words is one; else of a study, or of sides.
+    /// Makes the page: of runs if each word is a run; otherwise of a study, or of compared
+    /// configurations.
     ///
     /// # Errors
-    /// Where a word stands for nothing, sides are not alike, or a record cannot be read.
+    /// Returns an error if a word has no match, configurations are not alike, or a record cannot be
+    /// read.
     pub fn make(self, archive: Option<&Archive>) -> Result<PageFiles, Error> {
         let Some(archive) = archive else {
             return self.of_runs(None);
@@ -92,7 +93,7 @@ impl<'a> PageRequest<'a> {
         }
     }
 
-    /// The first side is the baseline.
+    /// Makes a page that compares configurations; the first one is the baseline.
     fn of_sides(self, archive: &Archive, words: &[String]) -> Result<PageFiles, Error> {
         let found = sides(archive, words, self.metrics, self.unlike)?;
         let name = |group: &SideGroup| {
@@ -135,20 +136,20 @@ impl<'a> PageRequest<'a> {
     }
 }
 
-/// The page of a run that has just ended.
+/// Makes the page of a run that has just ended.
 ///
 /// # Errors
-/// Where the page could not be read again.
+/// Returns an error if the page is too long to be read.
 pub fn of_run(record: Record, remarks: &Remarks) -> Result<String, Error> {
     let page = page(&[RunOnPage::beside_published(record, remarks).on_page()]);
     fits(&page)?;
     Ok(page)
 }
 
-/// The page of a study; `unlike` cells are compared, and there are `figures`, too.
+/// Makes the page of a study. `unlike` configurations are compared, and `figures` are made.
 ///
 /// # Errors
-/// Where its design has no cells, or a record cannot be read.
+/// Returns an error if the design has no configurations, or a record cannot be read.
 pub fn of_study(
     archive: &Archive,
     study: &FoundStudy,
@@ -202,8 +203,8 @@ fn compared(
     })
 }
 
-/// A record, what somebody has said of it, the document with both, and what was published of the
-/// same work.
+/// A record, the user's remarks, the JSON document with both, and published results of the same
+/// work.
 struct RunOnPage {
     record: Record,
     remarks: Document,
@@ -234,7 +235,7 @@ impl RunOnPage {
         Self::new(record, remarks, more)
     }
 
-    /// Its figures, with names that begin so.
+    /// The run's figures, with names that begin with `begin`.
     fn figures(&self, begin: &str) -> Vec<PaperFigure> {
         let mut figures = run_figures(&self.record, &self.more);
         for figure in &mut figures {
@@ -253,9 +254,9 @@ impl RunOnPage {
     }
 }
 
-/// Whether a word is the path of a file, and nothing that an archive knows.
+/// Whether a word is the path of a file, and not a name in an archive.
 fn is_file(word: &Path) -> bool {
-    // One that is missing is told as a file.
+    // A missing file with such a name is reported as a file.
     let is_called_so = || {
         let ends = ["json", "jsonl", "html"].map(|end| Some(OsStr::new(end)));
         ends.contains(&word.extension()) || word.components().count() > 1
@@ -264,7 +265,7 @@ fn is_file(word: &Path) -> bool {
     record_source::name(word).is_none() && (is_there() || word == Path::new("-") || is_called_so())
 }
 
-/// Adds all runs of a file: an export or a page may have several.
+/// Adds all runs of a file: an export or a page may contain several.
 fn add_file(path: &Path, all: &mut Vec<RunOnPage>) -> Result<(), Error> {
     for text in record_source::texts(path)? {
         let text = text?;

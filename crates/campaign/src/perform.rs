@@ -1,4 +1,4 @@
-//! Runs on the engines that their descriptions name, under the signals of a process.
+//! Performs runs on the engines that their run specs name, under the signals of the process.
 
 use std::sync::atomic::Ordering;
 
@@ -7,11 +7,11 @@ use runner::{Events, Refused, RunSpec, TakeControl};
 
 use crate::sweep::{self, Prepare};
 
-/// Performs what a description asks for, be it one run or several, and gives one record of it.
+/// Performs a run spec, which may need several runs, and returns one record.
 ///
 /// # Errors
-/// Where the first run was refused: nothing was touched. What becomes of a later one is in the
-/// record.
+/// Returns an error if the first run was refused; nothing was touched. The record includes the
+/// result of later runs.
 pub fn run(
     spec: &RunSpec,
     prepare: &mut Prepare<'_>,
@@ -28,11 +28,10 @@ pub fn run(
     }
 }
 
-/// Performs it on the engine that it names, under signals that may be taken for longer than this
-/// run.
+/// Performs a run spec on the engine that it names. `signals` may remain in use after this run.
 ///
 /// # Errors
-/// Where the run was refused: nothing was touched.
+/// Returns an error if the run was refused; nothing was touched.
 pub fn perform(
     spec: &RunSpec,
     signals: &mut dyn TakeControl,
@@ -45,19 +44,19 @@ pub fn perform(
     )?;
     if let (Outcome::Interrupted { .. }, Some(control)) = (&record.actual.outcome, signals.taken())
     {
-        // The work has ended because of the signal: it is not to end what comes after.
+        // The signal has ended this run and must not end later work.
         control.signal().store(0, Ordering::SeqCst);
     }
     Ok(record)
 }
 
-/// Whether something that the run made, or may have made, is still there.
+/// Whether files that the run made, or may have made, still exist.
 pub fn left_something(record: &Record) -> bool {
     let clean_up = record.actual.clean_up.as_ref();
     clean_up.is_some_and(|clean_up| clean_up.incomplete)
 }
 
-/// The exit status of a run that began.
+/// The exit status for a run that began.
 pub fn exit_status(record: &Record) -> u8 {
     match &record.actual.outcome {
         Outcome::Complete => left_something(record).into(),
@@ -66,7 +65,7 @@ pub fn exit_status(record: &Record) -> u8 {
     }
 }
 
-/// The exit status of what a signal has ended.
+/// The exit status of a command that was ended by a signal.
 pub fn exit_status_of(signal: i32) -> u8 {
     128 + u8::try_from(signal).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! What a run would do, without touching its targets.
+//! Plans a run without touching its targets.
 
 use std::path::PathBuf;
 
@@ -12,23 +12,24 @@ use crate::Error;
 use crate::calibration::refuse_memory;
 use crate::run_spec::Specified;
 
-/// Of transactions without end so many are planned for each worker.
+/// Transactions of each worker that are planned if their number is unlimited.
 const PLANNED: u64 = 1_000_000;
 
-/// No more numbers are drawn before the first file, of all workers: it takes a few seconds, twice.
+/// Maximum number of random numbers drawn before the first file, for all workers: this takes a few
+/// seconds, twice.
 const DRAWS_MAX: u64 = 1 << 33;
 
-/// No more operations are looked at for a fingerprint, of all workers: it takes a few seconds.
+/// Maximum number of operations in a fingerprint, for all workers: this takes a few seconds.
 const FIRST_MAX: u64 = 100_000_000;
 
-/// Refuses a run that would be refused, but for the rights of root in its targets: about those the
-/// run itself decides.
+/// Refuses a run that would be refused, except because of root's rights in its targets, which only
+/// the run itself checks.
 ///
 /// # Errors
-/// Why it would be.
+/// Returns the refusal.
 pub fn judge(specified: &Specified) -> Result<(), Error> {
     refuse_memory(specified)?;
-    // Checked like any other spec by the look at its targets.
+    // As with --allow-unsafe-target, root's rights in the targets are not checked.
     let spec = RunSpec {
         trusts_others: true,
         ..specified.spec.clone()
@@ -36,17 +37,18 @@ pub fn judge(specified: &Specified) -> Result<(), Error> {
     runner::dispatch::judge(&spec).map_err(|refused| specified.explain(refused))
 }
 
-/// How many transactions of each worker are planned where they end by time; nothing of others.
+/// The number of transactions of each worker that are planned if the run is limited by time; `None`
+/// for other runs.
 pub fn first_transactions(workload: &Workload) -> Option<u64> {
     let first = || Followed::of(&workload.with_transactions(PLANNED));
     let is_endless = workload.transactions() == Workload::ENDLESS;
     is_endless.then(|| first().map_or(PLANNED, |followed| followed.transactions))
 }
 
-/// The plan of a run.
+/// Plans a run.
 ///
 /// # Errors
-/// Where the workload has no stream, or planning it takes too long.
+/// Returns an error if the workload has no stream, or planning it would take too long.
 pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
     let spec = &specified.spec;
     let workload = match first_transactions(&spec.workload) {
@@ -74,7 +76,7 @@ pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
         };
         (plan, Fact::NotApplicable, Vec::new())
     };
-    // Of the work that is meant, however much of it was gone through.
+    // The fingerprint covers the complete workload, even if only a part of it was planned.
     if followed.is_some() || workload != spec.workload {
         plan.fingerprint = fingerprint::fingerprint(&spec.workload)?;
     }
@@ -93,14 +95,13 @@ pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
     })
 }
 
-/// Refuses a workload that takes too long to be planned.
 fn refuse_long(workload: &Workload) -> Result<(), Error> {
     let refuse = |why: String| {
         Err(Error::refused(format_args!(
             "cannot plan this workload in reasonable time: {why}"
         )))
     };
-    // The original's text takes draws before the first file, of every worker.
+    // The original's generator draws the text before the first file, for each worker.
     let drawn = workload
         .classic()
         .map_or(0, |classic| 2 * classic.size_high_bytes);

@@ -1,4 +1,4 @@
-//! What was published and submitted, beside runs and studies of the archive.
+//! Compares runs and studies of the archive with published and submitted results.
 
 use std::path::{Path, PathBuf};
 
@@ -16,12 +16,12 @@ use crate::error::Error;
 use crate::record_source;
 use crate::user::User;
 
-/// A run beside the published rows of the same configuration.
+/// Compares a run with the published rows of the same configuration.
 pub fn beside_run(record: &Record) -> Beside {
     beside(&Library::read(), record)
 }
 
-/// The same for a page, with pictures; nothing of a run of other work than was published.
+/// The same for a page, with graphs; empty if the workload is not the published one.
 pub fn beside_on_page(record: &Record) -> Document {
     if record.spec.workload.classic().is_none() {
         return Document::default();
@@ -36,20 +36,20 @@ pub fn beside_on_page(record: &Record) -> Document {
     document
 }
 
-/// Refuses counterparts that the paper of the design's layout does not have.
+/// Refuses a design whose counterparts do not occur in the paper of its layout.
 ///
 /// # Errors
-/// The first of them.
+/// Returns the first problem.
 pub fn check_layout(design: &Design) -> Result<(), Error> {
     design.layout.map_or(Ok(()), |layout| {
         layouts::check(layout, design, &Library::read()).map_err(Error::refused)
     })
 }
 
-/// The results of a study, whose runs are in an archive, in the tables of a paper.
+/// The results of a study in the tables of a paper.
 ///
 /// # Errors
-/// Where a record cannot be read.
+/// Returns an error if a record cannot be read.
 pub fn layout(
     archive: &Archive,
     design: &Design,
@@ -66,10 +66,10 @@ pub fn layout(
         .map_err(Error::refused)
 }
 
-/// The tables and the pictures of a layout for a page, with what was published.
+/// The tables and graphs of a layout for a page, including the published results.
 ///
 /// # Errors
-/// Where a record cannot be read.
+/// Returns an error if a record cannot be read.
 pub fn layout_on_page(
     archive: &Archive,
     design: &Design,
@@ -87,10 +87,10 @@ pub fn layout_on_page(
     Ok(document)
 }
 
-/// The submissions of an archive; none where none was asked for and there is none yet.
+/// The submissions of an archive; empty if no archive was named and the default one does not exist.
 ///
 /// # Errors
-/// Where the archive or one of them cannot be read.
+/// Returns an error if the archive or a submission cannot be read.
 pub fn archived_submissions(asked: Option<&Path>, user: User) -> Result<Vec<Numbered>, Error> {
     let texts = match place_of_one(asked)?.open(false, user) {
         Ok(archive) => archive.submissions()?,
@@ -106,11 +106,10 @@ pub fn archived_submissions(asked: Option<&Path>, user: User) -> Result<Vec<Numb
     texts.into_iter().map(read).collect()
 }
 
-/// The submissions of files, in order: a later one of the same run stands in the place of an
-/// earlier.
+/// The submissions in files, in order. A later one of the same run replaces the earlier one.
 ///
 /// # Errors
-/// Where a file cannot be read, or has something else.
+/// Returns an error if a file cannot be read, or contains another kind of document.
 pub fn submissions_in(files: &[PathBuf]) -> Result<Vec<Numbered>, Error> {
     let mut all: Vec<Numbered> = Vec::new();
     for path in files {

@@ -1,4 +1,4 @@
-//! Earlier runs: from what a user calls one by to its record.
+//! Finds earlier runs by the names that users give, and reads their records.
 
 use std::fmt;
 use std::fs::File;
@@ -15,12 +15,12 @@ use report::page;
 use crate::archive::record_called;
 use crate::{Error, User};
 
-/// The record of the run that is called so: what the archive that is said, or else the user's,
-/// calls it (its number, the beginning of its identity, `last`), or the path of a file that was
-/// written with `--format json`, or `-` for standard input.
+/// Returns the record of a run. The name is either one in the given archive or the user's (its
+/// number, the beginning of its ID, `last`), or the path of a file written with `--format json`, or
+/// `-` for standard input.
 ///
 /// # Errors
-/// Where there is none, it cannot be read, or it is no record.
+/// Returns an error if there is no such run, or it cannot be read as a record.
 pub fn find(run: &Path, archive: Option<&Path>, user: User) -> Result<Record, Error> {
     match name(run) {
         Some(word) => record_called(word, archive, user).map_err(|problem| wrong(run, problem)),
@@ -28,15 +28,15 @@ pub fn find(run: &Path, archive: Option<&Path>, user: User) -> Result<Record, Er
     }
 }
 
-/// The word, where it is a run's name in an archive and no path (`./12` is a file called 12).
+/// The name of a run in an archive; `None` for a path (`./12` is a file called 12).
 pub fn name(run: &Path) -> Option<&str> {
     run.to_str().filter(|word| RunName::parse(word).is_some())
 }
 
-/// The record in a file, or on standard input where that is `-`.
+/// Reads the one record in a file, or on standard input for `-`.
 ///
 /// # Errors
-/// Where it cannot be read, is no record, or has several.
+/// Returns an error if it cannot be read, is not a record, or contains several.
 pub fn read(run: &Path) -> Result<Record, Error> {
     let mut texts = texts(run)?;
     let Some(first) = texts.next().transpose()? else {
@@ -56,19 +56,19 @@ pub fn read(run: &Path) -> Result<Record, Error> {
     }
 }
 
-/// The records in a file as JSON, one after another; of an export or a page there may be several.
+/// Reads the records in a file as JSON, one after another. An export or a page may contain several.
 ///
 /// # Errors
-/// Where it cannot be read, or has something else.
+/// Returns an error if the file cannot be read, or contains other documents.
 pub fn texts(run: &Path) -> Result<impl Iterator<Item = Result<String, Error>>, Error> {
     let source = source(run).map_err(|cause| cannot_read(run, cause))?;
     Ok(Documents::of(source).map(move |text| text.map_err(|error| no_record(run, error))))
 }
 
-/// The record of such a text.
+/// Parses a record.
 ///
 /// # Errors
-/// Where it is none.
+/// Returns an error if the text is not a record.
 pub fn record(run: &Path, text: &str) -> Result<Record, Error> {
     Record::from_json(text).map_err(|error| match error {
         ReadError::NoRecord { .. } => wrong(run, format_args!("{error} {REMEDY}")),
@@ -97,11 +97,11 @@ fn cannot_read(run: &Path, cause: io::Error) -> Error {
     ))
 }
 
-/// What is read of a file, or of standard input where that is `-`; of an HTML file that `report`
-/// wrote, the records in it.
+/// Opens a file, or standard input for `-`. For an HTML page written by `report`, returns the
+/// records in it.
 ///
 /// # Errors
-/// What the system answered, or that an HTML file holds no records.
+/// Returns the system's error, or an error if an HTML file contains no records.
 pub fn source(path: &Path) -> io::Result<Box<dyn Read>> {
     if path == Path::new("-") {
         return unpacked(io::stdin());
@@ -110,7 +110,7 @@ pub fn source(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
-    /// Enough to tell a page from JSON.
+    /// Enough bytes to distinguish a page from JSON.
     const BEGINNING: u64 = 64;
     let mut beginning = Vec::new();
     source
@@ -123,7 +123,7 @@ fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
         return Ok(Box::new(whole));
     }
     let mut text = Vec::new();
-    // A byte more than there may be, so that what is too long is told and not cut.
+    // One byte more than allowed, so that a file that is too long is reported and not truncated.
     whole
         .take(page::PAGE_BYTES_MAX as u64 + 1)
         .read_to_end(&mut text)?;
@@ -132,7 +132,7 @@ fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     Ok(records)
 }
 
-/// The run that is called so cannot be used. What is wrong may quote it.
+/// The error for a run that cannot be used. The problem may quote untrusted text.
 pub fn wrong(run: &Path, problem: impl fmt::Display) -> Error {
     let problem = sanitize::shown(problem);
     Error::refused(format_args!(
@@ -141,7 +141,7 @@ pub fn wrong(run: &Path, problem: impl fmt::Display) -> Error {
     ))
 }
 
-/// A run as it is spoken of.
+/// Shows a run as it appears in messages.
 pub struct Called<'a>(pub &'a Path);
 
 impl fmt::Display for Called<'_> {

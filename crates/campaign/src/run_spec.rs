@@ -1,7 +1,7 @@
-//! What is meant: from what was said, the complete description of the run.
+//! Resolves command-line options into the complete run spec.
 //!
-//! Options hold over the configuration file (or the record of an earlier run, which is taken for
-//! one), the file over the preset, the preset over the original's defaults.
+//! Options take precedence over the configuration file (or the record of an earlier run, which is
+//! treated like one), the file over the preset, and the preset over the original's defaults.
 
 mod config;
 mod like;
@@ -24,10 +24,10 @@ use crate::record_source::{self, Called};
 use crate::similar::similar;
 use crate::{Error, User};
 
-/// A run in the words of a user.
+/// A run as the user requested it.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
-    /// The preset that it begins with.
+    /// The preset that supplies defaults.
     pub preset: Option<String>,
     /// The configuration file.
     pub config: Option<PathBuf>,
@@ -35,20 +35,20 @@ pub struct RunRequest {
     pub like: Option<PathBuf>,
     /// The archive with that run.
     pub like_in: Option<PathBuf>,
-    /// What the command says beside the options.
+    /// Arguments of the command other than options.
     pub invocation: Invocation,
     /// The options, without the targets.
     pub options: Options,
-    /// The targets, or why they cannot be understood.
+    /// The targets, or why they cannot be parsed.
     pub locations: Result<Vec<TargetOption>, String>,
-    /// Whether their weights were given.
+    /// Whether the targets' weights were given.
     pub has_weights: bool,
 }
 
-/// The meaning of what was said.
+/// Resolves a request into a run spec.
 ///
 /// # Errors
-/// What is wrong, where, and what would be right.
+/// Returns what is wrong and where, and what would be correct.
 pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
     let machine = machine();
     let Some(run) = &request.like else {
@@ -72,8 +72,8 @@ pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
     Ok(specified)
 }
 
-/// The meaning of request on a machine; nothing where it depends on a file, an earlier run, or
-/// the room for a working set.
+/// Resolves a request for the given host; `None` if the result depends on a file, an earlier run,
+/// or the size of a working set.
 pub fn specify_on(request: &RunRequest, host: &Host) -> Option<Result<RunSpec, Error>> {
     let options = &request.options;
     let is_of_others = request.like.is_some() || request.config.is_some();
@@ -84,7 +84,7 @@ pub fn specify_on(request: &RunRequest, host: &Host) -> Option<Result<RunSpec, E
     Some(specified.map(|specified| specified.spec))
 }
 
-/// The meaning of request over the options of a file, or of an earlier run.
+/// Resolves a request over the options of a file or of an earlier run.
 fn specify_over(
     request: &RunRequest,
     file: Options,
@@ -118,7 +118,7 @@ fn specify_over(
         Ok::<_, Wrong>(sized)
     });
     let resolved = resolved.map_err(|wrong| match wrong {
-        // The words of an option may stand in the record, and numbers anywhere.
+        // The option may come from the record, and a number from any of the sources.
         Wrong::Config(error) if request.like.is_some() || error.is_of_numbers() => {
             Error::refused(format_args!("{error} (from {})", places(request)))
         }
@@ -133,7 +133,7 @@ fn specify_over(
     })
 }
 
-/// Why there is no complete description.
+/// Why a request cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 enum Wrong {
     #[error(transparent)]
@@ -160,7 +160,7 @@ fn preset_called(name: &str, machine: &Machine) -> Result<Preset, Error> {
     })
 }
 
-/// Where the words of a run come from, in words.
+/// Names the sources of a run's options, for messages.
 fn places(request: &RunRequest) -> String {
     let mut places = "the options".to_owned();
     if let Some(path) = &request.config {
@@ -175,7 +175,7 @@ fn places(request: &RunRequest) -> String {
     places
 }
 
-/// The files with histograms that options name, those that others hold over, too.
+/// The files with histograms that options name, including options that others override.
 fn histograms(options: &Options) -> Vec<Input> {
     let sizes = [
         ("--size", &options.size),
@@ -189,7 +189,8 @@ fn histograms(options: &Options) -> Vec<Input> {
     sizes.into_iter().filter_map(file).collect()
 }
 
-/// The machine that presets are sized for: this one, as far as it is known.
+/// The machine for which presets are sized: this one; small defaults replace values that are not
+/// available.
 pub fn machine() -> Machine {
     machine_of(&Host::read(&Sources::default()))
 }

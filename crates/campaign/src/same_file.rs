@@ -1,24 +1,23 @@
-//! Whether two paths are of one file.
+//! Checks whether two paths lead to the same file.
 
 use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// The file system, and the file in it.
+/// Device and inode.
 pub type FileId = (u64, u64);
 
-/// Which file it is.
 pub fn id_of(facts: &Metadata) -> FileId {
     (facts.dev(), facts.ino())
 }
 
-/// Whether something can be lost by writing there: devices of characters, pipes and sockets hold
-/// nothing.
+/// Whether a write could overwrite data: character devices, pipes and sockets store none.
 pub fn holds_data(facts: &Metadata) -> bool {
     facts.is_file() || facts.file_type().is_block_device()
 }
 
-/// Whether two paths are of one file, or will be. What holds nothing is nobody's.
+/// Whether two paths lead to the same file, or would after it is created. Files that store no data
+/// never count as the same.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
         (Ok(one), Ok(other)) => holds_data(&one) && id_of(&one) == id_of(&other),

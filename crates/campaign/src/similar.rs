@@ -1,9 +1,9 @@
-//! Words that resemble one another.
+//! Finds similar words, for suggestions.
 
-/// Words that are less alike than that are not offered; of 0 to 1.
+/// Minimum Jaro-Winkler similarity of a suggestion, from 0 to 1.
 const SIMILAR_MIN: f64 = 0.75;
 
-/// Of all words the one that is most like it, whatever its case; nothing where none is.
+/// The word most similar to `word`, ignoring case; `None` if none is similar enough.
 pub fn similar<'a>(word: &str, all: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let rated = all

@@ -1,7 +1,8 @@
-//! Auto-sizing: a pool that is as large as the working set that was asked for.
+//! Auto-sizing: chooses a pool that is as large as the requested working set.
 //!
-//! How many files that takes follows from the sizes that the stream draws and from the cache of
-//! this machine: plans and runs choose alike. How long it takes [`crate::calibration`] tells.
+//! The number of files follows from the file sizes of the stream and from the page cache of this
+//! machine, so plans and runs choose the same number. [`crate::calibration`] estimates the
+//! duration.
 
 use record::Sizing;
 use report::sizing::sentence;
@@ -9,18 +10,18 @@ use spec::{Drive, WorkingSet};
 use system::{CacheBound, Fact, Host, Sources};
 use workload::Workload;
 
-/// Nobody waits for a pool that is larger.
+/// Largest accepted multiple of the page cache.
 const FACTOR_MAX: f64 = 1_000.0;
-/// So many files of the stream are followed to know how large they are.
+/// Number of files of the stream that are followed to determine the mean file size.
 const FOLLOWED_MAX: u64 = 1 << 20;
 
-/// Chooses how many files each pool has, and says so.
+/// Chooses the number of files in each pool.
 ///
 /// # Errors
-/// Where the factor is none, or cannot be kept to.
+/// Returns an error if the working set is not valid, or no pool of that size is possible.
 pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload, Sizing), String> {
     let refuse = |text: String| Err(format!("cannot use --working-set {working_set}: {text}"));
-    // Not a number is refused, too.
+    // Also false for NaN.
     let is_one = match working_set {
         WorkingSet::OfCache(factor) => factor > 0.0 && factor <= FACTOR_MAX,
         WorkingSet::Bytes(bytes) => bytes > 0,
@@ -87,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pools_hold_what_was_asked_for_together() {
+    fn all_pools_together_have_the_requested_size() {
         let cache = Host::read(&Sources::default())
             .cache_limit_bytes()
             .into_known()
@@ -131,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn factors_that_are_none_are_refused() {
+    fn invalid_working_sets_are_refused() {
         let workload = Workload::from(Classic::default());
         let factors = [0.0, -1.0, f64::NAN, f64::INFINITY, 1e6].map(WorkingSet::OfCache);
         for working_set in factors.into_iter().chain([WorkingSet::Bytes(0)]) {

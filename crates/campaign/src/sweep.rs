@@ -1,5 +1,5 @@
-//! The sweep over loads, step by step: on one pool, or with a run for each step. Which load comes
-//! next, `loads` says.
+//! Performs a load sweep, level by level: on one pool, or with a separate run for each load level.
+//! `loads` chooses the next load.
 
 use record::{
     Completed, CompletedPart, End, Fact, Load, Outcome, Phase, PhaseRecord, Record, SweepStep,
@@ -14,12 +14,12 @@ use workload::fingerprint::Fingerprint;
 use crate::loads::next_load;
 use crate::merge::{first, merge};
 
-/// Prepares a run: as [`runner::prepare`] does, on the storage that its description names.
+/// Prepares a run as [`runner::prepare`] does, on the I/O engine that the run spec names.
 pub type Prepare<'p> =
     dyn for<'e> FnMut(&RunSpec, &'e mut dyn Events) -> Result<Run<'e>, Refused> + 'p;
 
-/// Applies the loads to one pool, one after another, until one does not come to its end. The record
-/// has them apart from the phases that they lie between.
+/// Applies the loads to one pool until one does not complete. The record stores the load levels
+/// separately from the phases before and after them.
 pub(crate) fn of_one_pool(
     spec: &RunSpec,
     asked: &Sweep,
@@ -33,8 +33,8 @@ pub(crate) fn of_one_pool(
         let Some(load) = next_load(asked, &steps) else {
             break;
         };
-        // Nothing can arrive at any other rate; other workers have other pools, and are for other
-        // runs.
+        // No arrivals can be generated at other rates. Another number of workers needs other pools
+        // and therefore a separate run.
         if load.count().is_some() || load.rate().is_some_and(|rate| check_rate(rate).is_err()) {
             break;
         }
@@ -45,7 +45,7 @@ pub(crate) fn of_one_pool(
         };
         let of_all = step(load, Some(phase.clone()));
         steps.push(SweepStepSummary::of(&of_all));
-        // This process may have performed a part of it.
+        // `of_all` covers all ranks; this process may have performed only a part.
         let workers = of_all.workers;
         run.tell_load(|phase| {
             CompletedPart::SweepStep(SweepStep {
@@ -65,13 +65,13 @@ pub(crate) fn of_one_pool(
         .into_iter()
         .map(|load| step(load, applied.next()))
         .collect();
-    // The original's report has one load.
+    // The original's report describes a single load.
     actual.classic = None;
     Ok(record)
 }
 
-/// A step on a pool that all have; nobody has told what was done in one that no worker came back
-/// from.
+/// A load level on the common pool. Without a phase, because no worker returned from it, no results
+/// are available.
 fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     SweepStep {
         load,
@@ -81,8 +81,8 @@ fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     }
 }
 
-/// Performs a run for each load, until one does not come to its end. The record is the first one's,
-/// with all steps.
+/// Performs a run for each load until one does not complete. Returns the record of the first run,
+/// extended by all load levels.
 pub(crate) fn of_runs(
     spec: &RunSpec,
     asked: &Sweep,
@@ -111,7 +111,7 @@ pub(crate) fn of_runs(
                 let Some(sum) = &mut sum.record else {
                     return Err(refused);
                 };
-                // A signal ends a run of several ranks before it has begun, too.
+                // A signal may also end a run of several ranks before it begins.
                 sum.actual.outcome = match control.ended_between_runs() {
                     Some(interrupted @ Outcome::Interrupted { .. }) => interrupted,
                     _ => Outcome::Failed {
@@ -128,29 +128,29 @@ pub(crate) fn of_runs(
         if !is_whole || next_load(asked, &sum.steps).is_none() {
             break;
         }
-        // Between two of the runs, too, a signal leaves the steps that were made.
+        // A signal between two runs keeps the load levels that were completed.
         if let (Some(outcome), Some(sum)) = (control.ended_between_runs(), &mut sum.record) {
             sum.actual.outcome = outcome;
             break;
         }
     }
-    // Nobody can ask for a sweep without steps.
+    // Cannot happen: a sweep always has at least one load level.
     sum.record
         .ok_or_else(|| Refused::Unable("--sweep: it has no step".to_owned()))
 }
 
-/// What the steps of a sweep came to.
+/// The accumulated results of a sweep.
 struct Sum<'a> {
     spec: &'a RunSpec,
-    /// Nothing before the first step.
+    /// `None` before the first load level.
     record: Option<Record>,
     steps: Vec<SweepStepSummary>,
     parts: Parts,
 }
 
 impl Sum<'_> {
-    /// Adds the run of a step, and tells those who take records. Gives whether it was whole: of a
-    /// pool that has run dry nothing is told by more.
+    /// Adds the run of a load level, and reports the record's new parts. Returns whether the run
+    /// was complete: on a pool that has run dry, higher loads would show nothing new.
     fn add(
         &mut self,
         load: Load,
@@ -186,7 +186,7 @@ impl Sum<'_> {
     }
 }
 
-/// A step that had a run of its own.
+/// A load level that was performed by a separate run.
 fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
     SweepStep {
         load,
@@ -203,7 +203,7 @@ fn step_of_run(load: Load, number: usize, record: &Record) -> SweepStep {
     }
 }
 
-/// The part of this process in a step that others performed.
+/// This process's part of a load level that only other ranks performed.
 fn of_others(step: &SweepStep) -> SweepStep {
     SweepStep {
         phases: Vec::new(),
@@ -212,12 +212,12 @@ fn of_others(step: &SweepStep) -> SweepStep {
     }
 }
 
-/// What this process tells those who take records: its record as the first run that it performs
-/// begins, and its part of each step.
+/// Reports record parts of this process: its record when its first run begins, and its part of each
+/// load level.
 #[derive(Default)]
 struct Parts {
     is_opened: bool,
-    /// The steps before that run, which other ranks have performed.
+    /// Load levels before that run, which other ranks performed.
     of_others: Vec<SweepStep>,
 }
 
@@ -231,7 +231,7 @@ impl Parts {
         }
     }
 
-    /// Adds what this process did in a step.
+    /// Adds what this process did in a load level.
     fn add(&mut self, part: SweepStep, during: &SystemDuring, events: &mut dyn Events) {
         match self.is_opened {
             true => tell(part, during.clone(), events),
@@ -245,12 +245,12 @@ fn tell(step: SweepStep, during: SystemDuring, events: &mut dyn Events) {
     events.event(Event::PhaseRecorded(Box::new(Completed { part, during })));
 }
 
-/// What the run of a step tells those who watch the sweep: its phases are the step's, and the first
-/// one begins the sweep's record.
+/// Forwards the events of a load level's run to the observers of the sweep. The record of the first
+/// run becomes the record of the sweep.
 struct OfStep<'a> {
     events: &'a mut dyn Events,
     spec: &'a RunSpec,
-    /// That of the first step, once it was performed.
+    /// The fingerprint of the first load level, once it was performed.
     fingerprint: Option<Fingerprint>,
     parts: &'a mut Parts,
 }
@@ -275,14 +275,14 @@ impl Events for OfStep<'_> {
     }
 }
 
-/// The run of one load.
+/// The run spec for one load.
 fn of_load(spec: &RunSpec, load: Load, number: usize) -> RunSpec {
     let mut spec = match load {
         Load::Closed | Load::Rate(_) => spec.clone(),
         Load::Workers(each) => spec.of_workers(each),
         Load::Ranks(ranks) => spec.of_ranks(ranks),
     };
-    // It is the same for all, and that of the first is in the record.
+    // The overhead is the same for all load levels; the first run records it.
     spec.overhead &= number == 0;
     let asked = spec.drive.sweep.take();
     let arrivals = asked.map_or(ArrivalProcess::Poisson, |asked| asked.arrivals);

@@ -1,16 +1,13 @@
-//! Who watches a campaign.
+//! Messages to the user of a campaign, and interruption by the user.
 
-/// The way to the user of a campaign.
 #[derive(Clone, Copy, Debug)]
 pub struct User {
-    /// Shows a message.
     pub show: fn(&str),
-    /// Whether a signal asks for the end.
+    /// Whether a signal requests the end.
     pub is_interrupted: fn() -> bool,
 }
 
 impl User {
-    /// Shows a message.
     pub fn tell(self, what: impl std::fmt::Display) {
         (self.show)(&what.to_string());
     }

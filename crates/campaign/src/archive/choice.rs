@@ -1,4 +1,5 @@
-//! Which file is the archive, and whose it is: by an option, the environment, or the user's data.
+//! Chooses the archive file and its owner: by an option, the environment, or the user's data
+//! directory.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -13,24 +14,24 @@ use record::Record;
 use crate::error::Error;
 use crate::user::User;
 
-/// What is said in the place of a file where nothing is to be archived.
+/// Given instead of a file if runs are not to be archived.
 const NONE: &str = "none";
-/// The archive that is meant where none is said.
+/// The environment variable that names the archive if no option does.
 const VARIABLE: &str = "POSTMARK_ARCHIVE";
 
 /// Where a run is to be archived.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// Nowhere, as was asked.
+    /// Not archived, as requested.
     Nowhere,
-    /// There.
+    /// In this archive.
     At(ArchivePlace),
-    /// Nobody has asked for an archive, and none can be had: why.
+    /// No archive was requested, and the default one cannot be located; and why.
     Unknown(String),
 }
 
 impl Chosen {
-    /// The archive, where there is one.
+    /// The archive; `None` if there is none.
     pub fn place(&self) -> Option<&ArchivePlace> {
         match self {
             Self::At(place) => Some(place),
@@ -39,26 +40,26 @@ impl Chosen {
     }
 }
 
-/// What the environment says of where the archive is.
+/// The environment, as far as it determines the archive.
 struct Surroundings {
     /// `POSTMARK_ARCHIVE`.
     archive: Option<OsString>,
-    /// `XDG_DATA_HOME`, where it is of the user who is meant.
+    /// `XDG_DATA_HOME`, if it belongs to the user whose archive is used.
     data: Option<OsString>,
     /// `HOME`.
     home: Option<OsString>,
-    /// Whose process this is.
+    /// The user ID of this process.
     user: u32,
-    /// Who has called a program of root's by sudo.
+    /// The user who called this process of root by sudo.
     invoker: Option<Owner>,
 }
 
 impl Surroundings {
     fn read() -> Self {
-        // What is empty says nothing.
+        // An empty variable counts as not set.
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let number = |name: &str| variable(name)?.to_str()?.parse().ok();
-        // Nobody's where that cannot be read.
+        // An invalid user ID if it cannot be read.
         let user = std::fs::metadata("/proc/self").map_or(u32::MAX, |facts| facts.uid());
         let invoker = || {
             Some(Owner {
@@ -68,7 +69,7 @@ impl Surroundings {
         };
         let invoker = (user == 0).then(invoker).flatten();
         let invoker = invoker.filter(|owner| owner.user != 0);
-        // Under sudo it may be root's own, where nothing is the invoker's.
+        // Under sudo, the variable may name root's directory and not the invoking user's.
         let is_meant = |data: &OsString| {
             invoker.is_none_or(|owner| holder(Path::new(data)) == Some(owner.user))
         };
@@ -82,8 +83,8 @@ impl Surroundings {
     }
 }
 
-/// Whose a directory is; of one that is not there, the nearest above it that is. One whose file
-/// system does not answer is nobody's.
+/// The owner of a directory, or of its nearest existing parent; `None` if its file system does not
+/// respond.
 fn holder(directory: &Path) -> Option<u32> {
     let directory = directory.to_owned();
     let facts = runner::within(LOOK_MAX, move || {
@@ -94,31 +95,31 @@ fn holder(directory: &Path) -> Option<u32> {
     facts.ok().flatten().map(|facts| facts.uid())
 }
 
-/// Whether what is said in the place of a file says that nothing is to be archived.
+/// Whether the argument requests that runs are not archived.
 pub fn is_none(said: &Path) -> bool {
-    // A file of that name is ./none.
+    // A file of that name can be given as `./none`.
     said.as_os_str() == NONE
 }
 
-/// The archive that is meant.
+/// Chooses the archive.
 ///
 /// # Errors
-/// Where what was asked for is no file.
+/// Returns an error if the argument is not a file.
 fn chosen(said: Option<&Path>) -> Result<Chosen, Error> {
     find(said, Surroundings::read(), &home_of)
 }
 
-/// The archive of a run, which does not wait for a file system that does not answer.
+/// Chooses the archive of a run, without waiting for a file system that does not respond.
 ///
 /// # Errors
-/// Where what was asked for is no file, or lies on such a file system.
+/// Returns an error if the argument is not a file, or is on such a file system.
 pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Error> {
     let chosen = chosen(said)?;
     let Chosen::At(place) = &chosen else {
         return Ok(chosen);
     };
     let path = place.path.clone();
-    // What it answers is looked at when the archive is opened.
+    // The result does not matter here; the archive is examined when it is opened.
     match runner::within(LOOK_MAX, move || drop(std::fs::metadata(path))) {
         Ok(()) => Ok(chosen),
         Err(why) if place.is_asked => Err(place.unanswered("look at", why).into()),
@@ -128,10 +129,10 @@ pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Error> {
     }
 }
 
-/// The directory of the archive that is meant; where there is to be none, that of the user's.
+/// The directory of the archive; if runs are not archived, that of the user's archive.
 ///
 /// # Errors
-/// Where neither can be found.
+/// Returns the reason if neither can be located.
 pub fn directory_of_runs(said: Option<&Path>) -> Result<PathBuf, String> {
     let chosen = match chosen(said) {
         Ok(Chosen::Nowhere) => {
@@ -153,10 +154,10 @@ pub fn directory_of_runs(said: Option<&Path>) -> Result<PathBuf, String> {
     }
 }
 
-/// The archive that is meant by a command that is about one.
+/// Chooses the archive for a command that needs one.
 ///
 /// # Errors
-/// Where there is to be none.
+/// Returns an error if archiving is switched off, or no archive can be located.
 pub fn place_of_one(said: Option<&Path>) -> Result<ArchivePlace, Error> {
     let told = match chosen(said)? {
         Chosen::At(place) => return Ok(place),
@@ -194,7 +195,7 @@ fn find(
             is_asked: true,
         }));
     }
-    // Others than absolute ones are to be ignored, by the XDG Base Directory Specification 0.8.
+    // The XDG Base Directory Specification 0.8 requires relative paths to be ignored.
     let data = surroundings
         .data
         .map(PathBuf::from)
@@ -222,17 +223,17 @@ fn find(
     }))
 }
 
-/// The home of a user by the database of users.
+/// The home directory of a user in the user database.
 fn home_of(user: u32) -> Option<PathBuf> {
     let found = Account::from_uid(user.into()).ok()??;
     Some(found.dir).filter(|home| home.is_absolute())
 }
 
-/// The record of a run by its name in the archive that is asked for; in the user's where none is,
-/// or where nothing new is to be archived.
+/// Reads the record of a run by its name in the given archive. If none was given, or archiving is
+/// switched off, the user's archive is used.
 ///
 /// # Errors
-/// Where there is no such archive or run, or it cannot be read.
+/// Returns an error if the archive or the run does not exist or cannot be read.
 pub fn record_called(word: &str, asked: Option<&Path>, user: User) -> Result<Record, Error> {
     let archive = place_of_one(asked.filter(|path| !is_none(path)))?.open(false, user)?;
     let number = archive.called(word)?.number;
@@ -276,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_goes_before_the_environment_and_that_before_the_data_folder() {
+    fn option_precedes_environment_precedes_data_directory() {
         let with_variable = || Surroundings {
             archive: Some("/v.db".into()),
             data: Some("/data".into()),
@@ -333,7 +334,7 @@ mod tests {
     }
 
     #[test]
-    fn under_sudo_it_is_the_invoking_users() {
+    fn sudo_uses_the_invoking_users_archive() {
         let invoker = Some(Owner {
             user: 1000,
             group: 100,
@@ -357,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_is_not_there_is_its_holders() {
+    fn missing_directory_has_the_owner_of_its_nearest_parent() {
         let ours = rustix::process::getuid().as_raw();
         let scene = tempfile::tempdir().unwrap();
         assert_eq!(holder(&scene.path().join("not/there")), Some(ours));
@@ -365,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn homes_are_found_by_number() {
+    fn home_directory_is_found_by_user_id() {
         assert_eq!(home_of(0), Some(PathBuf::from("/root")));
         assert_eq!(home_of(u32::MAX - 7), None);
     }

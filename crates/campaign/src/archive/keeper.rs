@@ -1,12 +1,11 @@
-//! Keeps a run in the archive while it goes on: a sink of what is completed, which writes in a
-//! thread of its own.
+//! Writes the record of an active run to the archive: receives completed parts, and writes them in
+//! its own thread.
 //!
-//! What is told is written before the sink returns, so that it lies between phases, as what tells
-//! it. But a file system that does not answer must not keep the run, nor who wants to end it: it is
-//! waited for so long, and then the run goes on. At the end the whole record is given to it once
-//! more; where it does not take that either, the record is left in a file beside it, which the next
-//! command that opens the archive takes in. An archive that nobody asked for and that cannot be
-//! opened has that file only.
+//! Each part is written before the event handler returns, so that writing happens between phases,
+//! like the events themselves. A file system that does not respond must not block the run or its
+//! interruption: after a time limit the run continues. At the end the complete record is written.
+//! If that fails too, the record goes to a file beside the archive, which the next command that
+//! opens the archive imports. A default archive that cannot be opened gets only that file.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
@@ -22,55 +21,53 @@ use crate::error::Error;
 use crate::mailbox::Mailbox;
 use crate::user::User;
 
-/// An answer is waited for so long: longer than another process's transaction is.
+/// Time limit for an answer: longer than a transaction of another process.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// And so long where a signal asks for the end: enough for a disk that is busy.
+/// Time limit after a signal requests the end: enough for a busy disk.
 const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
-/// The file beside the archive is waited for so long: it may lie on a file system that does not
-/// answer.
+/// Time limit for writing the file beside the archive, whose file system may not respond.
 const PATIENCE_BESIDE: Duration = Duration::from_secs(10);
-/// So often it is looked whether one does.
+/// Interval at which the time limits are checked.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// See the module's text.
+/// Writes the record of a run to the archive; see the module documentation.
 pub struct Keeper {
     path: PathBuf,
     owner: Option<Owner>,
     is_asked: bool,
     remarks: Remarks,
-    /// Who writes; nobody where the archive cannot be opened.
+    /// `None` if the archive cannot be opened.
     writer: Option<WriterThread>,
-    /// What is added to the record before it is written.
+    /// Adds information to the record before it is written.
     complete: Box<dyn Fn(&mut Record)>,
 }
 
-/// What became of a run's record.
+/// Where a run's record was stored.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Archiving {
-    /// It is in the archive, with this number.
+    /// In the archive, under this number.
     Archived(u64),
-    /// It is in a file beside the archive.
+    /// In a file beside the archive.
     Beside {
-        /// The file.
         path: PathBuf,
-        /// Why it is not in the archive, where that was not told before the run.
+        /// Why it is not in the archive; `None` if this was reported before the run.
         why: Option<String>,
-        /// Whether somebody has asked for it to be in the archive.
+        /// Whether the user requested an archive.
         is_asked: bool,
     },
-    /// It is nowhere.
+    /// It could not be stored.
     Lost {
-        /// Why.
+        /// The reason.
         why: String,
-        /// Whether somebody has asked for it to be in the archive.
+        /// Whether the user requested an archive.
         is_asked: bool,
     },
 }
 
-/// The way to the thread that writes.
+/// The channels to the thread that writes.
 struct WriterThread {
     mailbox: Mailbox<Order, Answer>,
-    /// Orders that were not answered in time.
+    /// Number of orders not answered yet.
     owed: u32,
     user: User,
 }
@@ -83,7 +80,7 @@ enum Order {
 
 type Answer = Result<Option<u64>, ArchiveError>;
 
-/// The thread's own.
+/// The state of the thread that writes.
 struct Writer {
     archive: Archive,
     remarks: Remarks,
@@ -106,13 +103,14 @@ impl Writer {
                 self.archive.complete(*number, &completed, so_far)?;
                 Ok(Some(*number))
             }
-            // It could not be begun: the whole record comes at the end.
+            // The run could not be added at its beginning; its complete record follows at the end.
             (Order::Complete(_), None) => Ok(None),
             (Order::Finish(record), Some((number, _))) => {
                 self.archive.finish(*number, &record)?;
                 Ok(Some(*number))
             }
-            // It could not be begun, or seemed so: where it is there after all, it is completed.
+            // The run was not added at its beginning, or this was not confirmed. If it exists, it
+            // is completed.
             (Order::Finish(record), None) => match self
                 .archive
                 .import_all(&[(&*record, &self.remarks)])?[..]
@@ -127,12 +125,12 @@ impl Writer {
 }
 
 impl Keeper {
-    /// Keeps what is going to be told, with remarks, in the archive of this place; where that
-    /// cannot be had and nobody has asked for it, in a file beside it; nothing where that
-    /// cannot be had either. Says so on standard error.
+    /// Prepares to write the run's record, with remarks, to the archive. If the default archive
+    /// cannot be opened, a warning is shown and the record will go to a file beside it; `None` if
+    /// that is not possible either.
     ///
     /// # Errors
-    /// Where the archive was asked for and cannot be had, or the system has no thread for it.
+    /// Returns an error if a requested archive cannot be opened, or no thread can be started.
     pub fn of(place: &ArchivePlace, remarks: Remarks, user: User) -> Result<Option<Self>, Error> {
         let (archive, path) = match place.open_for_run(user) {
             Ok(archive) => {
@@ -171,17 +169,17 @@ impl Keeper {
         }))
     }
 
-    /// From now on this is added to the record before it is written.
+    /// Sets a function that adds information to the record before it is written.
     pub fn adds(&mut self, complete: impl Fn(&mut Record) + 'static) {
         self.complete = Box::new(complete);
     }
 
-    /// Where the archive lies.
+    /// The path of the archive.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The run has ended: writes its whole record, whatever became of its parts.
+    /// Writes the complete record of the ended run, whether or not its parts were written.
     pub fn finish(self, record: &Record) -> Archiving {
         let why = match self.writer {
             Some(writer) => match writer.finish(&self.path, record) {
@@ -204,8 +202,7 @@ impl Keeper {
     }
 }
 
-/// Leaves a record in a file beside the archive, by a thread of its own that is not waited for
-/// longer than it may take.
+/// Writes a record to a file beside the archive, in its own thread, with a time limit.
 fn leave_beside(
     archive: PathBuf,
     owner: Option<Owner>,
@@ -238,13 +235,13 @@ impl WriterThread {
     fn finish(mut self, path: &Path, record: &Record) -> Result<u64, String> {
         let number = self.ask(path, Order::Finish(Box::new(record.clone())))?;
         drop(self.mailbox.orders);
-        // Closing brings the log into the file. Where that takes for ever, the next one to open it
-        // does so.
+        // Closing the archive writes its log into the file. If this takes too long, the next
+        // process to open the archive does it.
         let _ = self.mailbox.answers.recv_timeout(PATIENCE);
         Ok(number.unwrap_or_default())
     }
 
-    /// Gives an order, and waits until it and those before are answered: the last answer.
+    /// Sends an order, and waits until all orders are answered. Returns the last answer.
     fn ask(&mut self, path: &Path, order: Order) -> Result<Option<u64>, String> {
         let gone = "its thread has ended (this is a bug in postmark: please report it)";
         let sent = self.mailbox.orders.send(order);
@@ -268,7 +265,7 @@ impl WriterThread {
     }
 }
 
-/// Whether there is patience after so long.
+/// Returns an error if the time limit for an answer has been reached.
 fn go_on_waiting(path: &Path, waited: Duration, user: User) -> Result<(), String> {
     let path = sanitize::path(path);
     if waited >= PATIENCE {
@@ -297,11 +294,11 @@ impl Events for Keeper {
             Event::PhaseRecorded(completed) => Order::Complete(completed),
             _ => return,
         };
-        // One that is late is not given more to do, which it would do while the run is measured:
-        // the end has everything.
+        // If an earlier order is not answered yet, no order is sent, because it would be executed
+        // during a measurement. The complete record is written at the end.
         if let Some(writer) = self.writer.as_mut().filter(|writer| writer.owed == 0) {
-            // Whether the run is in the archive is told at its end, when the whole record is
-            // written.
+            // Errors are ignored here: the result is reported at the end, when the complete record
+            // is written.
             let _ = writer.ask(&self.path, order);
         }
     }

@@ -1,5 +1,5 @@
-//! Where the archive lies: how its file system bears it, what waits beside it, and whether the
-//! target shares its device.
+//! Where the archive is: the journal mode that its file system allows, records that wait beside it,
+//! and whether the target shares its device.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,62 +14,61 @@ use crate::error::Error;
 use crate::same_file::is_same_file;
 use crate::user::User;
 
-/// A command waits so long for another process that keeps the archive.
+/// How long a command waits for another process that has locked the archive.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// A run that is to begin waits so long, and whoever takes in what waits beside the archive.
+/// The same limit for a run about to begin, and for importing records that wait beside the archive.
 const PATIENCE_SHORT: Duration = Duration::from_secs(2);
-/// A run that is to begin waits so long for an archive's file system, which may be busy, and have
-/// much to take in.
+/// How long a run about to begin waits for the archive's file system, which may be busy, and for
+/// importing waiting records.
 const OPEN_MAX: Duration = Duration::from_secs(60);
-/// A file system that does not tell for so long what is at a path does not keep a run from its
-/// start any longer.
+/// How long a run about to begin waits for a file system to report what is at a path.
 pub(super) const LOOK_MAX: Duration = Duration::from_secs(5);
-/// Files beside an archive that were left are named up to this many.
+/// Maximum number of files beside an archive that are named in messages.
 const NAMED_MAX: usize = 5;
 
-/// An archive that may not be there yet.
+/// An archive that may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivePlace {
     pub(super) path: PathBuf,
     pub(super) owner: Option<Owner>,
-    /// By an option or the environment; else it is where the user's data are.
+    /// Named by an option or the environment; otherwise it is in the user's data directory.
     pub(super) is_asked: bool,
 }
 
 impl ArchivePlace {
-    /// The file.
+    /// The path of the archive.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Who is to own what is made there.
+    /// The owner that new files there get; `None` for the process's user.
     pub fn owner(&self) -> Option<Owner> {
         self.owner
     }
 
-    /// Whether somebody has asked for an archive there.
+    /// Whether the user requested this archive.
     pub fn is_asked(&self) -> bool {
         self.is_asked
     }
 
-    /// Its file system does not answer.
+    /// The error for a file system that does not respond.
     pub(super) fn unanswered(&self, doing: &'static str, why: NoAnswer) -> ArchiveError {
         ArchiveError::file(doing, &self.path, &std::io::Error::other(why))
     }
 
-    /// Opens it for a command, and takes in the records that wait beside it.
+    /// Opens the archive for a command, and imports the records that wait beside it.
     ///
     /// # Errors
-    /// Where it cannot be opened, or there is none and none is to be made.
+    /// Returns an error if it cannot be opened, or does not exist and `make` is false.
     pub fn open(&self, make: bool, user: User) -> Result<Archive, ArchiveError> {
         self.open_within(make, PATIENCE, user)
     }
 
-    /// The same for a run that is to begin: makes it, and waits neither for another process nor for
-    /// a file system for long.
+    /// Opens the archive for a run about to begin: creates it if necessary, with short time limits
+    /// for other processes and for the file system.
     ///
     /// # Errors
-    /// Where it cannot be opened, made or written to.
+    /// Returns an error if it cannot be opened, created or written.
     pub fn open_for_run(&self, user: User) -> Result<Archive, ArchiveError> {
         let place = self.clone();
         let opened = runner::within(OPEN_MAX, move || {
@@ -78,10 +77,10 @@ impl ArchivePlace {
         opened.unwrap_or_else(|why| Err(self.unanswered("open", why)))
     }
 
-    /// Whether a record could be left in a file beside it.
+    /// Checks that a record could be written to a file beside the archive.
     ///
     /// # Errors
-    /// Why it could not.
+    /// Returns the reason if it could not.
     pub fn may_leave_beside(&self) -> Result<(), ArchiveError> {
         let path = self.path.clone();
         let may = runner::within(LOOK_MAX, move || archive::may_leave_beside(&path));
@@ -95,7 +94,7 @@ impl ArchivePlace {
         user: User,
     ) -> Result<Archive, ArchiveError> {
         let waiting = archive::waiting(&self.path).len();
-        // What waits where no archive could be made has one made for it.
+        // If records wait although there is no archive, it is created for them.
         let make = make || (waiting > 0 && !self.path.exists());
         let mut archive = self.opened(make, patience)?;
         if waiting > 0 {
@@ -118,20 +117,19 @@ impl ArchivePlace {
         })
     }
 
-    /// What it lies on, or will.
+    /// The file system on which the archive is, or will be.
     fn target(&self) -> Target {
-        // Where it is a link, its target's file system bears it.
+        // For a symbolic link, the file system of its target is decisive.
         let path = std::fs::canonicalize(&self.path).or_else(|_| std::path::absolute(&self.path));
         let path = path.unwrap_or_else(|_| self.path.clone());
         let there = path.ancestors().find(|ancestor| ancestor.exists());
         Target::read(&Sources::default(), there.unwrap_or(Path::new("/")))
     }
 
-    /// Refuses a file that is to be written and is the archive, or one of those that SQLite has
-    /// beside it.
+    /// Refuses an output file that is the archive, or one of the files that SQLite keeps beside it.
     ///
     /// # Errors
-    /// Where it is one.
+    /// Returns an error if it is one of these.
     pub fn refuse(&self, option: &str, path: &Path) -> Result<(), Error> {
         if path == Path::new("-") {
             return Ok(());
@@ -154,7 +152,7 @@ impl ArchivePlace {
         Ok(())
     }
 
-    /// Says so where the archive and a target lie on one device.
+    /// A note for a run whose archive and target are on one device.
     pub fn shares(&self, spec: &RunSpec) -> Option<Note> {
         if spec.place == Place::Nowhere || !spec.engine.uses_directories() {
             return None;
@@ -168,7 +166,7 @@ impl ArchivePlace {
                 .map(|target| Target::read(&sources, spec::directory(target)));
             targets.find_map(|target| shared(&sources, &ours, &target))
         };
-        // Of a file system that does not answer the run says so itself.
+        // If a target's file system does not respond, the run itself reports it.
         let shared = runner::within(LOOK_MAX, look).ok().flatten()?;
         Some(Note::ArchiveOnTarget {
             archive: self.path.to_string_lossy().into_owned(),
@@ -177,8 +175,8 @@ impl ArchivePlace {
     }
 }
 
-/// Takes in the records that wait beside an archive, and tells of it. None of them keeps anybody
-/// from anything: what cannot be taken in waits on.
+/// Imports the records that wait beside an archive, and reports them. A record that cannot be
+/// imported keeps waiting and blocks nothing.
 fn take_in(archive: &mut Archive, waiting: usize, user: User) {
     let mut numbers = Vec::new();
     let mut left = Vec::new();
@@ -192,7 +190,7 @@ fn take_in(archive: &mut Archive, waiting: usize, user: User) {
                 _ => {}
             })
         });
-    // The patience for what follows is what it was before; where it cannot be set, it is shorter.
+    // Restores the time limit for later operations. If this fails, it stays at the shorter one.
     let _ = archive.wait_up_to(PATIENCE);
     if let Err(error) = taken {
         let waiting = waiting.saturating_sub(numbers.len() + left.len());
@@ -223,7 +221,7 @@ fn take_in(archive: &mut Archive, waiting: usize, user: User) {
     }
 }
 
-/// What two directories lie on both, in words.
+/// The device or file system that two directories share, as text.
 fn shared(sources: &Sources, one: &Target, other: &Target) -> Option<String> {
     let is_memory = |target: &Target| target.class == Fact::Known(Class::Memory);
     if is_memory(one) || is_memory(other) {
@@ -246,10 +244,10 @@ fn shared(sources: &Sources, one: &Target, other: &Target) -> Option<String> {
     (mounted(one).is_some() && mounted(one) == mounted(other)).then(|| "file system".to_owned())
 }
 
-/// How changes reach an archive on a file system of this class and type: a write-ahead log where it
-/// is known to be of this machine alone, as its processes share memory.
+/// The journal mode for a file system of this class and type: a write-ahead log only on one that is
+/// used by this machine alone, because the log needs memory shared between all its processes.
 fn journal(class: Option<Class>, kind: &str) -> JournalMode {
-    /// Several machines mount these block devices at once.
+    /// Several machines can mount these block devices at the same time.
     const OF_A_CLUSTER: [&str; 2] = ["gfs2", "ocfs2"];
     match class {
         Some(Class::Block) if !OF_A_CLUSTER.contains(&kind) => JournalMode::WriteAhead,
@@ -263,7 +261,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_file_has_many_paths() {
+    fn archive_is_recognised_under_every_path() {
         let scene = tempfile::tempdir().unwrap();
         let path = |name: &str| scene.path().join(name);
         std::fs::write(path("archive.db"), "").unwrap();
@@ -303,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn a_log_in_shared_memory_is_for_one_machine() {
+    fn write_ahead_log_is_used_only_on_local_file_systems() {
         for (class, kind, journal_of) in [
             (Some(Class::Block), "ext4", JournalMode::WriteAhead),
             (Some(Class::Block), "xfs", JournalMode::WriteAhead),
@@ -318,7 +316,7 @@ mod tests {
         ] {
             assert_eq!(journal(class, kind), journal_of, "{kind}");
         }
-        // Which types are of a network is told by the mount.
+        // The mount determines which types are network file systems.
         for kind in [
             "nfs",
             "nfs4",

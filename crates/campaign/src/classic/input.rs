@@ -1,31 +1,31 @@
-//! Where lines come from: anything that gives them with a prompt, and the plain prompt of pipes and
-//! scripts. Lines are bytes: a path need not be text.
+//! Sources of input lines: any that accept a prompt, and the plain prompt of pipes and scripts.
+//! Lines are bytes, because a path need not be UTF-8.
 
 use std::io::{self, BufRead, Read as _, Write};
 
-/// What stands before a line.
+/// The text before each line.
 pub const PROMPT: &str = "pm>";
-/// The longest line that is taken; paths end at 4,096 bytes.
+/// Maximum length of a line; paths are limited to 4,096 bytes.
 pub(super) const LINE_MAX_BYTES: u64 = 1 << 20;
 
-/// Gives lines.
+/// A source of lines.
 pub trait PromptInput {
-    /// The next line, without its end; `None` at the end of input. The prompt goes to `output`.
+    /// Writes the prompt to `output` and returns the next line without its line end; `None` at the
+    /// end of input.
     ///
     /// # Errors
-    /// Where there is nothing to read from or to write to.
+    /// Returns an error if reading or writing fails.
     fn line(&mut self, output: &mut dyn Write) -> io::Result<Option<Vec<u8>>>;
 }
 
-/// The prompt as it is where input or output is no terminal: printed before every line, at the end
-/// too.
+/// The prompt if input or output is not a terminal: printed before every line and at the end of
+/// input.
 #[derive(Debug)]
 pub struct Plain<R> {
     reader: R,
 }
 
 impl<R: BufRead> Plain<R> {
-    /// Takes lines from a reader.
     pub fn new(reader: R) -> Self {
         Self { reader }
     }
@@ -39,10 +39,10 @@ impl<R: BufRead> PromptInput for Plain<R> {
     }
 }
 
-/// A line without its end, `None` at the end of input. The last line needs no end.
+/// Reads a line without its line end; `None` at the end of input. The last line needs no line end.
 ///
 /// # Errors
-/// Where the reader cannot be read, or a line is longer than `max_bytes`.
+/// Returns an error if the reader fails, or a line is longer than `max_bytes`.
 pub(super) fn read_line(reader: &mut impl BufRead, max_bytes: u64) -> io::Result<Option<Vec<u8>>> {
     let mut line = Vec::new();
     if reader

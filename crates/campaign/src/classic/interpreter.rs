@@ -1,8 +1,8 @@
-//! One line, one effect: the commands of the prompt and of configuration files.
+//! Interprets the commands of the prompt and of configuration files, line by line.
 //!
-//! Not where lines come from (`input`), nor how a run is performed (a [`ClassicRunner`]). A
-//! command is found by its beginning, the character behind it is skipped, the rest is its argument:
-//! so the original has it, and scripts rely on it (`set numbers 100000`).
+//! A command is recognised by the beginning of a line; the next character is skipped, and the rest
+//! is the argument. The original does the same, and scripts rely on it (`set numbers 100000`).
+//! Lines come from `input`, and a [`ClassicRunner`] performs the runs.
 
 mod files;
 mod streams;
@@ -26,21 +26,21 @@ use crate::same_file::{FileId, id_of};
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RunEnd {
-    /// Everything was done, or the run was out of files: the figures for the report.
+    /// The run completed, or it was out of files: the figures for the report.
     Complete(ClassicFigures),
-    /// The same, but something that the run made could not be removed; the runner has said what.
+    /// As `Complete`, but files of the run could not be removed; the runner has reported which.
     NotRemoved(ClassicFigures),
-    /// It could not be performed or failed; the runner has said why, on standard error.
+    /// The run could not be performed or failed; the runner has reported why on standard error.
     Failed,
-    /// It was interrupted, or its place has gone away and another run would go astray; the runner
-    /// has said which: leave with this code unless somebody sits at the prompt.
+    /// The run was interrupted, or its target is gone and further runs would fail; the runner has
+    /// reported which. Exit with this code unless the prompt is interactive.
     Leave(u8),
 }
 
 /// Performs runs for the prompt.
 pub trait ClassicRunner {
-    /// Performs the workload of these settings, with the original's progress on `output`.
-    /// The runner does not print the report, except for what an incomplete run has to show.
+    /// Performs the workload of these settings, with the original's progress on `output`. Prints no
+    /// report, except for what an incomplete run can show.
     fn run(
         &mut self,
         settings: &PromptSettings,
@@ -50,38 +50,38 @@ pub trait ClassicRunner {
     ) -> RunEnd;
 }
 
-/// Where a line stands: how deep the configuration file is; nothing at the prompt.
+/// Nesting depth of the configuration file that contains a line; `None` at the prompt.
 type Depth = Option<usize>;
 
-/// What follows a line.
+/// What to do after a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Line,
     /// `quit`: the prompt or the file ends.
     Quit,
-    /// Files load one another without end: all of them end.
+    /// Configuration files load one another endlessly: all of them end.
     GiveUp,
-    /// The session ends with this code.
+    /// The session ends with this exit code.
     Leave(u8),
 }
 
-/// The commands' meaning, with the configuration that they change.
+/// Executes commands on the configuration that they change.
 pub struct Interpreter<'a> {
     settings: PromptSettings,
     runner: &'a mut dyn ClassicRunner,
     streams: Streams<'a>,
-    /// Whether somebody sits at the prompt: `!` is for them only, and an interrupted run does not
-    /// end it.
+    /// Whether a user types at the prompt: only then is `!` allowed, and does the session continue
+    /// after an interrupted run.
     interactive: bool,
     failed: bool,
-    /// The files that commands are being read from, by device and inode.
+    /// The files from which commands are being read, by device and inode.
     reading: Vec<FileId>,
-    /// How many were loaded since the prompt had its last line.
+    /// Number of files loaded since the last line of the prompt.
     loads: u32,
 }
 
 impl<'a> Interpreter<'a> {
-    /// An interpreter with these settings to begin with, which writes to these streams.
+    /// Creates an interpreter with these initial settings, which writes to `streams`.
     pub fn new(
         settings: PromptSettings,
         runner: &'a mut dyn ClassicRunner,
@@ -99,20 +99,20 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// The prompt's lines come from this file: nothing is appended to it.
+    /// Records that the prompt's lines come from this file, so that nothing is appended to it.
     pub fn reads(&mut self, facts: &Metadata) {
         self.reading.push(id_of(facts));
     }
 
-    /// The configuration as the lines so far have left it.
+    /// The configuration after the lines so far.
     pub fn settings(&self) -> &PromptSettings {
         &self.settings
     }
 
-    /// A whole session: banner, configuration file, prompt. Gives the exit status.
+    /// Runs a whole session: banner, configuration file, prompt. Returns the exit status.
     ///
     /// # Errors
-    /// Where writing the output or reading `source` fails.
+    /// Returns an error if writing the output or reading `source` fails.
     pub fn session(&mut self, file: Option<&Path>, source: &mut dyn PromptInput) -> io::Result<u8> {
         self.say(classic::banner(self.settings.edition))?;
         let mut next = self.start_up(file)?;
@@ -171,8 +171,7 @@ impl<'a> Interpreter<'a> {
     }
 
     fn show(&mut self, argument: Option<&[u8]>) -> io::Result<()> {
-        // The original prints nothing where it has no working directory any more; nor is there one
-        // to print.
+        // If the working directory was removed, the original prints nothing, so this does the same.
         let working_directory = std::env::current_dir().unwrap_or_default();
         let mut text = Vec::new();
         show::configuration(&mut text, &self.settings, &working_directory)?;
@@ -181,7 +180,7 @@ impl<'a> Interpreter<'a> {
             return self.say(text);
         }
         if self.settings.edition == Edition::V1_5 {
-            // The original writes these lines here, and only here.
+            // The original writes these lines to standard output even if the rest goes to a file.
             show::locations(self.streams.output, &self.settings)?;
         }
         Ok(())
@@ -216,14 +215,15 @@ impl<'a> Interpreter<'a> {
         Ok(Next::Line)
     }
 
-    /// The report goes where `run` said. The file is opened only now, as in the original, so that a
-    /// location may be the working directory and the file be called like a file of the pool.
+    /// Writes the report to the destination that `run` named. As in the original, the file is
+    /// opened only now, so that a location may be the working directory and the file may have the
+    /// name of a pool file.
     fn report(&mut self, figures: &ClassicFigures, argument: Option<&[u8]>) -> io::Result<()> {
         let text = classic::report(figures, self.settings.format);
         let appended = (self.streams).append(("run", argument), &self.reading, text.as_bytes())?;
         self.failed |= appended.is_err();
         if !appended.unwrap_or(false) {
-            // Better here than nowhere.
+            // The report is not lost if the file cannot be written.
             self.say(text)?;
         }
         if figures.end == End::OutOfReach {
@@ -236,8 +236,8 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// `!COMMAND`. The original runs a shell for configuration files and pipes too: a fault that is
-    /// not kept.
+    /// `!COMMAND`. The original also runs a shell for configuration files and pipes; that fault is
+    /// not reproduced.
     fn shell(&mut self, command: &[u8], depth: Depth) -> io::Result<()> {
         let streams = &mut self.streams;
         if !self.interactive || depth.is_some() {

@@ -1,20 +1,20 @@
-//! Numbers as the original reads them: the C library's `atoi` in a 32-bit `int`, which takes what
-//! it can get.
+//! Reads numbers as the original does: with the C library's `atoi` into a 32-bit `int`, which
+//! ignores trailing text.
 //!
-//! Not how our own options read numbers (`workload::quantity`): those refuse what this passes over.
+//! Other options use `workload::quantity`, which rejects trailing text.
 
-/// A number with what was made of it.
+/// A number as `atoi` reads it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptNumber {
-    /// What the original understands.
+    /// The value that the original uses.
     pub value: i32,
-    /// Whether that is what stands there: nothing but blanks around a number that fits.
+    /// Whether the text is exactly this value: a number that fits, with nothing but blanks around
+    /// it.
     pub exact: bool,
 }
 
-/// Reads a number as `atoi` does: blanks, a sign, digits, and never mind the rest. Without digits
-/// it is 0, and what does not fit in 64 bits stops at their end; of the result the lower 32 bits
-/// remain.
+/// Reads a number as `atoi` does: blanks, a sign and digits; the rest is ignored. Without digits
+/// the result is 0. The value saturates at 64 bits, and its lower 32 bits are returned.
 pub fn atoi(text: &[u8]) -> PromptNumber {
     let blanks = text.iter().take_while(|byte| is_blank(**byte)).count();
     let (negative, from) = match text.get(blanks) {
@@ -39,7 +39,7 @@ pub fn atoi(text: &[u8]) -> PromptNumber {
     }
 }
 
-/// What the C library's `isspace` takes for a blank.
+/// Whether the C library's `isspace` accepts the byte.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }
@@ -49,7 +49,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn takes_what_it_can_get() {
+    fn numbers_are_read_as_atoi_does() {
         for (text, value, exact) in [
             ("500", 500, true),
             ("  -7 ", -7, true),

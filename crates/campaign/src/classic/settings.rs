@@ -1,9 +1,8 @@
-//! What the prompt's `set` commands have set, with the original's meaning: 32-bit `int`s, taken as
-//! `atoi` takes them, and refused in the original's words.
+//! The settings made by the prompt's `set` commands, with the original's meaning: 32-bit `int`s,
+//! read as by `atoi`, and rejected with the original's messages.
 //!
-//! Not the workload: [`PromptSettings::workload`] makes one, or says why there is none. What a
-//! value means that the original takes silently, although somebody probably meant another, is a
-//! warning.
+//! [`PromptSettings::workload`] converts them to a workload, or returns why there is none. A value
+//! that the original silently misinterprets causes a warning.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -16,10 +15,10 @@ use workload::{Bias, Classic};
 use super::number::{self, atoi};
 use super::warning;
 
-/// A directory that files lie in.
+/// A directory for the pool's files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptLocation {
-    /// As it was given.
+    /// The path as given.
     pub path: PathBuf,
     /// Its share of the files, at least 1.
     pub weight: i32,
@@ -28,42 +27,41 @@ pub struct PromptLocation {
 /// The prompt's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptSettings {
-    /// Whose rules and words hold.
+    /// The edition whose rules and texts apply.
     pub edition: Edition,
     /// Files of the initial pool.
     pub files: i32,
     /// Transactions of a run.
     pub transactions: i32,
-    /// Least size of a new file, in bytes.
+    /// Minimum size of a new file, in bytes.
     pub size_low: i32,
-    /// Upper bound of sizes, in bytes.
+    /// Maximum size of files, in bytes.
     pub size_high: i32,
-    /// Where the generator's sequence starts.
+    /// Seed of the random number generator.
     pub seed: i32,
-    /// In the order given. None: the working directory.
+    /// Locations in the order given. If empty, the working directory is used.
     pub locations: Vec<PromptLocation>,
-    /// Subdirectories of every location; 0 where none were asked for, which makes as many as 1.
+    /// Subdirectories of each location; 0 if not set, which has the effect of 1.
     pub subdirectories: i32,
     /// Bytes of a read call.
     pub read_block: i32,
     /// Bytes of a write call.
     pub write_block: i32,
-    /// The chance of reading over appending, in tenths; -1 disables both.
+    /// Probability of reading rather than appending, in tenths; -1 disables both.
     pub bias_read: i32,
-    /// The chance of creating over deleting, in tenths; -1 disables both.
+    /// Probability of creating rather than deleting, in tenths; -1 disables both.
     pub bias_create: i32,
-    /// Whether the C library's stdio is used, instead of system calls.
+    /// Whether to use the C library's stdio instead of system calls.
     pub buffered: bool,
-    /// How the report is laid out.
+    /// The layout of the report.
     pub format: Format,
 }
 
-/// What a `set` command comes to: a line to warn of something, or, in the original's words, why the
-/// value is not taken.
+/// The result of a `set` command: an optional warning, or the original's message why the value is
+/// rejected.
 pub type Effect = Result<Option<String>, String>;
 
 impl PromptSettings {
-    /// The original's defaults.
     pub fn new(edition: Edition) -> Self {
         Self {
             edition,
@@ -83,15 +81,16 @@ impl PromptSettings {
         }
     }
 
-    /// The workload that these settings ask for.
+    /// Converts the settings to a workload.
     ///
     /// # Errors
-    /// Where the original would do what nobody can want, or where it would overflow.
+    /// Returns an error if the original would do something that is never intended, or would
+    /// overflow.
     pub fn workload(&self) -> Result<Classic, String> {
         for location in &self.locations {
             let path = location.path.as_os_str().as_bytes();
             if path.is_empty() {
-                // The original works in `/` then.
+                // In this case the original works in `/`.
                 return Err(
                     "the location is empty (one space stands before a path): give 'set location \
                      PATH', or 'set location /' if the root directory is meant"
@@ -122,8 +121,8 @@ impl PromptSettings {
         Ok(workload)
     }
 
-    /// The locations with their weights. An empty path is the working directory, where none was
-    /// set: the original's names have no directory before them then.
+    /// The locations with their weights. If none was set, an empty path stands for the working
+    /// directory: the original then uses file names without a directory.
     pub fn paths(&self) -> Vec<(PathBuf, u32)> {
         if self.locations.is_empty() {
             return vec![(PathBuf::new(), 1)];
@@ -133,10 +132,10 @@ impl PromptSettings {
         self.locations.iter().map(pair).collect()
     }
 
-    /// What a `set` command does, by its name.
+    /// Executes a `set` command.
     ///
     /// # Errors
-    /// Where the value is not taken: nothing is changed.
+    /// Returns the message if the value is rejected; nothing is changed.
     pub fn set(&mut self, command: &str, argument: Option<&[u8]>) -> Effect {
         let mut number = |value: fn(&mut Self) -> &mut i32, refusal: &str| {
             let is_taken = |number: i32| number > 0;
@@ -176,8 +175,7 @@ impl PromptSettings {
         }
     }
 
-    /// `set size LOW [HIGH]`. The upper bound stands behind the argument's first space, wherever
-    /// that is.
+    /// `set size LOW [HIGH]`. The upper bound follows the argument's first space, wherever that is.
     fn set_sizes(&mut self, argument: Option<&[u8]>) -> Effect {
         let low = argument.map_or(0, |argument| atoi(argument).value);
         let Some(argument) = argument.filter(|_| low > 0) else {
@@ -201,7 +199,7 @@ impl PromptSettings {
         }
         match argument {
             [b'-', path @ ..] => {
-                // Letter for letter: equal paths (`a` and `a/`) are not the same here.
+                // Compared byte by byte: `a` and `a/` are different here.
                 let is_it =
                     |location: &PromptLocation| location.path.as_os_str().as_bytes() == path;
                 let found = self.locations.iter().position(is_it);
@@ -217,10 +215,10 @@ impl PromptSettings {
         }
     }
 
-    /// In edition 1.0 there is one location, without a weight, and its path is all of the argument.
+    /// Edition 1.0 has one location without a weight; its path is the whole argument.
     fn set_only_location(&mut self, argument: &[u8]) -> Effect {
         if let [b'+' | b'-', ..] = argument {
-            // Our words.
+            // This message is not the original's.
             return refuse("edition 1.0 has one location: give 'set location PATH'");
         }
         let path = to_path(argument);
@@ -228,7 +226,8 @@ impl PromptSettings {
         Ok(warning::of_weight_in_path(argument))
     }
 
-    /// After a weight that is none, the location is taken with a weight of 1: the original says so.
+    /// Adds a location. With an invalid weight, the weight is 1 and the original's message is
+    /// returned.
     fn add_location(&mut self, rest: &[u8]) -> Option<String> {
         let (path, said) = split_weight(rest);
         let number = said.map(atoi);
@@ -250,10 +249,10 @@ impl PromptSettings {
     }
 }
 
-/// The weight stands behind the argument's last space. The original takes whatever stands there for
-/// it, which cuts paths with spaces; here a last word that does not begin like a number belongs to
-/// the path, unless there is a directory without it and none with it. After a space at the path's
-/// begin or end it remains a bad weight, since nobody means a path like that.
+/// Splits off the weight after the argument's last space. The original takes any last word for a
+/// weight, which cuts paths with spaces. Here a last word that does not begin like a number is part
+/// of the path, unless only the path without it is an existing directory. If the path is empty or
+/// begins with a space, the last word remains an invalid weight.
 fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(space) = rest.iter().rposition(|byte| *byte == b' ') else {
         return (rest, None);
@@ -278,7 +277,8 @@ fn refuse(why: &str) -> Effect {
     Err(why.to_owned())
 }
 
-/// A chance in tenths. Unlike elsewhere, what is no number is 0 here.
+/// Sets a probability in tenths. In contrast to the other settings, text that is not a number means
+/// 0.
 fn set_bias(value: &mut i32, command: &str, argument: Option<&[u8]>) -> Effect {
     let is_taken = |number: i32| Bias::new(number.into()).is_ok();
     let refusal = "no bias specified (0-10 for greater chance,-1 to disable)";
@@ -300,7 +300,7 @@ fn set_number(
     Ok(warning::of_number(command, argument, number))
 }
 
-/// A value that its setter has kept above 0.
+/// Converts a value that its `set` command keeps above 0.
 fn count(value: i32) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }

@@ -1,6 +1,5 @@
-//! What `show` and `help` say, in the layout of each edition.
-//!
-//! Not how sizes are scaled: that is `report::classic`'s.
+//! The output of `show` and `help`, in the layout of each edition. `report::classic` scales the
+//! sizes.
 
 use std::io::{self, Write};
 use std::os::unix::ffi::OsStrExt as _;
@@ -12,8 +11,8 @@ use report::classic::scaled_size;
 
 use super::settings::PromptSettings;
 
-/// The commands, in the order of the original's list: a line that begins with a name is that
-/// command. What they do is in our wording.
+/// The commands in the original's order: a line that begins with a name is that command. The
+/// descriptions are not the original's.
 pub const COMMANDS: [(&str, &str); 17] = [
     (
         "set size",
@@ -55,13 +54,13 @@ pub const COMMANDS: [(&str, &str); 17] = [
 /// The commands that edition 1.0 does not list.
 const SINCE_1_5: [&str; 3] = ["set subdirectories", "set report", "load"];
 
-/// The commands of an edition, each with what it does.
+/// The commands of an edition with their descriptions.
 pub fn commands(edition: Edition) -> impl Iterator<Item = (&'static str, &'static str)> {
     let is_known = move |name: &str| edition != Edition::V1_0 || !SINCE_1_5.contains(&name);
     COMMANDS.into_iter().filter(move |(name, _)| is_known(name))
 }
 
-/// The lines of `help`: the commands whose names begin with `prefix`, or all where there is none.
+/// The lines of `help`: the commands whose names begin with `prefix`, or all if there is none.
 pub fn help(edition: Edition, prefix: &[u8]) -> String {
     let line = |(name, what): (&str, &str)| match (edition, name) {
         (Edition::V1_0, "set location") => format!("{name} - where the files lie: PATH\n"),
@@ -75,10 +74,11 @@ pub fn help(edition: Edition, prefix: &[u8]) -> String {
     }
 }
 
-/// Writes what `show` says. `working_directory` is where files lie that have no location.
+/// Writes the output of `show`. `working_directory` is the directory of files if no location is
+/// set.
 ///
 /// # Errors
-/// Where `to` does not take it.
+/// Returns an error if `to` cannot be written.
 pub fn configuration(
     to: &mut dyn Write,
     settings: &PromptSettings,
@@ -135,11 +135,11 @@ fn configuration_1_5(
     writeln!(to, "Report format is {format}.")
 }
 
-/// Writes the lines of edition 1.5's `show` that name the locations. The original writes these to
-/// standard output even where the rest goes to a file.
+/// Writes the lines of edition 1.5's `show` that list the locations. The original writes these to
+/// standard output even if the rest goes to a file.
 ///
 /// # Errors
-/// Where `to` does not take it.
+/// Returns an error if `to` cannot be written.
 pub fn locations(to: &mut dyn Write, settings: &PromptSettings) -> io::Result<()> {
     for location in &settings.locations {
         to.write_all(b"\t")?;

@@ -1,9 +1,8 @@
-//! What the classic mode warns of: everything that the original takes silently although somebody
-//! probably meant something else. The effect stays; the warning says what was understood and what
-//! would be right.
+//! Warnings of the classic mode about input that the original silently misinterprets. The effect is
+//! the original's; the warning states how the input was interpreted and what would be correct.
 //!
-//! Not the original's own complaints (`Error: …`): those are of `settings` and of the interpreter.
-//! Every warning is one line that begins with `Warning: `, so that the two can be told apart.
+//! The original's own messages (`Error: …`) are in `settings` and the interpreter. Every warning is
+//! one line that begins with `Warning: `, to distinguish the two.
 
 use std::path::Path;
 
@@ -11,7 +10,7 @@ use workload::quantity;
 
 use super::number::PromptNumber;
 
-/// A number that is not what stands there.
+/// The warning for a number that is not interpreted as written.
 pub fn of_number(command: &str, argument: &[u8], number: PromptNumber) -> Option<String> {
     let argument = String::from_utf8_lossy(argument);
     let meant = quantity::bytes(&argument).ok().filter(|meant| fits(*meant));
@@ -19,7 +18,7 @@ pub fn of_number(command: &str, argument: &[u8], number: PromptNumber) -> Option
     (!number.exact).then(|| other_number(&said, number.value, meant))
 }
 
-/// A weight that is not what stands there.
+/// The warning for a weight that is not interpreted as written.
 pub fn of_weight(said: &[u8], understood: i32) -> String {
     let said = format!("the weight {}", String::from_utf8_lossy(said).trim());
     other_number(&said, understood, None)
@@ -34,7 +33,7 @@ fn other_number(said: &str, understood: i32, meant: Option<u64>) -> String {
     )
 }
 
-/// Bounds of sizes that are not what stands there.
+/// The warning for size bounds that are not interpreted as written.
 pub fn of_sizes(argument: &[u8], low: i32, high: i32) -> Option<String> {
     let argument = String::from_utf8_lossy(argument);
     let words: Vec<&str> = argument.split_whitespace().collect();
@@ -63,7 +62,7 @@ pub fn of_sizes(argument: &[u8], low: i32, high: i32) -> Option<String> {
     ))
 }
 
-/// In edition 1.0, a path that ends like one with a weight: the number is a part of it.
+/// The warning for a path in edition 1.0 that ends like a weight: the number is part of the path.
 pub fn of_weight_in_path(argument: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(argument);
     let (_, word) = text.rsplit_once(' ')?;
@@ -75,7 +74,7 @@ pub fn of_weight_in_path(argument: &[u8]) -> Option<String> {
     })
 }
 
-/// A path with spaces and no weight behind it: the original cuts it.
+/// The warning for a path with spaces and no weight, which the original would cut.
 pub fn of_spaces(path: &Path) -> String {
     let path = path.display();
     format!(
@@ -85,12 +84,12 @@ pub fn of_spaces(path: &Path) -> String {
     )
 }
 
-/// One size or two, with units, as they were probably meant.
+/// One or two sizes with units, as they were probably intended.
 fn meant_sizes(argument: &str, words: &[&str]) -> Option<(u64, u64)> {
     let (low, high) = match words {
         [low, high] => (quantity::bytes(low).ok()?, quantity::bytes(high).ok()?),
         [_] => {
-            // A comma between two numbers is a range here, not grouped digits.
+            // A comma between two numbers means a range here, not grouped digits.
             let range = argument.trim().replacen(',', "..", 1);
             quantity::byte_range(&range).ok()?
         }

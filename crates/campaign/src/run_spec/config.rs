@@ -1,4 +1,4 @@
-//! Configuration files: read, and written so that they mean the same.
+//! Reads configuration files, and writes equivalent ones.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,11 +11,9 @@ use spec::Options;
 use super::specified::Specified;
 use crate::{Error, ErrorForm};
 
-/// The longest file that is read, in bytes: five times one that has a histogram with as many bins
-/// as there may be.
+/// Maximum size of a file in bytes: five times that of a file with the largest histogram.
 const BYTES_MAX: u64 = 16 << 20;
 
-/// Reads a configuration file.
 pub(super) fn read(path: &Path) -> Result<Options, Error> {
     let shown = sanitize::path(path);
     let text = text_of(path).map_err(|cause| {
@@ -31,8 +29,7 @@ pub(super) fn read(path: &Path) -> Result<Options, Error> {
     })
 }
 
-/// The text of a file that words are read from, and that may be anybody's: not more than
-/// `BYTES_MAX`.
+/// The text of a configuration file, up to `BYTES_MAX`, because it may come from another user.
 pub fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?
@@ -45,13 +42,13 @@ pub fn text_of(path: &Path) -> io::Result<String> {
     Ok(text)
 }
 
-/// What a configuration file says.
+/// Parses a configuration file.
 ///
 /// # Errors
-/// What is wrong, with line and column and the line itself.
+/// Returns the problem, with line and column and the line itself.
 pub fn parse_config(text: &str) -> Result<Options, String> {
     spec::read_toml(text).map_err(|error: toml::de::Error| {
-        // Its last line names what was read, which may be of several.
+        // The error ends with its message, which quotes the file and may itself contain line ends.
         let (told, message) = (error.to_string(), error.message().trim_end());
         match told.trim_end().strip_suffix(message) {
             Some(place) => format!("{place}{}", sanitize::sanitize(message)),
@@ -60,7 +57,7 @@ pub fn parse_config(text: &str) -> Result<Options, String> {
     })
 }
 
-/// A path that TOML does not hold.
+/// The error for a path that TOML cannot represent.
 pub fn no_text(path: &Path) -> Error {
     Error::refused(format_args!(
         "a configuration file cannot hold the path {path:?}, which is not UTF-8 (use --target or \
@@ -68,8 +65,8 @@ pub fn no_text(path: &Path) -> Error {
     ))
 }
 
-/// A string of TOML. What is invisible or obeyed by a terminal is an escape, which basic strings
-/// alone have.
+/// A TOML string. Invisible characters and those that control a terminal become escapes, which only
+/// basic strings allow.
 fn quoted(text: &str) -> String {
     if !text.contains(sanitize::is_harmful) {
         return toml::Value::String(text.to_owned()).to_string();
@@ -89,14 +86,14 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// What is meant as a configuration file that means the same.
+/// Writes a configuration file that resolves to the same run.
 ///
 /// # Errors
-/// Where a path is no text.
+/// Returns an error if a path is not UTF-8.
 pub fn to_config(specified: &Specified) -> Result<String, Error> {
     let mut options = specified.spec.to_options();
     if let Some(sizing) = &specified.sizing {
-        // What was said, not what it came to on this machine.
+        // The requested working set, not the number of files chosen on this machine.
         (options.files, options.working_set) = (None, Some(sizing.working_set));
     }
     let (ack_log, targets) = (options.ack_log.take(), std::mem::take(&mut options.target));
@@ -113,7 +110,7 @@ pub fn to_config(specified: &Specified) -> Result<String, Error> {
         format!("# preset {}\n", sanitize::shown(preset))
     });
     let mut text: String = notes.fold(preset, |text, note| text + &note);
-    // Numbers and texts of ours: there is nothing among them that TOML does not hold.
+    // These are numbers and our own texts, all of which TOML can represent.
     text.push_str(&toml::to_string(&options).unwrap_or_default());
     if let Some(ack_log) = ack_log {
         text.push_str(&format!("ack-log = {}\n", path(&ack_log)?));
@@ -133,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn strings_of_files_are_harmless_and_mean_the_same() {
+    fn quoted_strings_are_harmless_and_keep_their_value() {
         for text in [
             "plain",
             "a \"b\" \\",
@@ -148,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_end_is_not_read_to_it() {
+    fn endless_file_is_rejected() {
         let error = text_of(Path::new("/dev/zero")).unwrap_err();
         assert!(
             error.to_string().contains("more than 16777216 bytes"),

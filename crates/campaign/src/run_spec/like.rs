@@ -1,18 +1,18 @@
-//! The work of an earlier run, to be done again.
+//! Repeats the work of an earlier run.
 //!
-//! Its description is taken for a configuration file: what is said beside holds over the one as
-//! over the other. Its place is not taken over: not its targets, not the pool that lay there, and
-//! not its acknowledgement log. Records may be anybody's.
+//! Its run spec is treated like a configuration file: options take precedence over it. Its targets,
+//! its prepared pool and its acknowledgement log are not adopted, because a record may come from
+//! another user.
 
 use record::Record;
 use spec::{Climb, Note, RunSpec};
 use workload::Workload;
 use workload::fingerprint::{self, GENERATORS_VERSION};
 
-/// How this run differs from the earlier one that it is to be like, a note for each difference.
+/// The differences between this run and the earlier one, one note each.
 pub(super) fn differs(earlier: &Record, spec: &RunSpec) -> Vec<Note> {
     let mut notes = Vec::new();
-    // What has no fingerprint is refused elsewhere.
+    // A workload without a fingerprint is refused elsewhere.
     let fingerprint = fingerprint::fingerprint(&first_work(spec)).ok();
     if fingerprint.is_some_and(|fingerprint| fingerprint != earlier.fingerprint) {
         let theirs = earlier.tool.generators;
@@ -29,7 +29,8 @@ pub(super) fn differs(earlier: &Record, spec: &RunSpec) -> Vec<Note> {
     notes
 }
 
-/// The work whose fingerprint a record has: on a sweep of workers or ranks that of its first step.
+/// The workload whose fingerprint a record contains: for a sweep over workers or ranks, that of the
+/// first load level.
 fn first_work(spec: &RunSpec) -> Workload {
     let climb = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
     let of_first = match climb {

@@ -1,4 +1,4 @@
-//! A run as it was said, resolved.
+//! A resolved request.
 
 use record::Sizing;
 use runner::Refused;
@@ -7,23 +7,22 @@ use spec::{Note, RunSpec};
 use crate::Error;
 use crate::input::Input;
 
-/// What is meant.
+/// A run spec with details of its resolution.
 #[derive(Clone, Debug)]
 pub struct Specified {
-    /// The complete description.
     pub spec: RunSpec,
-    /// Whether a storage was said; else it is what goes with the work.
+    /// Whether an engine was given; otherwise it is the default of the workload.
     pub engine_is_given: bool,
-    /// How the number of files was chosen, where it was not said.
+    /// How the number of files was chosen; `None` if it was given.
     pub sizing: Option<Sizing>,
-    /// What was made of the words that might surprise.
+    /// Results of the resolution that may surprise the user.
     pub notes: Vec<Note>,
-    /// The files that they were read from.
+    /// The files from which options were read.
     pub inputs: Vec<Input>,
 }
 
 impl Specified {
-    /// A refusal in words for whoever has said nothing of a storage.
+    /// Converts a refusal, and explains the engine if it was chosen by default.
     pub fn explain(&self, refused: Refused) -> Error {
         match refused {
             Refused::Unsupported(lack)
@@ -40,7 +39,7 @@ impl Specified {
         }
     }
 
-    /// What is lacking, with the number of files that was chosen, where one was.
+    /// Adds the chosen number of files to a lack of space or memory.
     fn with_sizing(&self, lack: String) -> String {
         match &self.sizing {
             Some(sizing) => format!(

@@ -1,4 +1,4 @@
-//! Configuration files: read line by line, and loading one another within limits.
+//! Reads configuration files line by line, with limits on files that load one another.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -10,17 +10,18 @@ use super::{Depth, Interpreter, Next};
 use crate::classic::input::{LINE_MAX_BYTES, read_line};
 use crate::same_file::id_of;
 
-/// How deep configuration files may load one another. The original stops when it has no descriptors
-/// left.
+/// Maximum depth to which configuration files may load one another. The original stops when it runs
+/// out of file descriptors.
 pub(super) const LOAD_DEPTH_MAX: usize = 100;
-/// How many files a line of the prompt, or the first configuration file, may load in all: files
-/// that load one another twice would go on for ever. More than a script has that means to.
+/// Maximum number of files that one line of the prompt, or the first configuration file, may load.
+/// It ends files that load one another twice at each level, and is far above what scripts need.
 pub(super) const LOADS_MAX: u32 = 10_000;
-/// The configuration file that is read where none is given.
+/// The configuration file that is read by default.
 const DEFAULT_FILE: &str = ".pmrc";
 
 impl Interpreter<'_> {
-    /// The configuration file; `quit` in it ends the session. One that is not there is passed over.
+    /// Reads the first configuration file; `quit` in it ends the session. A missing file is
+    /// skipped.
     pub(super) fn start_up(&mut self, file: Option<&Path>) -> io::Result<Next> {
         let path = file.unwrap_or(Path::new(DEFAULT_FILE));
         match File::open(path) {
@@ -38,7 +39,8 @@ impl Interpreter<'_> {
     }
 
     fn read_file(&mut self, path: &Path, file: File, depth: usize) -> io::Result<Next> {
-        // A pipe or a terminal may be written to as well; what cannot be examined is not compared.
+        // Pipes and terminals are not recorded, because writing to them is harmless; nor is a file
+        // that cannot be examined.
         let facts = file.metadata().ok().filter(Metadata::is_file);
         let above = self.reading.len();
         self.reading.extend(facts.as_ref().map(id_of));
@@ -60,7 +62,7 @@ impl Interpreter<'_> {
                 },
                 Ok(None) => return Ok(Next::Line),
                 Err(error) => {
-                    // The original takes it for the file's end.
+                    // The original treats this as the end of the file.
                     self.streams.complain(&format_args!(
                         "Warning: reading configuration file '{}' ends here: {error}",
                         path.display()
@@ -95,7 +97,7 @@ impl Interpreter<'_> {
             return Ok(Next::GiveUp);
         }
         match File::open(path) {
-            // `quit` ends the file that it stands in, not the one that loads it.
+            // `quit` ends the file that contains it, not the file that loads it.
             Ok(file) => Ok(match self.read_file(path, file, depth)? {
                 Next::Quit => Next::Line,
                 next => next,

@@ -1,4 +1,4 @@
-//! What a session writes to, and the complaints and files of one line.
+//! The output streams of a session; its messages, and the files to which commands append.
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -10,27 +10,26 @@ use document::sanitize;
 
 use crate::same_file::{FileId, id_of};
 
-/// The streams that a session writes to.
 pub struct Streams<'a> {
     /// What the original writes to standard output.
     pub output: &'a mut dyn Write,
-    /// Complaints and warnings.
+    /// Error messages and warnings.
     pub errors: &'a mut dyn Write,
 }
 
 impl Streams<'_> {
-    /// A line for standard error, behind everything that was said on standard output before. Names
-    /// and words in it are made harmless, other than on standard output, where `show` gives the
-    /// bytes of paths as the original does.
+    /// Writes a line to standard error, after flushing standard output. Harmful characters are
+    /// replaced. Standard output is not changed: `show` prints the bytes of paths as the original
+    /// does.
     pub(super) fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
         self.output.flush()?;
-        // A closed standard error is no reason to stop.
+        // A closed standard error is not a reason to stop.
         let _ = writeln!(self.errors, "{}", sanitize::shown(line));
         Ok(())
     }
 
-    /// Complains of what is odd about a line whatever its command is. `rest` follows the command's
-    /// `name`.
+    /// Warns of problems in the form of a line, independent of its command. `rest` follows the
+    /// command's `name`.
     pub(super) fn warn_of_form(&mut self, line: &[u8], name: &str, rest: &[u8]) -> io::Result<()> {
         let said = String::from_utf8_lossy(line);
         let said = said.trim_end();
@@ -55,13 +54,15 @@ impl Streams<'_> {
         Ok(())
     }
 
-    /// Writes the text of a command at the end of the file that its argument names. False where it
-    /// belongs on standard output: without an argument; where the file cannot be opened, which the
-    /// original complains of; and where it is one of those that commands are being read from, which
-    /// would go on with the text.
+    /// Appends the text of a command to the file that its argument names. Returns false if the text
+    /// belongs on standard output instead:
+    /// - There is no argument.
+    /// - The file cannot be opened; the original's message is shown.
+    /// - Commands are being read from the file, and would continue with the text.
     ///
     /// # Errors
-    /// The inner one where the file does not take the text, which is told.
+    /// Returns an inner error if the file cannot be written, after a message; an outer one if
+    /// writing the messages fails.
     pub(super) fn append(
         &mut self,
         (command, argument): (&str, Option<&[u8]>),

@@ -6,7 +6,7 @@ use super::files::{LOAD_DEPTH_MAX, LOADS_MAX};
 use super::*;
 use crate::classic::Plain;
 
-/// Ends runs as it was told, and keeps what it was asked for.
+/// Ends runs as specified, and records the requested settings.
 #[derive(Default)]
 struct Fake {
     ends: VecDeque<RunEnd>,
@@ -51,7 +51,7 @@ fn figures(settings: &PromptSettings, end: End) -> ClassicFigures {
 
 const TERSE: &str = "4 2 5.00 2.75 5.00 3.00 3.50 1.50 2.75 7.00 2.00 250.00 500.00\n";
 
-/// What a session said, and how it ended.
+/// The output of a session, its exit code and the runs that it requested.
 struct Said {
     output: String,
     errors: String,
@@ -92,7 +92,7 @@ fn said(input: &str) -> Said {
 }
 
 #[test]
-fn the_prompt_ends_without_an_end_of_line() {
+fn last_line_needs_no_line_end() {
     for (input, rest) in [
         ("", "pm>"),
         ("\n", "pm>Eh?\npm>"),
@@ -112,7 +112,7 @@ fn the_prompt_ends_without_an_end_of_line() {
     }
 }
 
-/// Lines, in which `_` is a blank, and what is said of them.
+/// Lines, in which `_` stands for a blank, and the expected messages.
 const COMPLAINTS: &str = "
     set size 0 5000 | no file size low or high bounds specified
     set number -1 | invalid number of files
@@ -134,7 +134,7 @@ const COMPLAINTS: &str = "
 ";
 
 #[test]
-fn complaints_are_the_originals() {
+fn error_messages_are_the_originals() {
     for [line, complaint] in testkit::table(COMPLAINTS) {
         let said = said(&format!("{}\nquit\n", line.replace('_', " ")));
         assert_eq!(said.output, "PostMark v1.51 : 8/14/01\npm>pm>");
@@ -143,9 +143,9 @@ fn complaints_are_the_originals() {
     }
 }
 
-/// What the original takes silently, and the words by which the warning shows what would be right.
+/// Input that the original silently misinterprets, and the hint that its warning must contain.
 #[test]
-fn what_is_silently_wrong_is_warned_of() {
+fn silently_misinterpreted_input_causes_a_warning() {
     for (line, hint) in [
         ("set size 1k", "'set size 1000'"),
         ("set size 1k 4KiB", "'set size 1000 4096'"),
@@ -176,7 +176,7 @@ fn what_is_silently_wrong_is_warned_of() {
 }
 
 #[test]
-fn what_scripts_give_is_not_warned_of() {
+fn valid_script_input_causes_no_warning() {
     let lines = "set numbers 100000\nset size 500 10000\nset size 5\nset bias read -1\nset \
                  location /tmp 3\nset location +/x/\nset number=77\nset seed 42\nset report \
                  terse\nset buffering false\nset read 4096 \nquit\n";
@@ -184,7 +184,7 @@ fn what_scripts_give_is_not_warned_of() {
 }
 
 #[test]
-fn a_report_goes_behind_the_end_of_a_file() {
+fn report_is_appended_to_a_file() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("60");
     std::fs::write(&path, "before\n").unwrap();
@@ -207,7 +207,7 @@ fn a_report_goes_behind_the_end_of_a_file() {
 }
 
 #[test]
-fn show_goes_to_a_file_with_all_its_lines() {
+fn show_appends_all_lines_to_a_file() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("o");
     let path = path.to_str().unwrap();
@@ -228,7 +228,7 @@ fn show_goes_to_a_file_with_all_its_lines() {
 }
 
 #[test]
-fn edition_1_0_speaks_like_the_papers_session() {
+fn edition_1_0_prints_what_the_paper_shows() {
     let said = session(
         Edition::V1_0,
         None,
@@ -275,7 +275,7 @@ fn edition_1_0_speaks_like_the_papers_session() {
 }
 
 #[test]
-fn help_lists_what_begins_with_a_prefix_or_all() {
+fn help_lists_commands_with_a_prefix_or_all() {
     let listed = |input: &str| said(input).output.matches(" - ").count();
     for (input, count) in [
         ("help\n", 17),
@@ -296,7 +296,7 @@ fn help_lists_what_begins_with_a_prefix_or_all() {
 }
 
 #[test]
-fn files_are_read_and_quit_ends_the_file_it_stands_in() {
+fn quit_ends_only_the_file_that_contains_it() {
     let directory = TempDir::new().unwrap();
     let path = |name: &str| directory.path().join(name);
     let (outer, inner) = (path("outer file"), path("inner"));
@@ -347,7 +347,7 @@ fn quit_in_the_first_file_ends_the_session() {
 }
 
 #[test]
-fn a_file_that_is_not_there_is_passed_over_with_a_warning() {
+fn missing_file_is_skipped_with_a_warning() {
     let said = session(
         Edition::V1_5,
         Some(Path::new("/nonexistent/f")),
@@ -363,7 +363,7 @@ fn a_file_that_is_not_there_is_passed_over_with_a_warning() {
 }
 
 #[test]
-fn a_file_that_loads_itself_ends() {
+fn file_that_loads_itself_reaches_the_depth_limit() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("f");
     std::fs::write(&path, format!("load {}\n", path.display())).unwrap();
@@ -374,7 +374,7 @@ fn a_file_that_loads_itself_ends() {
 }
 
 #[test]
-fn files_that_load_one_another_twice_end() {
+fn files_that_load_one_another_reach_a_limit() {
     let directory = TempDir::new().unwrap();
     let path = |name: &str| directory.path().join(name).display().to_string();
     let twice = format!("load {0}\nload {0}\n", path("twice"));
@@ -391,7 +391,7 @@ fn files_that_load_one_another_twice_end() {
         said.code, 1,
         "a cycle is an error, though the prompt goes on"
     );
-    // Not deep, and yet a million.
+    // Not deep, but a million loads.
     let ten = |name: &str| format!("load {}\n", path(name)).repeat(10);
     for (name, next) in [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")] {
         std::fs::write(path(name), ten(next)).unwrap();
@@ -408,7 +408,7 @@ fn files_that_load_one_another_twice_end() {
 }
 
 #[test]
-fn nothing_is_written_into_a_file_that_commands_are_read_from() {
+fn output_is_not_appended_to_a_file_being_read() {
     let directory = TempDir::new().unwrap();
     let (outer, inner, link) = (
         directory.path().join("outer"),
@@ -437,7 +437,7 @@ fn nothing_is_written_into_a_file_that_commands_are_read_from() {
         "{}",
         said.errors
     );
-    // Where nobody reads it any more, it is as in the original.
+    // Once no commands are read from it, appending works as in the original.
     let said = self::said(&format!(
         "load {}\nshow {}\nquit\n",
         inner.display(),
@@ -451,7 +451,7 @@ fn nothing_is_written_into_a_file_that_commands_are_read_from() {
 }
 
 #[test]
-fn the_exit_code_tells_of_runs_that_were_not_complete() {
+fn exit_code_reflects_incomplete_runs() {
     let settings = PromptSettings::new(Edition::V1_5);
     let complete = RunEnd::Complete(figures(&settings, End::Complete));
     let dry = RunEnd::Complete(figures(&settings, End::OutOfFiles));
@@ -487,7 +487,7 @@ fn the_exit_code_tells_of_runs_that_were_not_complete() {
 }
 
 #[test]
-fn lines_may_be_long_and_paths_not_text() {
+fn long_lines_and_paths_that_are_not_utf8_are_accepted() {
     let mut input = b"set location /".to_vec();
     input.extend(std::iter::repeat_n(b'p', 4_000));
     input.extend(b"\xff 3\nrun\nquit\n");

@@ -10,7 +10,7 @@ fn after(lines: &[(&str, Option<&str>)]) -> PromptSettings {
 }
 
 #[test]
-fn sizes_are_those_of_debians_binary() {
+fn sizes_match_debians_binary() {
     for (argument, low, high) in [
         ("", 500, 10_000),
         ("5", 5, 5),
@@ -45,7 +45,7 @@ fn sizes_are_those_of_debians_binary() {
 }
 
 #[test]
-fn a_wrong_value_changes_nothing() {
+fn rejected_value_changes_nothing() {
     let settings = after(&[
         ("number", Some("7")),
         ("number", Some("-1")),
@@ -63,7 +63,7 @@ fn a_wrong_value_changes_nothing() {
 }
 
 #[test]
-fn locations_are_those_of_debians_binary() {
+fn locations_match_debians_binary() {
     for (lines, expected) in [
         (&["x"][..], &[("x", 1)][..]),
         (&["x 5"], &[("x", 5)]),
@@ -97,9 +97,9 @@ fn locations_are_those_of_debians_binary() {
     }
 }
 
-/// The original cuts the path at its last space and complains of a weight that nobody gave.
+/// The original would cut the path at its last space and report an invalid weight.
 #[test]
-fn a_path_with_spaces_needs_no_weight() {
+fn path_with_spaces_needs_no_weight() {
     let settings = after(&[("location", Some("/my disk/mail pool"))]);
     assert_eq!(settings.paths(), [(PathBuf::from("/my disk/mail pool"), 1)]);
     let settings = after(&[("location", Some("/my disk/mail pool 4"))]);
@@ -118,7 +118,7 @@ fn edition_1_0_has_one_location_without_weight() {
 }
 
 #[test]
-fn the_defaults_are_the_workloads_defaults() {
+fn defaults_match_those_of_the_workload() {
     for edition in Edition::ALL {
         let expected = Classic {
             edition,
@@ -129,7 +129,7 @@ fn the_defaults_are_the_workloads_defaults() {
 }
 
 #[test]
-fn what_cannot_be_run_is_refused() {
+fn settings_that_cannot_run_are_rejected() {
     for argument in ["", " /mnt", "a\0b"] {
         let settings = after(&[("location", Some(argument))]);
         assert!(settings.workload().is_err(), "{argument:?}");
