@@ -1,4 +1,4 @@
-//! What a workload asks for, in a mix's words: each action with the operation that it is.
+//! The actions of a workload as a mix names them, each with the operation that performs it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,15 +6,15 @@ use serde::{Deserialize, Serialize};
 use crate::capability::Bytes;
 use crate::operation::OperationKind;
 
-/// What has a name.
+/// The kind of object that a name denotes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum NameKind {
     /// A file of the pool.
     File,
-    /// A file that is yet to get its name.
+    /// A file before it is renamed to its final name.
     Temporary,
-    /// A further name of a file.
+    /// An additional hard link to a file.
     Link,
     /// A symbolic link.
     SymbolicLink,
@@ -23,7 +23,7 @@ pub enum NameKind {
 }
 
 impl NameKind {
-    /// All kinds.
+    /// All kinds, in declaration order.
     pub const ALL: [Self; 5] = [
         Self::File,
         Self::Temporary,
@@ -33,13 +33,13 @@ impl NameKind {
     ];
 }
 
-/// Declares [`Action`] with what is known of each.
+/// Declares [`Action`] and its properties.
 macro_rules! actions {
     ($(
         $(#[$doc:meta])* $variant:ident = $number:literal, $text:literal:
         $performs:expr, on $named:ident, more_files $more:expr, comes_as [$($as:ident),*];
     )+) => {
-        /// What is to be done. The numbers go into fingerprints: they stay for ever.
+        /// An action of a workload. The numbers are part of fingerprints, so they never change.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize,
             JsonSchema)]
         #[repr(u8)]
@@ -48,7 +48,7 @@ macro_rules! actions {
         }
 
         impl Action {
-            /// All of them, each at its own number.
+            /// All actions, each at the index of its own number.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// The action's name in options and reports.
@@ -58,7 +58,7 @@ macro_rules! actions {
                 }
             }
 
-            /// The operation that it is.
+            /// The operation that performs the action; `None` for [`Nothing`](Self::Nothing).
             #[inline]
             pub const fn performs(self) -> Option<OperationKind> {
                 match self {
@@ -66,7 +66,7 @@ macro_rules! actions {
                 }
             }
 
-            /// Which kind of name it is done to.
+            /// The kind of name that the action uses.
             #[inline]
             pub const fn named(self) -> NameKind {
                 match self {
@@ -74,7 +74,8 @@ macro_rules! actions {
                 }
             }
 
-            /// Whether it makes a file more (`true`) or a file less.
+            /// Whether the action creates a file (`Some(true)`), removes one (`Some(false)`) or
+            /// does neither.
             #[inline]
             pub const fn changes_count(self) -> Option<bool> {
                 match self {
@@ -82,8 +83,8 @@ macro_rules! actions {
                 }
             }
 
-            /// What is done where a mix asks for it: itself, or what stands in for it or keeps its
-            /// numbers down.
+            /// The actions that a mix may perform when it draws this one: itself, a substitute, or
+            /// one that limits the number of links or directories.
             pub const fn comes_as(self) -> &'static [Self] {
                 match self {
                     $(Self::$variant => &[$(Self::$as),*],)+
@@ -96,44 +97,43 @@ macro_rules! actions {
 use OperationKind as Kind;
 
 actions! {
-    /// Make a file that is not there and write its first contents.
+    /// Create a new file and write its first contents.
     Create = 0, "create": Some(Kind::Create), on File, more_files Some(true), comes_as [Create];
-    /// Read the whole of a file.
+    /// Read a whole file.
     Read = 1, "read": Some(Kind::Read), on File, more_files None, comes_as [Read];
-    /// Write behind the end of a file.
+    /// Append to a file.
     Append = 2, "append": Some(Kind::Append), on File, more_files None, comes_as [Append];
     /// Remove a file's name.
     Delete = 3, "delete": Some(Kind::Delete), on File, more_files Some(false), comes_as [Delete];
-    /// No operation: an edition's rules leave this half of a transaction without one (the table of
-    /// files is full, or the file has its greatest size already), or a mix has nothing to do it
-    /// with.
+    /// No operation. In the original's algorithm this half of a transaction has none, because the
+    /// file table is full or the file has its maximum size. In a mix, there was no suitable file.
     Nothing = 4, "nothing": None, on File, more_files None, comes_as [];
-    /// Read a stretch of a file.
+    /// Read a range of a file.
     ReadRange = 5, "read-range": Some(Kind::ReadRange), on File, more_files None,
         comes_as [ReadRange];
-    /// Write all of a file's bytes anew, in place.
+    /// Overwrite all bytes of a file in place.
     Overwrite = 6, "overwrite": Some(Kind::Overwrite), on File, more_files None,
         comes_as [Overwrite];
-    /// Cut a file off.
+    /// Truncate a file.
     Truncate = 7, "truncate": Some(Kind::Truncate), on File, more_files None, comes_as [Truncate];
-    /// Ask for a file's attributes.
+    /// Request a file's attributes.
     Stat = 8, "stat": Some(Kind::Stat), on File, more_files None, comes_as [Stat];
     /// Set a file's mode and times.
     SetAttributes = 9, "set-attributes": Some(Kind::SetAttributes), on File, more_files None,
         comes_as [SetAttributes];
-    /// Give a file another name.
+    /// Rename a file.
     Rename = 10, "rename": Some(Kind::Rename), on File, more_files None, comes_as [Rename];
-    /// Write a new file and rename it over an old one.
+    /// Write a new file and rename it over an existing one.
     Replace = 11, "replace": Some(Kind::Replace), on File, more_files None, comes_as [Replace];
-    /// Deliver a new file the Maildir way: write it in `tmp`, rename it into `new`.
+    /// Deliver a new file as Maildir does: write it in `tmp`, rename it into `new`.
     Deliver = 12, "deliver": Some(Kind::Deliver), on File, more_files Some(true),
         comes_as [Deliver];
-    /// Give a file a second name.
+    /// Create an additional hard link to a file.
     Link = 13, "link": Some(Kind::Link), on File, more_files None, comes_as [Link, RemoveLink];
-    /// Remove a second name.
+    /// Remove an additional hard link.
     RemoveLink = 14, "remove-link": Some(Kind::Delete), on Link, more_files None, comes_as [Link,
         RemoveLink];
-    /// Make a symbolic link to a file.
+    /// Create a symbolic link to a file.
     SymbolicLink = 15, "symlink": Some(Kind::SymbolicLink), on File, more_files None,
         comes_as [SymbolicLink, RemoveSymbolicLink];
     /// Remove a symbolic link.
@@ -145,15 +145,15 @@ actions! {
     /// Set an extended attribute.
     SetExtended = 18, "set-xattr": Some(Kind::SetExtended), on File, more_files None,
         comes_as [SetExtended];
-    /// Get an extended attribute.
+    /// Read an extended attribute.
     GetExtended = 19, "get-xattr": Some(Kind::GetExtended), on File, more_files None,
         comes_as [GetExtended, SetExtended];
     /// List a directory.
     List = 20, "list": Some(Kind::List), on File, more_files None, comes_as [List];
-    /// List a directory and ask for the attributes of each entry.
+    /// List a directory and request the attributes of each entry.
     ListWithStat = 21, "list-stat": Some(Kind::ListWithStat), on File, more_files None,
         comes_as [ListWithStat];
-    /// Make a directory.
+    /// Create a directory.
     MakeDirectory = 22, "mkdir": Some(Kind::MakeDirectory), on Directory, more_files None,
         comes_as [MakeDirectory, RemoveDirectory];
     /// Remove a directory.
@@ -162,10 +162,10 @@ actions! {
 }
 
 impl Action {
-    /// How many there are.
+    /// The number of actions, including [`Nothing`](Self::Nothing).
     pub const COUNT: usize = Self::ALL.len();
 
-    /// The actions that become operations, in the order of reports.
+    /// Iterates over the actions that perform operations, in the order of reports.
     pub fn operations() -> impl Iterator<Item = Self> + Clone {
         Self::ALL
             .iter()
@@ -173,23 +173,24 @@ impl Action {
             .filter(|action| *action != Self::Nothing)
     }
 
-    /// The actions that a mix can ask for, in the order of reports.
+    /// Iterates over the actions that a mix can name, in the order of reports.
     pub fn asked_for() -> impl Iterator<Item = Self> + Clone {
         Self::operations().filter(|action| action.is_asked_for())
     }
 
-    /// The words of all operations that a mix can have.
+    /// The names of all actions that a mix can name, separated by commas, for messages.
     pub fn words() -> String {
         let words: Vec<&str> = Self::asked_for().map(Self::name).collect();
         words.join(", ")
     }
 
-    /// The action of this name that a mix can ask for.
+    /// Returns the action with this name; `None` if a mix cannot name it.
     pub fn of_mix(name: &str) -> Option<Self> {
         Self::asked_for().find(|action| action.name() == name)
     }
 
-    /// Whether a mix can ask for it: those that remove links are done where there are enough links.
+    /// Whether a mix can name the action. Links are removed only when there are enough of them, so
+    /// their removal has no name in mixes.
     pub const fn is_asked_for(self) -> bool {
         !matches!(
             self,
@@ -197,7 +198,7 @@ impl Action {
         )
     }
 
-    /// Whether it only looks: what a reader of a shared pool does.
+    /// Whether the action changes nothing; readers of a shared pool perform only such actions.
     #[inline]
     pub const fn reads(self) -> bool {
         matches!(self.performs(), Some(kind) if !kind.changes())
@@ -215,13 +216,13 @@ impl Action {
         matches!(self.performs(), Some(Kind::Delete | Kind::RemoveDirectory))
     }
 
-    /// Whether its bytes come out of files.
+    /// Whether the action reads bytes of files.
     #[inline]
     pub const fn moves_bytes_in(self) -> bool {
         matches!(self.performs(), Some(kind) if matches!(kind.bytes(), Bytes::Read))
     }
 
-    /// Whether its bytes go into files.
+    /// Whether the action writes bytes to files.
     #[inline]
     pub const fn moves_bytes_out(self) -> bool {
         matches!(self.performs(), Some(kind) if matches!(kind.bytes(), Bytes::Written))

@@ -1,6 +1,6 @@
-//! What an engine has or lacks, and which way bytes go.
+//! The capabilities of engines, and the direction in which operations move bytes.
 
-/// Declares words of tables: an enum with all its values and their names.
+/// Declares enums whose values have names in tables.
 macro_rules! words {
     ($($(#[$of:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $text:literal,)+ })+) => {
         $($(#[$of])*
@@ -10,10 +10,10 @@ macro_rules! words {
         }
 
         impl $name {
-            /// All there are.
+            /// All values, in declaration order.
             pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
 
-            /// The name in tables.
+            /// The name in tables of the documentation.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $text,)+
@@ -24,33 +24,33 @@ macro_rules! words {
 }
 
 words! {
-    /// What an engine has or lacks: the operations that need one of these come and go together.
+    /// A group of operations that an engine supports completely or not at all.
     Capability {
-        /// Whole contents, from a file's start to its end or behind it.
+        /// Whole contents: create, append, and read from the start to the end.
         Contents = "contents",
-        /// Parts of contents, and sizes.
+        /// Ranges of contents, overwriting, and file sizes.
         Ranges = "ranges",
-        /// Names of files and directories, and what is behind them.
+        /// Names of files and directories, including stat and listings.
         Names = "names",
-        /// Contents that take a name over when they are whole.
+        /// New contents that replace a file, or get their final name, by a rename.
         Replacement = "replacement",
         /// Permissions and times.
         Attributes = "attributes",
-        /// Further names of a file, and symbolic links.
+        /// Hard links and symbolic links.
         Links = "links",
         /// Extended attributes.
         ExtendedAttributes = "extended attributes",
-        /// A cache that contents can be taken out of.
+        /// Eviction of contents from a page cache.
         Cache = "cache",
     }
 
-    /// Which way an operation's bytes go.
+    /// The direction in which an operation moves bytes.
     Bytes {
-        /// It moves none.
+        /// The operation moves no bytes of contents.
         None = "none",
-        /// Out of files.
+        /// From files to the program.
         Read = "read",
-        /// Into files.
+        /// From the program to files.
         Written = "written",
     }
 }

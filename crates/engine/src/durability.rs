@@ -1,4 +1,4 @@
-//! How far an operation's changes are on the device when it is done.
+//! Durability policies: which changes are on the device when an operation completes.
 
 use std::fmt;
 use std::num::ParseIntError;
@@ -10,51 +10,52 @@ use crate::capability::Bytes;
 use crate::operation::OperationKind;
 use crate::step::Step;
 
-/// What is synced, and when. Operations that change nothing never sync.
+/// A durability policy: the syncs that operations make. Operations that change nothing never sync.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Durability {
-    /// Nothing: the kernel writes when it wants to.
+    /// No syncs: the kernel decides when data is written to the device.
     #[default]
     None,
-    /// fdatasync(2) of a file that was changed, before it is closed.
+    /// fdatasync(2) of a changed file before it is closed.
     Fdatasync,
-    /// fsync(2) of a file that was changed, before it is closed.
+    /// fsync(2) of a changed file before it is closed.
     Fsync,
-    /// As [`Fsync`](Self::Fsync), and fsync(2) of the directory whose names were changed.
+    /// As [`Fsync`](Self::Fsync), and fsync(2) of each directory whose entries changed.
     FsyncDirectory,
-    /// Files are opened with `O_DSYNC`: every write call waits for contents.
+    /// Files are opened with `O_DSYNC`: each write call waits until its data is on the device.
     ODsync,
-    /// Files are opened with `O_SYNC`: every write call waits for contents and attributes.
+    /// Files are opened with `O_SYNC`: each write call waits until data and attributes are on the
+    /// device.
     OSync,
-    /// syncfs(2) of a location's file system after every so many operations that changed something
-    /// there; at least 1.
+    /// syncfs(2) of a location's file system after this number of changing operations there; at
+    /// least 1.
     Batch(u32),
 }
 
-/// A text that names no policy of durability.
+/// A text that is not a durability policy.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum DurabilityError {
-    /// No such policy.
+    /// Unknown policy.
     #[error("expected none, fdatasync, fsync, fsync+dir, o-dsync, o-sync or batch:N")]
     Unknown(String),
-    /// The number of operations is none.
+    /// The number of operations of a batch is invalid.
     #[error(
         "invalid value '{said}': {cause} (batch:N takes a number of operations from 1 to {})",
         u32::MAX
     )]
     Number {
-        /// What was given.
+        /// The complete text.
         said: String,
-        /// What is wrong with it.
+        /// The reason why the number is invalid.
         cause: ParseIntError,
     },
-    /// A sync after no operations.
+    /// A batch of 0 operations.
     #[error("a batch needs at least 1 operation (for no sync, use none)")]
     EmptyBatch,
 }
 
 impl Durability {
-    /// One of each policy.
+    /// Each policy once; the batch contains one operation.
     pub const ALL: [Self; 7] = [
         Self::None,
         Self::Fdatasync,
@@ -65,12 +66,12 @@ impl Durability {
         Self::Batch(1),
     ];
 
-    /// Whether two are the same policy; all batches are one.
+    /// Whether two values are the same policy, regardless of the number of operations of a batch.
     pub fn is_same_policy(self, other: Self) -> bool {
         core::mem::discriminant(&self) == core::mem::discriminant(&other)
     }
 
-    /// The policy as options take it, without the number of a batch.
+    /// The policy's name in options, without the number of operations of a batch.
     pub const fn policy(self) -> &'static str {
         match self {
             Self::None => "none",
@@ -83,9 +84,8 @@ impl Durability {
         }
     }
 
-    /// Whether an operation of this kind waits for a sync of its own: what it changed is on the
-    /// device when it is done, as far as the policy reaches. A batch is waited for by its last
-    /// operation alone.
+    /// Whether an operation of this kind makes a sync itself, so that its changes are on the device
+    /// when it completes. `false` for batches, because only the last operation of a batch syncs.
     pub fn covers(self, kind: OperationKind) -> bool {
         let has = |step: Step| kind.steps().iter().any(|part| part.step == step);
         match self {
@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn operations_are_covered_as_far_as_they_sync() {
+    fn covers_operations_that_sync_themselves() {
         use OperationKind as Kind;
         for (policy, kind, is_covered) in [
             (Durability::None, Kind::Create, false),
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn every_policy_is_read_as_it_is_written() {
+    fn every_policy_round_trips() {
         for (policy, text) in [
             (Durability::None, "none"),
             (Durability::Fdatasync, "fdatasync"),
@@ -185,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_refused_with_what_would_be_right() {
+    fn invalid_policies_are_rejected_with_a_hint() {
         for (text, words) in [
             ("sync", "expected none, fdatasync, fsync, fsync+dir"),
             ("Fsync", "expected none"),

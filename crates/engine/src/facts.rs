@@ -1,81 +1,81 @@
-//! What is known of an I/O engine before it is made: the columns of the registry.
+//! Facts about an I/O engine that do not depend on a run: the columns of the registry.
 
 use crate::url::UrlSyntax;
 use crate::{Capability, Durability, Need, OperationKind, Unsupported};
 
-/// What an engine's targets are.
+/// The kind of an engine's targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Targets {
-    /// The engine makes no files: targets are not used.
+    /// No targets: the engine creates no files.
     None,
-    /// Directories of this machine's file systems.
+    /// Directories of mounted file systems.
     Directories,
-    /// URLs of this form.
+    /// URLs with this syntax.
     Urls(&'static UrlSyntax),
 }
 
-/// Which cache may answer a read before its target does.
+/// The cache of this machine that may serve reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cached {
     /// The kernel's page cache.
     PageCache,
-    /// No cache of this machine.
+    /// Reads always reach the target.
     None,
 }
 
-/// What an engine's namespace knows of a file.
+/// The facts about files that an engine's namespace can provide.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct NamespaceFacts {
-    /// By what a file is known again under another name.
+    /// Whether files have an identity that does not depend on their names.
     pub identity: bool,
-    /// When it was made.
+    /// Whether files have a time of creation.
     pub birth: bool,
-    /// Whether a mark is locked by a run that goes on.
+    /// Whether marks can be locked, which shows whether their run is still active.
     pub locks: bool,
 }
 
-/// An I/O engine as all other parts know it.
+/// The facts about an I/O engine that the rest of the program uses.
 #[derive(Debug, PartialEq, Eq)]
 pub struct EngineFacts {
-    /// The name that options take.
+    /// The engine's name in options.
     pub name: &'static str,
-    /// One sentence for the help.
+    /// One sentence that describes the engine in the help.
     pub help: &'static str,
-    /// What its targets are.
+    /// The kind of its targets.
     pub targets: Targets,
-    /// The protocol by which the engine itself calls a server; `None` if it calls no server.
+    /// The protocol in which the engine itself calls a server; `None` if it calls no server.
     pub protocol: Option<&'static str>,
-    /// The most operations that a session may have in flight.
+    /// The maximum number of operations in flight of a session.
     pub depth_max: usize,
-    /// What its operations may need.
+    /// The capabilities that the engine supports.
     pub capabilities: &'static [Capability],
-    /// Which cache may answer its reads.
+    /// The cache that may serve its reads.
     pub cache: Cached,
-    /// Whether it has direct input and output.
+    /// Whether the engine supports direct I/O.
     pub direct: bool,
-    /// The policies of durability that it has; `Batch` stands for all batches.
+    /// The supported durability policies; `Batch` represents batches of any size.
     pub durability: &'static [Durability],
-    /// What its namespace knows; `None` if it makes no files.
+    /// The facts that its namespace provides; `None` if the engine creates no files.
     pub namespace: Option<NamespaceFacts>,
 }
 
 impl EngineFacts {
-    /// Whether its files exist anywhere.
+    /// Whether the engine creates files.
     pub fn makes_files(&self) -> bool {
         self.namespace.is_some()
     }
 
-    /// Whether its files are in directories of this machine's file systems.
+    /// Whether targets are directories of mounted file systems.
     pub fn uses_directories(&self) -> bool {
         self.targets == Targets::Directories
     }
 
-    /// Whether its targets are URLs.
+    /// Whether targets are URLs.
     pub fn uses_urls(&self) -> bool {
         matches!(self.targets, Targets::Urls(_))
     }
 
-    /// An example of its URLs for messages; empty if it has none.
+    /// An example of a target's URL for messages; empty if targets are no URLs.
     pub fn url_example(&self) -> &'static str {
         match self.targets {
             Targets::Urls(syntax) => syntax.example,
@@ -88,15 +88,15 @@ impl EngineFacts {
         self.protocol.is_some()
     }
 
-    /// Whether this machine's kernel caches its files and writes them back.
+    /// Whether the kernel's page cache may serve reads and delay writes.
     pub fn uses_page_cache(&self) -> bool {
         self.cache == Cached::PageCache
     }
 
-    /// Whether the engine has what a workload needs.
+    /// Checks that the engine supports everything that a workload needs.
     ///
     /// # Errors
-    /// The first thing that it does not have.
+    /// Describes the first need that the engine does not support.
     pub fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         let has_policy = |has: &Durability| has.is_same_policy(need.durability);
         let lacks = |kind: &&OperationKind| !self.capabilities.contains(&kind.needs());
@@ -129,7 +129,7 @@ impl EngineFacts {
         }
     }
 
-    /// That it does not have a policy of durability.
+    /// Returns the error for a durability policy that the engine does not support.
     pub fn lacks_durability(&self, durability: Durability) -> Unsupported {
         let why = match self.protocol {
             None => " (use --storage posix or raw, or a policy of none, fdatasync, fsync, \

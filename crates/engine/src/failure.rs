@@ -1,72 +1,72 @@
-//! Why an operation failed, and at which step.
+//! The failures of operations: the cause and the call that failed.
 
 use crate::Step;
 
-/// The system's number for an error.
+/// An error number of the system.
 pub use rustix::io::Errno;
 
-/// Why an operation failed.
+/// The reason why an operation failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Cause {
-    /// The system answered with an error.
+    /// The system returned an error.
     #[error("{0}")]
     System(Errno),
-    /// The file ended before its size.
+    /// The file ended before the expected size.
     #[error("the file ended after {read} of {expected} bytes")]
     EndedEarly {
-        /// Bytes that were there.
+        /// Number of bytes that could be read.
         read: u64,
-        /// Bytes that should have been.
+        /// Number of bytes that were requested.
         expected: u64,
     },
-    /// A write call took nothing, and gave no error.
+    /// A write call wrote no bytes and returned no error.
     #[error("a write call wrote no bytes and returned no error")]
     NothingWritten,
-    /// The file has another size than it must have.
+    /// The file's size differs from the expected one.
     #[error("the file has {found} bytes instead of {expected}")]
     WrongSize {
-        /// Its size.
+        /// The file's size in bytes.
         found: u64,
-        /// What it should be.
+        /// The expected size in bytes.
         expected: u64,
     },
-    /// The symbolic link says something else than it must say.
+    /// The target of the symbolic link differs from the expected one.
     #[error("the symbolic link has a different target than it was created with")]
     WrongTarget,
-    /// The extended attribute is not what it must be.
+    /// The value of the extended attribute differs from the expected one.
     #[error("the extended attribute has a different value than it was set to")]
     WrongValue,
-    /// The run stops: the operation was left between two calls.
+    /// The run is stopping, so the operation ended between two calls.
     #[error("the run was stopped")]
     Stopped,
-    /// The connection to the server was lost, and what it answers by now does not tell what had
-    /// become of the request.
+    /// The connection to the server was lost, and the reply to the repeated request does not show
+    /// whether the first one was executed.
     #[error("the connection was lost before the reply: the server may have done it or not")]
     NotKnown,
-    /// A reply that the protocol does not have.
+    /// The server's reply violates the protocol.
     #[error("the server's reply could not be understood")]
     Garbled,
 }
 
-/// An operation that was not done.
+/// The failure of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Failure {
-    /// The step that failed.
+    /// The `Step` at which the operation failed.
     pub step: Step,
-    /// Why.
+    /// The reason for the failure.
     pub cause: Cause,
-    /// Bytes moved before that, where the engine knows it: what a stream has really written it
-    /// does not.
+    /// Number of bytes moved before the failure; `None` if not available, for example for buffered
+    /// streams.
     pub moved_bytes: Option<u64>,
 }
 
 impl Failure {
-    /// A step that the system has answered with an error, before any bytes were moved.
+    /// Creates the failure of a call that returned a system error before any bytes were moved.
     pub fn system(step: Step, errno: Errno) -> Self {
         Self::wrong(step, Cause::System(errno))
     }
 
-    /// An answer that is not what it must be.
+    /// Creates a failure with any cause before any bytes were moved.
     pub fn wrong(step: Step, cause: Cause) -> Self {
         Self {
             step,
@@ -75,7 +75,7 @@ impl Failure {
         }
     }
 
-    /// The same failure after so many bytes.
+    /// Sets the number of bytes moved before the failure.
     pub fn having_moved(self, moved_bytes: u64) -> Self {
         Self {
             moved_bytes: Some(moved_bytes),
@@ -83,10 +83,10 @@ impl Failure {
         }
     }
 
-    /// The failure, but for the one that the stop of the run has caused.
+    /// Returns `Ok` if the cause is the stop of the run.
     ///
     /// # Errors
-    /// Where something has failed.
+    /// Returns the failure for any other cause.
     pub fn unless_stopped(self) -> OperationOutcome {
         match self.cause {
             Cause::Stopped => Ok(()),
@@ -94,7 +94,7 @@ impl Failure {
         }
     }
 
-    /// The system's error, where there was one.
+    /// The system's error number; `None` if the cause is another one.
     pub fn errno(&self) -> Option<i32> {
         match self.cause {
             Cause::System(errno) => Some(errno.raw_os_error()),
@@ -103,5 +103,5 @@ impl Failure {
     }
 }
 
-/// What became of an operation.
+/// The result of an operation.
 pub type OperationOutcome = Result<(), Failure>;

@@ -1,27 +1,24 @@
-//! What of a file is in memory.
+//! The pages of an open file that are in the page cache.
 
 use std::fmt::Debug;
 
 use crate::failure::Errno;
 
-/// Pages of a file's contents in memory; `None` is not available.
+/// Numbers of pages of a file; `None` means not available.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CachedPages {
-    /// Pages that the file has.
+    /// Pages that the file consists of.
     pub pages: u64,
-    /// Those of them that are in the page cache.
+    /// Pages in the page cache.
     pub cached: u64,
-    /// Those that are to be written.
+    /// Dirty pages: those that must still be written.
     pub dirty: Option<u64>,
-    /// Those that are being written.
+    /// Pages that are currently being written.
     pub under_write_back: Option<u64>,
 }
 
 /// A file that is held open.
 pub trait Held: Debug + Send {
-    /// What of it is in memory now. Asking brings nothing there.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Counts the file's pages in the page cache, without reading any into it.
     fn cached(&self) -> Result<CachedPages, Errno>;
 }

@@ -1,20 +1,22 @@
-//! What the worker loop and an engine say to each other, apart from any engine: no system call is
-//! made here and no clock is read.
+//! The interface between the worker loop and I/O engines, independent of any engine. This crate
+//! makes no system calls and reads no clock.
 //!
-//! The worker loop hands whole operations to a [`Session`], each with a [`Ticket`], and takes their
-//! outcomes: at once from a session that performs one at a time, later from one that has several in
+//! The worker loop submits whole operations to a [`Session`], each with a [`Ticket`], and receives
+//! their outcomes: at once from a synchronous session, later from one with several operations in
 //! flight.
 //!
-//! The laws: an operation that completes with `Ok` was done wholly, and its bytes are exactly those
-//! asked for. A failed one says at which step, why, and how many bytes had been moved. A creation
-//! never opens a file that exists. A session allocates nothing while it performs.
+//! Rules for engines: an operation that completes with `Ok` was performed completely, and moved
+//! exactly the requested bytes. A failure names the `Step` at which the operation failed, the
+//! cause, and the number of bytes moved before. Creation never opens an existing file. A session
+//! allocates no memory while it performs operations.
 //!
-//! Of operations in flight the loop guarantees: no more than the engine's depth at once, and no
-//! two of one session on one file, whether they share its name, a name that one of them gives or
-//! takes, or the file that a link names. A session may thus perform them in any order. Listings are
-//! of directories: what changes these may be in flight with them.
+//! Rules for the worker loop: at most [`depth`](Engine::depth) operations of a session are in
+//! flight, and never two of them on the same file. They would be on the same file if they shared a
+//! name, including a name that one of them creates or removes, or the file that a link refers to. A
+//! session may thus perform operations in flight in any order. A listing may be in flight together
+//! with operations that change its directory.
 
-// Other programs may use it.
+// Other programs may use this crate.
 #![warn(missing_docs)]
 
 use core::time::Duration;
@@ -52,37 +54,37 @@ mod step;
 mod ticket;
 mod url;
 
-/// What offsets, sizes and memory are multiples of in direct input and output. Every block device
-/// that Linux has file systems on by default takes that.
+/// Sizes, offsets and memory addresses of direct I/O must be multiples of this number of bytes. It
+/// is sufficient for every block device on which Linux mounts file systems by default.
 pub const DIRECT_ALIGNMENT: usize = 4096;
 
-/// What a session did with an operation that it was given.
+/// The result of submitting an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Submitted {
-    /// It is done.
+    /// The operation is complete.
     Done(OperationOutcome),
-    /// It is under way; [`Session::complete`] will give its outcome.
+    /// The operation is in flight; [`Session::complete`] will return its outcome.
     InFlight,
 }
 
-/// What was in a directory that was listed, apart from entries whose names begin with a dot.
+/// The result of a listing, without entries whose names begin with a dot.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Listing {
-    /// How many entries.
+    /// Number of entries.
     pub entries: u64,
-    /// The sum of the [`name_digest`]s of their names, so that their order does not matter.
+    /// The wrapping sum of the [`name_digest`]s of the names, which does not depend on their order.
     pub digest: u64,
 }
 
 impl Listing {
-    /// Counts one more entry.
+    /// Adds an entry to the count and the digest.
     #[inline]
     pub fn add(&mut self, name: &[u8]) {
         self.entries += 1;
         self.digest = self.digest.wrapping_add(name_digest(name));
     }
 
-    /// Counts one entry less.
+    /// Removes an entry from the count and the digest.
     #[inline]
     pub fn remove(&mut self, name: &[u8]) {
         self.entries -= 1;
@@ -90,22 +92,22 @@ impl Listing {
     }
 }
 
-/// A hash of a name: XXH3, 64 bits, of its bytes without any directory.
+/// The 64-bit XXH3 hash of a name without its directory.
 #[inline]
 pub fn name_digest(name: &[u8]) -> u64 {
     xxhash_rust::xxh3::xxh3_64(name)
 }
 
-/// One worker's way to an engine.
+/// The interface through which one worker uses an engine.
 pub trait Session {
-    /// Whether every operation is done when [`submit`](Self::submit) returns, always.
+    /// Whether every operation is complete when [`submit`](Self::submit) returns.
     fn is_synchronous(&self) -> bool {
         true
     }
 
-    /// Performs an operation, or begins to. It takes all that it needs of the operation before it
-    /// returns: names and content are the loop's, which uses them for the next one. Never more
-    /// are in flight than the [`depth`](Engine::depth) of the engine.
+    /// Performs or starts an operation. The session copies all parameters that it needs later,
+    /// because the worker loop reuses the buffers of names and contents afterwards. The worker loop
+    /// keeps at most [`depth`](Engine::depth) operations in flight.
     fn submit(
         &mut self,
         ticket: Ticket,
@@ -113,8 +115,8 @@ pub trait Session {
         steps: &mut dyn Steps,
     ) -> Submitted;
 
-    /// Waits until one of the operations in flight is done, for as long as it takes or so long at
-    /// most. `None` when none is in flight, or none was done in that time.
+    /// Waits until an operation in flight completes, at most for `limit` if there is one. Returns
+    /// `None` if no operation is in flight, or if none completed in time.
     fn complete(
         &mut self,
         _limit: Option<Duration>,
@@ -123,105 +125,103 @@ pub trait Session {
         None
     }
 
-    /// What a read gave: all of it, or its last part where it did not fit into
-    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` where nothing is kept. To be
-    /// asked when the operation is done, before the next one is submitted or completed.
+    /// Returns the contents of a read, or their last part if they exceed
+    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` if contents are not kept.
+    /// Valid after the operation completed, until the next call of `submit` or `complete`.
     fn content(&self, _ticket: Ticket) -> Option<&[u8]> {
         None
     }
 
-    /// What a listing found; asked when a content is. `None` where the engine knows no names.
+    /// Returns the result of a listing, valid as long as [`content`](Self::content). `None` if the
+    /// engine stores no names.
     fn listing(&self, _ticket: Ticket) -> Option<Listing> {
         None
     }
 
-    /// All names in a directory, to explain a listing that is wrong. Not for measuring: it
-    /// allocates. Others may be in flight.
+    /// Returns all names in a directory, to explain a wrong listing. This allocates memory, so it
+    /// is not measured. Other operations may be in flight.
     ///
     /// # Errors
-    /// Where the directory could not be read.
+    /// Returns an error if the directory cannot be read.
     fn names(&mut self, _directory: Name<'_>) -> Result<Vec<Vec<u8>>, Failure> {
         Ok(Vec::new())
     }
 
-    /// Has everything of a location's file system written to its device: syncfs(2).
-    ///
-    /// # Errors
-    /// Where that failed.
+    /// Syncs the file system of a location: syncfs(2).
     fn sync_file_system(&mut self, _location: usize) -> OperationOutcome {
         Ok(())
     }
 }
 
-/// A session could not be opened.
+/// The error if a session cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
-    /// The directory of a location could not be opened.
+    /// The directory of a location cannot be opened.
     #[error("cannot open the directory {}: {cause}", .directory.display())]
     Directory {
-        /// The directory.
+        /// The path of the directory.
         directory: PathBuf,
-        /// What the system answered.
+        /// The system's error.
         cause: std::io::Error,
     },
-    /// The path leads to another directory than it must.
+    /// The path leads to another directory than at the start of the run.
     #[error("{} is not the directory with which the run began: it was moved, replaced or mounted \
         over", .0.display())]
     Moved(PathBuf),
-    /// The thread cannot have the rights with which the locations are used.
+    /// The thread cannot act as the user whose rights the locations require.
     #[error("cannot act as user {user}: {cause} (run as that user, or add --allow-unsafe-target)")]
     Rights {
-        /// Whose they are.
+        /// The numeric ID of that user.
         user: u32,
-        /// What the system answered.
+        /// The system's error.
         cause: std::io::Error,
     },
     /// The server cannot be used.
     #[error(transparent)]
     Server(#[from] server::Unreachable),
-    /// No memory for a buffer.
+    /// A buffer cannot be allocated.
     #[error("not enough memory for a buffer of {0} bytes (use smaller blocks)")]
     NoMemory(usize),
-    /// The settings ask for what the engine does not have.
+    /// The engine does not support the settings.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
 }
 
-/// A way of doing input and output.
+/// A method of performing operations, such as system calls or a network protocol.
 pub trait Engine: Send + Sync {
-    /// What is known of it.
+    /// Facts about the engine that do not depend on a run.
     fn facts(&self) -> &'static EngineFacts;
 
-    /// The name that options take.
+    /// The engine's name in options.
     fn name(&self) -> &'static str {
         self.facts().name
     }
 
-    /// How many operations of a session may be in flight at once; 1 where sessions are synchronous,
-    /// and never more than [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
+    /// The maximum number of operations in flight of a session: 1 for synchronous sessions, and at
+    /// most [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
     fn depth(&self) -> usize {
         1
     }
 
-    /// Whether the engine has what a workload needs. To be asked before the run starts: a session
-    /// that is given an operation that the engine does not have panics.
+    /// Checks that the engine supports everything that a workload needs. Callers check this before
+    /// the run starts, because a session panics if it gets an unsupported operation.
     ///
     /// # Errors
-    /// The first thing that it does not have.
+    /// Describes the first need that the engine does not support.
     fn supports(&self, need: &Need) -> Result<(), Unsupported> {
         self.facts().supports(need)
     }
 
-    /// Where the files of a run live that it performs operations on; `None` where it makes none.
+    /// The namespace that contains the engine's files; `None` if the engine creates no files.
     fn namespace(&self) -> Option<Arc<dyn namespace::Namespace>> {
         None
     }
 
-    /// Opens a session, on the worker's own thread, which holds no open files of its own: all but
-    /// standard input, output and error are closed there where the system lets a thread have a
-    /// table of its own.
+    /// Opens a session on the worker's own thread. The thread must have opened no files for its own
+    /// use. If the system allows a separate table of open files, all descriptors except standard
+    /// input, output and error are closed in it.
     ///
     /// # Errors
-    /// Where the session cannot be had.
+    /// Returns an error if the session cannot be opened.
     fn open(&self, settings: &Settings) -> Result<Box<dyn Session>, OpenError>;
 }

@@ -1,24 +1,24 @@
-//! What operations are given: names, and copies of all that is given.
+//! The names of operations, and owned copies of parameters.
 
 use std::ffi::{CStr, CString};
 
-/// Where an operation's file or directory is, in the forms that engines want.
+/// The name of an operation's file or directory, in the forms that engines need.
 #[derive(Clone, Copy, Debug)]
 pub struct Name<'a> {
-    /// The whole path, as the user's words begin it.
+    /// The full path; it starts with the target as the user specified it.
     pub path: &'a CStr,
-    /// The number of the location that it lies in.
+    /// The index of the location that contains the file.
     pub location: usize,
-    /// The part of `path` behind the location; of the location itself it is empty.
+    /// The part of `path` relative to the location; empty for the location itself.
     pub relative: &'a CStr,
 }
 
-/// Appends the bytes of a name. None of them is a NUL: whoever makes a C string of them need not
-/// look for one.
+/// Appends bytes to a name and rejects NULs, so the name can be converted to a C string without a
+/// search for NULs.
 pub struct NameWriter<'a>(&'a mut Vec<u8>);
 
 impl<'a> NameWriter<'a> {
-    /// Appends to these.
+    /// Creates a writer that appends to `to`.
     #[inline]
     pub fn new(to: &'a mut Vec<u8>) -> Self {
         Self(to)
@@ -27,7 +27,7 @@ impl<'a> NameWriter<'a> {
     /// Appends a byte.
     ///
     /// # Panics
-    /// Where it is 0.
+    /// Panics if the byte is 0.
     #[inline]
     pub fn push(&mut self, byte: u8) {
         assert!(byte != 0, "a name has no NUL in it");
@@ -37,14 +37,14 @@ impl<'a> NameWriter<'a> {
     /// Appends bytes.
     ///
     /// # Panics
-    /// Where one of them is 0.
+    /// Panics if a byte is 0.
     #[inline]
     pub fn extend(&mut self, bytes: &[u8]) {
         assert!(!bytes.contains(&0), "a name has no NUL in it");
         self.0.extend_from_slice(bytes);
     }
 
-    /// Appends a number in decimal, with zeros before it up to `digits_min` digits.
+    /// Appends a decimal number with leading zeros up to `digits_min` digits.
     #[inline]
     pub fn push_decimal(&mut self, number: u64, digits_min: usize) {
         let mut buffer = itoa::Buffer::new();
@@ -57,14 +57,14 @@ impl<'a> NameWriter<'a> {
     }
 }
 
-/// What is given to an operation, and its copy.
+/// A parameter of an operation, and its owned copy.
 pub(crate) trait Owning<'a>: Copy {
     type Owned;
     fn keep(self) -> Self::Owned;
     fn get(owned: &'a Self::Owned) -> Self;
 }
 
-/// Things that are their own copies, and things that are copied to others.
+/// Implements [`Owning`] for types that are copied, and for references whose contents are copied.
 macro_rules! owning {
     ($($of:ty: $owned:ty, $value:ident => $keep:expr, $kept:ident => $get:expr;)+) => {
         $(impl<'a> Owning<'a> for $of {
@@ -98,7 +98,7 @@ owning! {
     };
 }
 
-/// A [`Name`] of its own.
+/// An owned copy of a [`Name`].
 #[derive(Clone, Debug)]
 pub(crate) struct OwnedName {
     path: CString,

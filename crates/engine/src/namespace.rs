@@ -1,14 +1,14 @@
-//! The run's namespace: what a run needs of the place where its files live, apart from performing
-//! operations there.
+//! A namespace: everything that a run needs on a target except performing operations, such as
+//! claiming, listing and removing.
 //!
-//! A run claims a directory by a mark: a file that is whole, on disk and held before it gets its
-//! name, which nothing else may have. It finds marks of other runs, lists what is there, and
-//! removes what is its own. An engine whose files live on file systems does that through
-//! directories that it holds open; one without paths, in its own way.
+//! A run claims a directory by a mark: a file that is complete, on disk and held open before it
+//! gets its final name, which no other file may have. The run also finds the marks of other runs,
+//! lists directories, and removes its own files. On file systems, a namespace works through
+//! directories that it holds open.
 //!
-//! What a namespace cannot know it does not say: a birth, an owner or an identity may be missing.
-//! Who removes files where that is so removes only names of the run's form below a directory that
-//! the run has claimed for itself.
+//! A fact that a namespace cannot provide, such as a birth time, owner or identity, is missing. In
+//! this case only names of the form that runs use are removed, and only in a directory that the run
+//! has claimed.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -19,23 +19,23 @@ use crate::failure::Errno;
 pub use crate::held::{CachedPages, Held};
 use crate::server::{ServerFacts, ServerTraffic, Unreachable};
 
-/// A moment by which files are stamped: seconds and nanoseconds of the epoch.
+/// A time of a file: seconds and nanoseconds since the epoch.
 pub type Stamp = (i64, u32);
 
-/// The mode of the directories that a run makes within its own, before the process's mask: nobody
-/// else needs them.
+/// The mode of directories that a run creates inside its own directory, before the process's umask.
+/// Other users need no access to them.
 pub const DIRECTORY_MODE: u32 = 0o700;
 
-/// By what a directory is known again, as stat(2) gives it.
+/// The identity of a file or directory, which does not depend on its name: stat(2).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Identity {
-    /// The number of its file system.
+    /// The device number of the file system.
     pub device: u64,
-    /// Its own number there.
+    /// The inode number in the file system.
     pub inode: u64,
 }
 
-/// What a name stands for.
+/// The kind of an entry in a directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EntryKind {
     /// A regular file.
@@ -44,279 +44,256 @@ pub enum EntryKind {
     Directory,
     /// A symbolic link.
     SymbolicLink,
-    /// A device, a socket, a pipe.
+    /// A device, a socket or a pipe.
     Other,
 }
 
-/// What is known of a file or a directory; `None` is not available.
+/// Facts about a file or directory; `None` means not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// What it is.
+    /// The kind of the entry.
     pub kind: EntryKind,
-    /// Its size.
+    /// The size in bytes.
     pub size_bytes: u64,
-    /// The room that it takes.
+    /// The allocated space in bytes.
     pub allocated_bytes: Option<u64>,
-    /// How many names it has.
+    /// Number of hard links.
     pub names: Option<u64>,
-    /// The user who has it.
+    /// The user ID of the owner.
     pub owner: Option<u32>,
-    /// Its permissions.
+    /// The permission bits.
     pub mode: Option<u32>,
-    /// By what it is known again under another name.
+    /// The identity, which remains the same after a rename.
     pub identity: Option<Identity>,
-    /// When it was made.
+    /// The time of creation.
     pub born: Option<Stamp>,
-    /// When anything of it was changed last.
+    /// The time of the last change of contents or attributes.
     pub changed: Option<Stamp>,
-    /// When it was read last.
+    /// The time of the last access.
     pub accessed: Option<Stamp>,
-    /// When its contents were changed last.
+    /// The time of the last change of contents.
     pub modified: Option<Stamp>,
 }
 
 impl Facts {
-    /// When it was made; its last change where the namespace keeps no birth.
+    /// The time of creation, or of the last change if the time of creation is not available.
     pub fn born_or_changed(&self) -> Option<Stamp> {
         self.born.or(self.changed)
     }
 }
 
-/// A name in a directory that is listed.
+/// An entry of a listed directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Entry<'a> {
-    /// The name; never `.` or `..`.
+    /// The name of the entry; never `.` or `..`.
     pub name: &'a [u8],
-    /// The number of what it stands for, where the listing tells it.
+    /// The inode number, if the listing includes it.
     pub number: Option<u64>,
 }
 
-/// Somebody who may put another directory in the place of one, or of one above it.
+/// A user or group that may replace a directory, or one above it, by another directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchanger {
-    /// The directory whose entries are theirs to rename.
+    /// The directory whose entries the user or group may rename.
     pub directory: PathBuf,
-    /// Who, in words.
+    /// A description of the user or group for messages.
     pub who: String,
 }
 
-/// A user, other than the process's own, with whose rights alone calls are made.
+/// A user other than the process's own, with whose rights calls are made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActingUser {
-    /// The user's number.
+    /// The numeric user ID.
     pub user: u32,
-    /// The group's number.
+    /// The numeric group ID.
     pub group: u32,
 }
 
-/// With whose rights calls are made in a directory.
+/// The rights with which calls are made in a directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Access {
-    /// The process's own.
+    /// The process's own rights.
     Own,
-    /// Those of another user, since somebody may exchange entries of the directory.
+    /// The rights of another user, because the exchanger may replace entries of the directory.
     As(ActingUser, Exchanger),
-    /// Nobody's: somebody may exchange entries, and no other user can work there.
+    /// No rights: the exchanger may replace entries, and no other user could work in the directory.
     Refused(Exchanger),
-    /// Nobody's: the path has a symbolic link that somebody may replace.
+    /// No rights: the path contains a symbolic link that the exchanger may replace.
     Link(Exchanger),
 }
 
-/// Whose the lock of a mark is.
+/// The owner of a mark's lock.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Lock {
-    /// Ours, until the mark is dropped.
+    /// This process, until the mark is dropped.
     Ours,
-    /// A run's that goes on.
+    /// Another run that is still active.
     Others,
-    /// The namespace has no locks.
+    /// Not available, because the namespace has no locks.
     Unknown,
 }
 
-/// Where runs' files live. A value that may be used from any thread.
+/// The namespace of an engine's files. It may be used from any thread.
 pub trait Namespace: Debug + Send + Sync {
-    /// Opens a directory of the user's, with the rights that [`access`](Self::access) gives.
+    /// Opens a directory that the user specified, with the rights that [`access`](Self::access)
+    /// returns.
     ///
     /// # Errors
-    /// Where it is not there, is no directory, or may not be read; [`Errno::PERM`] where access is
-    /// refused.
+    /// Returns an error if the directory does not exist or may not be read; [`Errno::PERM`] if
+    /// access is refused.
     fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno>;
 
-    /// What is at a path now, links followed: whether that is still the same place.
+    /// Returns the facts of the file that a path leads to, following symbolic links. They show
+    /// whether the path still leads to the same directory.
     ///
     /// # Errors
-    /// Where nothing can be known of it.
+    /// Returns an error if the path cannot be resolved.
     fn facts(&self, path: &Path) -> Result<Facts, Errno>;
 
-    /// A directory's path from the root, without links; of a server's, its URL without parameters.
+    /// Returns a directory's absolute path without symbolic links; for a server, its URL without
+    /// parameters.
     ///
     /// # Errors
-    /// Where it is not there.
+    /// Returns an error if the directory does not exist.
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno>;
 
-    /// With whose rights a directory is used: the process's own, where nobody else could turn them
-    /// against it, as where names are resolved by handles that are held.
+    /// Determines the rights with which a directory is used. These are the process's own if no
+    /// other user could misuse them, or if names are resolved relative to held handles.
     ///
     /// # Errors
-    /// Where a directory on the way cannot be examined.
+    /// Returns an error if a directory on the path cannot be examined.
     fn access(&self, _path: &Path) -> Result<Access, Errno> {
         Ok(Access::Own)
     }
 
-    /// The same namespace, which uses every directory with the process's own rights.
+    /// Returns this namespace, but with the process's own rights for every directory.
     fn with_own_rights(self: Arc<Self>) -> Arc<dyn Namespace>;
 
-    /// The process's user; `None` where files have no owners.
+    /// The user ID of this process in the namespace; `None` if files have no owners.
     fn user(&self) -> Option<u32>;
 
-    /// Whether a process on this machine is there and seems to be one of this program.
+    /// Whether a process with this ID exists on this machine and seems to run this program.
     fn is_alive(&self, process: u32) -> bool;
 
-    /// Whether the server of a directory can be used: found, connected to, asked for the directory.
-    /// To be asked first, as its words say more than an [`Errno`]. Where there is no server
-    /// there is nothing to reach.
+    /// Checks that the server of a directory can be used: resolves its name, connects, and looks up
+    /// the directory. Call this first, because its errors are more specific than an [`Errno`].
+    /// Without a server, the result is `Ok`.
     ///
     /// # Errors
-    /// Why not, and what to do about it.
+    /// Describes the reason and a solution.
     fn reach(&self, _path: &Path) -> Result<(), Unreachable> {
         Ok(())
     }
 
-    /// The servers of the targets, in the targets' order, where the engine calls them by itself:
-    /// known when they have been reached. The policy of durability is the run's.
+    /// Returns facts about the servers that the engine itself calls, in the order of the targets;
+    /// servers not yet reached are omitted. `durability` is the policy of the run.
     fn servers(&self, _durability: Durability) -> Vec<ServerFacts> {
         Vec::new()
     }
 
-    /// What went to those servers and came from them so far, of the namespace and of all sessions.
-    /// Waits for nothing: it may be asked at any time, from any thread.
+    /// Returns the calls and bytes exchanged with those servers up to now, by the namespace and all
+    /// sessions. Never blocks; may be called at any time from any thread.
     fn traffic(&self) -> Option<ServerTraffic> {
         None
     }
 }
 
-/// A directory that is held: it stays reachable when its path does not. Names are single ones, and
-/// no link is followed.
+/// A directory that is held open, so it remains reachable if its path changes. Names are single
+/// path components, and symbolic links are not followed.
 pub trait Directory: Debug + Send + Sync {
-    /// What is known of the directory itself.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Returns the facts of the directory itself.
     fn facts(&self) -> Result<Facts, Errno>;
 
-    /// What is known of what a name in it stands for; of a link itself.
+    /// Returns the facts of an entry; of a symbolic link itself, not of its target.
     ///
     /// # Errors
-    /// [`Errno::NOENT`] where there is no such name.
+    /// Returns [`Errno::NOENT`] if the name does not exist.
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno>;
 
-    /// Calls for every name in it, page by page as they come: a directory of any size takes the
-    /// same memory. Leaves no trace of the reading where that is the user's right.
+    /// Calls `each` for every entry, page by page, so memory does not depend on the size of the
+    /// directory. Does not update the access time if the user may avoid that.
     ///
     /// # Errors
-    /// What the system answered, or `each`.
+    /// Returns the system's error, or the error of `each`.
     fn list(&self, each: &mut dyn FnMut(&Entry<'_>) -> Result<(), Errno>) -> Result<(), Errno>;
 
-    /// Opens a directory in it by its own name.
+    /// Opens a subdirectory by its name.
     ///
     /// # Errors
-    /// Where it is not there or is no directory.
+    /// Returns an error if the name does not exist or is not a directory.
     fn open(&self, name: &[u8]) -> Result<Arc<dyn Directory>, Errno>;
 
-    /// The directory above.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Opens the parent directory.
     fn above(&self) -> Result<Arc<dyn Directory>, Errno>;
 
-    /// The user with whose rights calls are made here; `None` where these are the process's own.
+    /// The user with whose rights calls are made here; `None` for the process's own rights.
     fn acts_as(&self) -> Option<ActingUser> {
         None
     }
 
-    /// The same directory, used with the process's own rights; `None` where it is so already.
+    /// Returns this directory with the process's own rights; `None` if it already has them.
     fn with_own_rights(&self) -> Option<Arc<dyn Directory>> {
         None
     }
 
-    /// Makes a directory in it that is not there.
+    /// Creates a subdirectory.
     ///
     /// # Errors
-    /// [`Errno::EXIST`] where something has the name. Where a server's answer was lost or cannot be
-    /// understood, it may be there.
+    /// Returns [`Errno::EXIST`] if the name exists. If a server's reply was lost or is invalid, the
+    /// directory may have been created.
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno>;
 
-    /// What a file holds from an offset on, as much as there is and fits. Its time of access stays
-    /// where that is the user's right. Gives how many bytes that was.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Reads a file from `offset` on until `into` is full or the file ends; returns the number of
+    /// bytes. Does not update the access time if the user may avoid that.
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno>;
 
-    /// Holds a file below it open, by its path from here, to ask what of it is in memory. `None`
-    /// where the namespace has no cache.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Opens a file to query its pages in the page cache; `name` may be a path relative to this
+    /// directory. Returns `None` if the namespace has no cache.
     fn hold(&self, _name: &[u8]) -> Result<Option<Box<dyn Held>>, Errno> {
         Ok(None)
     }
 
-    /// What a symbolic link says.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Returns the target of a symbolic link.
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno>;
 
-    /// Removes a name, of a directory that is empty too, if it still stands for what was looked at,
-    /// and tells whether it did. What has no identity is removed by its name.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Removes a name if it still denotes the file with the identity in `looked_at`; returns
+    /// whether it did. If there is no identity, it removes the name unconditionally. A directory
+    /// must be empty.
     fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno>;
 
-    /// Sets when it was last read and changed.
+    /// Sets the times of last access and of last change.
     ///
     /// # Errors
-    /// Where that is somebody else's right.
+    /// Returns an error if another user owns the directory.
     fn set_times(&self, accessed: Stamp, modified: Stamp) -> Result<(), Errno>;
 
-    /// Has its names on disk, where that can be asked for.
-    ///
-    /// # Errors
-    /// Where that failed.
+    /// Syncs the directory's entries to disk if the namespace supports that.
     fn sync(&self) -> Result<(), Errno>;
 
-    /// Has everything of its file system on disk.
-    ///
-    /// # Errors
-    /// Where that failed.
+    /// Syncs the whole file system to disk.
     fn sync_file_system(&self) -> Result<(), Errno>;
 
-    /// The free space of its file system, in bytes.
+    /// The free space of the file system in bytes.
     fn free_bytes(&self) -> Option<u64>;
 
-    /// Whether files may have other identities the next time that the file system is attached.
+    /// Whether files may have other inode numbers after the next mount.
     fn renumbers(&self) -> bool {
         false
     }
 
-    /// Whether what is removed while it is open keeps a hidden name until it is closed.
+    /// Whether a file that is removed while it is open keeps a hidden name until it is closed.
     fn keeps_removed(&self) -> bool {
         false
     }
 
-    /// Begins a mark under the name of a draft that is not there.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Creates the file of a mark under a temporary name, which must not exist.
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno>;
 
-    /// Gives a locked draft the name of a mark: one that is not there, or for good in the place of
-    /// the one that is. It stays locked by the mark that is given back.
+    /// Renames a locked draft to the name of a mark. The name must not exist, unless `replaces` is
+    /// set; then the draft replaces the mark permanently. The returned mark keeps the lock.
     ///
     /// # Errors
-    /// [`Errno::EXIST`] where there is a mark that is not to be replaced.
+    /// Returns [`Errno::EXIST`] if the name exists and may not be replaced.
     fn name_draft(
         &self,
         draft: Box<dyn Mark>,
@@ -324,54 +301,39 @@ pub trait Directory: Debug + Send + Sync {
         replaces: bool,
     ) -> Result<Box<dyn Mark>, Errno>;
 
-    /// The mark of this name; `None` where there is none.
+    /// Opens the mark with this name; returns `None` if there is none.
     ///
     /// # Errors
-    /// [`Errno::LOOP`] where it is a symbolic link.
+    /// Returns [`Errno::LOOP`] if the name is a symbolic link.
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno>;
 
-    /// Whether marks may have another owner and another mode here than this user's and those that
-    /// were asked for.
+    /// Whether marks may get another owner or mode than requested, because the file system assigns
+    /// its own.
     fn gives_its_own(&self) -> bool {
         false
     }
 }
 
-/// A mark that is held open; a lock of it lasts until it is dropped.
+/// A mark that is held open. Its lock lasts until the mark is dropped.
 pub trait Mark: Debug + Send {
-    /// The name that it was made or found by.
+    /// The name by which the mark was created or opened.
     fn name(&self) -> &str;
 
-    /// What is known of it.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Returns the facts of the mark's file.
     fn facts(&self) -> Result<Facts, Errno>;
 
-    /// Locks it, where nobody else has.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Locks the mark unless another process has locked it; returns the owner of the lock.
     fn lock(&self) -> Result<Lock, Errno>;
 
-    /// Whether its name still leads to it.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Whether the mark's name still denotes this file.
     fn is_named(&self) -> Result<bool, Errno>;
 
-    /// Its text, up to so many bytes.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Reads up to `bytes_max` bytes of the mark's text.
     fn read(&self, bytes_max: u64) -> Result<Vec<u8>, Errno>;
 
-    /// Gives it this text, on disk.
-    ///
-    /// # Errors
-    /// What the system answered.
+    /// Writes the mark's text and syncs it to disk.
     fn write(&self, text: &[u8]) -> Result<(), Errno>;
 
-    /// Takes permissions from others, where permissions are not fixed.
+    /// Sets the mark's permissions to `mode`, if the namespace can change permissions.
     fn restrict(&self, _mode: u32) {}
 }

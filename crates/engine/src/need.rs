@@ -1,20 +1,21 @@
-//! What a workload asks of an engine, and what an engine says that lacks it.
+//! The requirements of a workload, and the error of an engine that does not meet them.
 
 use crate::{Durability, OperationKind, Settings};
 
-/// What a workload is going to ask of an engine.
+/// The requirements of a workload.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Need {
-    /// The operations in it.
+    /// The kinds of operations that the workload performs.
     pub operations: Vec<OperationKind>,
-    /// How durable they are to be.
+    /// The durability policy of the operations.
     pub durability: Durability,
-    /// Whether contents go past the page cache.
+    /// Whether contents bypass the page cache (direct I/O).
     pub direct: bool,
 }
 
 impl Need {
-    /// What the settings of a session ask for.
+    /// Returns the requirements of a session's settings; the operations are unknown, so none is
+    /// listed.
     pub fn of_settings(settings: &Settings) -> Self {
         Self {
             operations: Vec::new(),
@@ -24,12 +25,12 @@ impl Need {
     }
 }
 
-/// Something that an engine does not have. Nothing else is done in its place.
+/// A requirement that an engine does not support. No substitute is used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--storage {engine} {lack}")]
 pub struct Unsupported {
-    /// The engine.
+    /// The name of the engine.
     pub(crate) engine: &'static str,
-    /// What it lacks, and what to do.
+    /// A description of the missing support, and what to do about it.
     pub(crate) lack: String,
 }

@@ -1,7 +1,7 @@
-//! The one list of operations: what each is given, is called, needs of an engine, is made of, and
-//! moves; then what of them a workload asks for. What speaks of operations elsewhere is derived
-//! from here: the mix's words and help, the record's schema, the table in `docs/specification.md`,
-//! what an engine lacks.
+//! The only list of operations: parameters, names, required capabilities, the `Step`s of each, and
+//! the bytes moved. Other lists of operations are derived from it: the mix's names and help, the
+//! record's schema, the table in `docs/specification.md`, and the messages about unsupported
+//! operations.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -18,14 +18,14 @@ macro_rules! operations {
         } changes: $changes:literal, needs: $need:ident, bytes: $bytes:ident $(of $content:ident)?,
             steps: [$($part:expr),+];
     )+) => {
-        /// A whole operation.
+        /// A whole operation with its parameters.
         #[derive(Clone, Copy, Debug)]
         pub enum Operation<'a> {
             $($(#[$doc])* $variant { $($(#[$of_field])* $field: $of,)+ },)+
         }
 
-        /// An operation that keeps what it was given: for sessions that perform it after
-        /// [`submit`](crate::Session::submit) has returned, and may allocate.
+        /// An operation that owns its parameters. For sessions that perform operations after
+        /// [`submit`](crate::Session::submit) has returned, and that may allocate memory.
         #[derive(Clone, Debug)]
         pub struct OwnedOperation(Owned<'static>);
 
@@ -35,7 +35,7 @@ macro_rules! operations {
         }
 
         impl OwnedOperation {
-            /// The operation.
+            /// Returns the operation with borrowed parameters.
             pub fn get(&self) -> Operation<'_> {
                 match &self.0 {
                     $(Owned::$variant { $($field),+ } => Operation::$variant {
@@ -45,7 +45,7 @@ macro_rules! operations {
         }
 
         impl<'a> Operation<'a> {
-            /// The same with a copy of all it has.
+            /// Copies the operation and its parameters.
             pub fn to_owned(&self) -> OwnedOperation {
                 OwnedOperation(match *self {
                     $(Self::$variant { $($field),+ } => Owned::$variant {
@@ -53,7 +53,7 @@ macro_rules! operations {
                 })
             }
 
-            /// What the operation is done to.
+            /// The name that the operation uses; for a replacement or delivery, the final name.
             #[inline]
             pub const fn name(&self) -> Name<'a> {
                 match self {
@@ -61,7 +61,7 @@ macro_rules! operations {
                 }
             }
 
-            /// How many bytes of contents it writes.
+            /// The number of bytes of contents that the operation writes.
             #[inline]
             pub const fn written_bytes(&self) -> u64 {
                 match self {
@@ -70,7 +70,7 @@ macro_rules! operations {
                 }
             }
 
-            /// Which operation it is.
+            /// The kind of the operation, without its parameters.
             #[inline]
             pub const fn kind(&self) -> OperationKind {
                 match self {
@@ -79,14 +79,14 @@ macro_rules! operations {
             }
         }
 
-        /// An [`Operation`] without what it is done to.
+        /// The kind of an [`Operation`], without its parameters.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum OperationKind {
             $($(#[$doc])* $variant,)+
         }
 
         impl OperationKind {
-            /// All there are, in their order.
+            /// All kinds, in declaration order.
             pub const ALL: [Self; [$($text),+].len()] = [$(Self::$variant),+];
 
             /// The operation's name in reports and messages.
@@ -96,7 +96,7 @@ macro_rules! operations {
                 }
             }
 
-            /// Whether the operation changes something. The others never sync.
+            /// Whether the operation changes files or directories. Other operations never sync.
             #[inline]
             pub const fn changes(self) -> bool {
                 match self {
@@ -104,7 +104,7 @@ macro_rules! operations {
                 }
             }
 
-            /// What an engine must have to perform it.
+            /// The capability that an engine needs to perform the operation.
             #[inline]
             pub const fn needs(self) -> Capability {
                 match self {
@@ -112,7 +112,7 @@ macro_rules! operations {
                 }
             }
 
-            /// Which way its bytes go.
+            /// The direction in which the operation moves bytes.
             #[inline]
             pub const fn bytes(self) -> Bytes {
                 match self {
@@ -120,7 +120,7 @@ macro_rules! operations {
                 }
             }
 
-            /// The steps that it is made of, in their order.
+            /// The `Step`s of the operation, in their order.
             pub fn steps(self) -> &'static [Part] {
                 use Step::*;
                 match self {
@@ -132,76 +132,75 @@ macro_rules! operations {
 }
 
 operations! {
-    /// Make a file that is not there and write `content`, in blocks.
+    /// Create a new file and write `content`, in blocks.
     Create = "create" {
-        /// The new file.
+        /// The name of the new file.
         name: Name<'a>,
-        /// What is written.
+        /// The bytes to write.
         content: &'a [u8],
     } changes: true, needs: Contents, bytes: Written of content, steps: [
         Open.said("exclusive"), Write.always(), Sync.if_synced(), Close.always(),
             SyncDirectory.if_synced()
     ];
 
-    /// Write `content` behind the end of a file that is there, in blocks.
+    /// Append `content` to an existing file, in blocks.
     Append = "append" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// What is written.
+        /// The bytes to append.
         content: &'a [u8],
     } changes: true, needs: Contents, bytes: Written of content, steps: [
         Open.always(), Write.said("behind the end"), Sync.if_synced(), Close.always()
     ];
 
-    /// Read a file of `bytes` bytes from its start, in blocks.
+    /// Read a whole file of `bytes` bytes, in blocks.
     Read = "read" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// Its size.
+        /// The file's expected size.
         bytes: u64,
     } changes: false, needs: Contents, bytes: Read, steps: [
         Open.always(), Read.said("the whole file"), Stat.if_kept("only where contents are \
             verified"), Close.always()
     ];
 
-    /// Remove a file's name.
+    /// Remove a name of a file.
     Delete = "delete" {
-        /// The file.
+        /// The name to remove.
         name: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [Unlink.always(), SyncDirectory.if_synced()];
 
-    /// Make a directory that is not there, mode 0700.
+    /// Create a new directory with mode 0700.
     MakeDirectory = "make directory" {
-        /// The directory.
+        /// The name of the directory.
         name: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [MakeDirectory.always(),
         SyncDirectory.if_synced()];
 
     /// Remove an empty directory.
     RemoveDirectory = "remove directory" {
-        /// The directory.
+        /// The name of the directory.
         name: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [RemoveDirectory.always(),
         SyncDirectory.if_synced()];
 
-    /// Read exactly `bytes` bytes from `offset` on, in blocks.
+    /// Read exactly `bytes` bytes starting at `offset`, in blocks.
     ReadRange = "read a range" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// Where the range begins.
+        /// The offset of the range in bytes.
         offset: u64,
-        /// How long it is.
+        /// The length of the range in bytes.
         bytes: u64,
     } changes: false, needs: Ranges, bytes: Read, steps: [
         Open.always(), Read.said("`pread`, exactly these bytes from this offset"), Close.always()
     ];
 
-    /// Write `content` over the start of a file that is there, in blocks. What lies behind it
-    /// stays.
+    /// Write `content` at the start of an existing file, in blocks. Bytes after it remain.
     Overwrite = "overwrite" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// What is written.
+        /// The bytes to write.
         content: &'a [u8],
     } changes: true, needs: Ranges, bytes: Written of content, steps: [
         Open.said("a file that is there, nothing is cut off"),
@@ -209,34 +208,34 @@ operations! {
         Sync.if_synced(), Close.always()
     ];
 
-    /// Give a file this size.
+    /// Set the size of a file.
     Truncate = "truncate" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// Its size from now on.
+        /// The new size in bytes.
         bytes: u64,
     } changes: true, needs: Ranges, bytes: None, steps: [
         Open.always(), Truncate.said("`ftruncate`"), Sync.if_synced(), Close.always()
     ];
 
-    /// Ask what a file is. A symbolic link is not followed.
+    /// Request the attributes of a file. A symbolic link is not followed.
     Stat = "stat" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// The size that it must have, where one is given.
+        /// The expected size in bytes; `None` if any size is correct.
         bytes: Option<u64>,
     } changes: false, needs: Names, bytes: None, steps: [
         Stat.said("`fstatat`; a symbolic link is not followed; where a size is given it must be \
             that")
     ];
 
-    /// Set a file's permissions and its times of access and of modification.
+    /// Set a file's permissions, access time and modification time.
     SetAttributes = "set attributes" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// The permissions.
+        /// The permission bits.
         mode: u32,
-        /// Both times, in nanoseconds of the epoch.
+        /// Both times, in nanoseconds since the epoch.
         times_ns: i64,
     } changes: true, needs: Attributes, bytes: None, steps: [
         Open.if_synced().by("to read; before Linux 6.6 always"), SetMode.said("`fchmodat2`"),
@@ -244,11 +243,11 @@ operations! {
             Close.if_synced().by("where it was opened")
     ];
 
-    /// Give a file another name, one that is not there.
+    /// Rename a file to a name that must not exist.
     Rename = "rename" {
-        /// The name that it has.
+        /// The existing name.
         name: Name<'a>,
-        /// The name that it gets.
+        /// The new name.
         to: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [
         Rename.said("`renameat2` with `RENAME_NOREPLACE`: nothing is overwritten; where the file \
@@ -257,14 +256,14 @@ operations! {
         SyncDirectory.if_synced().by("of the new name, and of the old one where that is another")
     ];
 
-    /// Put a new content in a file's place: it is written to a temporary file, which takes the name
-    /// over.
+    /// Replace the contents of a file: write them to a temporary file and rename it to the file's
+    /// name.
     Replace = "replace" {
-        /// The file.
+        /// The name of the file to be replaced.
         name: Name<'a>,
-        /// The temporary file's name, one that is not there.
+        /// The name of the temporary file, which must not exist.
         temporary: Name<'a>,
-        /// What is written.
+        /// The bytes to write.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
         Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
@@ -272,14 +271,14 @@ operations! {
         Rename.said("over the name"), SyncDirectory.if_synced()
     ];
 
-    /// Deliver a message as Maildir does: it is written under one name and gets another when it is
-    /// whole.
+    /// Deliver a message as Maildir does: write it under a temporary name and rename it when it is
+    /// complete.
     Deliver = "deliver" {
-        /// The name while it is written, one that is not there.
+        /// The temporary name, which must not exist.
         temporary: Name<'a>,
-        /// The name for good, one that is not there.
+        /// The final name, which must not exist.
         name: Name<'a>,
-        /// What is written.
+        /// The bytes to write.
         content: &'a [u8],
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
         Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
@@ -287,78 +286,79 @@ operations! {
         Rename.said("nothing is overwritten"), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Give a file one more name, one that is not there.
+    /// Create an additional hard link to a file.
     Link = "link" {
-        /// The name that it has.
+        /// The existing name.
         name: Name<'a>,
-        /// The name that it gets as well.
+        /// The additional name, which must not exist.
         to: Name<'a>,
     } changes: true, needs: Links, bytes: None, steps: [
         Link.always(), SyncDirectory.if_synced().by("of the new name")
     ];
 
-    /// Make a symbolic link that is not there.
+    /// Create a new symbolic link.
     SymbolicLink = "symbolic link" {
-        /// The new link.
+        /// The name of the link.
         name: Name<'a>,
-        /// What it says.
+        /// The target of the link.
         target: &'a CStr,
     } changes: true, needs: Links, bytes: None, steps: [SymbolicLink.always(),
         SyncDirectory.if_synced()];
 
-    /// Read a symbolic link.
+    /// Read the target of a symbolic link.
     ReadLink = "read link" {
-        /// The link.
+        /// The name of the link.
         name: Name<'a>,
-        /// What it must say.
+        /// The expected target.
         target: &'a CStr,
     } changes: false, needs: Links, bytes: None, steps: [ReadLink.said("it must say what it was \
         made to say")];
 
     /// Set an extended attribute of a file.
     SetExtended = "set extended attribute" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// The attribute's name, with its name space.
+        /// The attribute's name, including its namespace such as `user.`.
         key: &'a CStr,
-        /// What it is set to.
+        /// The value to set.
         value: &'a [u8],
     } changes: true, needs: ExtendedAttributes, bytes: None, steps: [
         Open.said("to read"), SetExtended.always(), Sync.if_synced(), Close.always()
     ];
 
-    /// Get an extended attribute of a file.
+    /// Read an extended attribute of a file.
     GetExtended = "get extended attribute" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
-        /// The attribute's name, with its name space.
+        /// The attribute's name, including its namespace such as `user.`.
         key: &'a CStr,
-        /// What it must be.
+        /// The expected value.
         value: &'a [u8],
     } changes: false, needs: ExtendedAttributes, bytes: None, steps: [
         Open.always(), GetExtended.said("it must be what it was set to"), Close.always()
     ];
 
-    /// List a directory; [`listing`](crate::Session::listing) tells what was in it.
+    /// List a directory; [`listing`](crate::Session::listing) returns the result.
     List = "list" {
-        /// The directory.
+        /// The name of the directory.
         name: Name<'a>,
     } changes: false, needs: Names, bytes: None, steps: [
         Open.always(), List.said("`getdents64` with 32 KiB of room, to the end"), Close.always()
     ];
 
-    /// List a directory and ask of every entry what it is, as `ls -l` does.
+    /// List a directory and request the attributes of every entry, as `ls -l` does.
     ListWithStat = "list with stat" {
-        /// The directory.
+        /// The name of the directory.
         name: Name<'a>,
     } changes: false, needs: Names, bytes: None, steps: [
         Open.always(), List.said("the same, with an `fstatat` of every entry that counts"),
             Close.always()
     ];
 
-    /// Take a file's contents out of the page cache, as far as they are on the device.
+    /// Evict a file's contents from the page cache, except for pages that are not yet on the
+    /// device.
     Evict = "evict" {
-        /// The file.
+        /// The name of the file.
         name: Name<'a>,
     } changes: false, needs: Cache, bytes: None, steps: [
         Open.always(), Evict.said("`posix_fadvise`, `POSIX_FADV_DONTNEED`"), Close.always()
@@ -366,8 +366,8 @@ operations! {
 }
 
 impl<'a> Operation<'a> {
-    /// The names that it is done to, that it gives and that it takes: first the one that is there,
-    /// or is made.
+    /// The names that the operation uses, creates or removes. The first one exists before or is
+    /// created first.
     #[inline]
     pub const fn names(&self) -> (Name<'a>, Option<Name<'a>>) {
         match *self {

@@ -1,5 +1,5 @@
-//! What is known of servers that an engine calls by itself, and what it has counted of that. The
-//! names of facts, calls and counters are the engine's.
+//! Facts about servers that an engine itself calls, and counters of its calls. The engine chooses
+//! the names of facts, calls and counters.
 
 use std::collections::BTreeMap;
 
@@ -9,67 +9,67 @@ use serde::Serialize;
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(untagged)]
 pub enum FactValue {
-    /// A number.
+    /// A non-negative number.
     Number(u64),
-    /// Yes or no.
+    /// A boolean.
     Flag(bool),
-    /// A text.
+    /// A UTF-8 text.
     Text(String),
 }
 
-/// How a server is called, and what was agreed with it.
+/// The connection to a server: its parameters and the values negotiated with it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct ServerFacts {
-    /// The protocol with its version.
+    /// The protocol and its version, such as `nfs3`.
     pub protocol: &'static str,
-    /// The target's URL.
+    /// The target's URL, including its parameters.
     pub url: String,
-    /// All else, by the names that records have for it.
+    /// Other facts, by their names in records.
     #[serde(flatten)]
     pub facts: BTreeMap<&'static str, FactValue>,
 }
 
-/// Calls of one procedure.
+/// The counters of one procedure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct CallCount {
-    /// The procedure's name in its protocol.
+    /// The procedure's name in the protocol.
     pub procedure: &'static str,
-    /// Requests, each counted once, when it leaves for the first time.
+    /// Number of requests; each is counted once, when it is sent for the first time.
     pub calls: u64,
-    /// Transmissions of requests beyond the first.
+    /// Number of repeated transmissions of requests.
     pub repetitions: u64,
-    /// Bytes of the requests with their headers, of all transmissions.
+    /// Bytes of requests including headers, for all transmissions.
     pub sent_bytes: u64,
-    /// Bytes of the replies with their headers.
+    /// Bytes of replies including headers.
     pub received_bytes: u64,
 }
 
-/// What went between an engine and its servers since it was made, of all sessions and the
-/// namespace together.
+/// The traffic between an engine and its servers since the engine was created, including all
+/// sessions and the namespace.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ServerTraffic {
-    /// The procedures that were called, a line each.
+    /// The counters of each procedure that was called.
     pub calls: Vec<CallCount>,
-    /// All else that was counted, by the names that records have for it.
+    /// Other counters, by their names in records.
     pub counts: Vec<(&'static str, u64)>,
 }
 
 impl ServerTraffic {
-    /// The count of this name; 0 where the engine has none.
+    /// Returns the counter with this name; 0 if the engine has none.
     pub fn count(&self, name: &str) -> u64 {
         let found = self.counts.iter().find(|(known, _)| *known == name);
         found.map_or(0, |(_, count)| *count)
     }
 }
 
-/// A server that cannot be used.
+/// The error if a server cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot {doing} {of}: {why}")]
 pub struct Unreachable {
-    /// What was being done, in words that `of` can follow: `connect to`, `open`.
+    /// The failed action, as a verb that `of` can follow, such as `connect to` or `open`.
     pub doing: &'static str,
-    /// The server or the directory.
+    /// The server or directory that the action concerned.
     pub of: String,
-    /// What the server or the system answered, and what to do about it.
+    /// The error of the server or the system, and what to do about it.
     pub why: String,
 }

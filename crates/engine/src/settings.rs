@@ -1,4 +1,4 @@
-//! What a session is told before its first operation.
+//! The settings of a session.
 
 use std::ffi::{CString, OsStr};
 use std::fmt;
@@ -9,33 +9,34 @@ use std::sync::Arc;
 use crate::durability::Durability;
 use crate::namespace::{ActingUser, Identity};
 
-/// What a session needs to know before its first operation.
+/// The settings of a session, which do not change while it is open.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Bytes of one read call.
+    /// The size of a read call in bytes.
     pub read_block_bytes: usize,
-    /// Bytes of one write call.
+    /// The size of a write call in bytes.
     pub write_block_bytes: usize,
-    /// The locations, in their order.
+    /// The locations of files; [`Name::location`](crate::Name::location) is an index into this
+    /// list.
     pub locations: Vec<Location>,
-    /// The user with whose rights alone they are used; nothing where these are the process's own.
+    /// The user whose rights are used; `None` for the process's own rights.
     pub acts_as: Option<ActingUser>,
-    /// What is synced, and when.
+    /// The durability policy of operations.
     pub durability: Durability,
-    /// Whether contents go past the page cache (`O_DIRECT`). Then sizes and blocks are multiples
-    /// of [`DIRECT_ALIGNMENT`](crate::DIRECT_ALIGNMENT).
+    /// Whether to use direct I/O (`O_DIRECT`). If so, sizes and blocks must be multiples of
+    /// [`DIRECT_ALIGNMENT`](crate::DIRECT_ALIGNMENT).
     pub direct: bool,
-    /// How much of what a read gave can be looked at afterwards. 0: nothing, and every block goes
-    /// to one buffer. Else successive blocks lie one behind the other in a buffer of this
-    /// size, rounded up to whole blocks; what is longer starts again at the buffer's
-    /// beginning, and its last part is kept.
+    /// Size in bytes of the buffer that keeps the contents of a read for verification. With 0 no
+    /// contents are kept, and every block is read into the same buffer. Otherwise blocks are stored
+    /// one after the other in a buffer of this size, rounded up to whole blocks. Longer contents
+    /// continue at the start of the buffer, so that their last part is kept.
     pub keep_contents_bytes: usize,
-    /// Asked between the blocks of a file.
+    /// Asked between the blocks of a file whether the run is stopping.
     pub stopping: Stopping,
 }
 
 impl Default for Settings {
-    /// The original's blocks, no locations, nothing synced, nothing kept.
+    /// The original's block size, no locations, no syncs, and no kept contents.
     fn default() -> Self {
         Self {
             read_block_bytes: 512,
@@ -50,20 +51,20 @@ impl Default for Settings {
     }
 }
 
-/// A place that files lie in.
+/// A directory in which operations create files.
 #[derive(Clone, Debug)]
 pub struct Location {
-    /// The directory; of a server's, its URL without parameters ([`Url::bare`](crate::Url::bare)).
+    /// The directory; for a server, its URL without parameters ([`Url::bare`](crate::Url::bare)).
     pub directory: PathBuf,
-    /// Which directory that must be, where it is known: its path may lead elsewhere by the time it
-    /// is opened.
+    /// The expected identity of the directory, if available. It detects that the path leads to
+    /// another directory by the time it is opened.
     pub identity: Option<Identity>,
-    /// The directory in it that the files lie in; nothing where they lie in the directory itself.
+    /// The subdirectory that contains the files; `None` if they are in `directory` itself.
     pub below: Option<CString>,
 }
 
 impl Location {
-    /// The directory of the files.
+    /// Returns the path of the directory that contains the files.
     pub fn path(&self) -> PathBuf {
         match &self.below {
             None => self.directory.clone(),
@@ -72,17 +73,18 @@ impl Location {
     }
 }
 
-/// Tells a session that the run stops, so that a large file does not keep it.
+/// Signals a session that the run is stopping, so that an operation on a large file does not delay
+/// the stop.
 #[derive(Clone, Default)]
 pub struct Stopping(Option<Arc<dyn Fn() -> bool + Send + Sync>>);
 
 impl Stopping {
-    /// The run stops as soon as this says so.
+    /// The run is stopping as soon as `stops` returns `true`.
     pub fn when(stops: impl Fn() -> bool + Send + Sync + 'static) -> Self {
         Self(Some(Arc::new(stops)))
     }
 
-    /// Whether an operation is to be left, with [`Cause::Stopped`](crate::Cause::Stopped).
+    /// Whether an operation should end early, with [`Cause::Stopped`](crate::Cause::Stopped).
     #[inline]
     pub fn is_wanted(&self) -> bool {
         self.0.as_ref().is_some_and(|stops| stops())

@@ -1,26 +1,26 @@
-//! The steps that operations are made of.
+//! The calls that operations consist of.
 
 use std::fmt;
 
 use crate::Ticket;
 
-/// Declares [`Step`] with the steps' names.
+/// Declares [`Step`] and the names of its variants.
 macro_rules! steps {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
-        /// A part of an operation that ends at a moment of its own.
+        /// A part of an operation that ends at its own time: one call, or all calls of one kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Step {
             $($(#[$doc])* $variant,)+
-            /// A call of the engine's own, by its name in the engine's protocol. It ends with its
+            /// A request of the engine's own protocol, by its procedure's name. It ends with the
             /// reply.
             Call(&'static str),
         }
 
         impl Step {
-            /// All but the engines' own calls, in their order.
+            /// All variants except [`Call`](Self::Call), in declaration order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// The step's name in reports.
+            /// The name in reports.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
@@ -32,50 +32,49 @@ macro_rules! steps {
 }
 
 steps! {
-    /// The file is open.
+    /// Opens the file or directory.
     Open = "open",
-    /// Everything is written.
+    /// Writes all contents.
     Write = "write",
-    /// Everything is read.
+    /// Reads all requested contents.
     Read = "read",
-    /// The file is closed.
+    /// Closes the file or directory.
     Close = "close",
-    /// The name is gone.
+    /// Removes the name.
     Unlink = "unlink",
-    /// The directory is there.
+    /// Creates the directory.
     MakeDirectory = "mkdir",
-    /// The directory is gone.
+    /// Removes the directory.
     RemoveDirectory = "rmdir",
-    /// The file is on the device, as the policy says.
+    /// Syncs the file as the durability policy requires.
     Sync = "sync",
-    /// The directory's names are on the device.
+    /// Syncs the directory that contains the changed name.
     SyncDirectory = "sync directory",
-    /// The whole file system is on the device.
+    /// Syncs the whole file system.
     SyncFileSystem = "sync file system",
-    /// The file has its size.
+    /// Sets the file's size.
     Truncate = "truncate",
-    /// It is known what the file is.
+    /// Requests the file's attributes.
     Stat = "stat",
-    /// The permissions are set.
+    /// Sets the permissions.
     SetMode = "set mode",
-    /// The times are set.
+    /// Sets the access and modification times.
     SetTimes = "set times",
-    /// The file has its other name.
+    /// Renames the file.
     Rename = "rename",
-    /// The file has one more name.
+    /// Creates an additional hard link.
     Link = "link",
-    /// The symbolic link is there.
+    /// Creates the symbolic link.
     SymbolicLink = "symbolic link",
-    /// The symbolic link is read.
+    /// Reads the target of the symbolic link.
     ReadLink = "read link",
-    /// The extended attribute is set.
+    /// Sets the extended attribute.
     SetExtended = "set extended attribute",
-    /// The extended attribute is read.
+    /// Reads the extended attribute.
     GetExtended = "get extended attribute",
-    /// The directory is read to its end, and of every entry it is known what it is where that was
-    /// asked for.
+    /// Reads all entries of the directory; if requested, also the attributes of each entry.
     List = "list",
-    /// The contents are out of the page cache.
+    /// Evicts the contents from the page cache.
     Evict = "evict",
 }
 
@@ -85,25 +84,25 @@ impl fmt::Display for Step {
     }
 }
 
-/// Where an operation makes a step.
+/// The condition under which an operation makes a [`Step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Always.
+    /// Unconditionally.
     Always,
-    /// Where the policy of durability asks for it.
+    /// If the durability policy requires it.
     Synced,
-    /// Where what is read is kept, to be looked at.
+    /// If contents of reads are kept for verification.
     Kept,
 }
 
-/// A step of an operation, as the list of operations has it.
+/// A [`Step`] of an operation in the list of operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// Which step.
+    /// The call or calls that are made.
     pub step: Step,
-    /// Where it is made.
+    /// The condition under which they are made.
     pub when: When,
-    /// What is to be known of it here, in Markdown; empty where its name says all.
+    /// Details for the documentation, in Markdown; empty if the name is sufficient.
     pub remark: &'static str,
 }
 
@@ -139,17 +138,17 @@ impl Step {
     }
 }
 
-/// Told of every step as it ends.
+/// Receives every [`Step`] when it ends.
 pub trait Steps {
-    /// The steps that follow are of this operation, which is in flight. A synchronous session need
-    /// not say so.
+    /// The next `Step`s belong to this operation in flight. A synchronous session need not call
+    /// this.
     fn of(&mut self, ticket: Ticket);
 
-    /// A step has ended well.
+    /// A `Step` ended successfully.
     fn ended(&mut self, step: Step);
 }
 
-/// Nobody wants to know.
+/// Ignores all `Step`s.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct NoSteps;
 

@@ -1,58 +1,58 @@
-//! URLs of targets that no kernel resolves: `scheme://host[:port]/path[?parameters]`. Which schemes
-//! and parameters exist is said by the engines ([`UrlSyntax`]).
+//! URLs of targets on servers that engines call themselves:
+//! `scheme://host[:port]/path[?parameters]`. Engines define schemes and parameters ([`UrlSyntax`]).
 //!
-//! The text of a URL is passed on as a path: names that a run makes are joined to the end of a URL
-//! without parameters ([`Url::bare`]). The parameters say how a server is called, not which
-//! directory is meant; the engine reads them from the target ([`Url::leads_to`]).
+//! The text of a URL is used as a path: a run appends names to a URL without parameters
+//! ([`Url::bare`]). Parameters describe how to call the server and do not identify the directory.
+//! The engine takes them from the target above the directory ([`Url::leads_to`]).
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
-/// What the values of a parameter are.
+/// The permitted values of a parameter.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub enum Values {
-    /// Numbers in this range, with the words for it in messages.
+    /// Numbers in this range, and a description of the range for messages.
     Numbers(RangeInclusive<u32>, &'static str),
-    /// Yes or no.
+    /// A boolean: 0 or 1.
     Flag,
 }
 
 /// A parameter of a URL.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct UrlParameter {
-    /// Its name.
+    /// The parameter's name in URLs.
     pub name: &'static str,
-    /// Its values.
+    /// The permitted values.
     pub values: Values,
-    /// The value that is not written.
+    /// The default value, which is omitted in URLs; `None` if there is none.
     pub default: Option<u32>,
 }
 
-/// How the URLs of an engine are written.
+/// The syntax of an engine's URLs.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct UrlSyntax {
-    /// What stands before `://`.
+    /// The scheme, which precedes `://`.
     pub scheme: &'static str,
-    /// The form in messages.
+    /// The general form of URLs, for messages.
     pub form: &'static str,
-    /// One of them, for messages.
+    /// An example of a URL, for messages.
     pub example: &'static str,
-    /// Whether a URL without a path is refused; else its path is the root.
+    /// Whether a URL without a path is rejected; otherwise its path is `/`.
     pub needs_path: bool,
-    /// The parameters, in the order in which they are written.
+    /// The parameters, in the order in which they are printed.
     pub parameters: &'static [UrlParameter],
 }
 
 impl UrlSyntax {
-    /// What follows the scheme of a path that is a URL of this scheme.
+    /// Returns the part after `://` if the path is a URL of this scheme.
     fn rest_of<'a>(&self, path: &'a [u8]) -> Option<&'a [u8]> {
         let rest = path.strip_prefix(self.scheme.as_bytes())?;
         rest.strip_prefix(b"://")
     }
 
-    /// Whether a path is a URL of this scheme: nothing that the kernel finds.
+    /// Whether a path is a URL of this scheme, so not a path of the kernel.
     pub fn matches(&self, path: &Path) -> bool {
         self.rest_of(path.as_os_str().as_bytes()).is_some()
     }
@@ -60,7 +60,7 @@ impl UrlSyntax {
     /// Parses a URL of this scheme.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// Describes what is invalid in the URL.
     pub fn parse(&'static self, path: &Path) -> Result<Url, UrlError> {
         let bytes = path.as_os_str().as_bytes();
         let rest = self.rest_of(bytes).ok_or(UrlError::Scheme(self.form))?;
@@ -130,69 +130,68 @@ impl UrlParameter {
     }
 }
 
-/// A directory of a server, and how the server is called.
+/// A directory on a server, and the parameters of the connection.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Url {
     syntax: &'static UrlSyntax,
-    /// A name, an IPv4 address, or an IPv6 address without its brackets.
+    /// A name, an IPv4 address, or an IPv6 address without brackets.
     pub host: String,
-    /// The port of the service.
+    /// The port of the service; `None` lets the engine choose it.
     pub port: Option<u16>,
-    /// The directory's path on the server, decoded: `/`, or names that each have a slash before
-    /// them.
+    /// The directory's decoded path on the server: `/`, or names that are each preceded by a slash.
     pub path: Vec<u8>,
-    /// The value of each parameter of the syntax that has another one than its default.
+    /// The values of the syntax's parameters, in its order; `None` for default values.
     values: Vec<Option<u32>>,
 }
 
-/// A text that is no URL of a server.
+/// The error of an invalid URL.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum UrlError {
-    /// It begins otherwise.
+    /// The text does not start with the scheme.
     #[error("expected {0}")]
     Scheme(&'static str),
-    /// No host, or one with characters that none has.
+    /// The host is missing or contains invalid characters.
     #[error(
         "invalid host '{0}' (expected a name, an IPv4 address, or an IPv6 address in brackets)"
     )]
     Host(String),
-    /// Nothing behind the host.
+    /// The path is missing.
     #[error("no directory (expected {0})")]
     NoPath(&'static str),
-    /// A name that leads elsewhere, or bytes that no name has.
+    /// The path contains `.`, `..` or invalid bytes.
     #[error("invalid path: {0}")]
     Path(&'static str),
-    /// A parameter that there is not.
+    /// The parameter does not exist.
     #[error("unknown parameter '{text}' (expected {expected})")]
     Unknown {
-        /// What was given.
+        /// The name in the URL.
         text: String,
-        /// What would be right.
+        /// The names of the valid parameters.
         expected: String,
     },
-    /// A parameter more than once.
+    /// The parameter occurs more than once.
     #[error("parameter {0} is given twice")]
     Repeated(&'static str),
-    /// A parameter whose value is not of its kind.
+    /// The parameter's value is invalid.
     #[error("invalid value '{text}' for {parameter}: expected {expected}")]
     Value {
-        /// Which one.
+        /// The name of the parameter.
         parameter: &'static str,
-        /// What was given.
+        /// The value in the URL.
         text: String,
-        /// What would be right.
+        /// A description of valid values.
         expected: &'static str,
     },
 }
 
 impl Url {
-    /// The value of a parameter, or its default.
+    /// Returns the value of a parameter, or its default.
     pub fn parameter(&self, name: &str) -> Option<u32> {
         let index = self.syntax.index(name)?;
         self.values[index].or(self.syntax.parameters[index].default)
     }
 
-    /// The URL without its parameters: other names can be joined to its end.
+    /// Returns the URL without parameters, to which names can be appended.
     pub fn bare(&self) -> PathBuf {
         let values = vec![None; self.values.len()];
         let bare = Self {
@@ -202,7 +201,7 @@ impl Url {
         bare.to_string().into()
     }
 
-    /// A directory in this one, or a path of names below it, with the same parameters.
+    /// Returns the URL of a directory below this one, with the same parameters.
     #[must_use]
     pub fn below(&self, name: &[u8]) -> Self {
         let mut below = self.clone();
@@ -213,7 +212,7 @@ impl Url {
         below
     }
 
-    /// Whether another URL is of this directory or of one below it, whatever the parameters.
+    /// Whether `other` denotes this directory or one below it, regardless of parameters.
     pub fn leads_to(&self, other: &Self) -> bool {
         let above = self.path.strip_suffix(b"/").unwrap_or(&self.path);
         let rest = other.path.strip_prefix(above);
@@ -230,7 +229,7 @@ fn split(bytes: &[u8], at: u8) -> (&[u8], Option<&[u8]>) {
     }
 }
 
-/// Digits alone: `parse` would take a sign, too.
+/// Parses a decimal number; `parse` would also accept a sign.
 fn number(text: &str) -> Option<u32> {
     text.bytes()
         .all(|byte| byte.is_ascii_digit())
@@ -238,7 +237,7 @@ fn number(text: &str) -> Option<u32> {
         .flatten()
 }
 
-/// Host and port.
+/// Splits `host[:port]`.
 fn authority_of(text: &str) -> Result<(String, Option<u16>), UrlError> {
     let wrong = || UrlError::Host(text.to_owned());
     let (host, behind) = match text.strip_prefix('[') {
@@ -275,7 +274,7 @@ fn port(text: &str) -> Result<u16, UrlError> {
         })
 }
 
-/// The decoded path, with one slash before each name and none at its end.
+/// Decodes the path; each name is preceded by one slash, and trailing slashes are removed.
 fn path_of(encoded: &[u8]) -> Result<Vec<u8>, UrlError> {
     let mut path = Vec::with_capacity(encoded.len());
     for part in encoded

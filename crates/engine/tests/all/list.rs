@@ -1,4 +1,4 @@
-//! The list of operations agrees with itself and with what is published of it.
+//! The list of operations is consistent, and the published table agrees with it.
 
 use engine::{Action, Bytes, OperationKind, Part, Step, When};
 
@@ -44,7 +44,7 @@ fn table() -> String {
 }
 
 #[test]
-fn the_documented_table_is_the_list() {
+fn documented_table_agrees_with_list() {
     let text = std::fs::read_to_string(PATH).unwrap();
     let (before, rest) = text.split_once(BEGIN).unwrap();
     let (documented, behind) = rest.split_once(END).unwrap();
@@ -55,7 +55,7 @@ fn the_documented_table_is_the_list() {
 }
 
 #[test]
-fn every_row_agrees_with_itself() {
+fn rows_are_consistent() {
     for kind in OperationKind::ALL {
         let steps = kind.steps();
         let has = |wanted: &[Step]| steps.iter().any(|part| wanted.contains(&part.step));
@@ -80,7 +80,7 @@ fn every_row_agrees_with_itself() {
 }
 
 #[test]
-fn actions_have_their_numbers_and_their_words() {
+fn actions_agree_with_their_numbers_and_names() {
     for (number, action) in Action::ALL.iter().enumerate() {
         assert_eq!(*action as usize, number, "{action:?}");
         assert_eq!(action.performs().is_none(), *action == Action::Nothing);

@@ -1,4 +1,4 @@
-//! What the crate does, as others see it: one program with a module for each suite.
+//! Integration tests of the crate: one program with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 

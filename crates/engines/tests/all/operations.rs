@@ -1,5 +1,4 @@
-//! Every storage, every operation, every policy of durability: what is done, step by step, and what
-//! is refused.
+//! Every engine with every operation and durability policy: the calls made, and the errors.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -69,11 +68,11 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durabi
     for kind in OperationKind::ALL {
         assert!(kinds.contains(&kind), "{kinds:?}");
     }
-    refuses_what_is_wrong(session, names);
+    reports_system_errors(session, names);
 }
 
-/// What is left of the work: files 5 (7 bytes) and 6 (8 bytes) in `d`.
-fn refuses_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
+/// Operations that must fail after the work, which leaves files 5 (7 bytes) and 6 (8 bytes) in `d`.
+fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
     let [d, one, two, five, six, temporary] =
         ["d", "d/1", "d/2", "d/5", "d/6", "tmp"].map(|name| names.of(name));
     let (content, target) = (&TEXT[..3], c"5");
@@ -83,7 +82,7 @@ fn refuses_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
         (make::rename(five, six), Step::Rename, EEXIST),
         (make::rename(one, temporary), Step::Rename, ENOENT),
         (make::deliver(temporary, six, content), Step::Rename, EEXIST),
-        // The delivery that failed has left its temporary file.
+        // The failed delivery has left its temporary file.
         (make::deliver(temporary, one, content), Step::Open, EEXIST),
         (make::replace(five, temporary, content), Step::Open, EEXIST),
         (make::link(five, six), Step::Link, EEXIST),
@@ -109,16 +108,16 @@ fn refuses_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
         );
     }
     done(session, &make::delete(temporary));
-    finds_what_is_wrong(session, names);
-    // Whatever was refused has changed nothing.
+    reports_wrong_results(session, names);
+    // The failed operations changed nothing.
     done(session, &make::read(five, 7));
     assert_eq!(session.content(TICKET), Some(&TEXT[..7]));
     done(session, &make::read(six, 8));
     assert_eq!(session.content(TICKET), Some(&TEXT[..8]));
 }
 
-/// Answers that are not what they must be.
-fn finds_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
+/// Results that differ from the expected ones.
+fn reports_wrong_results(session: &mut Box<dyn Session>, names: &Names) {
     let [two, five] = ["d/2", "d/5"].map(|name| names.of(name));
     let causes = [
         (
@@ -163,8 +162,8 @@ fn finds_what_is_wrong(session: &mut Box<dyn Session>, names: &Names) {
     }
 }
 
-/// What the work left, seen with other eyes.
-fn is_as_it_should_be(directory: &Path) {
+/// Checks the final files with functions of the standard library.
+fn check_final_files(directory: &Path) {
     assert_eq!(std::fs::read(directory.join("d/5")).unwrap(), &TEXT[..7]);
     assert_eq!(std::fs::read(directory.join("d/6")).unwrap(), &TEXT[..8]);
     assert_eq!(
@@ -176,7 +175,7 @@ fn is_as_it_should_be(directory: &Path) {
 }
 
 #[test]
-fn every_engine_does_everything() {
+fn every_engine_performs_every_operation() {
     for durability in POLICIES {
         for block in [3, 4096] {
             for code in [Code::Raw, Code::Posix] {
@@ -185,7 +184,7 @@ fn every_engine_does_everything() {
                     Code::Raw => does_everything(&Raw, temporary.path(), block, durability),
                     Code::Posix => does_everything(&Posix, temporary.path(), block, durability),
                 }
-                is_as_it_should_be(temporary.path());
+                check_final_files(temporary.path());
                 let engine = Simulated::new(code, 1);
                 does_everything(&engine, Path::new("/sim"), block, durability);
                 assert_eq!(engine.content_of("/sim/d/6").unwrap(), &TEXT[..8]);
@@ -197,7 +196,7 @@ fn every_engine_does_everything() {
 }
 
 #[test]
-fn attributes_are_what_they_were_set_to() {
+fn attributes_are_set() {
     for durability in [Durability::None, Durability::Fsync] {
         let temporary = tempfile::tempdir().unwrap();
         let file = FilePath::new(temporary.path(), "1");
@@ -239,9 +238,9 @@ fn attributes_are_what_they_were_set_to() {
     }
 }
 
-/// More entries than one call gives, and names that do not count.
+/// More entries than one call returns, and a hidden entry that is not counted.
 #[test]
-fn long_directories_are_listed_to_their_end() {
+fn long_directories_are_listed_completely() {
     const FILES: usize = 3_000;
     let temporary = tempfile::tempdir().unwrap();
     let whole = FilePath::new(temporary.path(), "");

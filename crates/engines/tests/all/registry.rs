@@ -1,4 +1,4 @@
-//! What the registry says of an engine's namespace is what the namespace does.
+//! The facts of a namespace in the registry agree with the namespace's behaviour.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use engine::{Engine, NamespaceFacts};
 use engines::registry::ROWS;
 use engines::simulated::{Code, Simulated};
 
-/// What a namespace knows of a mark that it makes in a directory.
+/// Determines the facts that a namespace provides for a mark that it creates in a directory.
 fn known(engine: &dyn Engine, directory: &Path) -> Option<NamespaceFacts> {
     let held = engine.namespace()?.open(directory).unwrap();
     let mark = held.draft("mark").unwrap();
@@ -29,11 +29,11 @@ fn known(engine: &dyn Engine, directory: &Path) -> Option<NamespaceFacts> {
 }
 
 #[test]
-fn namespaces_know_what_their_rows_say() {
+fn namespaces_agree_with_their_rows() {
     let at = tempfile::tempdir().unwrap();
-    // Not every file system keeps births: where this one does, they are known.
+    // Birth times are expected only if this file system stores them.
     let keeps_births = at.path().metadata().unwrap().created().is_ok();
-    // `nfs::namespace` has a server for the others.
+    // Engines with URLs are tested in `nfs::namespace`, which has a server.
     for row in ROWS.iter().filter(|row| !row.facts.uses_urls()) {
         let engine = (row.make)(1, &[]);
         let said = row.facts.namespace.map(|facts| NamespaceFacts {
@@ -45,7 +45,7 @@ fn namespaces_know_what_their_rows_say() {
 }
 
 #[test]
-fn a_simulated_namespace_knows_all() {
+fn simulated_namespace_provides_all_facts() {
     let simulated = Simulated::new(Code::Posix, 1).with_directory("home");
     let all = NamespaceFacts {
         identity: true,

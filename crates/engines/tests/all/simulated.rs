@@ -1,5 +1,5 @@
-//! The simulated storage: faults at every call of every operation, corruptions that no call tells
-//! of, batches, and several sessions at once.
+//! The simulated engine: faults at every call of every operation, silent corruptions, batches, and
+//! several sessions.
 
 use std::path::Path;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn open(engine: &Simulated) -> Box<dyn Session> {
     engine.open(&with(Durability::None)).unwrap()
 }
 
-/// Every operation once; what is done in one is needed by the next.
+/// Returns every operation once; each depends on the results of earlier ones.
 fn every_operation<'a>(
     a: Name<'a>,
     b: Name<'a>,
@@ -67,10 +67,10 @@ fn every_operation<'a>(
     ]
 }
 
-/// Every error at every call: the operation that makes it fails with it, at its step, and leaves no
-/// file open. A closing that fails and an interruption are no exceptions.
+/// An error at any call: the operation that makes the call fails with this error, names the call,
+/// and leaves no file open. This includes a failed close(2).
 #[test]
-fn an_error_at_any_call_of_any_operation_is_told() {
+fn error_at_any_call_of_any_operation_is_reported() {
     let names = ["a", "b", "c", "d", ""].map(file);
     let [a, b, c, d, whole] = names.each_ref().map(FilePath::name);
     for code in [Code::Raw, Code::Posix] {
@@ -108,9 +108,9 @@ fn an_error_at_any_call_of_any_operation_is_told() {
     }
 }
 
-/// Short and interrupted calls go on: contents and names are the same as without.
+/// Short and interrupted calls are continued: contents and names are the same as without faults.
 #[test]
-fn short_and_interrupted_calls_are_survived() {
+fn short_and_interrupted_calls_are_continued() {
     const EINTR: i32 = 4;
     let names = ["a", "b", "c", "d", ""].map(file);
     let [a, b, c, d, whole] = names.each_ref().map(FilePath::name);
@@ -124,7 +124,7 @@ fn short_and_interrupted_calls_are_survived() {
                 .iter()
                 .find_map(|operation| perform(&mut session, operation, &mut Seen::default()).err());
             match answer {
-                // What closing says is taken at its word.
+                // An interrupted close(2) is not repeated.
                 Some(failure) => {
                     assert_eq!((failure.step, fault), (Step::Close, Fault::Error(EINTR)))
                 }
@@ -139,15 +139,15 @@ fn short_and_interrupted_calls_are_survived() {
     }
 }
 
-/// A file system that cannot rename to a new name only (NFS): the name is looked for instead, from
-/// then on.
+/// A file system without `RENAME_NOREPLACE`, such as NFS: from the first failure on, the absence of
+/// the new name is checked instead.
 #[test]
-fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
+fn rename_without_noreplace_checks_new_name() {
     const EINVAL: i32 = 22;
     const EEXIST: i32 = 17;
     let names = ["a", "b", "c", "d"].map(file);
     let [a, b, c, d] = names.each_ref().map(FilePath::name);
-    // The first call after the creation's (open, write, close).
+    // The first call after those of the creation (open, write, close).
     for begins in [make::rename(a, b), make::deliver(c, b, TEXT)] {
         let made = Simulated::new(Code::Posix, 1);
         done(&mut open(&made), &make::create(a, TEXT));
@@ -159,7 +159,7 @@ fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
         done(&mut session, &make::create(a, TEXT));
         done(&mut session, &begins);
         assert_eq!(engine.struck()[0].step, Step::Rename);
-        // What is there is not overwritten, now or later.
+        // An existing file is never overwritten.
         done(&mut session, &make::create(d, b"two"));
         for refused in [make::rename(d, b), make::deliver(c, b, TEXT)] {
             let failure = failed(&mut session, &refused);
@@ -173,10 +173,9 @@ fn where_the_kernel_cannot_rename_to_a_new_name_only_it_is_looked_for() {
     }
 }
 
-/// A file with more in it than it must have is found by whoever reads all of it and keeps what was
-/// read.
+/// If contents are kept, a complete read detects a file that is too long.
 #[test]
-fn a_file_that_is_too_long_is_found_by_reading() {
+fn read_detects_too_long_file() {
     let a = file("a");
     let engine = Simulated::new(Code::Posix, 1);
     let mut session = open(&engine);
@@ -191,7 +190,7 @@ fn a_file_that_is_too_long_is_found_by_reading() {
 }
 
 #[test]
-fn batches_end_with_a_sync_of_the_file_system() {
+fn batches_end_with_file_system_sync() {
     let engine = Simulated::new(Code::Posix, 1);
     let locations = ["/one", "/two"].map(|directory| Location {
         directory: directory.into(),
@@ -213,7 +212,7 @@ fn batches_end_with_a_sync_of_the_file_system() {
         if done(&mut session, &make::create(name, b"1")).last() == Some(&Step::SyncFileSystem) {
             syncs.push(number);
         }
-        // What changes nothing does not count.
+        // Operations that change nothing are not counted.
         assert_eq!(done(&mut session, &make::stat(name, Some(1))), [Step::Stat]);
     }
     assert_eq!(syncs, [4, 5, 10, 11], "three changes of each location");
@@ -223,7 +222,7 @@ fn batches_end_with_a_sync_of_the_file_system() {
 }
 
 #[test]
-fn syncs_are_counted_where_they_happen() {
+fn every_policy_makes_its_syncs() {
     let names = ["a", "b", "c", "d", ""].map(file);
     let [a, b, c, d, whole] = names.each_ref().map(FilePath::name);
     let truth = |durability| {
@@ -239,21 +238,23 @@ fn syncs_are_counted_where_they_happen() {
         let files = (truth.contents_synced, truth.files_synced);
         (files, truth.directories_synced, truth.file_systems_synced)
     };
-    // Create, append, overwrite, truncate, attributes, extended attribute, replace, deliver.
+    // Eight operations sync a file: create, append, overwrite, truncate, set attributes, set
+    // extended attribute, replace, deliver.
     assert_eq!(syncs(Durability::None), ((0, 0), 0, 0));
     assert_eq!(syncs(Durability::Fdatasync), ((8, 0), 0, 0));
     assert_eq!(syncs(Durability::Fsync), ((0, 8), 0, 0));
-    // Create, link, rename, replace, deliver, symbolic link, delete, make and remove a directory.
+    // Nine syncs of directories: create, link, rename, replace, deliver, symbolic link, delete,
+    // make and remove a directory.
     assert_eq!(syncs(Durability::FsyncDirectory), ((0, 8), 9, 0));
     assert_eq!(syncs(Durability::Batch(7)), ((0, 0), 0, 2));
     assert_eq!(truth(Durability::None).synchronous_writes, 0);
-    // Blocks of 4 bytes: four times 10 bytes and once 7.
+    // With blocks of 4 bytes: four times 10 bytes and once 7.
     assert_eq!(truth(Durability::ODsync).synchronous_writes, 4 * 3 + 2);
     assert_eq!(truth(Durability::OSync).synchronous_writes, 4 * 3 + 2);
 }
 
 #[test]
-fn a_flipped_byte_is_in_what_is_read_only() {
+fn flipped_byte_affects_one_read_only() {
     let engine = Simulated::new(Code::Posix, 1).corrupt_at(1, Corruption::FlipByte);
     let (mut session, file) = (open(&engine), file("1"));
     let name = file.name();
@@ -279,7 +280,7 @@ fn a_flipped_byte_is_in_what_is_read_only() {
 }
 
 #[test]
-fn what_is_appended_is_lost_or_zero() {
+fn corrupted_appends_are_lost_or_zero() {
     for (corruption, expected) in [
         (Corruption::LoseAppend, &b"0123cd"[..]),
         (Corruption::ZeroAppend, &b"0123\0\0cd"[..]),
@@ -301,7 +302,7 @@ fn what_is_appended_is_lost_or_zero() {
 }
 
 #[test]
-fn an_old_version_is_what_was_there_before() {
+fn old_version_is_returned_once() {
     let (name, temporary) = (file("1"), file("2"));
     let (name, temporary) = (name.name(), temporary.name());
     let changes = [
@@ -330,7 +331,7 @@ fn an_old_version_is_what_was_there_before() {
 }
 
 #[test]
-fn names_are_lost_or_doubled() {
+fn names_are_lost_or_duplicated() {
     let engine = Simulated::new(Code::Posix, 1)
         .corrupt_at(1, Corruption::LoseName)
         .corrupt_at(0, Corruption::DoubleName);
@@ -367,7 +368,7 @@ fn names_of_one_file_share_its_content() {
     assert_eq!(engine.attributes_of("/sim/2").unwrap().names, 1);
     done(&mut session, &make::symbolic_link(three, c"2"));
     done(&mut session, &make::stat(three, Some(1)));
-    // No file is opened through a link.
+    // No file is opened through a symbolic link.
     assert_eq!(
         failed(&mut session, &make::read(three, 8)).errno(),
         Some(40)
@@ -414,9 +415,9 @@ fn sessions_of_several_threads_share_files_and_clock() {
     assert_eq!(engine.open_files(), 0);
 }
 
-/// The loop uses names and contents again as soon as an operation is submitted.
+/// The worker loop reuses the buffers of names and contents as soon as an operation is submitted.
 #[test]
-fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket() {
+fn operations_in_flight_own_their_parameters_and_complete_by_ticket() {
     for seed in 0..50 {
         let engine = Simulated::new(Code::Posix, 7).with_depth(4, seed);
         let mut session = open(&engine);
@@ -461,7 +462,7 @@ fn operations_in_flight_are_done_with_what_they_were_given_and_answer_by_ticket(
             );
         }
         assert_eq!(engine.meetings(), Vec::<String>::new());
-        // Time passes while nothing is done, and no more of it than is asked for.
+        // A wait with a limit advances the clock by at most this limit, apart from the calls.
         let (a, b, c) = (file("0"), file("4"), file("5"));
         session.submit(
             Ticket::new(11, 0),

@@ -1,4 +1,4 @@
-//! What the tests of storages share.
+//! Shared helpers of the tests of engines.
 
 use std::ffi::CString;
 use std::path::Path;
@@ -26,7 +26,7 @@ pub fn settings(directory: &Path, block: usize) -> Settings {
     }
 }
 
-/// A path in the form that storages take.
+/// A path in the form that engines take.
 pub struct FilePath {
     whole: CString,
     relative: CString,
@@ -49,7 +49,7 @@ impl FilePath {
     }
 }
 
-/// Of every operation: there is one at a time.
+/// The ticket of every operation, because only one is in flight at a time.
 pub const TICKET: Ticket = Ticket(1);
 
 #[derive(Default)]
@@ -79,7 +79,7 @@ pub fn perform(
     }
 }
 
-/// All policies; batches as small as they can be, and larger than any piece of work here.
+/// All policies. Batches have the minimum size, or exceed the number of operations in any test.
 pub const POLICIES: [Durability; 8] = [
     Durability::None,
     Durability::Fdatasync,
@@ -91,7 +91,7 @@ pub const POLICIES: [Durability; 8] = [
     Durability::Batch(1_000),
 ];
 
-/// Performs an operation that must be done; gives its steps.
+/// Performs an operation that must succeed; returns its `Step`s.
 pub fn done(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Vec<Step> {
     let mut seen = Seen::default();
     assert_eq!(

@@ -1,5 +1,5 @@
-//! Files in memory, and the procedures of NFS version 3 and MOUNT on them, after RFC 1813 and by
-//! nobody who wrote the client's side from these lines.
+//! Files in memory with the procedures of NFS version 3 and MOUNT, written from RFC 1813
+//! independently of the client.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -8,7 +8,7 @@ use super::wire::{In, Out};
 pub const NFS: u32 = 100_003;
 pub const MOUNT: u32 = 100_005;
 
-/// A handle that was never given.
+/// The node number of the exported root directory.
 const ROOT: u64 = 2;
 
 #[derive(Clone)]
@@ -24,35 +24,35 @@ pub struct Node {
     pub mode: u32,
     pub links: u32,
     pub times: [(u32, u32); 2],
-    /// What is on stable storage.
+    /// The contents on stable storage.
     stable: Vec<u8>,
     created_by: Option<Vec<u8>>,
 }
 
-/// What a server does otherwise than another one, for one call.
+/// Deviations from the normal behaviour of a server, for one call.
 #[derive(Clone, Copy, Default)]
 pub struct Whims {
-    /// No more bytes are read or written.
+    /// Maximum number of bytes that a READ or WRITE moves.
     pub short: Option<u32>,
-    /// What writes are answered, whatever they asked.
+    /// The stability that replies to WRITE report, whatever was requested.
     pub stable: Option<u32>,
-    /// What is made has no handle, and nothing has attributes.
+    /// Replies contain no handle of a created file and no attributes.
     pub is_terse: bool,
-    /// A page has so many entries at most.
+    /// Maximum number of entries in a page.
     pub entries_max: Option<usize>,
-    /// A listing has names without end, whose cookies begin again after so many.
+    /// A listing is endless, and its cookies repeat after this number of entries.
     pub cookies: Option<u64>,
 }
 
 pub struct Files {
     pub nodes: HashMap<u64, Node>,
     next: u64,
-    /// Seconds; it goes on with each change.
+    /// Seconds; each change advances it.
     pub clock: u32,
     pub verifier: u64,
     pub exports: Vec<Vec<u8>>,
     pub room_bytes: usize,
-    /// Of FSINFO: of READ, of WRITE.
+    /// The preferred transfer sizes that FSINFO reports: of READ and of WRITE.
     pub preferred: (u32, u32),
     pub has_links: bool,
 }
@@ -93,7 +93,7 @@ impl Files {
         number
     }
 
-    /// Forgets what was not committed, as a server does that is started again.
+    /// Loses uncommitted data, as a restarted server does.
     pub fn restart(&mut self) {
         self.verifier += 1;
         for node in self.nodes.values_mut() {
@@ -103,7 +103,7 @@ impl Files {
         }
     }
 
-    /// The names in a directory.
+    /// Returns the names in a directory.
     pub fn names(&self, path: &str) -> Vec<String> {
         match self.find(path).map(|node| &node.kind) {
             Some(Kind::Directory(entries)) => {
@@ -135,7 +135,7 @@ impl Files {
     }
 
     fn handle(number: u64) -> Out {
-        // Twelve bytes, so that there are zeros behind... none: a length that is no power of two.
+        // 13 bytes, which is no multiple of four, so the encoding contains padding.
         Out::default().bytes(&[&b"test"[..], &number.to_be_bytes(), b"x"].concat())
     }
 
@@ -178,7 +178,7 @@ impl Files {
     fn changes(&self, number: u64, whims: Whims) -> Out {
         match whims.is_terse {
             true => Out::default().u32(0).u32(0),
-            // Size and times before.
+            // Size and times before the change.
             false => Out::default()
                 .u32(1)
                 .fixed(&[0; 24])
@@ -206,7 +206,7 @@ impl Files {
         }
     }
 
-    /// Performs a call; gives the results with their status before them.
+    /// Performs a call; returns the status and the results.
     pub fn perform(
         &mut self,
         program: u32,
@@ -223,7 +223,7 @@ impl Files {
         }
         match self.procedure(procedure, input, whims) {
             Ok(out) => Out::default().u32(0).then(out),
-            // Nothing is known of what has failed: no attributes, twice at most.
+            // A failure returns no attributes; at most two results of attributes are optional.
             Err(status) => Out::default().u32(status).u64(0).u64(0),
         }
     }
@@ -417,7 +417,7 @@ impl Files {
         let made = self.add(Kind::File(Vec::new()), 0o600);
         match verifier {
             None => self.set(made, input)?,
-            // The verifier lies in its times.
+            // The server stores the verifier in the file's times.
             Some(_) => self.node(made)?.times = [(0xdead, 0xbeef); 2],
         }
         self.node(made)?.created_by = verifier;

@@ -1,5 +1,5 @@
-//! Replies that were spoilt by chance: reading them ends, and never in a panic.
-//! (`fuzz/fuzz_targets/replies.rs` looks longer.)
+//! Randomly corrupted replies: the client's parsers end, and never panic.
+//! (`fuzz/fuzz_targets/replies.rs` tests this for longer.)
 
 use nfs_client::{PROCEDURES, examine_reply, examine_stream};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use super::files::{Files, NFS, Whims};
 use super::server::marked;
 use super::wire::{In, Out};
 
-/// Well-formed replies, one of each kind.
+/// Valid replies, one for each kind of result.
 fn replies() -> Vec<Vec<u8>> {
     let mut files = Files::default();
     let root = Out::default().bytes(&[&b"test"[..], &2_u64.to_be_bytes(), b"x"].concat());
@@ -45,8 +45,8 @@ fn replies() -> Vec<Vec<u8>> {
     ]
 }
 
-/// What fuzzing begins with: for each reply a procedure that reads it, the size of pieces, and the
-/// reply as a record.
+/// The seeds of the fuzz target. Each consists of a procedure that parses the reply, the size of
+/// pieces, and the reply as a record.
 fn seeds() -> Vec<Vec<u8>> {
     let seed = |reply: &Vec<u8>| {
         let reads = |procedure: &usize| examine_reply(*procedure, reply).is_ok();
@@ -57,7 +57,7 @@ fn seeds() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn fuzzing_begins_with_these_replies() {
+fn fuzz_seeds_are_current() {
     let directory =
         std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/replies");
     for (number, seed) in seeds().into_iter().enumerate() {
@@ -76,7 +76,7 @@ fn fuzzing_begins_with_these_replies() {
 }
 
 #[test]
-fn well_formed_replies_are_read() {
+fn valid_replies_are_parsed() {
     let read =
         |reply: &Vec<u8>| (0..PROCEDURES).any(|procedure| examine_reply(procedure, reply).is_ok());
     assert!(replies().iter().all(read));
@@ -95,7 +95,7 @@ fn replies_are_found_in_streams() {
 
 proptest! {
     #[test]
-    fn spoilt_replies_are_no_panic(
+    fn corrupted_replies_cause_no_panic(
         which in 0_usize..13,
         procedure in 0..PROCEDURES,
         changes in prop::collection::vec((0_usize..400, any::<u8>()), 0..6),
@@ -108,14 +108,14 @@ proptest! {
             }
         }
         reply.truncate(length);
-        // What is found is never more than there was.
+        // A parser never returns more content than the reply contains.
         if let Ok(found) = examine_reply(procedure, &reply) {
             prop_assert!(found <= reply.len());
         }
     }
 
     #[test]
-    fn bytes_by_chance_are_no_panic(procedure in 0..PROCEDURES,
+    fn random_bytes_cause_no_panic(procedure in 0..PROCEDURES,
         reply in prop::collection::vec(any::<u8>(), 0..300)) {
         if let Ok((records, contents)) = examine_stream(procedure, &reply, 7) {
             prop_assert!(4 * records + contents <= reply.len());

@@ -1,5 +1,5 @@
-//! Connections that are lost, servers that are gone and come back: what was asked is asked again
-//! and counted, and what nobody can know is told as that.
+//! Lost connections, and servers that stop and return. Calls are repeated and counted; an outcome
+//! that cannot be determined is reported as not known.
 
 use std::time::{Duration, Instant};
 
@@ -26,9 +26,9 @@ fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Operati
     outcome
 }
 
-/// What is lost on the way of a call that may be made twice is made again.
+/// An idempotent call whose request or reply is lost is repeated once.
 #[test]
-fn calls_that_may_be_repeated_are_repeated_once_and_counted() {
+fn idempotent_calls_are_repeated_once_and_counted() {
     for act in [Act::LoseRequest, Act::LoseReply, Act::CutStream] {
         for procedure in [
             LOOKUP,
@@ -86,10 +86,10 @@ fn calls_that_may_be_repeated_are_repeated_once_and_counted() {
     }
 }
 
-/// What cannot be made twice: done where the server had not heard of it, and not known where it
-/// had.
+/// A call that is not idempotent: it succeeds if the server did not receive it the first time. If
+/// the server executed it, the outcome is not known.
 #[test]
-fn calls_that_may_not_be_repeated_are_done_or_not_known() {
+fn other_calls_succeed_or_are_not_known() {
     let content = &TEXT[..5];
     for (procedure, step) in [
         (CREATE, Step::Call("CREATE")),
@@ -147,8 +147,8 @@ fn calls_that_may_not_be_repeated_are_done_or_not_known() {
                 );
                 let calls = fixture.server.take_calls();
                 assert_eq!(calls.iter().filter(|call| **call == procedure).count(), 2);
-                // A file that was made by the repeated call has what the first one would have given
-                // it.
+                // An exclusive creation is followed by SETATTR, so the file has the normal mode and
+                // times.
                 if procedure == CREATE && is_known {
                     assert_eq!(calls, [CREATE, CREATE, SETATTR, WRITE]);
                     let (mode, times) = fixture.server.files(|files| {
@@ -167,7 +167,7 @@ fn calls_that_may_not_be_repeated_are_done_or_not_known() {
 }
 
 #[test]
-fn a_repeated_creation_is_recognised_by_its_verifier() {
+fn repeated_creation_is_recognised_by_verifier() {
     let fixture = Fixture::new(1, "");
     fixture
         .server
@@ -196,7 +196,7 @@ fn a_repeated_creation_is_recognised_by_its_verifier() {
 }
 
 #[test]
-fn what_a_restart_with_a_lost_connection_may_have_lost_is_written_again() {
+fn writes_lost_by_restart_and_disconnect_are_repeated() {
     let fixture = Fixture::new(1, "");
     fixture.server.files(|files| files.preferred = (4_096, 512));
     fixture.server.on(WRITE, 2, Act::Restart);
@@ -229,7 +229,7 @@ fn what_a_restart_with_a_lost_connection_may_have_lost_is_written_again() {
 }
 
 #[test]
-fn many_in_flight_are_each_done_or_not_known() {
+fn each_operation_in_flight_succeeds_or_is_not_known() {
     for (depth, parameters) in [(8, ""), (8, "&nconnect=3"), (16, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         for nth in [10, 40, 41, 90] {
@@ -268,7 +268,8 @@ fn many_in_flight_are_each_done_or_not_known() {
                 }
             }
             assert_eq!(fixture.traffic().count("not_known"), not_known);
-            // Those whose replies were lost, and others that were answered just before.
+            // Calls whose replies were lost, and calls that were answered just before the
+            // connection was lost.
             assert!((2..=4 * depth as u64).contains(&not_known), "{not_known}");
             assert!(
                 (2..=4).contains(&fixture.traffic().count("reconnections")),
@@ -280,7 +281,7 @@ fn many_in_flight_are_each_done_or_not_known() {
 }
 
 #[test]
-fn a_server_that_is_gone_for_a_while_is_waited_for() {
+fn session_waits_for_stopped_server() {
     let mut fixture = Fixture::new(4, "&nconnect=2");
     let files: Vec<_> = (0..40)
         .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
@@ -299,7 +300,7 @@ fn a_server_that_is_gone_for_a_while_is_waited_for() {
             .for_each(|outcome| assert_eq!(outcome, Ok(())));
             ready.send(()).unwrap();
             is_again.recv().unwrap();
-            // Nobody listens for 200 ms.
+            // No server listens for 200 ms.
             outcomes(&mut session, 4, 20, |number| {
                 make::create(files[20 + number].name(), TEXT)
             })
@@ -311,20 +312,19 @@ fn a_server_that_is_gone_for_a_while_is_waited_for() {
         fixture.server.start();
         working.join().unwrap()
     });
-    // What was sent into the connection that was lost had not been heard of, and was done by its
-    // repetition.
+    // Calls sent on the lost connection did not reach the server, so their repetitions succeed.
     assert_eq!(work, vec![Ok(()); 20]);
     assert_eq!(fixture.traffic().count("reconnections"), 2);
 }
 
 #[test]
-fn a_server_that_stays_away_is_told_and_ends_no_session() {
+fn lost_server_is_reported_and_session_continues() {
     let fixture = Fixture::new(2, "");
     let [file, other] = ["1", "2"].map(|name| FilePath::new(&fixture.bare(), name));
     fixture.work(&fixture.settings(), |session| {
         assert_eq!(outcome(session, &make::create(file.name(), TEXT)), Ok(()));
         fixture.server.stop();
-        // The call went into the connection that was about to be lost.
+        // The call was sent on a connection that was then lost.
         let found = outcome(session, &make::create(other.name(), TEXT));
         assert_eq!(found.unwrap_err().cause, Cause::NotKnown);
         let began = Instant::now();
@@ -335,7 +335,7 @@ fn a_server_that_stays_away_is_told_and_ends_no_session() {
         began
             .elapsed()
             .assert((TIMEOUT..4 * TIMEOUT).contains(&began.elapsed()));
-        // Nothing of this was sent: it was not done.
+        // No part of this call was sent, so it was not executed.
         let found = outcome(session, &make::delete(file.name())).unwrap_err();
         assert_eq!(
             (found.step, found.errno()),
@@ -370,7 +370,7 @@ fn reached(server: &Server, url: &str) -> String {
 }
 
 #[test]
-fn what_stands_in_the_way_of_a_target_is_told() {
+fn unreachable_target_is_explained() {
     let server = Server::new();
     let url = server.url("").to_str().unwrap().to_owned();
     let has = |url: &str, words: &[&str]| {
@@ -403,12 +403,12 @@ fn what_stands_in_the_way_of_a_target_is_told() {
     said.shows("cannot connect to").shows("refused");
 }
 
-/// A balancer or a tunnel without a server behind it: each connection is taken, and closed after
-/// the request.
+/// A load balancer or a tunnel without a server: each connection is accepted, and closed after the
+/// request.
 #[test]
-fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_over() {
-    /// With pauses of 5 ms that double there are fewer than ten in the time; a busy machine makes
-    /// fewer.
+fn closing_server_is_retried_with_delays_until_timeout() {
+    /// Delays start at 5 ms and double, so fewer than ten calls fit into the time limit; a busy
+    /// machine makes fewer.
     const CALLS_MAX: usize = 20;
     let fixture = Fixture::new(1, "");
     let namespace = fixture.engine.namespace().unwrap();
@@ -422,7 +422,7 @@ fn a_server_that_closes_every_connection_is_asked_with_pauses_until_the_time_is_
         .assert(began.elapsed() < Duration::from_secs(10));
     let calls = fixture.server.take_calls().len();
     assert!((2..CALLS_MAX).contains(&calls), "{calls} calls");
-    // In the work of a run it is the same.
+    // The same holds for a session.
     fixture.server.behave().always(READ, Act::LoseRequest);
     let file = FilePath::new(&fixture.bare(), "1");
     fixture.work(&fixture.settings(), |session| {

@@ -1,5 +1,5 @@
-//! A session allocates nothing while it performs, once it has seen names and contents as long as
-//! they come.
+//! A session allocates no memory while it performs operations, once it has processed names and
+//! contents of maximum length.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
@@ -10,7 +10,7 @@ use super::Fixture;
 use super::operations::in_flight;
 use crate::support::{FilePath, TEXT, make};
 
-/// The system's allocator, which counts for each thread.
+/// The system's allocator with a counter of allocations per thread.
 struct Counting;
 
 thread_local!(static ALLOCATIONS: Cell<u64> = const { Cell::new(0) });
@@ -19,23 +19,23 @@ fn count() {
     ALLOCATIONS.with(|allocations| allocations.set(allocations.get() + 1));
 }
 
-// SAFETY: everything is the system's allocator's; the counter is a plain number of the thread's,
-// which allocates nothing and has no destructor.
+// SAFETY: all calls are forwarded to the system's allocator. The counter is a plain thread-local
+// number, which allocates nothing and has no destructor.
 unsafe impl GlobalAlloc for Counting {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count();
-        // SAFETY: as the caller has promised it.
+        // SAFETY: the caller fulfils the contract of `alloc`.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn dealloc(&self, memory: *mut u8, layout: Layout) {
-        // SAFETY: as the caller has promised it.
+        // SAFETY: the caller fulfils the contract of `dealloc`.
         unsafe { System.dealloc(memory, layout) }
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
         count();
-        // SAFETY: as the caller has promised it.
+        // SAFETY: the caller fulfils the contract of `realloc`.
         unsafe { System.realloc(memory, layout, size) }
     }
 }
@@ -44,7 +44,7 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 #[test]
-fn a_session_that_is_warm_allocates_nothing() {
+fn warm_session_allocates_nothing() {
     for (depth, parameters) in [(1, ""), (8, ""), (8, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         let bare = fixture.bare();
@@ -80,7 +80,7 @@ fn a_session_that_is_warm_allocates_nothing() {
             }
             allocated
         });
-        // The test itself allocates the same in each: three lists of outcomes.
+        // Each round includes the same allocations of the test: three lists of outcomes.
         let own = allocated[allocated.len() - 1];
         assert!(own <= 4, "{allocated:?}");
         assert_eq!(

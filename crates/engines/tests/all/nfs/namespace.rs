@@ -1,4 +1,4 @@
-//! The run's namespace on a server: claims, marks, looks and removals.
+//! The namespace on an NFS server: marks, listings, attributes and removals.
 
 use engine::namespace::{EntryKind, Facts, Lock};
 use engine::server::FactValue;
@@ -10,7 +10,7 @@ use super::procedure::*;
 use super::server::Act;
 
 #[test]
-fn a_mark_is_written_named_found_and_removed() {
+fn mark_is_written_named_found_and_removed() {
     for has_links in [true, false] {
         let fixture = Fixture::new(1, "");
         fixture.server.files(|files| files.has_links = has_links);
@@ -28,7 +28,7 @@ fn a_mark_is_written_named_found_and_removed() {
         assert_eq!(mark.lock(), Ok(Lock::Unknown));
         assert_eq!(mark.facts().unwrap().names, Some(1));
         assert!(directory.mark("draft").unwrap().is_none());
-        // A name that is there is not taken over but where that was asked for.
+        // An existing name is replaced only if that is requested.
         let other = directory.draft("draft").unwrap();
         other.write(b"other").unwrap();
         assert_eq!(
@@ -52,7 +52,7 @@ fn a_mark_is_written_named_found_and_removed() {
         assert_eq!(directory.remove(b"mark", &elsewhere), Ok(false));
         assert_eq!(directory.remove(b"mark", &facts), Ok(true));
         assert_eq!(directory.facts_of(b"mark"), Err(Errno::NOENT));
-        // What a name is not known by is removed by its name alone.
+        // An entry without an identity is removed by its name.
         let probed = directory.draft("draft").unwrap().facts().unwrap();
         let by_name = Facts {
             identity: None,
@@ -64,7 +64,7 @@ fn a_mark_is_written_named_found_and_removed() {
 }
 
 #[test]
-fn directories_are_made_listed_and_entered() {
+fn directories_are_created_listed_and_opened() {
     let fixture = Fixture::new(1, "");
     for nth in 0..40 {
         let whims = Whims {
@@ -83,7 +83,7 @@ fn directories_are_made_listed_and_entered() {
     }
     let mut names = Vec::new();
     let listed = inner.list(&mut |entry| {
-        // Who looks at a listing asks of what is in it.
+        // `each` may call the namespace.
         let facts = inner.facts_of(entry.name)?;
         assert_eq!(
             (facts.kind, facts.mode),
@@ -109,12 +109,12 @@ fn directories_are_made_listed_and_entered() {
     assert_eq!(directory.facts().unwrap().modified, Some((7, 8)));
     let facts = inner.facts_of(b"d3").unwrap();
     assert_eq!(inner.remove(b"d3", &facts), Ok(true));
-    // What is not empty stays.
+    // A directory that is not empty is not removed.
     let facts = directory.facts_of(b"inner").unwrap();
     assert_eq!(directory.remove(b"inner", &facts), Err(Errno::NOTEMPTY));
     let servers = namespace.servers(Durability::None);
     assert_eq!(servers.len(), 1);
-    // As its row says.
+    // The facts agree with the engine's row in the registry.
     let knows = engines::nfs::FACTS.namespace.unwrap();
     let facts = directory.facts().unwrap();
     assert_eq!(facts.identity.is_some(), knows.identity);
@@ -125,7 +125,7 @@ fn directories_are_made_listed_and_entered() {
 }
 
 #[test]
-fn a_home_outlives_lost_connections() {
+fn namespace_survives_lost_connections() {
     let fixture = Fixture::new(1, "");
     let namespace = fixture.engine.namespace().unwrap();
     let directory = namespace.open(&fixture.bare()).unwrap();
@@ -158,7 +158,7 @@ fn a_home_outlives_lost_connections() {
             .sum::<u64>(),
         5
     );
-    // Made by a call of which nobody heard: nobody knows whose it is.
+    // The reply to MKDIR was lost, so the caller cannot know whether it created the directory.
     fixture.server.take_calls();
     fixture.server.on(MKDIR, 0, Act::LoseReply);
     assert_eq!(directory.make(b"d", 0o700), Err(Errno::CONNRESET));

@@ -1,4 +1,4 @@
-//! Every operation, with exactly the calls that it needs; at any depth and over any number of
+//! Every operation makes exactly the calls that it needs, at any queue depth and with any number of
 //! connections.
 
 use engine::server::ServerTraffic;
@@ -16,7 +16,7 @@ use crate::support::{FilePath, POLICIES, TEXT, done, failed, make};
 use engines::nfs::Nfs;
 use testkit::nfs::PROCEDURES;
 
-/// The calls of an operation, with directories known.
+/// Returns the calls of an operation whose directories are cached.
 fn calls_of(operation: OperationKind, durability: Durability) -> Vec<u32> {
     let commits = matches!(
         durability,
@@ -61,7 +61,7 @@ fn is_supported(operation: &Operation<'_>) -> bool {
 }
 
 #[test]
-fn every_operation_makes_the_calls_that_it_needs_and_no_others() {
+fn operations_make_exactly_the_needed_calls() {
     for durability in POLICIES {
         if let Durability::Batch(_) = durability {
             continue;
@@ -99,7 +99,7 @@ fn every_operation_makes_the_calls_that_it_needs_and_no_others() {
 }
 
 #[test]
-fn attributes_and_links_are_what_was_asked_for() {
+fn attributes_and_links_are_set_as_requested() {
     let fixture = Fixture::new(1, "");
     let directory = fixture.bare();
     let [file, other] = ["1", "2"].map(|name| FilePath::new(&directory, name));
@@ -131,7 +131,7 @@ fn attributes_and_links_are_what_was_asked_for() {
 }
 
 #[test]
-fn what_must_not_be_or_must_be_is_told() {
+fn violated_expectations_are_reported() {
     let fixture = Fixture::new(1, "");
     let directory = fixture.bare();
     let [a, b, link, dir] = ["a", "b", "l", "d"].map(|name| FilePath::new(&directory, name));
@@ -242,7 +242,7 @@ fn what_must_not_be_or_must_be_is_told() {
     });
 }
 
-/// Errors by their numbers on Linux.
+/// Linux error numbers.
 mod libc_errno {
     pub const EEXIST: i32 = 17;
     pub const ENOTDIR: i32 = 20;
@@ -255,7 +255,7 @@ fn errno(number: i32) -> Cause {
 }
 
 #[test]
-fn long_contents_go_in_several_calls_and_their_last_part_is_kept() {
+fn long_contents_take_several_calls_and_last_part_is_kept() {
     let fixture = Fixture::new(1, "");
     fixture.server.files(|files| files.preferred = (4096, 2048));
     let file = FilePath::new(&fixture.bare(), "1");
@@ -283,9 +283,9 @@ fn long_contents_go_in_several_calls_and_their_last_part_is_kept() {
     }
 }
 
-/// More than a connection takes at once, by several operations together.
+/// Contents that exceed the buffers of a connection, in several concurrent operations.
 #[test]
-fn contents_longer_than_buffers_arrive_whole() {
+fn contents_longer_than_buffers_are_complete() {
     for (depth, parameters) in [(1, ""), (6, ""), (6, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         fixture
@@ -294,7 +294,7 @@ fn contents_longer_than_buffers_arrive_whole() {
         let files: Vec<_> = (0..12)
             .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
             .collect();
-        // Lengths with and without zeros behind them.
+        // Lengths with and without padding.
         let content: Vec<u8> = (0..3_000_003_u32)
             .map(|number| (number * 7 % 253) as u8)
             .collect();
@@ -325,7 +325,7 @@ fn contents_longer_than_buffers_arrive_whole() {
 }
 
 #[test]
-fn directories_are_looked_up_once_and_forgotten_with_their_removal() {
+fn directories_are_looked_up_once_and_forgotten_on_removal() {
     let fixture = Fixture::new(1, "");
     let directory = fixture.bare();
     let [a, b, c, inner] =
@@ -352,7 +352,7 @@ fn directories_are_looked_up_once_and_forgotten_with_their_removal() {
 }
 
 #[test]
-fn listings_have_all_pages() {
+fn listings_contain_all_pages() {
     let fixture = Fixture::new(1, "");
     let directory = fixture.bare();
     let names: Vec<_> = (0..50)
@@ -382,7 +382,7 @@ fn listings_have_all_pages() {
         ] {
             done(session, &operation);
             assert_eq!(session.listing(crate::support::TICKET), Some(expected));
-            // 53 with the hidden one and the two dots.
+            // 53 entries with the hidden file, `.` and `..`, in pages of 7.
             assert_eq!(fixture.server.take_calls(), [procedure; 8]);
         }
         assert_eq!(session.names(root.name()).unwrap().len(), 51);
@@ -395,8 +395,8 @@ fn listings_have_all_pages() {
         }
         fixture.server.take_calls();
         done(session, &make::list_with_stat(root.name()));
-        // What is not told of an entry is asked for: 5 of the first page, as the dots are not asked
-        // for, and 5 of the second.
+        // Entries without attributes are looked up: 5 of the first page, as `.` and `..` are
+        // skipped, and 5 of the second.
         let calls = [
             &[READDIRPLUS][..],
             &[LOOKUP; 5],
@@ -409,9 +409,9 @@ fn listings_have_all_pages() {
     });
 }
 
-/// A server that tells nothing that it need not tell: what is missing is asked for.
+/// A server that omits all optional results: the client requests the missing ones.
 #[test]
-fn replies_without_attributes_and_handles_do() {
+fn missing_attributes_and_handles_are_requested() {
     let fixture = Fixture::new(1, "");
     let terse = Whims {
         is_terse: true,
@@ -446,9 +446,9 @@ fn replies_without_attributes_and_handles_do() {
     });
 }
 
-/// What the storage counts is what the server sees, to the last call and byte of contents.
+/// The engine's counters equal the calls and the bytes of contents that the server counted.
 #[test]
-fn calls_are_counted_as_the_server_sees_them() {
+fn counters_equal_calls_seen_by_server() {
     for (depth, parameters) in [(1, ""), (8, ""), (8, "&nconnect=4"), (3, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         let directory = fixture.bare();
@@ -504,7 +504,8 @@ fn calls_are_counted_as_the_server_sees_them() {
     }
 }
 
-/// Performs operations, so many at once, which must all be done; what is read must be right.
+/// Performs operations at this queue depth; checks that all succeed and that reads return the
+/// correct contents.
 pub fn in_flight<'a>(
     session: &mut Box<dyn Session>,
     depth: usize,
@@ -515,7 +516,8 @@ pub fn in_flight<'a>(
     assert_eq!(outcomes, vec![Ok(()); count]);
 }
 
-/// The same with whatever outcomes, in the operations' order.
+/// Performs operations as `in_flight` does, but returns their outcomes in the order of the
+/// operations.
 pub fn outcomes<'a>(
     session: &mut Box<dyn Session>,
     depth: usize,
@@ -524,7 +526,8 @@ pub fn outcomes<'a>(
 ) -> Vec<OperationOutcome> {
     let mut outcomes: Vec<Option<OperationOutcome>> = vec![None; count];
     let mut flying = 0;
-    let land = |session: &mut Box<dyn Session>, outcomes: &mut Vec<Option<OperationOutcome>>| {
+    let complete_one = |session: &mut Box<dyn Session>,
+                        outcomes: &mut Vec<Option<OperationOutcome>>| {
         let (ticket, outcome) = session
             .complete(None, &mut NoSteps)
             .expect("some are in flight");
@@ -535,7 +538,7 @@ pub fn outcomes<'a>(
     };
     for number in 0..count {
         if flying == depth {
-            land(session, &mut outcomes);
+            complete_one(session, &mut outcomes);
             flying -= 1;
         }
         match session.submit(Ticket(number as u64), &operation(number), &mut NoSteps) {
@@ -543,7 +546,7 @@ pub fn outcomes<'a>(
             engine::Submitted::InFlight => flying += 1,
         }
     }
-    (0..flying).for_each(|_| land(session, &mut outcomes));
+    (0..flying).for_each(|_| complete_one(session, &mut outcomes));
     assert!(session.complete(None, &mut NoSteps).is_none());
     outcomes
         .into_iter()
@@ -552,7 +555,7 @@ pub fn outcomes<'a>(
 }
 
 #[test]
-fn files_are_renamed_between_directories_of_one_server_and_not_of_two() {
+fn rename_works_within_one_server_only() {
     let mut one = Fixture::new(2, "");
     let other = Fixture::new(2, "");
     one.engine = Nfs::new(2, &[one.url.clone(), other.url.clone()]);
@@ -580,7 +583,7 @@ fn files_are_renamed_between_directories_of_one_server_and_not_of_two() {
 }
 
 #[test]
-fn a_limit_is_kept_while_nothing_comes() {
+fn complete_respects_time_limit() {
     let fixture = Fixture::new(2, "");
     let file = FilePath::new(&fixture.bare(), "1");
     fixture

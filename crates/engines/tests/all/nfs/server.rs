@@ -1,5 +1,5 @@
-//! A server in this process, whose replies can be spoilt: a thread for each connection, and rules
-//! by procedure and number of the call.
+//! An NFS server in this process, with a thread for each connection. Rules, selected by procedure
+//! and number of the call, change its behaviour.
 
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -14,47 +14,46 @@ use nfs_client::{fragments, mark, read_record};
 use super::files::{Files, NFS, Whims};
 use super::wire::{In, Out};
 
-/// What becomes of a call.
+/// How the server handles a call.
 #[derive(Clone)]
 pub enum Act {
-    /// It is performed by a server with whims.
+    /// Performs the call with these deviations.
     As(Whims),
-    /// It is not performed, and has this status.
+    /// Does not perform the call and replies with this status.
     Status(u32),
-    /// It is performed, and nobody hears of that.
+    /// Performs the call and sends no reply.
     Silence,
-    /// The connection is lost before it is performed.
+    /// Closes the connection before the call is performed.
     LoseRequest,
-    /// The connection is lost after it was performed.
+    /// Closes the connection after the call was performed, without a reply.
     LoseReply,
-    /// The reply ends in its middle, and so does the connection.
+    /// Sends half of the reply and closes the connection.
     CutStream,
-    /// The reply lacks so many bytes at its end, as a record that is whole.
+    /// Sends a reply that lacks this number of bytes at its end, as a complete record.
     CutRecord(usize),
-    /// The reply comes in fragments of so many bytes.
+    /// Sends the reply in fragments of this number of bytes.
     Fragments(usize),
-    /// The reply comes twice.
+    /// Sends the reply twice.
     Twice,
-    /// The reply comes after the next one.
+    /// Sends the reply after the next one.
     AfterNext,
-    /// The reply has another number.
+    /// Sends the reply with another XID.
     OtherNumber,
-    /// These bytes come in the reply's place.
+    /// Sends these bytes instead of the reply.
     Bytes(Vec<u8>),
-    /// The server stops and begins again between the call's performance and the reply, which does
-    /// not come.
+    /// Performs the call, then restarts and closes the connection without a reply.
     Restart,
-    /// The server restarts before it performs the call, but keeps the connection.
+    /// Restarts before the call is performed, but keeps the connection.
     RestartBefore,
-    /// RPC refuses the call: these words follow its number.
+    /// Rejects the call in the RPC layer; these words follow the XID in the reply.
     Refused(Vec<u32>),
-    /// The reply waits.
+    /// Sends the reply after this delay.
     Late(Duration),
 }
 
 struct Rule {
     procedure: u32,
-    /// Which of the calls of this procedure, from 0; `None`: all.
+    /// The number of the call among those of this procedure, counted from 0; `None` selects all.
     nth: Option<usize>,
     act: Act,
 }
@@ -63,14 +62,14 @@ struct Rule {
 struct State {
     files: Files,
     rules: Vec<Rule>,
-    /// The procedures of NFS in the order in which they were called, repetitions included.
+    /// The NFS procedures in the order of the calls, including repetitions.
     calls: Vec<u32>,
     connections: Vec<TcpStream>,
     held: Vec<Vec<u8>>,
 }
 
-/// See the module's text. What is open belongs to a thread of its own, as threads that work may
-/// have tables of open files of their own.
+/// An NFS server in this process. A separate thread opens its sockets, because worker threads may
+/// have their own tables of open files.
 pub struct Server {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
@@ -105,12 +104,12 @@ impl Server {
         is_done.recv().unwrap()
     }
 
-    /// Listens, where nobody does.
+    /// Starts to listen at the same address as before.
     pub fn start(&mut self) {
         self.address = self.order(Order::Start);
     }
 
-    /// Nobody listens, and all connections are closed.
+    /// Stops listening and closes all connections.
     pub fn stop(&self) {
         self.order(Order::Stop);
     }
@@ -138,18 +137,18 @@ impl Server {
         look(&mut self.state().files)
     }
 
-    /// The procedures that were called since this was asked last.
+    /// Returns the procedures called since the previous request.
     pub fn take_calls(&self) -> Vec<u32> {
         std::mem::take(&mut self.state().calls)
     }
 
-    /// All goes well from now on.
+    /// Removes all rules.
     pub fn behave(&self) -> &Self {
         self.state().rules.clear();
         self
     }
 
-    /// The URL of the export, with more parameters.
+    /// Returns the URL of the export with additional parameters.
     pub fn url(&self, parameters: &str) -> PathBuf {
         let port = self.address.port();
         format!("nfs://127.0.0.1:{port}/export?mountport={port}{parameters}").into()
@@ -166,7 +165,7 @@ impl Drop for Server {
     }
 }
 
-/// Listens and stops listening, at one address.
+/// Starts and stops listening at one address, as requested.
 fn obey(ordered: &Receiver<(Order, Sender<SocketAddr>)>, state: &Arc<Mutex<State>>) {
     let mut address = SocketAddr::from(([127, 0, 0, 1], 0));
     let mut listening = None;
@@ -212,7 +211,7 @@ pub fn marked(reply: &[u8]) -> Vec<u8> {
     fragments(reply, usize::MAX).concat()
 }
 
-/// Until somebody closes the connection.
+/// Serves a connection until either side closes it.
 fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     while let Ok(call) = read_record(&mut stream) {
         let (bytes, is_last) = answer(&call, state);
@@ -223,7 +222,7 @@ fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     }
 }
 
-/// The bytes that go back, and whether the connection is closed then.
+/// Returns the bytes to be sent, and whether the connection is closed afterwards.
 fn answer(call: &[u8], state: &Mutex<State>) -> (Vec<u8>, bool) {
     let mut input = In(call);
     let (xid, kind, version) = (input.u32(), input.u32(), input.u32());
@@ -299,7 +298,7 @@ fn answer(call: &[u8], state: &Mutex<State>) -> (Vec<u8>, bool) {
 }
 
 impl State {
-    /// Counts a call, and gives the first rule for it.
+    /// Counts a call and returns the action of its first rule.
     fn act(&mut self, program: u32, procedure: u32) -> Option<Act> {
         if program != NFS {
             return None;

@@ -1,4 +1,4 @@
-//! XDR of the tests' own, so that the client's is not its own judge.
+//! An XDR implementation of the tests, so that the client's one is tested independently.
 
 pub struct In<'a>(pub &'a [u8]);
 

@@ -1,4 +1,4 @@
-//! Operations in one line each.
+//! Short constructors of operations.
 
 use std::ffi::CStr;
 

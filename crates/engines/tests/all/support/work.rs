@@ -1,4 +1,4 @@
-//! A piece of work with every operation in it.
+//! A sequence of operations that includes every kind.
 
 use std::ffi::CStr;
 use std::path::Path;
@@ -11,7 +11,7 @@ pub const KEY: &CStr = c"user.postmark";
 pub const TIMES_NS: i64 = 1_234_567_890_123_456_789;
 pub const MODE: u32 = 0o640;
 
-/// The names of one piece of work.
+/// The names that the sequence uses.
 pub struct Names {
     all: Vec<FilePath>,
 }
@@ -35,8 +35,8 @@ impl Names {
     }
 }
 
-/// A piece of work with every operation in it, each with its steps where nothing is synced. The
-/// steps of syncing are in it, too, and left out by [`steps_of`].
+/// Returns a sequence of operations that includes every kind, each with its `Step`s. These include
+/// all syncs, which [`steps_of`] removes if the policy does not make them.
 pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     use Step::*;
     let [d, e, one, two, three] = ["d", "e", "d/1", "d/2", "d/3"].map(|name| names.of(name));
@@ -53,7 +53,7 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
         ),
         (make::append(one, content), written.clone()),
         (make::overwrite(one, b"abc"), written),
-        // Who keeps what is read wants to know its size, too.
+        // A read whose contents are kept also checks the file's size.
         (make::read(one, 20), vec![Open, Read, Stat, Close]),
         (make::read_range(one, 2, 11), vec![Open, Read, Close]),
         (make::truncate(one, 13), vec![Open, Truncate, Sync, Close]),
@@ -99,11 +99,11 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     ]
 }
 
-/// The steps under a policy.
+/// Returns the `Step`s of an operation under a durability policy.
 pub fn steps_of(steps: &[Step], operation: OperationKind, durability: Durability) -> Vec<Step> {
     use Durability::{Batch, Fdatasync, Fsync, FsyncDirectory};
     let syncs = matches!(durability, Fdatasync | Fsync | FsyncDirectory);
-    // Attributes are set by name where nothing is synced afterwards.
+    // Attributes are set by name if no sync follows.
     let by_name = !syncs && operation == OperationKind::SetAttributes;
     let kept = steps.iter().copied().filter(|step| match step {
         Step::Sync => syncs,
