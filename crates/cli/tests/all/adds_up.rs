@@ -1,7 +1,7 @@
 //! Random runs on the simulated engine: the parts of each record and report add up, and `check`
 //! finds no problem.
 //!
-//! `POSTMARK_SUMS` sets the number of runs; `POSTMARK_SUMS_SEED` selects other runs.
+//! `POSTMARK_SUMS` raises the number of runs; `POSTMARK_SUMS_SEED` selects other runs.
 
 use std::time::Duration;
 

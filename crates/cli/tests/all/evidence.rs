@@ -1,5 +1,6 @@
-//! Situations, each with what served it and what is to be told of it: real file systems with their
-//! options and the state of the cache. The table that is printed is the evidence as it was given.
+//! Configurations of real file systems and page-cache states, each with the evidence that the
+//! record must contain: durability level, cache hits, flushes and rules. Each test prints the
+//! evidence as a table.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
@@ -16,21 +17,20 @@ use crate::support::{FileSystem, Running, TestDir, Volume, is_met, is_root, name
 
 use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
 
-/// Every file is read once, in whole blocks; nothing that was read before is read again.
+/// Whole blocks of every file are read once, and no block twice.
 const EACH_ONCE: &str =
     "--mix read=1 --files 400 --transactions 400 --size 32KiB --popularity shuffled --seed 5";
-/// What mail does.
+/// A workload like that of a mail server.
 const MAIL: &str = "--mix read=4,create=1,append=1,delete=1 --files 300 --transactions 600 --size \
                     2..16KiB --seed 5";
 
-/// What is expected.
 struct Expected {
     tier: Option<DurabilityTier>,
-    /// The share of the reads that the cache serves, from and to; nothing where it is not known.
+    /// Share of reads served by the page cache, from and to; `None` if not known.
     cached: Option<(f64, f64)>,
-    /// Flushes for each operation that is synced, from and to; nothing where none is.
+    /// Flushes for each durable operation, from and to; `None` if no operation is durable.
     flushes: Option<(f64, f64)>,
-    /// Which of the rules about evidence apply.
+    /// Rules about evidence that must apply.
     rules: &'static [&'static str],
 }
 
@@ -38,7 +38,7 @@ const IN_CACHE: Option<(f64, f64)> = Some((0.99, 1.0));
 const FROM_BEHIND: Option<(f64, f64)> = Some((0.0, 0.1));
 const A_FLUSH_OR_TWO: Option<(f64, f64)> = Some((0.5, 3.5));
 
-/// The rules that evidence decides.
+/// The rules about evidence that apply to the run.
 fn rules(ran: &Ran) -> Vec<&'static str> {
     let reasons = ran.summary.verdict.reasons.iter();
     let mut found: Vec<&str> = reasons
@@ -65,7 +65,7 @@ fn evidence(ran: &Ran) -> Option<&EvidenceSummary> {
     ran.phase(Phase::Transactions).evidence.as_ref()
 }
 
-/// Runs, compares, and tells what was found.
+/// Performs a run, compares it with the expected evidence, and prints the evidence.
 fn situation(name: &str, at: &Path, options: &str, expected: &Expected) -> Ran {
     let ran = Run::new(at, options).perform();
     ran.is_complete();
@@ -110,8 +110,8 @@ fn situation(name: &str, at: &Path, options: &str, expected: &Expected) -> Ran {
     ran
 }
 
-/// A file system in a file on the disk whose room is allocated: what is written to it for the first
-/// time is nothing new.
+/// A file system in an image on a disk. The image is allocated in advance, so that first writes do
+/// not extend it.
 struct Disk {
     at: PathBuf,
     volume: Volume,
@@ -164,7 +164,7 @@ impl Disk {
     }
 }
 
-/// The scene must be on a disk: below a file in memory everything is memory.
+/// Whether temporary files are on a disk. Otherwise the disk of an image would be memory.
 pub fn is_on_a_disk() -> bool {
     let test_dir = TestDir::new();
     let target = system::Target::read(&system::Sources::default(), test_dir.path());
@@ -175,7 +175,7 @@ pub fn is_on_a_disk() -> bool {
 }
 
 #[test]
-fn states_of_the_cache_on_ext4_are_told_apart() {
+fn cache_states_on_ext4_are_distinguished() {
     if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
@@ -250,7 +250,8 @@ fn states_of_the_cache_on_ext4_are_told_apart() {
             found == share,
             format_args!("{found} of the sample was in the cache, not {share}"),
         );
-        // A phase with one kind of operation tells who served it.
+        // If a phase has one kind of operation, the evidence contains its shares of cache, device
+        // and server.
         let served = &evidence(ran).unwrap().operations["read"];
         let shares = served.known().unwrap();
         ran.assert(
@@ -262,7 +263,7 @@ fn states_of_the_cache_on_ext4_are_told_apart() {
 }
 
 #[test]
-fn durability_is_told_by_what_the_device_was_asked() {
+fn durability_level_follows_from_device_flushes() {
     if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
@@ -271,7 +272,7 @@ fn durability_is_told_by_what_the_device_was_asked() {
     let at = &disk.at;
     let expect = |tier, flushes| Expected {
         tier: Some(tier),
-        // A few blocks of metadata weigh much beside so little that is read.
+        // So little is read that a few blocks of metadata are a large share.
         cached: Some((0.9, 1.0)),
         flushes,
         rules: &[],
@@ -314,7 +315,7 @@ fn durability_is_told_by_what_the_device_was_asked() {
         work,
         &expect(FlushAcknowledged, None),
     );
-    // On a disk that loses its place in the cache by going through another file system.
+    // The same policy on other kinds of file systems.
     for kind in [FileSystem::Xfs, FileSystem::Btrfs] {
         if kind.is_available() {
             let disk = Disk::new(kind);
@@ -326,7 +327,7 @@ fn durability_is_told_by_what_the_device_was_asked() {
 }
 
 #[test]
-fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
+fn evidence_is_correct_on_memory_layers_servers_and_stacks() {
     if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
@@ -414,7 +415,7 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     tool("umount", &[merged.to_str().unwrap()]);
     overlay.unwrap_or_else(|why| std::panic::resume_unwind(why));
 
-    // A disk in a file on a disk in a file.
+    // An image on a file system in another image.
     let inner_at = disk.test_dir.directory("inner");
     let image = disk.at.join("image");
     let file = std::fs::File::create(&image).unwrap();
@@ -436,7 +437,7 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
     let inner = std::panic::catch_unwind(|| {
         let expected = Expected {
             tier: Some(FlushAcknowledged),
-            // The inner one reads its file through the page cache.
+            // The inner loop device reads its image through the outer file system's page cache.
             cached: None,
             flushes: A_FLUSH_OR_TWO,
             rules: &[],
@@ -495,7 +496,7 @@ fn nothing_wrong_is_claimed_of_memory_layers_servers_and_stacks() {
 }
 
 #[test]
-fn room_that_runs_out_or_is_allocated_meanwhile_is_told() {
+fn growing_images_and_nearly_full_disks_are_reported() {
     if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
@@ -527,10 +528,10 @@ fn room_that_runs_out_or_is_allocated_meanwhile_is_told() {
     );
 }
 
-/// In a container that shows less of the kernel, and to another user: not available with the
-/// reason, and no crash.
+/// In a container that hides parts of /proc and /sys, and for another user, values are not
+/// available, with the reason.
 #[test]
-fn masked_kernel_files_are_not_available_and_no_crash() {
+fn masked_kernel_files_are_not_available() {
     if !is_root() || !is_on_a_disk() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
         return;
     }
@@ -538,7 +539,7 @@ fn masked_kernel_files_are_not_available_and_no_crash() {
     let at = test_dir.directory("location");
     std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o777)).unwrap();
     let program = program_for_all(&test_dir);
-    // Files that are there and empty, files that are not there, and a directory without any.
+    // The files are masked in three ways: empty, missing, and a directory without files.
     let mask = "mount --make-rprivate / && mount -t tmpfs none /sys && for file in stat meminfo \
                 diskstats self/io; do mount --bind /dev/null /proc/$file || exit 9; done";
     let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";

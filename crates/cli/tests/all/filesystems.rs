@@ -1,14 +1,14 @@
-//! The work of today on real file systems, with the real binary: presets, shared pools, durability
-//! and crashes, caches, frozen and full file systems, kept pools; on tmpfs, ext4, xfs and btrfs, in
-//! images of the test's own.
+//! Presets, shared pools, durability and crashes, caches, frozen and full file systems and kept
+//! pools, with the real binary on real file systems: tmpfs, ext4, xfs and btrfs in images of each
+//! test.
 //!
-//! An expectation is stated once and holds on every file system. What goes wrong shows the command,
-//! both streams, the tree and what the record says.
+//! An expectation is written once and must hold on every file system. A failure shows the command,
+//! its output, the directory tree and the record.
 //!
-//! Small here; `POSTMARK_RACES` (operations of the races, 40,000 unless given) and
-//! `POSTMARK_CRASHES` (crashes of each file system, 3 unless given) make it what a release is
-//! judged by. Tests that mount need root: without it they say so on standard error and pass, unless
-//! everything is to be tested (`CI` is set, or `POSTMARK_TEST_ALL=1`).
+//! The tests are small by default. A release uses more: `POSTMARK_RACES` is the number of
+//! operations of the races (default 40,000), and `POSTMARK_CRASHES` the number of crashes of each
+//! file system (default 3). Tests that mount need root. Without it they print that they are
+//! skipped, unless all tests must run (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 mod cache;
 mod counters;

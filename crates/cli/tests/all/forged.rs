@@ -1,8 +1,8 @@
-//! Records that somebody has changed, with a summary that was derived again: `postmark check` finds
-//! the change by what else is in the record.
+//! Records that were changed, with a summary derived from the changed record: `postmark check`
+//! finds the change by inconsistencies within the record.
 //!
-//! `POSTMARK_FORGERIES` raises the number of changes that are drawn at random,
-//! `POSTMARK_FORGERIES_SEED` draws others.
+//! `POSTMARK_FORGERIES` raises the number of random changes; `POSTMARK_FORGERIES_SEED` selects
+//! others.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,12 +14,12 @@ use testkit::{Random, number_of, rows};
 use crate::support::interface::{postmark, program};
 use crate::support::{Running, TestDir};
 
-/// Drawn from records of each kind.
+/// Number of random changes, over records of all kinds.
 const DRAWN: usize = 300;
-/// This share of them is found at least.
+/// Minimum share of the random changes that must be found.
 const FOUND_MIN: f64 = 0.9;
 
-/// Fields that nothing else in a record follows from, with the reason.
+/// Fields that cannot be checked because nothing else in a record depends on them, with the reason.
 const FREE: &str = "
     .id | a hash of what is not in the record, too
     .schema | other versions are refused
@@ -94,13 +94,13 @@ fn record_of(test_dir: &TestDir, name: &str, options: &str) -> Value {
     serde_json::from_str::<Value>(&text).unwrap()["record"].take()
 }
 
-/// A record with the summary that follows from it; nothing where it cannot be read.
+/// The record with a newly derived summary, or `None` if it cannot be read.
 fn with_summary(record: &Value) -> Option<String> {
     let text = json!({ "record": record }).to_string();
     Some(verdict::to_json(&Record::from_json(&text).ok()?))
 }
 
-/// Whether each is found, with the first rule that it breaks.
+/// For each record, the first rule that it breaks, if any.
 fn found(test_dir: &TestDir, forged: &[Value]) -> Vec<Option<String>> {
     let mut answers: Vec<Option<String>> = vec![Some("not read".to_owned()); forged.len()];
     let mut command = postmark("check --format json");
@@ -132,7 +132,7 @@ fn found(test_dir: &TestDir, forged: &[Value]) -> Vec<Option<String>> {
     answers
 }
 
-/// The transactions of a record.
+/// The transactions phase of a record.
 fn transactions(record: &mut Value) -> &mut Value {
     let phases = record["actual"]["phases"].as_array_mut().unwrap();
     phases
@@ -156,7 +156,7 @@ fn meters(record: &mut Value) -> impl Iterator<Item = &mut Value> {
         .map(|operation| &mut operation["meter"])
 }
 
-/// A number by a function of it.
+/// Replaces a number by a function of it.
 fn change(value: &mut Value, by: impl Fn(u64) -> u64) {
     *value = json!(by(value.as_u64().unwrap()));
 }
@@ -168,7 +168,7 @@ fn workers(record: &mut Value) -> impl Iterator<Item = &mut Value> {
         .iter_mut()
 }
 
-/// The measured time cut to a share of it, with all its ends.
+/// Shortens the measured time by so many tenths, and moves all end times accordingly.
 fn shorter(record: &mut Value, tenths: u64) {
     let segment = measured(record);
     let (began, ended) = (
@@ -193,7 +193,8 @@ fn times(record: &mut Value, factor: u64) {
     });
 }
 
-/// Buckets two octaves down, and the exact numbers as well where asked.
+/// Divides all latencies by 4: the histogram's buckets, and with `with_sums` also the exact sum,
+/// minimum and maximum.
 fn faster(record: &mut Value, with_sums: bool) {
     for meter in meters(record) {
         let latency = &mut meter["latency"];
@@ -208,7 +209,7 @@ fn faster(record: &mut Value, with_sums: bool) {
     }
 }
 
-/// Every moment of what was performed halved.
+/// Halves all points in time of the run.
 fn halved(value: &mut Value) {
     const PHASES: [&str; 4] = ["began_ns", "ended_ns", "at_ns", "latest_ns"];
     match value {
@@ -227,7 +228,7 @@ fn halved(value: &mut Value) {
 
 type Forge = fn(&mut Value);
 
-/// What an audit changed to have other headlines, each with a name.
+/// Changes that improve the headline numbers, from an audit, each with a name.
 const FORGERIES: [(&str, Forge); 40] = [
     ("time halved", |record| shorter(record, 5)),
     ("time a tenth", |record| shorter(record, 9)),
@@ -362,14 +363,15 @@ const FORGERIES: [(&str, Forge); 40] = [
     ("all moments halved", |record| halved(&mut record["actual"])),
 ];
 
-/// Those that change all that is in a record of it.
+/// Number of forgeries that cannot be found, because they change everything that depends on the
+/// value.
 const PASS_MAX: usize = 4;
 
 const LONG: &str = "--mix read=6,create=2,delete=2 --files 300 --transactions 500k --for 2500ms \
                     --warm-up 500ms --steps --workers 2 --durability fsync";
 
 #[test]
-fn what_an_audit_forged_is_found() {
+fn forgeries_of_an_audit_are_found() {
     let test_dir = TestDir::in_memory();
     test_dir.directory("target");
     let base = record_of(&test_dir, "base.json", LONG);
@@ -397,7 +399,7 @@ fn what_an_audit_forged_is_found() {
     assert!(passed.len() <= PASS_MAX, "{passed:?}");
 }
 
-/// All leaves: where each is, and what its place is called, whatever its number in a list.
+/// Collects the pointers of all leaves, grouped by field name without list indices.
 fn leaves(value: &Value, pointer: &str, field: &str, all: &mut BTreeMap<String, Vec<String>>) {
     match value {
         Value::Object(fields) => {
@@ -433,7 +435,7 @@ fn is_free(field: &str) -> bool {
     rows(FREE).iter().any(|row| field.contains(row[0]))
 }
 
-/// One leaf changed; nothing where the change changes nothing.
+/// Changes one leaf; `None` if the value stays the same.
 fn forge(
     draws: &mut Random,
     record: &Value,
@@ -493,7 +495,7 @@ fn forge(
 }
 
 #[test]
-fn what_is_changed_at_random_is_found() {
+fn random_changes_are_found() {
     let test_dir = TestDir::in_memory();
     test_dir.directory("target");
     let options = [

@@ -1,7 +1,6 @@
-//! What is done with a file that somebody hands over: its documents are told apart, records are
-//! shown in every format, set beside what was published and taken for words as `--like` takes them,
-//! and submissions become a table. Seeds go through it in `hostile.rs`, and whatever the fuzz
-//! target `import` comes up with.
+//! Processes an untrusted file: separates its documents, shows records in every format, compares
+//! them with published results, converts them to options as `--like` does, and makes a table of
+//! submissions. `hostile.rs` passes stored inputs here, and the fuzz target `import` new ones.
 
 #[path = "../../../report/tests/all/imported.rs"]
 mod imported;
@@ -16,11 +15,14 @@ use record::documents::Documents;
 use serde_json::Value;
 use workload::Workload;
 
-/// The stream of a submission is planned, to check its fingerprint, where all its workers have no
-/// more files and transactions together.
+/// A submission's stream is generated to check its fingerprint only if all workers have at most
+/// this number of files and transactions.
 const PLANNED_MAX: u64 = 2_000;
 
-/// Panics where something is not as it should be. How many of its documents were records or
+/// Returns the number of documents that are records or submissions.
+///
+/// # Panics
+/// Panics if a result is not as expected.
 /// submissions.
 pub fn hand_over(bytes: &[u8]) -> usize {
     Documents::of(bytes)
@@ -37,7 +39,7 @@ fn take(document: &str) -> bool {
         return false;
     }
     let record = Record::from_json(document).expect("it was read");
-    // What has no meaning here is refused with a word about it.
+    // Invalid tags or notes are refused with a message.
     if let Err(problem) = archive::Remarks::of_document(document) {
         assert!(!problem.is_empty());
     }
@@ -79,7 +81,8 @@ fn library() -> &'static Library {
     LIBRARY.get_or_init(Library::read)
 }
 
-/// Whether there are rows of the same configuration, for which whole streams are planned.
+/// Whether published rows have the same configuration. Comparing with them would generate whole
+/// streams.
 fn is_published(workload: &Workload) -> bool {
     static SHAPES: OnceLock<Vec<ConfigurationShape>> = OnceLock::new();
     let published = SHAPES.get_or_init(|| {
@@ -95,7 +98,7 @@ fn is_short(workload: &Workload) -> bool {
     of_each.saturating_mul(workload.workers.count().into()) <= PLANNED_MAX
 }
 
-/// A view in all formats, as it is printed.
+/// Renders a view in all formats, and checks the result.
 fn show(view: impl Fn(Format) -> String) {
     for format in [Format::Text, Format::Json, Format::Csv, Format::Markdown] {
         let shown = view(format);
@@ -106,7 +109,8 @@ fn show(view: impl Fn(Format) -> String) {
     }
 }
 
-/// Nothing in it is obeyed or unseen, but for the ends of lines.
+/// Asserts that a text contains no escape sequences or invisible characters, except line breaks and
+/// tabs.
 fn is_harmless(text: &str) {
     let harmful =
         |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);

@@ -1,5 +1,5 @@
-//! What others have written, as configuration files, names of files and words: refused or
-//! understood, and shown without harm.
+//! Untrusted configuration files, file names and arguments: they are refused or accepted, and
+//! printed without harmful characters.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -19,12 +19,13 @@ use crate::support::interface::{postmark, program};
 use crate::support::running::in_shell;
 use crate::support::{Running, TestDir};
 
-/// Clears the screen, sets the title, turns the writing round, ends the line, and is no text.
+/// Clears the screen, sets the terminal's title, reverses the writing direction, starts a new line,
+/// and is not UTF-8.
 const HOSTILE: &[u8] = b"\x1b[2J\x1b]0;x\x07\xe2\x80\xae\xc2\x9b31m\r\npostmark: all is well\xff";
-/// What a path with that name is shown as, up to what is no text.
+/// The sanitized form of a path with that name, up to the invalid byte.
 const SHOWN: &str = "\\x1b[2J\\x1b]0;x\\x07\\u{202e}\\u{9b}31m\\r\\npostmark: all is well";
 
-/// The files of a directory, by name.
+/// The files of a directory except Markdown, sorted by name.
 fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = std::fs::read_dir(directory).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -54,7 +55,7 @@ fn finds(target: &str) -> Vec<(PathBuf, Vec<u8>)> {
 }
 
 #[test]
-fn the_seeds_of_fuzzing_have_a_meaning() {
+fn fuzzing_seeds_are_accepted() {
     for target in ["config", "classic_config"] {
         assert!(!seeds(target).is_empty(), "{target}");
     }
@@ -67,7 +68,7 @@ fn the_seeds_of_fuzzing_have_a_meaning() {
 }
 
 #[test]
-fn what_fuzzing_has_found_does_no_harm_any_more() {
+fn inputs_found_by_fuzzing_are_harmless() {
     for (path, find) in finds("config") {
         println!("{}", path.display());
         configure(&find);
@@ -78,7 +79,7 @@ fn what_fuzzing_has_found_does_no_harm_any_more() {
     }
 }
 
-/// The values of one line of a configuration file.
+/// Random values of a configuration option.
 fn value() -> impl Strategy<Value = String> {
     let extremes = [
         "0",
@@ -131,7 +132,7 @@ proptest! {
         ..ProptestConfig::default() })]
 
     #[test]
-    fn mutated_configuration_files_do_no_harm(
+    fn mutated_configuration_files_are_harmless(
         which in any::<prop::sample::Index>(),
         changes in prop::collection::vec((any::<prop::sample::Index>(), prop::option::weighted(0.8,
             value())), 1..4),
@@ -151,13 +152,13 @@ proptest! {
     }
 
     #[test]
-    fn any_text_as_a_configuration_file_does_no_harm(text in any::<String>()) {
+    fn any_text_as_a_configuration_file_is_harmless(text in any::<String>()) {
         configure(text.as_bytes());
         command(text.as_bytes());
     }
 
     #[test]
-    fn any_values_of_classic_commands_do_no_harm(
+    fn any_values_of_classic_commands_are_harmless(
         lines in prop::collection::vec(
             ("set (size|number|seed|transactions|location|subdirectories|read|write|bias \
                 read|bias create|report)|show|run", ".{0,30}|[-+0-9 .,kKMx]{0,24}"),
@@ -171,9 +172,9 @@ proptest! {
     }
 }
 
-/// With POSTMARK_WRITE_GOLDEN the submission is written.
+/// With POSTMARK_WRITE_GOLDEN set, the submission is written to the seeds.
 #[test]
-fn the_seeds_of_files_that_are_handed_over_are_taken() {
+fn seeds_of_imported_files_are_accepted() {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let record =
             Record::from_json(include_str!("../../../report/tests/golden/run.json")).unwrap();
@@ -202,7 +203,7 @@ fn the_seeds_of_files_that_are_handed_over_are_taken() {
     }
 }
 
-/// A directory of the test's with a hostile one in it.
+/// A test directory that contains a directory with the hostile name.
 fn test_dir() -> (tempfile::TempDir, OsString) {
     let directory = original::directory();
     let name = OsString::from_vec(HOSTILE.to_vec());
@@ -210,7 +211,7 @@ fn test_dir() -> (tempfile::TempDir, OsString) {
     (directory, name)
 }
 
-/// Runs the program in the directory, and looks at both streams.
+/// Runs the program in the directory, and checks that its output is harmless.
 fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
     let mut program = Command::new(ours());
     let ended = program
@@ -225,7 +226,7 @@ fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
         let harmful =
             |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);
         assert!(!stream.contains(harmful), "{stream:?}");
-        // Nothing in a name begins a line.
+        // A name cannot start a new line.
         stream.does_not_show("\npostmark: all is well");
     }
     (output, errors, ended.status.code())
@@ -242,7 +243,7 @@ fn words<'a>(words: &[&'a str], name: &'a OsStr) -> Vec<&'a OsStr> {
     words.iter().map(given).collect()
 }
 
-/// Too little to be valid.
+/// Too few operations for a VALID verdict.
 const LITTLE: [&str; 6] = [
     "--files",
     "20",
@@ -253,7 +254,7 @@ const LITTLE: [&str; 6] = [
 ];
 
 #[test]
-fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
+fn run_in_a_directory_with_a_hostile_name_prints_it_sanitized() {
     let (directory, name) = test_dir();
     for format in ["text", "json", "classic", "terse"] {
         let run = [
@@ -289,21 +290,21 @@ fn a_run_in_a_directory_with_a_hostile_name_is_told_without_harm() {
 }
 
 #[test]
-fn progress_and_reports_in_hostile_files_are_told_without_harm() {
+fn hostile_report_paths_are_printed_sanitized() {
     let (directory, name) = test_dir();
     let file = OsString::from_vec([HOSTILE, b".txt"].concat());
     let run = [&["run", "--output", "NAME"][..], &LITTLE, &["."]].concat();
     let (output, errors, code) = said(&words(&run, &file), directory.path());
     assert_eq!((code, &output[..]), (Some(0), ""), "{errors}");
     errors.shows(&format!("report: {SHOWN}\\xff.txt"));
-    // A directory takes no report.
+    // A directory cannot be a report file.
     let (_, errors, code) = said(&words(&run, &name), directory.path());
     assert_eq!(code, Some(2), "{errors}");
     errors.begins_with(&format!("postmark: cannot write to {SHOWN}\\xff: "));
 }
 
 #[test]
-fn refusals_name_hostile_files_without_harm() {
+fn refusals_print_hostile_paths_sanitized() {
     let (directory, name) = test_dir();
     let gone = OsString::from_vec([HOSTILE, b"gone"].concat());
     let at_gone = [&["run"][..], &LITTLE, &["NAME"]].concat();
@@ -320,7 +321,7 @@ fn refusals_name_hostile_files_without_harm() {
         (&["clean", "NAME"][..], &gone, 1),
         (&["verify-log", ".", "--ack-log", "NAME"][..], &gone, 2),
         (&["verify-log", ".", "--ack-log", "NAME"][..], &name, 2),
-        // The prompt opens, as with the original.
+        // A missing file starts the prompt, as with the original.
         (&["NAME"][..], &gone, 0),
     ] {
         let (output, errors, ended) = said(&words(given, name), directory.path());
@@ -335,7 +336,7 @@ fn refusals_name_hostile_files_without_harm() {
 }
 
 #[test]
-fn hostile_words_are_refused_without_harm() {
+fn hostile_arguments_are_refused_and_printed_sanitized() {
     let (directory, _) = test_dir();
     let word = OsString::from_vec(HOSTILE[..HOSTILE.len() - 1].to_vec());
     for given in [
@@ -358,7 +359,7 @@ fn hostile_words_are_refused_without_harm() {
             "{given:?}: {errors}"
         );
     }
-    // What is no text at all.
+    // An argument that is not UTF-8.
     let (_, errors, code) = said(
         &[
             OsStr::new("run"),
@@ -371,7 +372,7 @@ fn hostile_words_are_refused_without_harm() {
 }
 
 #[test]
-fn hostile_configuration_files_are_refused_without_harm() {
+fn hostile_configuration_files_are_refused_and_printed_sanitized() {
     let (directory, name) = test_dir();
     let file = directory.path().join("hostile.toml");
     for text in [
@@ -389,7 +390,7 @@ fn hostile_configuration_files_are_refused_without_harm() {
         assert_eq!((code, &output[..]), (Some(2), ""), "{errors}");
         errors.begins_with("postmark: invalid configuration file hostile.toml: ");
     }
-    // Nor is what is written of a hostile one.
+    // Configuration files that `plan` writes from hostile values are harmless, too.
     std::fs::write(
         &file,
         "storage = \"null\"\n[[target]]\npath = \"/\\u001b[2J\\n\\u202e\"\n",
@@ -403,7 +404,7 @@ fn hostile_configuration_files_are_refused_without_harm() {
     output.shows("\\U0000001b[2J\\U0000000a\\U0000202e");
 }
 
-/// The parser would take gigabytes for these.
+/// The TOML parser would need gigabytes of memory for these files.
 #[test]
 fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
     let test_dir = TestDir::in_memory();
@@ -430,7 +431,7 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
                 .shows(words);
         }
     }
-    // Values that are read are not compared with one another where there are too many.
+    // Too many axis values are refused before they are compared with each other.
     let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
     let file = test_dir.path().join("study.toml");
     std::fs::write(&file, format!("{study}{}]\n", many.join(","))).unwrap();
@@ -442,10 +443,10 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
         .shows("100000 cells");
 }
 
-/// Limits of this process: a refusal, or a run to its end. Nothing ends in an abort that leaves
+/// Under resource limits the program refuses a run or completes it. It never aborts and leaves
 /// files.
 #[test]
-fn limits_that_are_too_low_refuse_a_run() {
+fn resource_limits_that_are_too_low_refuse_a_run() {
     let test_dir = TestDir::in_memory();
     let target = test_dir.directory("target");
     let program_kib = std::fs::metadata(program()).unwrap().len() >> 10;
@@ -460,7 +461,7 @@ fn limits_that_are_too_low_refuse_a_run() {
         Running::run_to_end(limited, &target)
     };
     let (mut refused, mut done) = (0, 0);
-    // Below the program's own size the kernel ends it before it begins.
+    // Below the program's own size the kernel ends it before it starts.
     for more_kib in (20..220).step_by(20) {
         let limit_kib = program_kib + more_kib * 1_000;
         let ended = run(&format!("-v {limit_kib}"));

@@ -1,10 +1,10 @@
-//! A target whose server hangs: whatever the run was about, the program ends within 10 s of a
-//! signal, or of the time after which a call is given up, with its record, its report, what is
-//! left, and exit status 1.
+//! A target whose server hangs: the program ends within 10 s of a signal, or of the limit of a
+//! call, in every stage. It writes the record and the report, lists the remaining files, and exits
+//! with status 1.
 //!
-//! The server is a FUSE file system of the test's own. A request that it has taken keeps the thread
-//! that made it in the kernel, where not even SIGKILL ends it: the process that did the work goes
-//! when the server is gone.
+//! The server is a FUSE file system of the test. A request that it has taken keeps its thread in
+//! the kernel, where not even SIGKILL ends it. So the process that did the work ends only when the
+//! server does.
 
 use std::io::Write as _;
 use std::ops::{Deref, DerefMut};
@@ -20,11 +20,11 @@ use rustix::process::Signal;
 use crate::support::interface::{has_ended, postmark, program};
 use crate::support::{Ended, Running, TestDir, heartbeats, is_met, names};
 
-/// What is to be there when a signal came, is there after this.
+/// After a signal, record and report must exist within this time.
 const PROMISED: Duration = Duration::from_secs(10);
 
-/// A program on the mount. Where a test fails, the mount goes first: what waits for it can only end
-/// with it.
+/// A program on the mount. If a test fails, the mount is removed first, because processes that wait
+/// for it cannot end before.
 struct OnMount {
     running: Option<Running>,
     mounted: Arc<Mutex<Option<Mounted>>>,
@@ -45,8 +45,8 @@ impl DerefMut for OnMount {
 }
 
 impl OnMount {
-    /// Waits for its end, while its server still hangs; then that one is gone, and with it all that
-    /// waits for it.
+    /// Waits until the program ends while its server hangs. Then removes the server, which ends all
+    /// processes that wait for it.
     fn ends_within(mut self, limit: Duration) -> Ended {
         let mut running = self.running.take().unwrap();
         let (began, workers) = (Instant::now(), running.children());
@@ -141,7 +141,7 @@ impl Hung {
         self.run(command)
     }
 
-    /// Waits until somebody waits for the server.
+    /// Waits until a process waits for the server.
     fn wait_for_request(&self, running: &Running) {
         let waits = {
             let mounted = self.mounted.lock().unwrap();
@@ -151,11 +151,10 @@ impl Hung {
                 .wait_for_request(Duration::from_secs(60))
         };
         assert!(waits, "nobody asks the server\n{}", running.errors());
-        // That process ends with the server only.
+        // That process ends only with the server.
         heartbeats::remove_after_test(&running.worker().to_string());
     }
 
-    /// The record of a run that has ended.
     fn record(&self) -> Record {
         Record::from_json(&std::fs::read_to_string(&self.report).unwrap()).unwrap()
     }
@@ -165,7 +164,7 @@ fn transactions_began(running: &Running) -> bool {
     has_ended(&running.errors(), "prepare")
 }
 
-/// The record of a run whose target hung, and was left alone.
+/// Asserts that the record reports a hung target, whose files were left.
 fn tells_of_a_hung_target(record: &Record, operation: &str) {
     let actual = &record.actual;
     let Outcome::Failed { why } = &actual.outcome else {
@@ -193,21 +192,21 @@ fn tells_of_a_hung_target(record: &Record, operation: &str) {
     );
 }
 
-/// A stage in which the server hangs from a request on.
+/// A situation in which the server hangs, starting with a kind of request.
 struct Case {
     words: &'static str,
-    /// Nothing: from the beginning.
+    /// Condition for the server to hang; `None` means from the start.
     from: Option<fn(&Running) -> bool>,
     at: RequestKind,
-    /// What is named.
+    /// Operation that the record names as stalled.
     named: &'static str,
-    /// A signal that comes before the one that is timed.
+    /// A signal sent before the one whose effect is timed.
     first: Option<Signal>,
 }
 
 const READS: &str = "--files 50 --transactions 100000000 --mix read=1";
 
-/// Each where a signal comes while the server hangs.
+/// In each case a signal arrives while the server hangs.
 const CASES: [Case; 6] = [
     Case {
         words: READS,
@@ -217,7 +216,7 @@ const CASES: [Case; 6] = [
         first: None,
     },
     Case {
-        // The manifest is open, and not every thread keeps it.
+        // The manifest is open: a thread that closes its copy of the descriptor sends a flush.
         words: READS,
         from: None,
         at: RequestKind::Flush,
@@ -256,7 +255,7 @@ const CASES: [Case; 6] = [
 
 #[test]
 fn a_signal_ends_a_run_whose_target_hangs() {
-    // Side by side: they wait.
+    // In parallel, because the cases mostly wait.
     std::thread::scope(|scope| {
         for case in CASES {
             scope.spawn(move || ends(&case));
@@ -287,7 +286,7 @@ fn ends(case: &Case) {
     tells_of_a_hung_target(&hung.record(), case.named);
 }
 
-/// A server that was stopped has taken no request.
+/// A stopped server (SIGSTOP) has not taken the request.
 #[test]
 fn a_signal_ends_a_run_whose_server_was_stopped() {
     let Some(hung) = Hung::new() else { return };
@@ -297,16 +296,16 @@ fn a_signal_ends_a_run_whose_server_was_stopped() {
     std::thread::sleep(Duration::from_millis(500));
     running.send(Signal::TERM);
     running.ends_within(PROMISED).code(1);
-    // A worker or the look at the place, whichever waited first.
+    // Either a worker or the check of the target may have waited first.
     tells_of_a_hung_target(&hung.record(), "");
 }
 
 #[test]
-fn without_a_signal_the_run_is_given_up() {
+fn run_on_a_hung_target_is_given_up_without_a_signal() {
     let cases = [
         (RequestKind::MakeDirectory, READS, "make the run directory"),
         (RequestKind::Write, READS, ""),
-        // The run is complete, and its directory stays.
+        // The run is complete, but its directory remains.
         (
             RequestKind::RemoveDirectory,
             "--files 50 --transactions 100 --mix read=1",
@@ -331,7 +330,7 @@ fn without_a_signal_the_run_is_given_up() {
 }
 
 #[test]
-fn a_report_on_the_hung_target_goes_to_standard_output() {
+fn report_file_on_the_hung_target_is_replaced_by_standard_output() {
     let Some(mut hung) = Hung::new() else {
         return;
     };
@@ -347,7 +346,7 @@ fn a_report_on_the_hung_target_goes_to_standard_output() {
 }
 
 #[test]
-fn before_a_run_and_in_other_commands_a_signal_ends_the_program() {
+fn signal_ends_commands_before_or_without_a_run() {
     for words in [
         "run --target MOUNT",
         "clean MOUNT",
@@ -355,7 +354,8 @@ fn before_a_run_and_in_other_commands_a_signal_ends_the_program() {
     ] {
         let Some(hung) = Hung::new() else { return };
         std::fs::write(hung.at.join("ack_log"), "no acknowledgement log\n").unwrap();
-        // SIGINT may be ignored by who runs the tests, and is then by what they start.
+        // SIGTERM, because a shell may start the tests with SIGINT ignored, which child processes
+        // inherit.
         let mut command = Running::command(program());
         command.args(words.replace("MOUNT", hung.at.to_str().unwrap()).split(' '));
         hung.stall();
@@ -368,7 +368,7 @@ fn before_a_run_and_in_other_commands_a_signal_ends_the_program() {
 }
 
 #[test]
-fn the_prompt_ends_too() {
+fn signal_ends_the_prompt_on_a_hung_target() {
     let Some(hung) = Hung::new() else { return };
     let mut command = Running::command(program());
     let mut running = {
@@ -395,12 +395,12 @@ fn the_prompt_ends_too() {
     ended.code(1).shows("not removed").shows("postmark clean");
 }
 
-/// Whether all threads of a process stand still.
+/// Whether all threads of a process are stopped.
 fn stands_still(process: &str) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
     let facts = tasks
         .map(|task| std::fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default());
-    // The state stands behind the name, which is in parentheses.
+    // The state follows the name, which is in parentheses.
     facts.into_iter().all(|facts| {
         facts
             .rsplit_once(") ")
@@ -409,7 +409,7 @@ fn stands_still(process: &str) -> bool {
 }
 
 #[test]
-fn the_process_that_does_the_work_shares_the_fate_of_the_one_that_was_started() {
+fn second_process_stops_continues_and_ends_with_the_first() {
     for last in [Signal::INT, Signal::KILL] {
         let Some(hung) = Hung::new() else { return };
         let mut running = hung.start("--files 50 --transactions 100000000 --mix stat=1");
@@ -453,15 +453,15 @@ fn the_process_that_does_the_work_shares_the_fate_of_the_one_that_was_started() 
     }
 }
 
-/// A directory seen through a server made with libfuse, which keeps files that are removed while
-/// they are open under other names.
+/// A directory behind a libfuse server, which renames open files on removal instead of removing
+/// them.
 pub struct Bound {
     server: std::process::Child,
     at: PathBuf,
 }
 
 impl Bound {
-    /// Nothing where there is no such server.
+    /// `None` if bindfs is not installed.
     pub fn mount(backing: &Path, at: &Path, options: &[&str]) -> Option<Self> {
         let mut command = Command::new("bindfs");
         command.arg("-f").args(options).args([backing, at]);
@@ -488,7 +488,6 @@ impl Bound {
 }
 
 impl Bound {
-    /// The number of the server's process.
     pub fn server(&self) -> i32 {
         i32::try_from(self.server.id()).unwrap()
     }
@@ -502,7 +501,7 @@ impl Drop for Bound {
 }
 
 #[test]
-fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
+fn no_files_remain_if_open_files_are_renamed_on_removal() {
     let test_dir = TestDir::new();
     let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let Some(_bound) = Bound::mount(&backing, &at, &[]) else {
@@ -532,7 +531,8 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
     let its_names = names(&backing.join(directory)).unwrap();
     assert_eq!(its_names, [".postmark-manifest.json", "w0", "w1"]);
     killed.kill();
-    // There is no time of birth: this changes each file, and nothing that was written there.
+    // The file system has no birth times. chmod changes each file's change time without changing
+    // its contents.
     let changed = Command::new("chmod")
         .args(["-R", "--", "u+r"])
         .arg(backing.join(directory))
@@ -566,10 +566,10 @@ fn nothing_is_left_where_removed_files_stay_until_they_are_closed() {
     );
 }
 
-/// A file system that gives all files one owner, who is not this user, and one mode: what
-/// distinguishes the run's is the rest.
+/// On a file system where all files have the same foreign owner and mode, `clean` identifies the
+/// run's files by their other attributes.
 #[test]
-fn where_all_files_have_one_owner_and_mode_only_the_runs_are_removed() {
+fn clean_removes_only_own_files_if_all_have_one_owner_and_mode() {
     let test_dir = TestDir::new();
     let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let options = [

@@ -1,5 +1,5 @@
-//! Killed at their K-th unlink, the original and ours leave the same tree of names and sizes:
-//! neither order nor sizes differ at any moment, not only at the end.
+//! If the original and this program are killed at their K-th unlink, the same tree of names and
+//! sizes remains. So order and sizes of operations agree at all times, not only at the end.
 
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ const KILLS_PER_SESSION: u64 = 3;
 const MANIFEST: &str = ".postmark-manifest.json";
 
 #[test]
-fn the_same_tree_when_killed() {
+fn killed_programs_leave_the_same_tree() {
     let (Some(original), Some(strace)) = (original::oracle(), original::strace()) else {
         return;
     };
@@ -44,7 +44,7 @@ fn the_same_tree_when_killed() {
     assert!(files_left > 300, "only {files_left} files were compared");
 }
 
-/// How often the original unlinks in a session.
+/// Number of unlinks of the original in a session.
 fn unlinks(strace: &Path, program: &Path, lines: &str) -> u64 {
     let (directory, work) = place(lines);
     let log = directory.path().join("log");
@@ -59,7 +59,7 @@ fn unlinks(strace: &Path, program: &Path, lines: &str) -> u64 {
     log.lines().filter(|line| line.contains("unlink(")).count() as u64
 }
 
-/// The tree that is left when the program is killed at its K-th unlink.
+/// The remaining tree after the program is killed at its K-th unlink.
 fn killed(strace: &Path, program: &Path, lines: &str, when: u64) -> Vec<(PathBuf, Option<u64>)> {
     let (directory, work) = place(lines);
     let status = command(strace, directory.path(), &work)
@@ -73,7 +73,7 @@ fn killed(strace: &Path, program: &Path, lines: &str, when: u64) -> Vec<(PathBuf
         .arg(program)
         .status()
         .unwrap();
-    // strace ends as the program did.
+    // strace ends by the same signal as the program.
     assert_eq!(
         status.signal(),
         Some(9),

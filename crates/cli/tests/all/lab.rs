@@ -1,10 +1,10 @@
-//! What this machine's kernel lacks, in guests of the lab (`lab/README.md`) with the real binary:
-//! other file systems, NFS and iSCSI, with their counts held against those of an independent
-//! observer; power cuts that take everything that was not flushed; writes that fail.
+//! Tests in guests of the lab (`lab/README.md`), with the real binary, for features that this
+//! machine's kernel lacks: other file systems; NFS and iSCSI, whose counts are compared with an
+//! independent observer; power cuts that lose everything not flushed; failing writes.
 //!
-//! A boot takes long, so each test is one. `POSTMARK_LAB=all` is what a release is judged by: all
-//! file systems, and 20 moments of each power cut. A test is skipped where not everything is to be
-//! tested, and where no guest can be started.
+//! Booting takes long, so each test is one boot. A release uses `POSTMARK_LAB=all`: all file
+//! systems, and 20 times for each power cut. Tests are skipped unless all tests must run and a
+//! guest can be started.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -23,19 +23,19 @@ mod protocols;
 mod studies;
 mod two_clients;
 
-/// What a boot has left.
+/// The results of a boot.
 struct Booted {
     test_dir: TestDir,
-    /// What the script and the lab have written, for failures.
+    /// Output of the script and the lab, for failure messages.
     said: String,
 }
 
 impl Booted {
-    /// Runs a script of `tests/all/lab` in a guest: the program under test is its first argument.
-    /// Nothing where the lab cannot be used.
+    /// Runs a script of `tests/all/lab` in a guest, with the program under test as its first
+    /// argument. Returns `None` if the lab cannot be used.
     ///
     /// # Panics
-    /// Where the script fails.
+    /// Panics if the script fails.
     fn run(script: &str, disks: &[&str], arguments: &[String]) -> Option<Self> {
         let lab = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../lab/lab");
         if let Err(need) = is_ready(&lab) {
@@ -43,11 +43,11 @@ impl Booted {
             tell(&format!("skipped: {name}: a guest of the lab needs {need}"));
             return None;
         }
-        // Disks in memory: nothing is lost with them, and a guest's flushes cost this machine
+        // The disks are in memory: their contents need not survive, and a guest's flushes cost
         // nothing.
         let test_dir = TestDir::in_memory();
         let shared = test_dir.directory("shared");
-        // Other tests are watched by the clock: they go first.
+        // Other tests have time limits, so they get priority.
         let mut command = Command::new("nice");
         command
             .args(["-n", "10"])
@@ -56,8 +56,7 @@ impl Booted {
             .arg("run")
             .arg("--shared")
             .arg(&shared);
-        // With a second processor emulation takes more of this machine's time, and no less of a
-        // clock's.
+        // With a second processor, emulation takes more processor time and no less elapsed time.
         command.args([
             "--cpus",
             "1",
@@ -114,7 +113,7 @@ impl Booted {
     }
 }
 
-/// Or what is missing.
+/// Whether guests can be started; otherwise what is missing.
 fn is_ready(lab: &Path) -> Result<(), String> {
     if !everything() {
         return Err("POSTMARK_TEST_ALL=1".to_owned());
@@ -128,18 +127,18 @@ fn is_ready(lab: &Path) -> Result<(), String> {
     }
 }
 
-/// Whether all file systems and moments are tried.
+/// Whether all file systems and times are tested.
 fn is_all() -> bool {
     std::env::var("POSTMARK_LAB").is_ok_and(|lab| lab == "all")
 }
 
-/// Shown where tests pass, too: not with `eprintln!`, which keeps it from whoever looks at those.
-/// In one piece, since the lines of other tests come between pieces.
+/// Prints a line even for a passing test, where `eprintln!` would be captured. It is one write,
+/// because other tests print as well.
 fn tell(what: &str) {
     let _ = std::io::stderr().write_all(format!("{what}\n").as_bytes());
 }
 
-/// Text of lines of a name and a number.
+/// Parses lines of a name and a number.
 fn counts(text: &str) -> Vec<(&str, u64)> {
     let line = |line| {
         let (name, count) = str::split_once(line, ' ')?;

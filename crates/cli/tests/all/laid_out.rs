@@ -1,4 +1,4 @@
-//! Studies in the tables of the papers: the small study files of the project, for real (as root).
+//! Studies in the tables of papers: performs the small study files of the project (as root).
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -8,12 +8,12 @@ use testkit::{Shows, rows};
 use crate::original::{directory, ours};
 use crate::support::is_root;
 
-/// A study file of the project.
+/// Path of a study file of the project.
 fn study_file(name: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../../studies/{name}.toml"))
 }
 
-/// The program with words that have no blanks in them.
+/// Runs the program with arguments without blanks.
 fn perform(place: &Path, words: &str) -> Output {
     Command::new(ours())
         .args(words.split_whitespace())
@@ -30,14 +30,14 @@ fn text(output: &Output) -> String {
     shown.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// Performs the small study of a layout, with what the paper printed.
+/// Performs the small study of a layout, with the numbers of its paper.
 fn studied(place: &Path, name: &str) -> String {
     let file = study_file(name);
     let words = format!("study {} --with-published --quiet", file.display());
     text(&perform(place, &words))
 }
 
-/// Study files, and what is shown of them.
+/// Study files, each with texts of its output.
 const SHOWN: &str = "
     tr3022-small | Table 1, Table 4: 1,000 files, 50,000 transactions 1000/50000 ext4 tmpfs \
         Transactions per second | paper: 1000/50000 UFS TMPFS ODS/R0
@@ -61,7 +61,8 @@ fn small_studies_show_the_tables_of_their_papers() {
             text.shows(words);
         }
     }
-    // The archive has all that a layout needs: what was shown is shown again, in every format.
+    // The archive contains everything for the layout, so the tables can be shown later in every
+    // format.
     let shown = |options: &str| {
         text(&perform(
             place.path(),
@@ -77,7 +78,7 @@ fn small_studies_show_the_tables_of_their_papers() {
 }
 
 #[test]
-fn unknown_layouts_and_counterparts_are_refused_before_anything_is_made() {
+fn unknown_layouts_and_counterparts_are_refused_in_advance() {
     let place = directory();
     let file = place.path().join("study.toml");
     let at = place.path().display();
@@ -116,7 +117,7 @@ fn unknown_layouts_and_counterparts_are_refused_before_anything_is_made() {
 }
 
 #[test]
-fn a_layout_of_directories_needs_no_root() {
+fn layout_with_directories_needs_no_root() {
     let place = directory();
     let target = place.path().join("target");
     std::fs::create_dir(&target).unwrap();

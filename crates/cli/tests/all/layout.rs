@@ -1,14 +1,14 @@
-//! The form of the documents: lines fit a terminal, tables of contents agree with headings, and
-//! links lead somewhere.
+//! The form of the documents: lines fit into a terminal, tables of contents agree with headings,
+//! and links have targets.
 
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Characters of a line. Tables, code and lines of one long word are exempt.
+/// Maximum length of a line in characters. Tables, code and lines of a single long word are exempt.
 const WIDTH: usize = 100;
 
-/// Documents that begin with a table of contents.
+/// Documents that start with a table of contents.
 const WITH_CONTENTS: [&str; 2] = ["guide.md", "specification.md"];
 
 fn root() -> PathBuf {
@@ -18,7 +18,7 @@ fn root() -> PathBuf {
         .unwrap()
 }
 
-/// All documents for readers: those at the top, and docs.
+/// All documents for readers: those in the root and in docs.
 pub fn documents() -> Vec<PathBuf> {
     let mut found = Vec::new();
     for directory in [root(), root().join("docs")] {
@@ -32,7 +32,7 @@ pub fn documents() -> Vec<PathBuf> {
     found
 }
 
-/// The lines that are neither code nor a table, each with its number.
+/// The lines that are neither code nor tables, with their numbers.
 fn prose(text: &str) -> Vec<(usize, &str)> {
     let mut is_fenced = false;
     let lines = text.lines().enumerate().filter(|(_, line)| {
@@ -58,7 +58,7 @@ fn headings(text: &str) -> Vec<(usize, &str)> {
         .collect()
 }
 
-/// The anchor that a page gives a heading.
+/// The anchor of a heading on GitHub.
 fn anchor(heading: &str) -> String {
     let is_kept =
         |character: &char| character.is_alphanumeric() || ['-', '_', ' '].contains(character);
@@ -66,7 +66,7 @@ fn anchor(heading: &str) -> String {
     kept.replace(' ', "-")
 }
 
-/// The links of a text, which may be broken over lines, as text and address.
+/// The links of a text as pairs of text and address. A link may span several lines.
 fn links(text: &str) -> Vec<(String, String)> {
     let lines: Vec<&str> = prose(text)
         .into_iter()
@@ -126,7 +126,7 @@ fn contents_are_the_headings() {
 }
 
 #[test]
-fn links_of_documents_lead_somewhere() {
+fn links_of_documents_have_targets() {
     let mut count = 0;
     for path in documents() {
         let text = fs::read_to_string(&path).unwrap();
@@ -173,7 +173,7 @@ fn links_of_documents_lead_somewhere() {
 }
 
 #[test]
-fn anchors_are_as_pages_make_them() {
+fn anchors_are_those_of_rendered_pages() {
     assert_eq!(
         anchor("Compare two file systems"),
         "compare-two-file-systems"

@@ -1,5 +1,4 @@
-//! Runs that are done again from their records: the same work in the same way, and what is said
-//! beside holds over it.
+//! `--like` repeats a run from its record: the same run spec, unless other options override it.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,7 +19,7 @@ use testkit::Shows;
 
 use crate::original::{self, answer, directory, ended, split, tree};
 
-/// What words come to.
+/// The run request of command-line arguments.
 fn work(words: &[&str]) -> RunRequest {
     let words = [&["postmark", "plan"], words].concat();
     let matches = cli::args::command().try_get_matches_from(&words).unwrap();
@@ -33,20 +32,20 @@ fn work(words: &[&str]) -> RunRequest {
     arguments.work.request()
 }
 
-/// As a configuration file says it, without the notes.
+/// The configuration file of a run, without the notes.
 fn toml(specified: &Specified) -> String {
     let text = plan::text(specified, document::Format::Toml, false).unwrap();
     let lines = text.split_inclusive('\n');
     lines.filter(|line| !line.starts_with('#')).collect()
 }
 
-/// The record of a run that a signal ends before its first file: what was said, meant and asked for
-/// is all there.
+/// The record of a run that a signal ended before its first file. It contains the complete run
+/// spec.
 fn recorded(specified: &Specified) -> Record {
     const SIGINT: usize = 2;
     let mut request = specified.spec.clone();
     if let Some(Climb::Workers(workers)) = request.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
-        // Its record is the first step's.
+        // The record of a sweep over workers is that of its first load level.
         request.workload.workers = Workers::Private {
             workers: workers[0],
         };
@@ -62,7 +61,7 @@ fn recorded(specified: &Specified) -> Record {
     record
 }
 
-/// Kinds of work, and ways to do it.
+/// Options of different workloads and run settings.
 const KINDS: [&str; 24] = [
     "",
     "--edition 1.0 --files 700 --transactions 900 --size 10..5000 --seed 7 --bias-read -1 \
@@ -97,7 +96,7 @@ const KINDS: [&str; 24] = [
 ];
 
 #[test]
-fn a_record_means_what_its_words_meant() {
+fn record_resolves_to_the_run_spec_of_its_options() {
     let at = directory();
     let place = ["--target", at.path().to_str().unwrap()];
     let file = at.path().join("run.json");
@@ -110,17 +109,17 @@ fn a_record_means_what_its_words_meant() {
         assert_eq!(toml(&again), toml(&specified), "{words:?}");
         assert_eq!(again.spec, specified.spec, "{words:?}");
         assert_eq!(again.notes, [], "{words:?}");
-        // So does the command that pages show.
+        // The command that pages show is equivalent.
         let said = record::words_again(&specified.spec);
         let said: Vec<&str> = said.iter().map(String::as_str).chain(place).collect();
         let said = specify(&work(&said), USER).unwrap();
         assert_eq!(toml(&said), toml(&again), "{words:?}");
-        // The record of that is taken for the same once more.
+        // A record of the repeated run is equivalent, too.
         std::fs::write(&file, verdict::to_json(&recorded(&again))).unwrap();
         let once_more = specify(&work(&[like, place].concat()), USER).unwrap();
         assert_eq!(toml(&once_more), toml(&specified), "{words:?}");
         std::fs::remove_file(&file).unwrap();
-        // What was kept is no part of this.
+        // Removes a kept pool.
         for (path, _) in tree(at.path()).into_iter().rev() {
             let path = at.path().join(path);
             std::fs::remove_dir(&path)
@@ -130,7 +129,7 @@ fn a_record_means_what_its_words_meant() {
     }
 }
 
-/// The record of a run of the program, which is to be complete, in a file.
+/// The record of a complete run of the program, also written to a file.
 fn run(words: &str, at: &Path, file: &Path) -> Value {
     let words = [&["run", "--quiet", "--format", "json"][..], &split(words)].concat();
     let text = answer(&words, at);
@@ -141,7 +140,7 @@ fn run(words: &str, at: &Path, file: &Path) -> Value {
 }
 
 #[test]
-fn the_same_is_done_again_by_the_program() {
+fn like_repeats_the_run() {
     let (at, elsewhere, files) = (directory(), directory(), directory());
     let file = files.path().join("run.json");
     let again = files.path().join("again.json");
@@ -165,7 +164,7 @@ fn the_same_is_done_again_by_the_program() {
             "{words}"
         );
         assert_eq!(other["hints"], one["hints"], "{words}");
-        // In another place.
+        // The target is another directory.
         let directory = other["locations"][0]["directory"].as_str().unwrap();
         directory.begins_with(elsewhere.path().to_str().unwrap());
         let plan = answer(
@@ -182,14 +181,14 @@ fn the_same_is_done_again_by_the_program() {
 }
 
 #[test]
-fn a_kept_pool_is_taken_only_where_that_is_asked_again() {
+fn like_does_not_repeat_reuse() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
     let words = "--files 50 --transactions 100 --storage posix";
     run(&format!("{words} --keep"), at.path(), &file);
     run(&format!("{words} --reuse --keep"), at.path(), &file);
     let like = format!("--like {} --keep=false", file.display());
-    // Elsewhere there is no pool to take.
+    // The other target has no pool to reuse.
     let elsewhere = directory();
     let again = run(
         &like,
@@ -210,7 +209,7 @@ fn a_kept_pool_is_taken_only_where_that_is_asked_again() {
 }
 
 #[test]
-fn what_is_said_beside_holds_over_the_record() {
+fn options_override_the_repeated_record() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
     let text = files.path().to_str().unwrap();
@@ -264,7 +263,7 @@ fn what_is_said_beside_holds_over_the_record() {
         );
     }
     assert_eq!(specified.notes, [Note::OtherWork { generators: None }]);
-    // It is said before such a run, and in its record.
+    // The note is printed before the run, and is part of its record.
     let other = ended(&["run", "--like", path, "--transactions", "7"], at.path());
     for said in [&other.errors, &other.output] {
         let said = String::from_utf8_lossy(said);
@@ -273,7 +272,7 @@ fn what_is_said_beside_holds_over_the_record() {
     }
     let planned = answer(&["plan", "--like", path, "--transactions", "7"], at.path());
     planned.shows("differs from that of the repeated run");
-    // An acknowledgement log is a place, too, and other generators are named.
+    // The path of an acknowledgement log is not repeated, and other generators are mentioned.
     let mut document: Value =
         serde_json::from_str(&std::fs::read_to_string(&file).unwrap()).unwrap();
     let record = &mut document["record"];
@@ -312,7 +311,7 @@ fn a_record_may_come_from_standard_input() {
     errors.shows("cannot use the run standard input: ");
 }
 
-/// What is wrong, at which place of a record, and what is told of it.
+/// Pointers into a record, each with an invalid value and a text of the error message.
 fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
     let sweep = |climb: Value| {
         json!({"climb": climb, "arrivals": "poisson", "fresh": false,
@@ -393,7 +392,7 @@ fn wrongs() -> Vec<(&'static str, Value, &'static str)> {
 }
 
 #[test]
-fn records_from_others_are_not_trusted() {
+fn invalid_records_are_refused_by_like() {
     let (at, files) = (directory(), directory());
     let file = files.path().join("run.json");
     run("--files 10 --transactions 10", at.path(), &file);

@@ -1,5 +1,5 @@
-//! `postmark man` and `postmark completions`: pages and scripts have all commands and options, and
-//! shells understand them.
+//! `postmark man` and `postmark completions`: pages and scripts contain all commands and options,
+//! and shells accept the scripts.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,7 +8,7 @@ use std::process::Command;
 
 use crate::original;
 
-/// Runs the program; its standard output.
+/// Runs the program and returns its standard output.
 fn output(arguments: &[&str], directory: &Path) -> String {
     let output = Command::new(original::ours())
         .args(arguments)
@@ -23,7 +23,7 @@ fn output(arguments: &[&str], directory: &Path) -> String {
     String::from_utf8(output.stdout).unwrap()
 }
 
-/// The pages, by name.
+/// The manual pages, by name.
 fn pages(directory: &Path) -> BTreeMap<String, String> {
     output(&["man", "man1"], directory);
     let entries = fs::read_dir(directory.join("man1")).unwrap();
@@ -39,7 +39,7 @@ fn pages(directory: &Path) -> BTreeMap<String, String> {
         .collect()
 }
 
-/// The options that a command's help has at the beginning of a line.
+/// The options at the starts of lines of a command's help.
 fn options(help: &str) -> Vec<&str> {
     let lines = help.lines().map(str::trim_start);
     let starts = lines.filter_map(|line| {
@@ -100,7 +100,7 @@ fn each_command_has_a_page_with_all_its_options() {
     for name in ["postmark", "postmark-run", "postmark-show"] {
         assert!(pages[name].contains("\n.SH EXAMPLES\n"), "{name}");
     }
-    // An option without a text helps nobody.
+    // Every option has a description.
     for (name, page) in &pages {
         assert!(
             !page.contains("fR\n\n.TP"),
@@ -111,10 +111,10 @@ fn each_command_has_a_page_with_all_its_options() {
 }
 
 #[test]
-fn the_examples_of_the_pages_are_understood() {
+fn examples_of_the_manual_pages_run() {
     let test_dir = original::directory();
     let pages = pages(test_dir.path());
-    // In an order in which each finds what it needs.
+    // Ordered so that runs exist before commands that need them.
     let order = [
         "postmark",
         "postmark-run",
@@ -149,7 +149,7 @@ fn the_examples_of_the_pages_are_understood() {
     crate::documents::perform("manual pages", &commands);
 }
 
-/// Text without the escapes of roff.
+/// Removes the escapes of roff.
 fn plain(text: &str) -> String {
     text.replace("\\*(Aq", "'")
         .replace("\\-", "-")
@@ -185,7 +185,7 @@ fn pages_are_well_formed() {
 }
 
 #[test]
-fn pages_are_written_over_by_force_only() {
+fn pages_are_overwritten_only_with_force() {
     let test_dir = original::directory();
     output(&["man", "a/b"], test_dir.path());
     let page = test_dir.path().join("a/b/postmark-run.1");
@@ -207,7 +207,7 @@ fn pages_are_written_over_by_force_only() {
     assert!(fs::read_to_string(&page).unwrap().contains("POSTMARK-RUN"));
 }
 
-/// A script that a shell runs, with the completions in a file; what it printed.
+/// Runs a shell script with the completions in a file. Returns its output.
 fn shell(program: &str, arguments: &[&str], script: &str, directory: &Path) -> String {
     let output = Command::new(program)
         .args(arguments)

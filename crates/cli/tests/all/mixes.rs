@@ -1,5 +1,5 @@
-//! Mixes, workers and shared pools by the program's own words: what is planned is what is run, and
-//! nothing stays.
+//! Mixes, workers and shared pools on the command line: runs agree with their plans, and leave no
+//! files.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -9,7 +9,7 @@ use testkit::{Assert, Shows};
 
 use crate::original::{answer, directory, ended, json, ours, say, split, tree};
 
-/// The words of a run that is small.
+/// Options of a small run.
 const SMALL: &str = "--files 40 --transactions 400";
 
 fn presets() -> Vec<String> {
@@ -21,7 +21,7 @@ fn presets() -> Vec<String> {
 }
 
 #[test]
-fn presets_are_listed_with_what_they_stand_for_and_their_sources() {
+fn presets_are_listed_with_descriptions_and_sources() {
     let at = directory();
     let listed = answer(&["presets"], at.path());
     for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
@@ -32,7 +32,7 @@ fn presets_are_listed_with_what_they_stand_for_and_their_sources() {
 }
 
 #[test]
-fn engines_are_listed_with_what_they_have() {
+fn engines_are_listed_with_capabilities() {
     let at = directory();
     let text = answer(&["engines"], at.path());
     let csv = answer(&["engines", "--format", "csv"], at.path());
@@ -58,10 +58,11 @@ fn engines_are_listed_with_what_they_have() {
 }
 
 #[test]
-fn every_preset_plans_and_means_the_same_as_its_configuration_file() {
+fn every_preset_equals_its_configuration_file() {
     let at = directory();
     for preset in presets() {
-        // The largest take minutes in debug builds; their numbers are looked at all the same.
+        // The largest presets take minutes in debug builds, so they are planned with fewer files
+        // and transactions.
         let words = [
             "plan",
             "--preset",
@@ -79,8 +80,7 @@ fn every_preset_plans_and_means_the_same_as_its_configuration_file() {
     }
 }
 
-/// What a configuration file says that was made from words comes to the same file, and to the same
-/// plan.
+/// Asserts that a configuration file made from options yields the same file and the same plan.
 fn round_trip(words: &[&str], at: &Path) {
     let file = at.join("config.toml");
     let toml = answer(&[words, &["--format", "toml"]].concat(), at);
@@ -102,7 +102,7 @@ fn round_trip(words: &[&str], at: &Path) {
 }
 
 #[test]
-fn words_survive_configuration_files() {
+fn options_survive_configuration_files() {
     let at = directory();
     std::fs::write(
         at.path().join("sizes.txt"),
@@ -144,7 +144,7 @@ fn words_survive_configuration_files() {
             at.path(),
         );
     }
-    // They end by time.
+    // Runs limited by time.
     for words in [
         "plan --files 40 --mix read=1 --sweep 10.5,20,300 --arrivals constant --for 20s --slo \
          p99<2500us",
@@ -157,7 +157,7 @@ fn words_survive_configuration_files() {
 }
 
 #[test]
-fn a_shared_pool_makes_a_mix_of_the_classic_pairs_and_says_so() {
+fn shared_pool_converts_classic_pairs_into_a_mix_with_a_note() {
     let at = directory();
     let words = [
         "plan",
@@ -181,7 +181,7 @@ fn a_shared_pool_makes_a_mix_of_the_classic_pairs_and_says_so() {
 }
 
 #[test]
-fn direct_input_and_output_aligns_what_is_not_said() {
+fn direct_io_sets_the_default_alignment() {
     let at = directory();
     let words = split("plan --mix read=1 --direct --size 500..9000 --format toml");
     let toml = answer(&words, at.path());
@@ -193,7 +193,7 @@ fn direct_input_and_output_aligns_what_is_not_said() {
     toml.shows("read-block = 4096");
 }
 
-/// The record of a run that is to be complete, and to leave nothing.
+/// The record of a run, which must be complete and leave no files.
 fn run(words: &str, at: &Path) -> Value {
     let words = [&["run", "--quiet"][..], &split(words)].concat();
     let record = json(&words, at)["record"].take();
@@ -202,7 +202,7 @@ fn run(words: &str, at: &Path) -> Value {
     record
 }
 
-/// Operations of an action, as options name it, in the transactions.
+/// Number of operations of an action in the transactions.
 fn done(record: &Value, action: &str) -> u64 {
     let mut actions = workload::Action::operations();
     let action = actions.find(|known| known.name() == action).unwrap();
@@ -222,7 +222,7 @@ fn done(record: &Value, action: &str) -> u64 {
 }
 
 #[test]
-fn every_operation_runs_verified_and_leaves_nothing() {
+fn every_operation_is_verified_and_leaves_no_files() {
     let at = directory();
     let all: Vec<&str> = workload::Action::operations()
         .filter(|action| action.is_asked_for())
@@ -253,7 +253,8 @@ fn every_operation_runs_verified_and_leaves_nothing() {
             .collect();
         let record = run(&format!("--mix {} {rest} {shape}", mix(&some)), at.path());
         for action in &some {
-            // Attributes are set before they can be got.
+            // An extended attribute must be set before it can be read, so this action may not
+            // occur.
             if *action != "get-xattr" {
                 assert!(done(&record, action) > 0, "no {action} with {shape}");
             }
@@ -268,7 +269,7 @@ fn every_operation_runs_verified_and_leaves_nothing() {
 }
 
 #[test]
-fn every_preset_of_today_runs_small_and_verified() {
+fn every_mix_preset_runs_verified() {
     let at = directory();
     for preset in workload::presets::all(&workload::presets::Machine::SMALL) {
         if preset.workload.mix().is_some() {
@@ -322,7 +323,7 @@ fn classic_work_with_workers_and_other_contents_runs() {
 }
 
 #[test]
-fn a_kept_pool_is_taken_again() {
+fn kept_pool_is_reused() {
     let at = directory();
     for words in [
         "--workers 2",
@@ -342,7 +343,7 @@ fn a_kept_pool_is_taken_again() {
 }
 
 #[test]
-fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
+fn ack_log_of_a_complete_run_shows_no_loss() {
     let (at, beside) = (directory(), tempfile::tempdir().unwrap());
     let ack_log = beside.path().join("ack_log");
     let ack_log = ack_log.to_str().unwrap();
@@ -352,7 +353,7 @@ fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     let path = at.path().to_str().unwrap();
     let text = answer(&["verify-log", path, "--ack-log", ack_log], at.path());
     text.shows("No loss");
-    // A file goes behind our back.
+    // A file is removed by another program.
     let files = tree(at.path());
     let is_ours = |(path, size): &&(std::path::PathBuf, Option<u64>)| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -373,8 +374,8 @@ fn an_ack_log_of_a_whole_run_tells_that_nothing_is_lost() {
     assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
 }
 
-/// The report of a run that is not allowed files of more than 4 KiB: some creations fail, and the
-/// contents before that stay on disk.
+/// The report of a run whose files are limited to 4 KiB by ulimit. Some creations fail, and leave
+/// incomplete files.
 fn with_small_files_only(words: &str, at: &Path) -> (Option<i32>, Value) {
     let script = format!(
         "trap '' XFSZ; ulimit -f 8; exec \"$0\" run --quiet --format json {words} --size \
@@ -389,7 +390,7 @@ fn with_small_files_only(words: &str, at: &Path) -> (Option<i32>, Value) {
 }
 
 #[test]
-fn what_one_workers_failures_leave_is_known_to_all_of_a_shared_pool() {
+fn files_of_failed_operations_are_skipped_by_all_workers() {
     let at = directory();
     for seed in 1..6 {
         let words = format!(
@@ -409,13 +410,13 @@ fn what_one_workers_failures_leave_is_known_to_all_of_a_shared_pool() {
         let check = &record["actual"]["check"]["known"];
         assert_eq!(check["wrong"], 0, "{check}");
         assert!(check["left_out"].as_u64().unwrap() > 0, "{check}");
-        // Every directory is listed all the same.
+        // All directories are checked nevertheless.
         assert_eq!(check["directories"], 4, "{check}");
     }
 }
 
 #[test]
-fn a_share_of_errors_is_judged_at_the_end_however_few_operations_there_are() {
+fn error_share_is_checked_at_the_end_of_short_runs() {
     let at = directory();
     // With this alignment every file is too large.
     let always = |share| {
@@ -434,7 +435,7 @@ fn a_share_of_errors_is_judged_at_the_end_however_few_operations_there_are() {
 }
 
 #[test]
-fn nobody_waits_for_a_writer_that_thinks() {
+fn claims_are_released_during_think_time() {
     let at = directory();
     let record = run(
         "--mix append=1,read=1 --size 10..20 --size-max 1MiB --files 2 --writers 3 --readers 3 \
@@ -445,7 +446,7 @@ fn nobody_waits_for_a_writer_that_thinks() {
         .as_array()
         .unwrap();
     for wait in waits {
-        // Nothing where nobody had to wait.
+        // Missing if no worker had to wait.
         let max_ns = wait["wait"]["max_ns"].as_u64().unwrap_or(0);
         assert!(
             max_ns < 15_000_000,
@@ -455,7 +456,7 @@ fn nobody_waits_for_a_writer_that_thinks() {
 }
 
 #[test]
-fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
+fn timed_run_keeps_its_rate_and_reports_every_second() {
     let (at, beside) = (directory(), tempfile::tempdir().unwrap());
     let live = beside.path().join("live.json");
     let words = format!(
@@ -469,7 +470,7 @@ fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
     );
     let phase = &report["summary"]["phases"][1];
     let rate = phase["transactions"]["per_second"].as_f64().unwrap();
-    // The machine may be busy; more than what arrives is never done but to catch up.
+    // A busy machine may be slower. The rate exceeds the offered one only to catch up.
     assert!((450.0..=520.0).contains(&rate), "{rate} a second");
     let warm_up = phase["warm_up"]["transactions"]["count"].as_u64().unwrap();
     assert!((400..=520).contains(&warm_up), "{warm_up} in the warm-up");
@@ -527,9 +528,10 @@ fn a_run_by_time_at_a_rate_tells_every_second_and_keeps_to_it() {
 }
 
 #[test]
-fn a_reader_that_does_not_read_loses_lines_and_does_not_keep_the_run() {
+fn slow_reader_of_live_loses_lines_and_delays_nothing() {
     let at = directory();
-    // Standard output is a pipe that nobody reads before the end, and longer than the pipe.
+    // Standard output is a pipe that is read only after the run. The output is larger than the
+    // pipe.
     let script = "{ \"$0\" run --quiet --mix read=1 --files 20 --for 2s --live - --output \
                   /dev/null; echo ended >&2; } | { sleep 4; cat; }";
     let arguments = ["-c", script, ours().to_str().unwrap()].map(OsStr::new);
@@ -542,7 +544,7 @@ fn a_reader_that_does_not_read_loses_lines_and_does_not_keep_the_run() {
 }
 
 #[test]
-fn a_run_without_end_is_planned_as_far_as_can_be_gone_through() {
+fn plan_of_an_endless_run_covers_a_limited_number_of_transactions() {
     let at = directory();
     let text = answer(&split("plan --for 2m"), at.path());
     assert!(
@@ -556,9 +558,9 @@ fn a_run_without_end_is_planned_as_far_as_can_be_gone_through() {
 }
 
 #[test]
-fn what_goes_with_time_and_rates() {
+fn ignored_think_time_and_missing_measurement_are_reported() {
     let at = directory();
-    // A pool that grows without end has no bound that could be checked for room.
+    // The space of a pool that grows without limit cannot be checked before the run.
     run("--mix create=1 --files 10 --for 100ms", at.path());
     let text = answer(
         &split("run --quiet --preset news --files 100 --readers 2 --for 300ms --rate 300"),
@@ -577,7 +579,7 @@ fn what_goes_with_time_and_rates() {
 }
 
 #[test]
-fn a_refused_run_leaves_the_live_file_as_it_is() {
+fn refused_run_leaves_the_live_file_unchanged() {
     let (at, beside) = (directory(), tempfile::tempdir().unwrap());
     let (kept, new) = (beside.path().join("kept"), beside.path().join("new"));
     std::fs::write(&kept, "mine").unwrap();

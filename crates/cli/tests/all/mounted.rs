@@ -1,4 +1,4 @@
-//! A file system of a test's own, and a test on each of them.
+//! A separate file system for each test, and a macro that runs a test on several kinds.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -6,8 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::support::{FileSystem, TestDir, Volume, tool};
 
-/// Declares a test for a function of a file system, on each of those named; on all four where none
-/// is.
+/// Declares a test for each named kind of file system, or for all four.
 macro_rules! on {
     ($test:ident) => {
         crate::mounted::on!($test: tmpfs, ext4, xfs, btrfs);
@@ -25,37 +24,32 @@ macro_rules! on {
 }
 pub(crate) use on;
 
-/// Held while caches are dropped: that would be felt by a run that wants a warm one, which holds
-/// it, too.
+/// Lock for dropping the system's caches. Runs that need a warm cache hold it, too.
 pub fn alone_with_the_cache() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A file system in memory.
 pub fn tmpfs() -> Option<Mounted> {
     Mounted::new(FileSystem::Tmpfs)
 }
 
-/// An ext4.
 pub fn ext4() -> Option<Mounted> {
     Mounted::new(FileSystem::Ext4)
 }
 
-/// An xfs.
 pub fn xfs() -> Option<Mounted> {
     Mounted::new(FileSystem::Xfs)
 }
 
-/// A btrfs.
 pub fn btrfs() -> Option<Mounted> {
     Mounted::new(FileSystem::Btrfs)
 }
 
-/// Images are sparse: this is what may be used, not what is.
+/// Size of images, which are sparse: an upper limit of the space used.
 const IMAGE_MIB: u64 = 2_048;
-/// Images lie in memory where a file system there has room for a few whole ones: a disk that others
-/// use makes tests slow, and what they look at is the same.
+/// Images are stored in memory if the file system there has space for several full ones. A disk
+/// shared with other programs would be slower, and the results are the same.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
 fn test_dir() -> TestDir {
@@ -67,18 +61,17 @@ fn test_dir() -> TestDir {
     }
 }
 
-/// A mounted file system that nobody else uses.
+/// A mounted file system that only the test uses.
 pub struct Mounted {
     pub kind: FileSystem,
-    /// Where it is mounted.
     pub at: PathBuf,
-    /// Goes before the directory that it lies in.
+    /// Declared before the directory that contains its image, so that it is dropped first.
     pub volume: Volume,
     test_dir: TestDir,
 }
 
 impl Mounted {
-    /// Nothing where the test may not make one.
+    /// `None` if the test may not create one.
     pub fn new(kind: FileSystem) -> Option<Self> {
         let inodes: &[&str] = match kind {
             FileSystem::Ext4 => &["-N", "200000"],
@@ -87,7 +80,7 @@ impl Mounted {
         Self::with_image(kind, IMAGE_MIB, inodes)
     }
 
-    /// The same with a size and options for mkfs.
+    /// A file system with a given size and options for mkfs.
     pub fn with_image(kind: FileSystem, mib: u64, options: &[&str]) -> Option<Self> {
         if !kind.is_available() {
             return None;
@@ -106,39 +99,38 @@ impl Mounted {
         })
     }
 
-    /// A path on another file system that goes with this one.
+    /// A path on another file system, removed with this one.
     pub fn elsewhere(&self, name: &str) -> PathBuf {
         self.test_dir.path().join(name)
     }
 
-    /// Lets nobody change anything for a while.
+    /// Blocks all changes until the returned value is dropped.
     pub fn freeze(&self) -> Frozen {
         Frozen::freeze(&self.at)
     }
 
-    /// Takes it away as a crash does: what is not in its log is lost. It comes back with
-    /// [`Self::comes_back`].
+    /// Shuts the file system down as in a crash: data that is not in its log is lost.
+    /// [`Self::comes_back`] mounts it.
     pub fn crashes(&self) {
         self.volume.kill();
     }
 
-    /// Mounts it again: it recovers what its log has.
+    /// Mounts it after a crash. It recovers the contents of its log.
     pub fn comes_back(&mut self) {
         self.volume.unmount();
         self.volume.mount();
     }
 }
 
-/// A file system that takes no changes: whoever makes one waits in the kernel. It thaws with this
-/// value, and when the test's process ends, however that happens.
+/// A frozen file system: changes wait in the kernel. It thaws when this value is dropped, and when
+/// the test process ends for any reason.
 #[derive(Debug)]
 pub struct Frozen {
-    /// A shell that waits for the end of its input.
+    /// A shell that unfreezes the file system when its input is closed.
     thaws: Child,
 }
 
 impl Frozen {
-    /// Freezes a file system.
     fn freeze(at: &Path) -> Self {
         let point = at.to_str().unwrap().to_owned();
         tool("fsfreeze", &["--freeze", &point]);
@@ -153,7 +145,6 @@ impl Frozen {
         Self { thaws }
     }
 
-    /// Lets it be changed again.
     pub fn thaw(self) {
         drop(self);
     }
@@ -163,7 +154,7 @@ impl Drop for Frozen {
     fn drop(&mut self) {
         drop(self.thaws.stdin.take());
         let thawed = self.thaws.wait().is_ok_and(|status| status.success());
-        // Where there is a failure already, it is that one that is told.
+        // If the test already panics, the first failure is reported.
         assert!(
             thawed || std::thread::panicking(),
             "the file system does not thaw"
@@ -171,7 +162,7 @@ impl Drop for Frozen {
     }
 }
 
-/// Whether a path lies below a directory.
+/// Whether a path is below a directory.
 pub fn is_below(path: &str, directory: &Path) -> bool {
     Path::new(path).starts_with(directory)
 }

@@ -1,4 +1,4 @@
-//! What is done to the page cache, and what the reads then fetched from the device.
+//! `--cache`: the state of the page cache, and the reads that reach the device.
 
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
@@ -8,9 +8,8 @@ use crate::runs::{Ran, Run, postmark};
 use crate::support::interface::program_for_all;
 use crate::support::{Running, TestDir, is_met, is_root, names};
 
-/// Files are read with replacement: of a tenth as many reads as there are files 95 % are first
-/// ones. They are whole blocks, so that nothing is fetched beside them but what the file system
-/// keeps in between.
+/// Files are drawn with replacement: if there are a tenth as many reads as files, 95 % of them are
+/// first reads. Sizes are whole blocks, so that the device reads only contents and metadata.
 const WORK: &str =
     "--mix read=1 --files 4000 --transactions 400 --size 16KiB --dirs subdirs:20 --verify";
 
@@ -29,21 +28,21 @@ fn reads(mounted: &Mounted, cache: &str) -> Ran {
     ran
 }
 
-fn what_is_fetched(mounted: Mounted) {
+fn cache_option_determines_device_reads(mounted: Mounted) {
     let _alone = mounted::alone_with_the_cache();
     let [cold, cold_data, warm] = ["cold", "cold-data", "warm"].map(|cache| reads(&mounted, cache));
     let (of_cold, of_cold_data, of_warm) =
         (cold.served_by(), cold_data.served_by(), warm.served_by());
     let all =
         format!("fetched and read: cold {of_cold:?}, cold-data {of_cold_data:?}, warm {of_warm:?}");
-    // First reads are 95 % of all; those of a file that was read before find it in memory.
+    // 95 % of the reads are first ones; later ones of the same file are served by the page cache.
     for (ran, (device_bytes, read_bytes)) in [(&cold, of_cold), (&cold_data, of_cold_data)] {
         ran.assert(device_bytes * 100 >= read_bytes * 92, &all);
     }
-    // Nothing but a block of metadata now and then.
+    // Only a few blocks of metadata are read.
     warm.assert(of_warm.0 * 100 <= of_warm.1, &all);
-    // Names and attributes are still there: only contents are fetched, of equal files. (ext4 may
-    // hold its metadata fast in its journal, so that a cold cache has it, too.)
+    // Names and attributes are still cached, so only contents are read from the device. ext4 may
+    // pin metadata in its journal, so a cold cache may contain it as well.
     cold_data
         .assert(of_cold_data.0 <= of_cold_data.1, &all)
         .assert(
@@ -51,9 +50,10 @@ fn what_is_fetched(mounted: Mounted) {
             &all,
         );
 }
-on!(what_is_fetched: ext4, xfs);
+on!(cache_option_determines_device_reads: ext4, xfs);
 
-/// Dropping the system's caches takes root; without it the run is refused, and nothing is touched.
+/// Dropping the system's caches requires root. Without it the run is refused, and nothing is
+/// touched.
 #[test]
 fn cold_is_refused_without_root() {
     if !is_root() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
@@ -84,9 +84,10 @@ fn cold_is_refused_without_root() {
     postmark(&location, &["clean".as_ref(), location.as_os_str()]).code(0);
 }
 
-/// The server of a FUSE file system reads the device, and the kernel counts that for the server.
+/// The server of a FUSE file system reads the device, and the kernel attributes these reads to the
+/// server.
 #[test]
-fn what_reached_the_device_is_not_available_on_fuse() {
+fn device_reads_are_not_available_on_fuse() {
     let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;

@@ -1,5 +1,5 @@
-//! What the kernel counted of the devices: syncs of a file system in an image are writes and
-//! flushes of its loop device, and of the disk that the image lies on.
+//! Device counters: syncs of a file system in an image appear as writes and flushes of its loop
+//! device, and of the disk with the image.
 
 use record::{Fact, Phase};
 use system::counters::DeviceRole;
@@ -24,11 +24,11 @@ fn device(ran: &Ran, role: DeviceRole) -> Option<&DeviceSummary> {
 }
 
 #[test]
-fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
+fn syncs_count_as_writes_and_flushes_of_loop_device_and_disk() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
-    // Not in memory: there is to be a disk below.
+    // Not in memory, because the image must be on a disk.
     let test_dir = TestDir::new();
     let at = test_dir.directory("mount");
     let _volume = Volume::with_image(FileSystem::Ext4, &test_dir, &at, 256, &[]);
@@ -41,8 +41,8 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
     synced.assert(target.name.starts_with("loop"), &target.name);
     let count = |of: Option<verdict::Rate>| of.map(|rate| rate.count);
     let (writes, flushes) = (count(target.writes), count(target.flushes));
-    // Every sync waits for its data, and for a commit of the journal, which is flushed before and
-    // after.
+    // Every sync waits for its data and for a journal commit, which has a flush before and after
+    // it.
     synced
         .assert(
             writes >= Some(TRANSACTIONS),
@@ -66,7 +66,7 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
         format_args!("{few:?} flushes without a sync"),
     );
 
-    // The file system of temporary files may lie on anything.
+    // Temporary files may be on any file system.
     let location = synced.record.locations[0].target.known().unwrap();
     let image = location
         .device
@@ -82,7 +82,7 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
                 format_args!("{beneath:?}"),
             );
             let takes_flushes = disk.write_cache == Fact::Known("write back".to_owned());
-            // A partition does not count them: its disk does.
+            // A partition has no flush counter; its disk has one.
             let flushed = transactions(&synced)
                 .devices
                 .iter()
@@ -101,7 +101,7 @@ fn syncs_are_writes_and_flushes_of_the_loop_device_and_of_the_disk_below() {
             synced.assert(is_told, format_args!("{below:?}, and yet {beneath:?}"));
         }
     }
-    // The whole run has no less than its transactions.
+    // The counters of the whole run include those of the transactions.
     let whole = synced.record.during.counted.devices.known().unwrap();
     let of_target = whole
         .iter()

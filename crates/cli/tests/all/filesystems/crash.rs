@@ -1,14 +1,14 @@
-//! Crashes: the file system is shut down without its log being flushed, in the middle of a run, and
-//! mounted again. What was acknowledged as durable is there; where nothing was promised losses are
-//! found, and damage is named. `POSTMARK_CRASHES` of each policy.
+//! Crashes: the file system is shut down in the middle of a run without flushing its log, and
+//! mounted again. Writes acknowledged as durable must exist. Without a durability policy, losses
+//! are found and damage is reported. `POSTMARK_CRASHES` is the number of crashes with each policy.
 //!
-//! Of two kinds, one after the other: the power goes, and with it the program; or the file system
-//! alone goes, and the program ends because everything fails.
+//! Two kinds of crashes alternate: the program is stopped before the shutdown and then killed, as
+//! by a power failure; or it ends by itself because all calls fail after the shutdown.
 //!
-//! xfs has a hole in the second kind. Its fsync of a directory asks whether the directory is pinned
-//! in the log, and a shutdown unpins it, so that between the two fsync says that all is well
-//! (`xfs_dir_fsync`; that of files asks first whether there was a shutdown). What a worker has
-//! acknowledged last may be lost there, then, with nobody to blame but xfs.
+//! With the second kind, xfs has a race. Its fsync of a directory checks whether the directory is
+//! pinned in the log. A shutdown unpins it, so an fsync in between reports success
+//! (`xfs_dir_fsync`; fsync of files checks for a shutdown first). So each worker's last
+//! acknowledged operation may be lost there.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -23,10 +23,10 @@ use crate::runs::{Run, postmark};
 use crate::support::interface::{clean, own_directories};
 use crate::support::{Ended, Running, names};
 
-/// What is journaled most plainly: names that come, change and go.
+/// Operations on names, which journals record directly.
 const MIX: &str = "deliver=4,rename=2,delete=3,create=2";
 
-/// What `verify-log` has found.
+/// The result of `verify-log`.
 struct Verified {
     ended: Ended,
     said: Value,
@@ -52,7 +52,7 @@ impl Verified {
         Self { ended, said }
     }
 
-    /// How many of these kinds are lost.
+    /// Number of losses of these kinds; of all kinds if none is given.
     fn lost(&self, kinds: &[&str]) -> u64 {
         let counts = self.said["lost_counts"].as_array().unwrap().iter();
         counts
@@ -70,8 +70,7 @@ impl Verified {
         self
     }
 
-    /// Losses of what these names are about: an fsync that was under way when the file system was
-    /// shut down may have been answered well.
+    /// Losses of files with these names: an fsync during the shutdown may have reported success.
     fn excused(&self, names: &[String]) -> Vec<&Value> {
         let is_excused = |loss: &&Value| {
             let path = Path::new(loss["path"].as_str().unwrap());
@@ -87,7 +86,7 @@ impl Verified {
         excused
     }
 
-    /// Nothing but what these names are about.
+    /// Asserts that only files with these names are lost. Returns their number.
     fn nothing_is_lost_but(&self, names: &[String]) -> usize {
         let excused = self.excused(names).len();
         if excused == 0 {
@@ -101,24 +100,23 @@ impl Verified {
     }
 }
 
-/// How a file system goes.
+/// How a file system fails.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goes {
-    /// With the program: nothing is acknowledged after it.
+    /// The program is stopped first, so nothing is acknowledged after the shutdown.
     WithThePower,
-    /// Under the program, which ends by itself.
+    /// The program continues, and ends because its calls fail.
     Alone,
 }
 
-/// A crash.
 #[derive(Clone, Copy, Debug)]
 struct Crash {
     goes: Goes,
-    /// When the acknowledgement log has so many bytes beyond those of the preparation.
+    /// Size of the acknowledgement log after the preparation, in bytes, at which the crash happens.
     bytes: u64,
 }
 
-/// Always others.
+/// Crashes of both kinds at different times.
 fn crashes() -> impl Iterator<Item = Crash> {
     let crashes = number_of("POSTMARK_CRASHES", 3);
     (0..crashes).map(|round| Crash {
@@ -131,14 +129,14 @@ fn crashes() -> impl Iterator<Item = Crash> {
     })
 }
 
-/// Names that each worker's last acknowledged operation was about.
+/// Names in the last acknowledged operation of each worker.
 fn last_acknowledged(ack_log: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(ack_log).unwrap();
     let mut begun: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut last: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines() {
-        // Checksum, B, worker, sequence, operation, location, name, other name; or checksum, A,
-        // worker, sequence.
+        // Fields: checksum, B, worker, sequence, operation, location, name, other name; or
+        // checksum, A, worker, sequence.
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             [_, "B", worker, _, _, _, name, other, ..] => {
@@ -151,7 +149,7 @@ fn last_acknowledged(ack_log: &Path) -> Vec<String> {
     last.into_values().flatten().map(str::to_owned).collect()
 }
 
-/// The run's own directory: there is one.
+/// The only run directory below the target.
 fn own(at: &Path) -> PathBuf {
     let own = own_directories(at);
     assert_eq!(
@@ -163,7 +161,7 @@ fn own(at: &Path) -> PathBuf {
     own[0].clone()
 }
 
-/// Begins a run, lets the file system crash, brings it back and looks what is lost.
+/// Starts a run, crashes the file system, mounts it again and runs `verify-log`.
 fn crash(
     mounted: &mut Mounted,
     policy: &str,
@@ -217,8 +215,8 @@ fn crash(
     verified
 }
 
-/// Where something is excused, its file is torn: it may be nobody's for `clean`, and is removed
-/// here.
+/// If a loss was excused, the torn file may not match the manifest, so `clean` leaves it, and it is
+/// removed here.
 fn tidy(mounted: &Mounted, ack_log: &Path, excused: usize) {
     let cleaned = clean(&mounted.at);
     let left = own_directories(&mounted.at);
@@ -235,7 +233,7 @@ fn tidy(mounted: &Mounted, ack_log: &Path, excused: usize) {
     std::fs::remove_file(ack_log).unwrap();
 }
 
-fn with_fsync_and_dir_nothing_is_lost_and_damage_is_named(mut mounted: Mounted) {
+fn fsync_and_dir_loses_nothing_and_damage_is_reported(mut mounted: Mounted) {
     let ack_log = mounted.elsewhere("ack_log");
     for (round, each) in crashes().enumerate() {
         let verified = crash(&mut mounted, "fsync+dir", each, &ack_log);
@@ -252,9 +250,9 @@ fn with_fsync_and_dir_nothing_is_lost_and_damage_is_named(mut mounted: Mounted) 
         tidy(&mounted, &ack_log, excused);
     }
 }
-on!(with_fsync_and_dir_nothing_is_lost_and_damage_is_named: ext4, xfs);
+on!(fsync_and_dir_loses_nothing_and_damage_is_reported: ext4, xfs);
 
-fn with_none_losses_are_found(mut mounted: Mounted) {
+fn losses_without_durability_are_found(mut mounted: Mounted) {
     let ack_log = mounted.elsewhere("ack_log");
     for each in crashes() {
         let verified = crash(&mut mounted, "none", each, &ack_log);
@@ -266,11 +264,11 @@ fn with_none_losses_are_found(mut mounted: Mounted) {
         tidy(&mounted, &ack_log, 0);
     }
 }
-on!(with_none_losses_are_found: ext4, xfs);
+on!(losses_without_durability_are_found: ext4, xfs);
 
-/// fsync of a file promises its contents, and nothing of names: a name may be missing, or there
-/// again. What is there, under whatever name, is whole.
-fn with_fsync_contents_are_whole(mut mounted: Mounted) {
+/// fsync of a file guarantees its contents but not its name: a name may be missing or exist again.
+/// Every file that exists must be complete.
+fn contents_survive_with_fsync(mut mounted: Mounted) {
     let ack_log = mounted.elsewhere("ack_log");
     for each in crashes() {
         let verified = crash(&mut mounted, "fsync", each, &ack_log);
@@ -298,15 +296,14 @@ fn with_fsync_contents_are_whole(mut mounted: Mounted) {
         tidy(&mounted, &ack_log, excused);
     }
 }
-on!(with_fsync_contents_are_whole: ext4, xfs);
+on!(contents_survive_with_fsync: ext4, xfs);
 
-/// Not with `println!`: what that writes is kept from whoever looks at tests that pass.
+/// `println!` would be captured, and not shown for a test that passes.
 fn tell(what: &str) {
     let _ = writeln!(std::io::stderr(), "{what}");
 }
 
-/// Damages files one after the other: each damage is named, with the file's path, and nothing else
-/// is.
+/// Damages files one at a time: each damage is reported with the file's path, and no other file is.
 fn damage(mounted: &Mounted, ack_log: &Path) {
     let mut delivered = 0;
     let mut directories: Vec<PathBuf> = vec![own(&mounted.at)];
@@ -333,7 +330,7 @@ fn damage(mounted: &Mounted, ack_log: &Path) {
         let verified = Verified::of(&mounted.at, ack_log);
         let lost = verified.said["lost"].as_array().unwrap().clone();
         std::fs::write(path, &content).unwrap();
-        // An operation that was in flight leaves a file of which nothing is known.
+        // A file of an operation in flight has no expected contents.
         if lost.is_empty() {
             verified.nothing_is_lost();
             continue;
@@ -347,7 +344,7 @@ fn damage(mounted: &Mounted, ack_log: &Path) {
             file.set_len(content.len() as u64 / 2).unwrap();
             is_named(&Verified::of(&mounted.at, ack_log), path, "wrong-size");
             std::fs::write(path, &content).unwrap();
-            // Not removed: a file that somebody makes now is not the run's.
+            // Renamed instead of removed: a new file of the same name would not belong to the run.
             let away = mounted.at.join("away");
             std::fs::rename(path, &away).unwrap();
             is_named(&Verified::of(&mounted.at, ack_log), path, "missing");

@@ -1,4 +1,4 @@
-//! Contents past the page cache.
+//! Direct I/O (`--direct`).
 
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;
@@ -8,7 +8,7 @@ const WORK: &str = "--mix read=6,read-range=2,create=2,append=2,overwrite=1,trun
                     delete=2 --files 200 --transactions 500 --size 1..20000 --workers 2 --verify \
                     --direct";
 
-fn everything_comes_from_the_device(mounted: Mounted) {
+fn direct_reads_reach_the_device(mounted: Mounted) {
     let ran = Run::new(&mounted.at, WORK).perform();
     ran.is_complete().has_all_phases();
     ran.assert(ran.record.spec.direct, "the record does not say so");
@@ -28,17 +28,17 @@ fn everything_comes_from_the_device(mounted: Mounted) {
             format_args!("{} moved parts of blocks", operation.action.name()),
         );
     }
-    // The same through the cache: the pool has just been written.
+    // The same work through the page cache, which contains the new pool.
     let cached = Run::new(&mounted.at, &WORK.replace("--direct", "--align 4096")).perform();
     cached.is_complete().has_all_phases();
     let (fetched_bytes, read_bytes) = cached.served_by();
     let small = fetched_bytes * 10 < read_bytes;
     cached.assert(small, "through the cache nearly nothing should be fetched");
 }
-on!(everything_comes_from_the_device: ext4, xfs);
+on!(direct_reads_reach_the_device: ext4, xfs);
 
 #[test]
-fn a_file_system_without_it_is_refused() {
+fn file_system_without_direct_io_is_refused() {
     if !is_root() {
         return;
     }

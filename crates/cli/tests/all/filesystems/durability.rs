@@ -1,5 +1,5 @@
-//! Every policy of durability: its syncs are steps of the operations that it says, as many as there
-//! are of these.
+//! Every durability policy: each operation for which it prescribes a sync has exactly one call of
+//! that sync.
 
 use record::{Action, Phase};
 use verdict::OperationSummary;
@@ -11,7 +11,7 @@ const WORK: &str = "--mix create=2,append=2,overwrite=1,truncate=1,replace=1,del
                     delete=3,set-attributes=1,set-xattr=1,link=1,symlink=1,mkdir=1,rmdir=1 \
                     --files 60 --transactions 300 --workers 2 --steps --verify";
 
-/// Operations that a policy which syncs files syncs one in: the table in `docs/specification.md`.
+/// Operations that fsync a file if the policy syncs files: the table in `docs/specification.md`.
 const SYNC: &[Action] = &[
     Action::Create,
     Action::Append,
@@ -23,7 +23,7 @@ const SYNC: &[Action] = &[
     Action::SetExtended,
 ];
 
-/// Operations that a policy which syncs directories syncs one in.
+/// Operations that fsync a directory if the policy syncs directories.
 const SYNC_DIRECTORY: &[Action] = &[
     Action::Create,
     Action::Delete,
@@ -38,13 +38,13 @@ const SYNC_DIRECTORY: &[Action] = &[
     Action::RemoveDirectory,
 ];
 
-/// How often a step was made in operations of a kind.
+/// Number of calls with this name in operations of one kind.
 fn steps(operation: &OperationSummary, name: &str) -> u64 {
     let steps = operation.steps.iter().filter(|step| step.step == name);
     steps.map(|step| step.count).sum()
 }
 
-/// Asserts that these operations have this step, once each, and no others have it.
+/// Asserts that these operations have this call exactly once, and other operations do not have it.
 fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
     for operation in ran
         .summary
@@ -67,8 +67,8 @@ fn are_in(ran: &Ran, step: &str, actions: &[Action]) {
     }
 }
 
-/// Asserts that every worker has synced its file system after each `every` changes: all that the
-/// mix has are changes.
+/// Asserts that each worker syncs its file system after every `every` changes. All operations of
+/// the mix are changes.
 fn are_in_batches(ran: &Ran, every: u64) {
     let mut all = (0, 0);
     for phase in &ran.summary.phases {
@@ -77,8 +77,7 @@ fn are_in_batches(ran: &Ran, every: u64) {
         };
         let syncs = sum(&|operation| steps(operation, "sync file system"));
         let changes = sum(&|operation| operation.operations.count);
-        // What each of the two has left at the end of a phase, and had at its beginning, is less
-        // than a batch.
+        // Each of the two workers may start and end a phase with an incomplete batch.
         ran.assert(
             (changes / every).abs_diff(syncs) <= 2,
             format_args!(

@@ -1,4 +1,4 @@
-//! A file system that is full most of the time, and runs that survive that, or not.
+//! Runs on a file system that is full most of the time, with and without `--on-error`.
 
 use record::{Fact, Outcome, Phase};
 
@@ -9,15 +9,15 @@ use crate::support::FileSystem;
 const WORK: &str = "--mix create=4,deliver=1,append=4,replace=1,read=3,stat=1,delete=3,list=1 \
                     --files 150 --transactions 1500 --size 1KiB..60KiB --verify --no-room-check";
 
-/// What the system answers where there is no room.
+/// Error number of a full file system.
 const ENOSPC: i32 = 28;
 
-/// So little room that the pool fits, and much of what comes after it does not.
+/// A file system on which the pool fits, but not all the later files.
 fn tiny() -> Option<Mounted> {
     Mounted::with_image(FileSystem::Ext4, 12, &["-m", "0", "-N", "2000"])
 }
 
-/// Errors are told apart, each with what is needed to follow it.
+/// Asserts that different errors have separate entries, each with operation, path and error number.
 fn are_told_apart(ran: &Ran, mounted: &Mounted) {
     let errors = &ran.record.actual.errors;
     ran.assert(
@@ -101,16 +101,16 @@ fn survives(sharing: &str) {
 }
 
 #[test]
-fn as_many_as_may_come_are_survived() {
+fn run_survives_the_allowed_number_of_errors() {
     survives("--workers 2");
 }
 
 #[test]
-fn as_many_as_may_come_are_survived_in_a_shared_pool() {
+fn run_survives_allowed_errors_in_a_shared_pool() {
     survives("--writers 2 --readers 2");
 }
 
-/// Ends with the share that it was to survive exceeded, or survives.
+/// A run that may fail in this share of its operations.
 fn share(percent: u64) -> Option<(Mounted, Ran)> {
     let mounted = tiny()?;
     let ran = Run::new(&mounted.at, WORK)
@@ -122,7 +122,7 @@ fn share(percent: u64) -> Option<(Mounted, Ran)> {
 }
 
 #[test]
-fn a_share_that_is_not_exceeded_is_survived() {
+fn run_survives_the_allowed_share_of_errors() {
     let Some((_ground, ran)) = share(50) else {
         return;
     };
@@ -134,7 +134,7 @@ fn a_share_that_is_not_exceeded_is_survived() {
 }
 
 #[test]
-fn a_share_that_is_exceeded_ends_the_run() {
+fn exceeded_share_of_errors_ends_the_run() {
     let Some((_ground, ran)) = share(1) else {
         return;
     };

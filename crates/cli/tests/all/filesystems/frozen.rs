@@ -1,6 +1,5 @@
-//! A file system that does not come back: whoever changes something waits in the kernel and cannot
-//! be ended. The worker is named, the record is written all the same, and when the file system
-//! thaws everything can be put away.
+//! A frozen file system: changes wait in the kernel and cannot be interrupted. The stalled worker
+//! is named and the record is written. After the file system thaws, all files can be removed.
 
 use std::time::{Duration, Instant};
 
@@ -11,13 +10,13 @@ use crate::runs::{Ran, Run};
 use crate::support::interface::{clean, has_ended};
 use crate::support::{Running, names};
 
-/// A worker is named after this time and given up after five times as long.
+/// A worker is reported as stalled after this time, and given up after five times as long.
 const STALL_TIMEOUT: Duration = Duration::from_secs(1);
-/// What a look, a border or a busy machine may add.
+/// Additional time of polling intervals, barriers and a busy machine.
 const SLACK: Duration = Duration::from_secs(5);
 
-/// Waits for something without ever waiting for the program: that cannot end while the file system
-/// is frozen.
+/// Polls for a condition. The program is not waited for, because it cannot end while the file
+/// system is frozen.
 fn wait<T>(
     running: &Running,
     what: &str,
@@ -38,7 +37,7 @@ fn wait<T>(
     }
 }
 
-fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
+fn stalled_worker_is_named_and_record_is_written(mounted: Mounted) {
     let report = mounted.elsewhere("report.json");
     let before = names(&mounted.at).unwrap();
     let mut running = Run::new(
@@ -52,7 +51,8 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
         has_ended(&running.errors(), "prepare")
     });
     std::thread::sleep(Duration::from_millis(200));
-    // After what it is to be gone before: it thaws also where the test fails.
+    // Declared after the values that need a thawed file system, so that it is dropped first if the
+    // test fails.
     let frozen = mounted.freeze();
     let named = |line: &str| line.contains("worker ") && line.contains(" is stalled in '");
     let line = || {
@@ -72,7 +72,7 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
         after > STALL_TIMEOUT / 2,
         "'{line}' came after {after:?}, before anybody was stalled"
     );
-    // The file is there from the beginning and empty until the run has ended.
+    // The report file exists from the start and stays empty until the run has ended.
     let whole = || {
         let text = std::fs::read_to_string(&report).unwrap_or_default();
         text.ends_with('\n').then_some(text)
@@ -133,4 +133,4 @@ fn a_worker_that_hangs_is_named_and_the_record_is_written(mounted: Mounted) {
     cleaned.code(0);
     ran.leaves_nothing();
 }
-on!(a_worker_that_hangs_is_named_and_the_record_is_written: ext4);
+on!(stalled_worker_is_named_and_record_is_written: ext4);

@@ -1,4 +1,4 @@
-//! Pools that outlive their run.
+//! Kept pools (`--keep`, `--reuse`).
 
 use std::time::Duration;
 
@@ -21,10 +21,10 @@ fn phases(ran: &Ran) -> Vec<Phase> {
         .collect()
 }
 
-fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
+fn killed_run_makes_a_kept_pool_unusable(mounted: Mounted) {
     let before = names(&mounted.at).unwrap();
     let work = Run::new(&mounted.at, WORK);
-    // Kept as it is after some transactions, which a later run goes on from.
+    // The pool is kept after some transactions, and later runs continue with it.
     let kept = work.clone().and("--transactions 500 --keep").perform();
     kept.is_complete();
     kept.assert(
@@ -63,7 +63,7 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
                 .is_some_and(|taken| taken.names > 0),
             "the pool was not checked when it was taken",
         );
-    // A run that is killed while it works on the pool: nobody knows what is in it now.
+    // After a run on the pool is killed, the pool's contents are not known.
     let mut running = work
         .clone()
         .and("--transactions 100000000 --reuse --no-room-check")
@@ -88,13 +88,13 @@ fn a_pool_is_kept_taken_and_lost_to_a_killed_run(mounted: Mounted) {
         before,
         "something is left\n{cleaned}"
     );
-    // Now there is none at all.
+    // No pool remains to be reused.
     work.and("--transactions 500 --reuse")
         .end()
         .code(2)
         .shows("--keep");
 }
-on!(a_pool_is_kept_taken_and_lost_to_a_killed_run);
+on!(killed_run_makes_a_kept_pool_unusable);
 
 fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
     let shared = "--writers 2 --readers 2 --files 400 --dirs subdirs:5 --verify";
@@ -102,7 +102,7 @@ fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
         .perform();
     kept.is_complete();
-    // What was only prepared takes any work.
+    // A pool that was only prepared can be reused for any mix.
     let taken = Run::new(&mounted.at, shared)
         .and("--mix read=3,list=1,append=1,rename=1,create=2,delete=2 --transactions 500 --reuse")
         .perform();
@@ -116,7 +116,7 @@ fn a_prepared_pool_is_shared_and_deleted(mounted: Mounted) {
         left.iter().all(|name| name == "lost+found"),
         format_args!("something is left: {left:?}"),
     );
-    // One that is not wanted any more is removed by its own name.
+    // `clean` removes a kept pool by the path of its directory.
     Run::new(&mounted.at, shared)
         .and("--mix read=1,create=1,delete=1 --transactions 0 --keep")
         .perform()

@@ -1,9 +1,9 @@
-//! Every preset of today's work, and the three massive ones, made small.
+//! Every preset, with few files and transactions.
 
 use crate::mounted::{Mounted, on};
 use crate::runs::Run;
 
-/// The mixes: their contents tell files and versions apart, so every read is verified.
+/// Presets with mixes. Their contents identify file and version, so every read is verified.
 const MIXES: [(&str, &str); 6] = [
     ("mail", "--files 100 --transactions 150"),
     ("varmail", "--files 40 --transactions 60"),
@@ -13,8 +13,8 @@ const MIXES: [(&str, &str); 6] = [
     ("ai-samples", "--files 100 --transactions 100"),
 ];
 
-/// Classic work, whose text is the same in every file: it is not verified. Twelve workers, as it
-/// stands for so many processes.
+/// Classic presets. All their files have the same text, so reads are not verified. They have twelve
+/// workers, because they represent twelve processes.
 const MASSIVE: [(&str, &str); 3] = [
     ("veritas-massive-1", "--files 40 --transactions 100"),
     ("veritas-massive-2", "--files 80 --transactions 100"),
@@ -42,7 +42,7 @@ fn massive(mounted: Mounted) {
         for phase in &ran.record.actual.phases {
             ran.assert(phase.workers.len() == 12, "there are not twelve workers");
         }
-        // The same stream for everybody, as twelve processes have it that were started alike.
+        // All workers have the same stream, like twelve processes with the same seed.
         let same = |phase: &record::PhaseRecord| {
             let of_each = |worker: &record::WorkerPhase| (worker.operations, worker.bytes);
             let first = of_each(&phase.workers[0]);

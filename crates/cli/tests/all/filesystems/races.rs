@@ -1,5 +1,5 @@
-//! Sixteen workers on one pool, with every operation there is and every read verified: nothing is
-//! missing, nothing is wrong. `POSTMARK_RACES` operations in all.
+//! Sixteen workers on a shared pool with all operations and every read verified: no file is missing
+//! and no contents are wrong. `POSTMARK_RACES` is the total number of operations.
 
 use record::{Action, Phase, Role};
 use testkit::number_of;
@@ -19,8 +19,8 @@ fn everything(mounted: Mounted) {
         .map(|action| format!("{}=1", action.name()))
         .collect();
     let each = number_of("POSTMARK_RACES", 40_000).div_ceil(WRITERS + READERS);
-    // Few files, so that workers meet. As many come as go: create and deliver make one each, delete
-    // takes one.
+    // Few files, so that workers conflict. create and deliver each make a file and delete removes
+    // one, so delete has twice the weight.
     let mix = mix.join(",").replace("delete=1", "delete=2");
     let ran = Run::new(
         &mounted.at,

@@ -1,4 +1,4 @@
-//! One pool for all: the sharing modes that the 1997 paper left for the future.
+//! Shared pools with readers and writers, which the 1997 paper listed as future work.
 
 use record::{Phase, Role};
 
@@ -8,10 +8,9 @@ use crate::runs::Run;
 const MIX: &str =
     "read=6,read-range=2,stat=2,list=1,create=2,append=2,overwrite=1,rename=1,replace=1,delete=2";
 
-/// Writers and readers.
+/// Numbers of writers and readers.
 const MODES: [(u32, u32); 3] = [(1, 4), (4, 1), (4, 4)];
 
-/// Operations of each worker.
 const EACH: u64 = 1_000;
 
 fn modes(mounted: Mounted) {

@@ -1,5 +1,5 @@
-//! Pools that are beyond the cache: chosen from what the cache is, on this machine and under a
-//! limit of 256 MiB, and calibrated on the target without a trace.
+//! `--working-set`: pools larger than the page cache, on this machine and under a memory limit of
+//! 256 MiB. The calibration on the target leaves no files.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -15,7 +15,7 @@ use crate::support::interface::own_directories;
 use crate::support::running::in_shell;
 use crate::support::{FileSystem, Running, TestDir, is_met, is_root, names};
 
-/// Of a thousandth of the memory, which every image of the tests has room for.
+/// A pool of a thousandth of the memory, which fits on every test image.
 const LITTLE: &str = "--size 16KiB --working-set 0.001x";
 
 fn sizing(ran: &Ran) -> &Sizing {
@@ -23,7 +23,7 @@ fn sizing(ran: &Ran) -> &Sizing {
     sizing.unwrap_or_else(|| panic!("the record does not say what was chosen\n{ran}"))
 }
 
-/// What the report says of it.
+/// The report's sentence about the chosen size.
 fn sentence(ran: &Ran) -> String {
     let record = &ran.record;
     report::sizing::sentence(sizing(ran), &record.spec.workload, &record.spec.drive)
@@ -34,7 +34,7 @@ fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     let workload = &ran.record.spec.workload;
     let bytes = sizing.files as f64 * sizing.mean_file_bytes;
     let asked = sizing.working_set.bytes(sizing.cache_bytes) as f64;
-    // No pool has a file too many.
+    // No pool is larger by a whole file than requested.
     let too_many = bytes - asked;
     ran.assert(
         too_many >= 0.0 && too_many <= 16_384.0 * pools as f64,
@@ -63,7 +63,7 @@ fn is_as_large_as_was_asked_for(ran: &Ran, pools: u64) {
     );
 }
 
-fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: Mounted) {
+fn chosen_pool_equals_the_plan_and_calibration_leaves_no_files(mounted: Mounted) {
     for (workers, pools) in [
         ("--mix read=3,stat=1", 1),
         ("--mix read=3,stat=1 --workers 3", 3),
@@ -71,7 +71,7 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: M
             "--mix read=3,append=1 --size-max 64KiB --writers 1 --readers 2",
             1,
         ),
-        // The classic work.
+        // The classic workload.
         ("--durability fsync", 1),
     ] {
         let work = Run::new(&mounted.at, LITTLE)
@@ -128,10 +128,10 @@ fn a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left(mounted: M
         .ended
         .assert(quiet.ended.errors.is_empty(), "it is not quiet");
 }
-on!(a_pool_is_chosen_as_planned_and_nothing_of_the_calibration_is_left: ext4, xfs, btrfs);
+on!(chosen_pool_equals_the_plan_and_calibration_leaves_no_files: ext4, xfs, btrfs);
 
 #[test]
-fn memory_is_no_place_to_be_beyond_the_cache() {
+fn working_set_beyond_the_cache_is_refused_on_tmpfs() {
     let Some(mounted) = tmpfs() else { return };
     for words in ["--dry-run", ""] {
         let ended = Run::new(&mounted.at, LITTLE).and(words).end();
@@ -141,7 +141,7 @@ fn memory_is_no_place_to_be_beyond_the_cache() {
 }
 
 #[test]
-fn what_was_chosen_is_said_where_there_is_no_room_for_it() {
+fn refusal_for_lack_of_space_shows_the_chosen_pool() {
     let Some(mounted) = Mounted::with_image(FileSystem::Ext4, 64, &[]) else {
         return;
     };
@@ -160,14 +160,15 @@ fn what_was_chosen_is_said_where_there_is_no_room_for_it() {
 }
 
 #[test]
-fn a_calibration_that_is_interrupted_leaves_nothing() {
+fn interrupted_calibration_leaves_no_files() {
     let Some(mounted) = ext4() else { return };
     let before = names(&mounted.at).unwrap();
     for signal in [Signal::INT, Signal::TERM] {
         let mut running = Run::new(&mounted.at, LITTLE)
             .and("--mix read=1 --for 60s")
             .start();
-        // Its second pool, which is there for a second: the first one is smaller.
+        // The calibration's second pool, which exists for a second and is larger than the first
+        // one.
         running.until("the calibration", |_| {
             let own = own_directories(&mounted.at);
             own.iter()
@@ -187,17 +188,17 @@ fn a_calibration_that_is_interrupted_leaves_nothing() {
     }
 }
 
-/// A control group with a limit on memory.
+/// A control group with a memory limit.
 struct Limited(PathBuf);
 
 impl Limited {
-    /// Nothing where the test may not make one; says so.
+    /// `None` if the test may not create a control group.
     fn to(bytes: u64) -> Option<Self> {
         let root = Path::new("/sys/fs/cgroup");
         let (parent, file) = if root.join("memory/memory.limit_in_bytes").exists() {
             (root.join("memory"), "memory.limit_in_bytes")
         } else {
-            // Where it is not passed on yet; what cannot be had is seen below.
+            // Enables the memory controller for child groups. Errors appear when the limit is set.
             let _ = std::fs::write(root.join("cgroup.subtree_control"), "+memory");
             (root.to_owned(), "memory.max")
         };
@@ -213,7 +214,7 @@ impl Limited {
         is_met(limited, "a control group with a limit on memory").then_some(group)
     }
 
-    /// A command in it.
+    /// A command that runs in the group.
     fn command(&self, command: &Command) -> Command {
         let script = format!(
             "echo $$ > {}/cgroup.procs && exec \"$0\" \"$@\"",
@@ -226,7 +227,7 @@ impl Limited {
 impl Drop for Limited {
     fn drop(&mut self) {
         let began = Instant::now();
-        // A process that has just ended may still be counted.
+        // A process that has just ended may still be counted in the group.
         while let Err(error) = std::fs::remove_dir(&self.0) {
             if began.elapsed() > Duration::from_secs(10) {
                 assert!(
@@ -242,12 +243,12 @@ impl Drop for Limited {
 }
 
 #[test]
-fn under_a_limit_the_pool_is_beyond_it_and_reads_reach_the_device() {
+fn pool_exceeds_a_memory_limit_and_reads_reach_the_device() {
     const LIMIT: u64 = 256 << 20;
     if !is_root() {
         return;
     }
-    // On the disk itself: what a loop device keeps in memory might count for the group.
+    // On the disk itself, because the loop device's page cache might count for the group.
     let test_dir = TestDir::new();
     let at = test_dir.directory("location");
     let class = Target::read(&Sources::default(), &at).class;

@@ -1,4 +1,4 @@
-//! Sweeps of several runs that end before their last step: what was climbed before stays told.
+//! Load sweeps that end before their last load level: completed levels are reported.
 
 use record::{Load, Outcome, Record};
 use rustix::process::Signal;
@@ -14,9 +14,9 @@ fn record(output: &str) -> Record {
     Record::from_json(output).unwrap_or_else(|error| panic!("{error}: {output}"))
 }
 
-/// The second step's pools do not fit: that is known only when the first one has been climbed.
+/// The pools of the second load level do not fit, which is found only after the first one.
 #[test]
-fn a_later_sweep_step_that_is_refused_leaves_the_sweep_steps_before() {
+fn refused_load_level_keeps_earlier_load_levels() {
     let Some(mounted) = Mounted::with_image(FileSystem::Tmpfs, 64, &[]) else {
         return;
     };
@@ -50,9 +50,9 @@ fn a_later_sweep_step_that_is_refused_leaves_the_sweep_steps_before() {
     assert!(names(&mounted.at).unwrap().is_empty(), "{ended}");
 }
 
-/// Each later step says when and under which conditions its own run was performed.
+/// Each load level's record contains the start time and environment of its own run.
 #[test]
-fn a_signal_in_a_later_sweep_step_leaves_the_sweep_steps_before() {
+fn interrupted_load_level_keeps_earlier_load_levels() {
     let Some(mounted) = mounted::tmpfs() else {
         return;
     };

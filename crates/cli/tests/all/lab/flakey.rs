@@ -1,20 +1,20 @@
-//! A device whose writes begin to fail in the middle of a run: the failures are told, and nothing
-//! counts as done that the device did not take.
+//! A device whose writes start to fail during a run: failures are reported, and operations that the
+//! device did not perform are not counted as completed.
 
 use serde_json::Value;
 
 use super::Booted;
 
-/// Values of `--on-error`: the second run goes on through its failures, until the file system
-/// cannot be synced.
+/// Values of `--on-error`. The second run continues despite failures until the file system cannot
+/// be synced.
 const RUNS: [&str; 2] = ["stop", "100%"];
 
 const EIO: u64 = 5;
-/// What ext4 answers when it has given up.
+/// The error of ext4 after it has become read-only.
 const EROFS: u64 = 30;
 
 #[test]
-fn failing_writes_are_told_and_not_counted() {
+fn failing_writes_are_reported_and_not_counted() {
     let arguments = RUNS.map(str::to_owned);
     let Some(booted) = Booted::run("flakey.sh", &["64M"; 2], &arguments) else {
         return;
@@ -31,7 +31,7 @@ fn failing_writes_are_told_and_not_counted() {
             messages.contains("the run failed"),
             "nobody tells that the run failed",
         );
-        // What was in flight when the device began to fail may have been written before.
+        // An operation in flight when the device started to fail may have been written before.
         let acknowledged: Vec<u64> = text("acknowledged")
             .lines()
             .map(|line| line.parse().unwrap())
@@ -64,7 +64,7 @@ fn failing_writes_are_told_and_not_counted() {
     }
 }
 
-/// Operations of all phases that were done, and that failed.
+/// Completed and failed operations of all phases.
 fn counted(record: &Value) -> (u64, u64) {
     let phases = record["summary"]["phases"].as_array().unwrap().iter();
     let operations = phases.flat_map(|phase| phase["operations"].as_array().unwrap());

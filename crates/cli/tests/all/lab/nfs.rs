@@ -1,5 +1,5 @@
-//! The storage `nfs` against the kernel's own server: every call that the program counts is one
-//! that the server counts. One more boot is too long for each time: it is for releases.
+//! The engine `nfs` with the kernel's NFS server: the server counts exactly the calls that the
+//! program counts. It needs a separate boot, so it runs only for releases.
 
 use std::collections::BTreeMap;
 
@@ -8,7 +8,7 @@ use serde_json::Value;
 use super::{Booted, counts, is_all, tell};
 use crate::nfs::records::Procedure;
 
-/// Names of runs, as the script has them: at depth 1 and 8, and with COMMIT.
+/// Names of the script's runs: at depth 1, at depth 8, and with COMMIT.
 const RUNS: [&str; 3] = ["one", "eight", "synced"];
 
 fn served(text: &str) -> BTreeMap<&'static str, u64> {
@@ -32,7 +32,7 @@ fn counted(record: &Value) -> BTreeMap<String, u64> {
 }
 
 #[test]
-fn calls_are_those_that_the_kernels_server_counts() {
+fn calls_equal_the_counts_of_the_kernel_server() {
     if !is_all() {
         return tell("skipped: the storage nfs on the kernel's server: it needs POSTMARK_LAB=all");
     }

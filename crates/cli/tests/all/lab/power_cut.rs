@@ -1,13 +1,13 @@
-//! Power cuts that take from the device everything that was written and not flushed: what was
-//! acknowledged as durable is there all the same, and where nothing was promised, or the file
-//! system sends no flushes, losses are found.
+//! Power cuts in which the device loses everything that was written but not flushed. Operations
+//! acknowledged as durable must survive. Without a durability policy, or on a file system that
+//! sends no flushes, losses are found.
 
 use serde_json::Value;
 
 use super::{Booted, is_all, tell};
 
-/// Runs: a file system, a policy of durability, and whether flushes are left out. xfs has no way to
-/// leave them out, and no log that fits on a smaller disk.
+/// Runs: file system, durability policy, and `nobarrier` for no flushes. xfs has no such mount
+/// option, and its log does not fit on a smaller disk.
 const ALL: [&str; 11] = [
     "ext4:fsync+dir",
     "ext4:none",
@@ -21,13 +21,13 @@ const ALL: [&str; 11] = [
     "xfs:fsync+dir",
     "xfs:none",
 ];
-/// Those of every day.
+/// Runs of a normal test run.
 const SOME: [&str; 3] = ["ext4:fsync+dir", "ext4:none", "ext4:fsync+dir:nobarrier"];
 
 #[test]
-fn what_was_acknowledged_outlasts_the_worst_power_cut() {
+fn acknowledged_operations_survive_power_cuts() {
     let (runs, moments): (&[&str], usize) = if is_all() { (&ALL, 20) } else { (&SOME, 2) };
-    // The first takes the log of writes.
+    // The first disk holds the log of writes.
     let mut disks = vec!["8G"];
     disks.extend(runs.iter().map(|run| {
         if run.starts_with("ext4") {
@@ -68,7 +68,7 @@ fn what_was_acknowledged_outlasts_the_worst_power_cut() {
     }
 }
 
-/// Three files were damaged after the last moment.
+/// Three files were damaged after the last power cut.
 fn damage_is_named(booted: &Booted, run: &str) {
     let verified = booted.json(&format!("{run}/damaged.json"));
     let mut found: Vec<String> = verified["lost"]

@@ -1,21 +1,21 @@
-//! The classic work on file systems and protocols that this machine's kernel lacks.
+//! The classic workload on file systems and protocols that this machine's kernel lacks.
 
 use serde_json::Value;
 
 use super::{Booted, counts, is_all, shown, tell, two_clients};
 use crate::ranks;
 
-/// A file system with what its record must say of it.
+/// Expected contents of a record on a file system.
 struct Expected {
     name: &'static str,
     class: &'static str,
     file_system: &'static str,
     source: &'static str,
-    /// The kind of its device; nothing where it has none.
+    /// Kind of its device; `None` without a device.
     device: Option<&'static str>,
-    /// Messages of a run of 1,000 transactions, if they are known: from and to. Those of NFS are
-    /// the calls of the original's, with those of the run's own directory and of what a run
-    /// looks at before and after.
+    /// Range of the number of messages of a run with 1,000 transactions, if known. For NFS it
+    /// includes the calls of the original's operations, of the run directory, and of the checks
+    /// before and after the run.
     messages: Option<(u64, u64)>,
 }
 
@@ -63,8 +63,8 @@ const EXPECTED: [Expected; 5] = [
 ];
 
 #[test]
-fn file_systems_and_protocols_are_seen_as_they_are() {
-    // The program that mpirun can start, by a path that a guest has, too.
+fn file_systems_and_protocols_are_recorded_correctly() {
+    // The program built for mpirun, by a path that also exists in the guest.
     let ranks = ranks::program().map(|program| program.to_string_lossy().into_owned());
     let fresh = if is_all() { "fresh" } else { "" };
     let asked = transactions_asked().to_string();
@@ -120,12 +120,12 @@ fn file_systems_and_protocols_are_seen_as_they_are() {
     }
 }
 
-/// A call over NFS takes 5 ms of a guest.
+/// An NFS call takes 5 ms in a guest.
 fn transactions_asked() -> u64 {
     if is_all() { 1_000 } else { 250 }
 }
 
-/// Holds what was counted against what the server has counted.
+/// Compares the client's counts with those of the server.
 fn messages(booted: &Booted, expected: &Expected) {
     let text = |end: &str| booted.text(&format!("{}.{end}", expected.name));
     let (client, server) = (text("client"), text("server"));
@@ -133,7 +133,7 @@ fn messages(booted: &Booted, expected: &Expected) {
     let Some((least, most)) = expected.messages else {
         return;
     };
-    // Those for the run itself do not grow with its work.
+    // The calls for the run directory and the checks do not depend on the number of transactions.
     let (least, most) = match expected.class {
         "network" => (
             least * transactions_asked() / 1_000,
@@ -185,14 +185,14 @@ fn messages(booted: &Booted, expected: &Expected) {
     }
 }
 
-/// Or within those few that come before one of the two is read, or after: on a slow guest a commit
-/// of the journal is among them.
+/// Whether two counts differ by at most 1 %, or by at most 16. Some calls happen before or after
+/// only one of the two is read: on a slow guest, these include a journal commit.
 fn is_within_one_percent(one: u64, other: u64) -> bool {
     one.abs_diff(other) <= (other / 100).max(16)
 }
 
-/// The messages that the program itself has counted over the whole run and the sync after it: of
-/// the client, and of the server, where it is this machine.
+/// The messages that the program counted during the run and its sync: those of the client, and
+/// those of the server if it runs on the same machine.
 fn observed(booted: &Booted, expected: &Expected) -> (u64, Option<u64>) {
     let observation = &booted.json(&format!("{}.observed", expected.name))["observation"];
     let spans = [&observation["performing"], &observation["sync"]["counted"]];
@@ -203,8 +203,7 @@ fn observed(booted: &Booted, expected: &Expected) -> (u64, Option<u64>) {
 const CLIENTS: &[&str] = &["nfs-client", "iscsi-session"];
 const SERVERS: &[&str] = &["nfs-server"];
 
-/// Requests of these counters in a stretch; nothing where there is none of them, or it is not
-/// known.
+/// Sum of the requests of these counters; `None` if no counter is available.
 fn requests(counted: &Value, counters: &[&str]) -> Option<u64> {
     let readings = counted["messages"]["known"].as_array()?.iter();
     let of_these = readings
@@ -222,8 +221,7 @@ fn sum(counts: impl Iterator<Item = u64>) -> Option<u64> {
     counts.reduce(|sum, count| sum + count)
 }
 
-/// What the record says of each phase: who served it, how often the server was asked, and what an
-/// acknowledged change had reached.
+/// Checks the evidence of each phase: shares of cache and server, messages, and durability level.
 fn evidence(booted: &Booted, expected: &Expected, record: &Value) {
     let check = |is_so, what: &str| booted.assert(is_so, &format!("{}: {what}", expected.name));
     let durability = &record["summary"]["durability"];

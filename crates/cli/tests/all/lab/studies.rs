@@ -1,10 +1,10 @@
-//! Studies of papers on file systems and protocols that this machine's kernel lacks.
+//! Studies from papers, on file systems and protocols that this machine's kernel lacks.
 
 use serde_json::Value;
 
 use super::{Booted, is_all, tell};
 
-/// Whether every one of these systems of the study has a number in every work and figure.
+/// Checks that each of these systems has a value for every workload and figure.
 fn are_measured(results: &Value, systems: &[&str], figures: &[&str]) -> Result<(), String> {
     let names: Vec<&str> = results["systems"]
         .as_array()
@@ -35,7 +35,7 @@ fn name(system: &Value) -> &str {
 }
 
 #[test]
-fn the_papers_of_log_structured_file_systems_and_of_protocols_have_their_tables() {
+fn studies_fill_the_tables_of_their_papers() {
     let numbers = if is_all() {
         ["5", "1000", "5000"]
     } else {

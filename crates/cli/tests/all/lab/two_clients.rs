@@ -1,6 +1,6 @@
-//! Two ranks on mounts of their own, which cache names and attributes: what one has acknowledged
-//! and the other sees late is named, with its time. Where clients always ask the server, nothing is
-//! late.
+//! Two ranks on separate mounts, which cache names and attributes. If one rank sees an acknowledged
+//! change of the other late, the record contains the delay. If clients always ask the server,
+//! nothing is late.
 
 use std::process::Command;
 use std::time::Duration;
@@ -10,9 +10,9 @@ use record::{Outcome, Record};
 use super::{Booted, is_all, tell};
 use crate::support::interface::program;
 
-/// So long the clients believe what they have cached: `actimeo=10` in the script.
+/// How long the clients trust their caches: `actimeo=10` in the script.
 const BELIEVED: Duration = Duration::from_secs(10);
-/// From there to the next look under emulation, on a busy machine.
+/// Additional time until the next attempt, under emulation on a busy machine.
 const SLACK: Duration = Duration::from_secs(5);
 
 fn record(booted: &Booted, name: &str) -> Record {
@@ -28,7 +28,7 @@ fn record(booted: &Booted, name: &str) -> Record {
     record
 }
 
-/// What a run has seen late, which must be one of these, and told by the report.
+/// Asserts that a run saw one of these changes late, and that the report mentions it.
 fn late(booted: &Booted, name: &str, whats: &[&str]) {
     let Some(late) = record(booted, name).actual.stale else {
         panic!("{name}: nothing was seen late\n{}", booted.said);
@@ -56,16 +56,15 @@ fn late(booted: &Booted, name: &str, whats: &[&str]) {
     );
 }
 
-/// What `two-clients.sh` has left.
+/// Checks the records that `two-clients.sh` has written.
 pub(super) fn what_is_seen_late_is_named(booted: &Booted) {
-    // A name was cached as missing, or a file's attributes from before it was written.
+    // Cached: a name as missing, or a file's attributes from before a write.
     late(
         booted,
         "late.json",
         &["No such file", "the file has 0 bytes"],
     );
-    // A name was cached from before it was removed, or a file's attributes from before it was
-    // appended to.
+    // Cached: a name from before its removal, or a file's attributes from before an append.
     late(
         booted,
         "changed.json",
