@@ -63,7 +63,7 @@ pub enum Event {
     OtherUser(OtherUser),
     /// A stage started.
     PhaseStarted(Stage, Progress),
-    /// A load level of a sweep, by its number from 0, is about to be applied to this run's pool or
+    /// One of several loads, by its number from 0, is about to be applied to this run's pool or
     /// to that of the next run.
     Load(u32, Load),
     /// Progress of a stage, sent a few times a second without delaying the workers.

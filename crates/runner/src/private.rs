@@ -7,7 +7,7 @@ use workload::{ClassicStream, End, Intent, Kept, MixStream, Phase, PoolState, St
 use crate::listings::{Expected, Listings};
 
 /// The streams of private pools. A single enum, so that the loop is compiled once for all of them.
-/// The branch that selects one is always predicted.
+/// The branch that selects one always goes the same way.
 #[derive(Debug)]
 pub(crate) enum PrivateStream {
     Classic(Box<ClassicStream>),

@@ -1,5 +1,5 @@
-//! Runs with an acknowledgement log on real directories: what was acknowledged is there after the
-//! run was killed, and every loss that is made by hand is named.
+//! Runs with an acknowledgement log on real directories: after a kill, all acknowledged files
+//! exist, and every loss that a test causes is reported.
 
 use std::collections::HashSet;
 use std::ffi::OsStr;
@@ -24,10 +24,10 @@ use workload::layout::Shape;
 use workload::{Action, Classic, Mix, Weights, Workers, Workload};
 
 const ACK_LOGS: &str = "/dev/shm";
-/// The child is killed when its acknowledgement log has so many bytes.
+/// The child process is killed when its log reaches this size.
 const KILLED_AT_BYTES: u64 = 400_000;
 
-/// A directory for files and one for acknowledgement logs, on different file systems.
+/// A directory for files and one for logs, on different file systems.
 struct Places {
     files: tempfile::TempDir,
     ack_logs: tempfile::TempDir,
@@ -75,7 +75,7 @@ fn mix(transactions: u64) -> Mix {
     }
 }
 
-/// A workload by its name.
+/// Returns a workload by its name in the tests.
 fn workload(name: &str, transactions: u64) -> Workload {
     let workers = match name {
         "private" => private(3),
@@ -119,7 +119,7 @@ fn verify_now(path: &Path, ack_log: &Path) -> Result<Verified, VerifyError> {
     rundir::verify_log(&KernelNamespace::default(), path, ack_log)
 }
 
-/// Not a test of its own: the run that the others kill.
+/// Not a test by itself: the run that other tests kill.
 #[test]
 fn child() {
     let Some(words) = std::env::var_os(CHILD) else {
@@ -143,8 +143,8 @@ fn child() {
     panic!("it ended: {ended:?}");
 }
 
-/// Kills a run in the middle of its work.
-fn kill_a_run(places: &Places, name: &str) {
+/// Kills a run during its work.
+fn kill_run(places: &Places, name: &str) {
     let words = format!(
         "{name}|none|{}|{}",
         places.files.path().display(),
@@ -169,8 +169,7 @@ fn kill_a_run(places: &Places, name: &str) {
     crate::heartbeats::remove_after_test(&child.id().to_string());
 }
 
-/// Acknowledged operations as the acknowledgement log has them: action, path and second path, in
-/// order.
+/// The operations in an acknowledgement log.
 struct Said {
     done: Vec<[String; 3]>,
     /// Paths of operations that were not acknowledged.
@@ -182,7 +181,7 @@ impl Said {
         let text = fs::read_to_string(ack_log).unwrap();
         let mut begun = std::collections::HashMap::new();
         let mut done = Vec::new();
-        // The last line may be torn.
+        // The last line may be incomplete.
         let lines = text
             .split_inclusive('\n')
             .filter(|line| line.ends_with('\n'));
@@ -201,8 +200,8 @@ impl Said {
         Self { done, in_flight }
     }
 
-    /// The last path for which this action was the last thing done to it or to its file, and which
-    /// nothing is about to change.
+    /// Finds the last operation of this action whose paths no later operation changed and no
+    /// operation in flight changes.
     fn last(&self, action: &str) -> [String; 3] {
         let is_last = |at: &usize| {
             let [_, path, second] = &self.done[*at];
@@ -237,10 +236,10 @@ fn run_directory(files: &Path) -> PathBuf {
 }
 
 #[test]
-fn nothing_is_lost_of_a_run_that_was_killed() {
+fn killed_run_loses_no_acknowledged_operation() {
     for name in ["one", "private", "shared", "classic"] {
         let Some(places) = Places::new() else { return };
-        kill_a_run(&places, name);
+        kill_run(&places, name);
         let verified = verify_now(places.files.path(), &places.ack_log()).unwrap();
         assert_eq!(verified.lost, [], "{name}");
         assert!(verified.lost_counts.is_empty());
@@ -255,7 +254,8 @@ fn nothing_is_lost_of_a_run_that_was_killed() {
         assert_eq!(verified.contents_checked, name != "classic");
         assert_eq!(verified.policy, "none");
         assert_eq!(verified.directories.len(), 1);
-        // The run's own directory is as good, and so is another place that all of it was moved to.
+        // Verification accepts the run's own directory as well, and another directory to which all
+        // of it was moved.
         let own = run_directory(places.files.path());
         assert_eq!(
             verify_now(&own, &places.ack_log()).unwrap().lost,
@@ -276,7 +276,7 @@ fn nothing_is_lost_of_a_run_that_was_killed() {
     }
 }
 
-/// Spoils what an operation has made of its two names. Gives the name that is wrong then.
+/// Damages the result of an operation with two names. Returns the name that is then wrong.
 type Spoil = fn(&Path, &Path) -> PathBuf;
 
 fn remove(path: &Path, _: &Path) -> PathBuf {
@@ -333,9 +333,9 @@ const SPOILINGS: [(&str, LossKind, Spoil); 11] = [
 ];
 
 #[test]
-fn every_loss_is_named() {
+fn every_loss_is_reported() {
     let Some(places) = Places::new() else { return };
-    kill_a_run(&places, "one");
+    kill_run(&places, "one");
     let said = Said::read(&places.ack_log());
     let own = run_directory(places.files.path());
     let mut expected: Vec<(String, LossKind, String)> = SPOILINGS
@@ -352,7 +352,7 @@ fn every_loss_is_named() {
         .iter()
         .map(|loss| (loss.what.name().to_owned(), loss.kind, loss.path.clone()))
         .collect();
-    // A file that is spoiled is spoiled under its links, too.
+    // A damaged file is also damaged under its links.
     found.retain(|(_, _, path)| {
         !path.ends_with(".l") || expected.iter().any(|(_, _, known)| known == path)
     });
@@ -375,9 +375,9 @@ fn every_loss_is_named() {
 }
 
 #[test]
-fn a_whole_tree_that_is_lost_is_counted() {
+fn losses_in_a_removed_tree_are_counted() {
     let Some(places) = Places::new() else { return };
-    kill_a_run(&places, "private");
+    kill_run(&places, "private");
     let own = run_directory(places.files.path());
     let before = verify_now(places.files.path(), &places.ack_log()).unwrap();
     fs::remove_dir_all(own.join("w1")).unwrap();
@@ -389,9 +389,9 @@ fn a_whole_tree_that_is_lost_is_counted() {
 }
 
 #[test]
-fn a_torn_end_is_accepted_and_damage_is_not() {
+fn log_with_torn_end_is_accepted_and_damaged_log_is_rejected() {
     let Some(places) = Places::new() else { return };
-    kill_a_run(&places, "shared");
+    kill_run(&places, "shared");
     let ack_log = fs::read(places.ack_log()).unwrap();
     let ends: Vec<usize> = (0..ack_log.len())
         .filter(|at| ack_log[*at] == b'\n')
@@ -423,7 +423,7 @@ fn a_torn_end_is_accepted_and_damage_is_not() {
 }
 
 #[test]
-fn a_run_that_ended_has_lost_nothing() {
+fn completed_run_loses_nothing() {
     for name in ["one", "private", "shared", "classic"] {
         let Some(places) = Places::new() else { return };
         let asked = RunSpec {
@@ -460,7 +460,7 @@ fn a_run_that_ended_has_lost_nothing() {
 }
 
 #[test]
-fn a_run_that_was_stopped_has_removed_its_files() {
+fn stopped_run_removes_its_files_and_loses_nothing() {
     for name in ["one", "shared"] {
         let Some(places) = Places::new() else { return };
         let signal = Arc::new(AtomicUsize::new(0));
@@ -491,7 +491,7 @@ fn a_run_that_was_stopped_has_removed_its_files() {
 }
 
 #[test]
-fn an_ack_log_beside_the_files_or_in_the_way_is_refused() {
+fn log_on_target_file_system_or_existing_path_is_refused() {
     let Some(places) = Places::new() else { return };
     let beside = tempfile::tempdir().unwrap();
     let ack_log = beside.path().join("ack_log");
@@ -510,10 +510,10 @@ fn an_ack_log_beside_the_files_or_in_the_way_is_refused() {
     assert_eq!(fs::read(places.ack_log()).unwrap(), b"mine");
 }
 
-/// The original's way: files lie in the user's directory itself, which may be mounted elsewhere
-/// under another name.
+/// The original PostMark creates files in the user's own directory, which may be mounted at another
+/// path later.
 #[test]
-fn a_location_is_found_under_another_name() {
+fn moved_location_is_verified_at_its_new_path() {
     let Some(places) = Places::new() else { return };
     let here = places.files.path().join("here");
     fs::create_dir(&here).unwrap();
@@ -533,7 +533,7 @@ fn a_location_is_found_under_another_name() {
         verified.directories[0].as_deref().map(OsStr::new),
         Some(there.canonicalize().unwrap().as_os_str())
     );
-    // A file that was deleted comes back.
+    // A deleted file exists again.
     let said = Said::read(&places.ack_log());
     let [_, path, _] = said.last("delete");
     fs::create_dir_all(there.join(&path).parent().unwrap()).unwrap();

@@ -1,5 +1,5 @@
-//! What a worker has acknowledged, a worker of another rank checks; what that one sees late is
-//! named, with its time.
+//! A worker of another rank checks the operations that a worker acknowledged. Late visibility is
+//! reported with its delay.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use workload::{Phase, Work, Workers};
 use crate::directory;
 use crate::ranks::{Handles, is_empty, perform_on, perform_told, request};
 
-/// Some of all that a mix has, with names that end with each digit.
+/// A spec with many actions, in which names end with every digit.
 fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
     let mut asked = request(at, 2 * ranks, ranks, 400);
     asked.verify = true;
@@ -36,15 +36,14 @@ fn asked(at: &Path, ranks: u32, weights: &str) -> RunSpec {
 
 const CHURN: &str = "create=2,delete=2,append=2,replace=1,rename=1,symlink=1";
 
-/// A client that sees some of what others did as it was before: all that is about a name which ends
-/// with a 7, for so long after its first look at it. What it is wrong about is the name's
-/// existence, or the contents.
+/// A client that sees the operations of others late. For names that end with 7, it returns wrong
+/// results for the time `lasts` after its first access. Either existence or contents are wrong.
 #[derive(Clone)]
 struct Late {
     lasts: Duration,
     contents: bool,
     looks: Arc<Mutex<BTreeMap<PathBuf, Instant>>>,
-    /// Those that have a session: the first is for their own work.
+    /// Threads with a session. The first session of a thread is for its own pool.
     threads: Arc<Mutex<BTreeSet<String>>>,
 }
 
@@ -74,7 +73,7 @@ impl Late {
 struct LateSession {
     inner: Box<dyn Session>,
     late: Option<Late>,
-    /// What was read, where it is not what there is.
+    /// Wrong contents for the last read; `None` for correct ones.
     old: Option<Vec<u8>>,
 }
 
@@ -151,7 +150,7 @@ fn first(records: Vec<Result<Record, runner::Refused>>) -> Record {
 }
 
 #[test]
-fn another_rank_checks_what_was_acknowledged() {
+fn acknowledged_operations_are_checked_by_another_rank() {
     for (neighbour, shared) in [(0, false), (1, false), (2, false), (0, true), (1, true)] {
         let at = directory();
         let asked = |_| {
@@ -174,7 +173,7 @@ fn another_rank_checks_what_was_acknowledged() {
         let across = record.actual.check_across.unwrap();
         assert_eq!((own.wrong, across.wrong), (0, 0), "{case}");
         match shared {
-            // All that is there, and what was removed.
+            // The check covers all existing names, and removed ones.
             false => assert!(
                 across.names > own.names + 6 * 50,
                 "{case}: {own:?} {across:?}"
@@ -191,7 +190,7 @@ fn another_rank_checks_what_was_acknowledged() {
 }
 
 #[test]
-fn what_a_neighbour_sees_late_is_named_with_its_time() {
+fn late_visibility_for_neighbour_is_reported_with_delay() {
     let at = directory();
     let late = Duration::from_millis(30);
     let asked = |_| {
@@ -207,7 +206,7 @@ fn what_a_neighbour_sees_late_is_named_with_its_time() {
     let record = first(perform_on(&engine, &SystemClock, 2, asked, |_, _| ()));
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let stale = record.actual.stale.unwrap();
-    // 7, 17, 27, 37, 47 and 57, of each of the four pools.
+    // The names 7, 17, 27, 37, 47 and 57 in each of the four pools.
     assert_eq!(stale.count, 24, "{stale:?}");
     assert!(stale.longest_ns as u128 >= late.as_nanos(), "{stale:?}");
     stale.assert(stale.path.ends_with('7') && stale.what.contains("No such file"));
@@ -215,7 +214,7 @@ fn what_a_neighbour_sees_late_is_named_with_its_time() {
 }
 
 #[test]
-fn what_was_acknowledged_later_and_is_seen_late_is_named_too() {
+fn late_visibility_of_transactions_is_reported_with_delay() {
     let late = Duration::from_millis(2);
     for (contents, weights, what) in [
         (
@@ -248,7 +247,7 @@ fn what_was_acknowledged_later_and_is_seen_late_is_named_too() {
     }
 }
 
-/// A clock that goes a thousand times as fast.
+/// A clock that runs a thousand times as fast.
 #[derive(Clone)]
 struct Hasty(Instant, u64);
 
@@ -267,7 +266,7 @@ impl Clock for Hasty {
 }
 
 #[test]
-fn what_is_never_seen_is_an_error_of_the_run() {
+fn operations_that_never_become_visible_are_errors() {
     let at = directory();
     let never = Late::new(Duration::from_secs(3_600), false);
     let hasty = Hasty(Instant::now(), SystemClock.now_ns());
@@ -308,7 +307,7 @@ fn what_is_never_seen_is_an_error_of_the_run() {
     assert!(is_empty(at.path()));
 }
 
-/// Some deletions and changes of names fail, and do nothing.
+/// An engine in which some deletions and renames fail without an effect.
 #[derive(Clone)]
 struct Refuses;
 
@@ -360,7 +359,7 @@ impl Session for RefusesSession {
 }
 
 #[test]
-fn what_is_not_known_since_operations_failed_is_not_checked_by_others() {
+fn other_ranks_skip_files_with_unknown_state() {
     for (neighbour, shared) in [(0, false), (1, false), (0, true), (1, true)] {
         let at = directory();
         let asked = |_| {
@@ -400,7 +399,7 @@ fn what_is_not_known_since_operations_failed_is_not_checked_by_others() {
 }
 
 #[test]
-fn small_shared_pools_are_checked_by_others() {
+fn small_shared_pools_are_checked_by_another_rank() {
     for files in [1, 3, 20] {
         let at = directory();
         let asked = |_| {
@@ -427,7 +426,7 @@ fn small_shared_pools_are_checked_by_others() {
 }
 
 #[test]
-fn a_signal_at_any_border_ends_the_run_of_all_and_removes_everything() {
+fn signal_at_any_barrier_ends_run_on_all_ranks_and_removes_files() {
     let is_then = [
         |event: &Event| matches!(event, Event::PhaseStarted(Stage::Take, _)),
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::Take, ..)),
@@ -440,7 +439,7 @@ fn a_signal_at_any_border_ends_the_run_of_all_and_removes_everything() {
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::Check, ..)),
         |event: &Event| matches!(event, Event::PhaseStarted(Stage::CheckAcross, _)),
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::CheckAcross, ..)),
-        // Others wait to remove the directories.
+        // The other ranks wait to remove the directories.
         |event: &Event| matches!(event, Event::PhaseEnded(Stage::Phase(Phase::Delete), ..)),
     ];
     for (place, is_then) in is_then.iter().enumerate() {

@@ -1,5 +1,6 @@
-//! A storage that lies: flips a byte, loses an append, returns what was before, loses or doubles a
-//! name. Each lie is found and named, wherever in a run it is told.
+//! An engine that corrupts data: it flips a byte, loses an append, returns old contents, or loses
+//! or duplicates a name. Every corruption must be detected and reported, wherever it occurs in a
+//! run.
 
 use std::path::PathBuf;
 
@@ -15,7 +16,7 @@ use testkit::{
 use workload::layout::Shape;
 use workload::{Mix, Workers};
 
-/// A mix in which what was corrupted is not removed before anybody looks at it.
+/// A mix that rarely removes a corrupted file before it is read.
 fn mix(weights: &str, seed: u64, shape: Shape) -> Mix {
     Mix {
         files: 12,
@@ -44,7 +45,7 @@ fn run(mix: Mix, workers: Workers, engine: &Simulated) -> Record {
     simulate(&request, engine)
 }
 
-/// The one error that ended the run: operation, path, message.
+/// The error that ended the run: operation, path and message.
 fn error(record: &Record) -> (String, String, String) {
     record
         .actual
@@ -59,14 +60,14 @@ fn error(record: &Record) -> (String, String, String) {
     )
 }
 
-/// What each lie may be found as: a part of the message.
+/// Parts of the messages with which each corruption may be reported.
 fn names(corruption: Corruption) -> &'static [&'static str] {
     match corruption {
         Corruption::FlipByte => &["wrong contents"],
         Corruption::LoseAppend => &["the file ended after", "bytes instead of"],
-        // Fewer than four zeros are told as wrong bytes.
+        // Fewer than four zeros are reported as wrong bytes.
         Corruption::ZeroAppend => &["zeros", "is 0x00 instead of"],
-        // The earlier one may have been longer or shorter.
+        // The old contents may have another size.
         Corruption::OldVersion => &["old contents", "the file ended after"],
         Corruption::LoseName => &["No such file", "missing"],
         Corruption::DoubleName => &["not to be there"],
@@ -100,11 +101,11 @@ fn is_found(
         "{}",
         told
     );
-    // A listing names its directory, and the file in its message.
+    // For a listing, the error's path is the directory and the message contains the name.
     let struck = engine.corrupted_paths().remove(0);
     let (directory, name) = struck.rsplit_once('/').unwrap();
-    // While others move names in a shared pool there may be more of them than a message has room
-    // for.
+    // Other workers may move names in a shared pool meanwhile, so that the message omits some of
+    // the differing names.
     let among_more = matches!(workers, Workers::Shared { .. }) && text.contains(" more");
     let in_text = text.contains(&format!("'{name}'")) || among_more;
     let is_named = path == struck || (path.trim_end_matches('/') == directory && in_text);
@@ -126,7 +127,7 @@ proptest! {
         ..ProptestConfig::default() })]
 
     #[test]
-    fn every_lie_is_found_and_named(which in 0..ALL.len(), nth in 0..60_u64, seed: u64,
+    fn every_corruption_is_detected_and_reported(which in 0..ALL.len(), nth in 0..60_u64, seed: u64,
         in_places: bool, is_shared: bool) {
         let shape = if in_places { Shape::Subdirectories(3) } else { Shape::Flat };
         let workers = if is_shared {
@@ -138,11 +139,11 @@ proptest! {
     }
 }
 
-/// Each kind strikes, so that the property is not empty.
+/// Each kind of corruption occurs, so that the property test covers it.
 #[test]
-fn every_kind_of_lie_is_told() {
+fn every_kind_of_corruption_occurs() {
     for corruption in ALL {
-        // In a shared pool it is a matter of timing what is read when.
+        // In a shared pool, timing decides which files are read after the corruption.
         let shared = shared(2, 2);
         for (workers, tries, least) in [(Workers::ONE, 10, 5), (shared, 30, 1)] {
             let struck = (0..tries)

@@ -1,6 +1,6 @@
-//! Several operations in flight, on the simulated storage: each is performed at a random moment
-//! between its submission and its completion, and they complete in a random order. What a run does,
-//! counts and leaves is what it is with one at a time.
+//! Several operations in flight on the simulated engine. Each is performed at a random time between
+//! submission and completion, and they complete in random order. Results, counts and remaining
+//! files must equal those at depth 1.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -42,7 +42,8 @@ fn shapes() -> impl Strategy<Value = Shape> {
     prop_oneof![Just(Shape::Flat), Just(Shape::Subdirectories(3))]
 }
 
-/// Few files, so that operations meet; a subset of the operations, so that they meet in all ways.
+/// Few files, so that operations conflict; a random subset of actions, so that they conflict in all
+/// ways.
 fn mixes() -> impl Strategy<Value = Mix> {
     let weights = prop::collection::vec(0_u32..4, Action::asked_for().count());
     (
@@ -128,7 +129,7 @@ fn meters(record: &Record, phase: Phase) -> BTreeMap<Action, &Meter> {
         .collect()
 }
 
-/// What is in the run's directory, whatever that is called: by path what each file holds.
+/// Contents of the files in the run's directory by path within it.
 fn kept(engine: &Simulated) -> BTreeMap<String, Vec<u8>> {
     let files = engine.files().into_keys();
     let inside = files.filter_map(|path| {
@@ -139,7 +140,7 @@ fn kept(engine: &Simulated) -> BTreeMap<String, Vec<u8>> {
     inside.collect()
 }
 
-fn nothing_is_left(engine: &Simulated) {
+fn assert_nothing_remains(engine: &Simulated) {
     assert_eq!(engine.files(), BTreeMap::new());
     assert_eq!(engine.open_files(), 0);
     let mut entries = 0;
@@ -153,7 +154,7 @@ fn nothing_is_left(engine: &Simulated) {
     assert_eq!(engine.meetings(), Vec::<String>::new());
 }
 
-fn is_whole(record: &Record, engine: &Simulated) {
+fn assert_complete(record: &Record, engine: &Simulated) {
     assert_eq!(record.actual.outcome, Outcome::Complete);
     record.actual.errors.assert(record.actual.errors.is_empty());
     assert!(
@@ -197,12 +198,12 @@ proptest! {
         ..ProptestConfig::default() })]
 
     #[test]
-    fn private_pools_do_what_was_planned(workload in private(), depth in depths(),
+    fn private_pools_perform_the_planned_operations(workload in private(), depth in depths(),
         seed in any::<u64>()) {
         let engine = engine(depth, seed);
         let record = run(&request(&workload), &engine);
-        is_whole(&record, &engine);
-        nothing_is_left(&engine);
+        assert_complete(&record, &engine);
+        assert_nothing_remains(&engine);
         let plan = Planner::new(&workload).plan().unwrap();
         assert_eq!(record.actual.stream_hash.known(), Some(&plan.stream_hash));
         for phase in Phase::ALL {
@@ -222,40 +223,40 @@ proptest! {
     }
 
     #[test]
-    fn shared_pools_are_what_their_claims_say(workload in shared(), depth in depths(),
+    fn shared_pools_stay_consistent_and_account_for_all_intents(workload in shared(), depth in depths(),
         seed in any::<u64>()) {
         let engine = engine(depth, seed);
         let record = run(&request(&workload), &engine);
-        is_whole(&record, &engine);
-        nothing_is_left(&engine);
+        assert_complete(&record, &engine);
+        assert_nothing_remains(&engine);
         let phase = transactions(&record);
         assert_eq!(phase.issued(), u64::from(workload.workers.count()) * TRANSACTIONS);
         assert_eq!(phase.transactions() + phase.skipped().total(), phase.issued());
     }
 
     #[test]
-    fn the_pool_at_the_end_is_the_same(workload in private(), depth in depths(),
+    fn final_pool_does_not_depend_on_depth(workload in private(), depth in depths(),
         seed in any::<u64>()) {
         let request = RunSpec {
             keeping: keeping(true, false),
             ..request(&workload)
         };
         let (one, several) = (engine(1, 0), engine(depth, seed));
-        is_whole(&run(&request, &one), &one);
-        is_whole(&run(&request, &several), &several);
+        assert_complete(&run(&request, &one), &one);
+        assert_complete(&run(&request, &several), &several);
         assert_eq!(kept(&several), kept(&one));
-        // And it is gone on with.
+        // The pool can be reused.
         let again = RunSpec {
             keeping: keeping(true, true),
             ..request
         };
-        is_whole(&run(&again, &one), &one);
-        is_whole(&run(&again, &several), &several);
+        assert_complete(&run(&again, &one), &one);
+        assert_complete(&run(&again, &several), &several);
         assert_eq!(kept(&several), kept(&one));
     }
 
     #[test]
-    fn failures_are_those_that_struck(
+    fn each_injected_fault_is_counted_as_one_error(
         workload in prop_oneof![private(), shared()],
         depth in depths(),
         seed in any::<u64>(),
@@ -268,7 +269,7 @@ proptest! {
         };
         let whole = engine(1, 0);
         let of_whole = run(&request, &whole);
-        // So far apart that no operation meets two.
+        // Far enough apart that no operation meets two faults.
         let first = whole.calls() / 10;
         let faulty = at.iter().fold(engine(depth, seed), |engine, at| {
             engine.fault_at(first + 40 * at, Fault::Error(EIO))
@@ -296,7 +297,7 @@ proptest! {
     }
 
     #[test]
-    fn a_stop_at_any_moment_leaves_nothing(
+    fn stop_at_any_moment_leaves_no_files(
         workload in prop_oneof![private(), shared()],
         depth in depths(),
         seed in any::<u64>(),
@@ -318,11 +319,11 @@ proptest! {
             outcome.assert(matches!(outcome, Outcome::Interrupted { .. } | Outcome::Complete));
             assert!(record.actual.errors.is_empty(), "{:?}", record.actual.errors);
         }
-        nothing_is_left(&engine);
+        assert_nothing_remains(&engine);
     }
 
     #[test]
-    fn a_cut_at_any_call_loses_nothing_acknowledged_and_is_cleaned(
+    fn power_cut_at_any_call_loses_no_acknowledged_operation_and_is_cleaned(
         workload in prop_oneof![private(), shared()],
         depth in depths(),
         seed in any::<u64>(),
@@ -346,14 +347,14 @@ proptest! {
             }
         }
         let namespace: Arc<dyn Namespace> = Arc::new(engine.clone());
-        // What was not begun has no manifest.
+        // A run that did not start has no manifest.
         let _ = rundir::clean(&namespace, Path::new(AT));
         assert_eq!(kept(&engine), BTreeMap::new());
         assert_eq!(engine.meetings(), Vec::<String>::new());
     }
 }
 
-/// The storage's clock, which sends a signal at a moment.
+/// The engine's clock, which sends a signal at a given time.
 #[derive(Clone)]
 struct StopsAt {
     engine: Simulated,
@@ -388,15 +389,15 @@ fn open_loop(period_ns: u64) -> RunSpec {
 }
 
 #[test]
-fn arrivals_are_kept_to_with_operations_in_flight() {
+fn offered_rate_is_achieved_with_operations_in_flight() {
     for depth in [1, 8, 64] {
         let engine = engine(depth, 3);
         let record = run(&open_loop(1_000), &engine);
         let phase = transactions(&record);
         let segment = phase.measured().next().unwrap();
         let took_ns = segment.ended_ns - segment.began_ns;
-        // The last one is due after as many periods as there are others, and may wait for its
-        // completion.
+        // The last transaction is due after as many periods as there are others, and may wait for
+        // its completion.
         assert!(
             (1_999_000..2_020_000).contains(&took_ns),
             "depth {depth}: {took_ns}"
@@ -413,7 +414,7 @@ fn arrivals_are_kept_to_with_operations_in_flight() {
 }
 
 #[test]
-fn what_is_due_and_not_begun_is_counted() {
+fn due_transactions_that_did_not_start_are_counted() {
     for depth in [1, 8, 64] {
         let engine = engine(depth, 3);
         let clock = StopsAt {
@@ -422,7 +423,7 @@ fn what_is_due_and_not_begun_is_counted() {
             signal: Arc::default(),
         };
         let mut control = || Control::stopped_by(Arc::clone(&clock.signal));
-        // More arrive than can be done.
+        // More transactions arrive than can be performed.
         let record =
             runner::run(&open_loop(2), &engine, &clock, &mut control, &mut NoEvents).unwrap();
         assert_eq!(record.actual.outcome, Outcome::Interrupted { signal: 2 });
@@ -435,18 +436,18 @@ fn what_is_due_and_not_begun_is_counted() {
             begun > 100 && arrived > 2 * begun,
             "depth {depth}: {begun} of {arrived}"
         );
-        nothing_is_left(&engine);
+        assert_nothing_remains(&engine);
     }
 }
 
 #[test]
-fn operations_on_one_file_follow_one_another_and_their_waits_are_counted() {
+fn operations_on_one_file_are_serialized_and_their_waits_counted() {
     let mix = weighted(1, 100, "read=1");
     let request = request(&of_mix(mix, Workers::ONE));
     for depth in [1, 8, 64] {
         let engine = engine(depth, 3);
         let record = run(&request, &engine);
-        is_whole(&record, &engine);
+        assert_complete(&record, &engine);
         assert_eq!(engine.in_flight_max(), usize::from(depth > 1));
         let waits = transactions(&record)
             .claim_waits
@@ -455,8 +456,8 @@ fn operations_on_one_file_follow_one_another_and_their_waits_are_counted() {
         let (count, longest_ns) = waits.fold((0, None), |(count, longest), wait| {
             (count + wait.count(), longest.max(wait.max_ns()))
         });
-        // The first has none to wait for; at depth 1 nothing is asked for while another is in
-        // flight.
+        // The first operation waits for none. At depth 1 no intent is drawn while an operation is
+        // in flight.
         assert_eq!(count, if depth == 1 { 0 } else { 99 });
         assert_eq!(longest_ns > Some(0), depth > 1);
     }

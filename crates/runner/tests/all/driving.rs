@@ -1,6 +1,6 @@
-//! What drives the transactions, on a virtual clock: latencies are given back as they were,
-//! queueing shows in latency and not in service time, seconds add up to the whole; and on the
-//! machine's clock: an end by time, after a warm-up.
+//! Load control of transactions. On a virtual clock: recorded latencies equal the given ones,
+//! queueing appears in response times but not in service times, and intervals add up to the total.
+//! On the machine's clock: a time limit after a warm-up.
 
 use std::time::Duration;
 
@@ -57,19 +57,19 @@ fn stats(record: &Record) -> &OperationRecord {
         .unwrap()
 }
 
-/// Of the operation of this number: from 300 ns to 30 s, most of them short.
+/// Latency of an operation by its number: from 300 ns to 30 s, mostly short.
 fn spread(number: u64) -> u64 {
     let unit = (number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 40) as f64 / (1_u64 << 24) as f64;
     (300.0 * 10_f64.powf(8.0 * unit.powi(6))) as u64
 }
 
 #[test]
-fn known_latencies_are_given_back_within_the_bound() {
+fn known_latencies_are_recorded_within_error_bound() {
     const COUNT: u64 = 20_000;
     let record = run(COUNT, Pace::Closed, spread);
     let meter = &stats(&record).meter;
     assert_eq!(meter.service, None, "in a closed loop it is the latency");
-    // The pool was made before.
+    // The first operations prepared the pool.
     let mut known: Vec<u64> = (FILES..FILES + COUNT).map(spread).collect();
     known.sort_unstable();
     assert_eq!(meter.latency.max_ns(), known.last().copied());
@@ -88,7 +88,7 @@ fn known_latencies_are_given_back_within_the_bound() {
     let phase = transactions(&record);
     let total = phase.slices.totals().into_values().next().unwrap();
     assert_eq!(total.operations, COUNT, "the slices are of the whole");
-    // Those of slices have coarser buckets.
+    // Histograms of intervals have coarser buckets.
     let exact = meter.latency.percentile(99.0).unwrap();
     assert_eq!(
         (total.latency.count(), total.latency.max_ns()),
@@ -105,7 +105,7 @@ fn known_latencies_are_given_back_within_the_bound() {
     assert_eq!(slowest, expected);
 }
 
-/// A microsecond each, and one that takes half a second.
+/// Every operation takes a microsecond, except one that takes half a second.
 fn stalls_once(number: u64) -> u64 {
     if number == FILES + 2_000 {
         500_000_000
@@ -115,7 +115,7 @@ fn stalls_once(number: u64) -> u64 {
 }
 
 #[test]
-fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
+fn stall_delays_all_due_operations_but_only_one_service_time() {
     for (arrivals, low, high) in [
         (ArrivalProcess::Constant, 500, 501),
         (ArrivalProcess::Poisson, 420, 580),
@@ -133,14 +133,14 @@ fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
             service.percentile(99.9).unwrap() < 1_010,
             "one operation took long"
         );
-        // Everybody who was due in that half second waited for its end.
+        // Every operation that was due in this half second waited for its end.
         let late = (0..=5_000).rev().find(|rank| {
             let percent = 100.0 - f64::from(*rank) / 50.0;
             percent > 0.0 && meter.latency.percentile(percent).unwrap() > 1_100
         });
         let late = late.unwrap();
         assert!((low..=high).contains(&late), "{arrivals}: {late} were late");
-        // They are evenly spread over the half second.
+        // Their delays are evenly distributed over the half second.
         let middle = meter
             .latency
             .percentile(100.0 - f64::from(late) / 100.0)
@@ -154,14 +154,14 @@ fn a_stall_shows_in_the_latency_of_all_who_were_due_and_in_one_service_time() {
 }
 
 #[test]
-fn arrivals_are_kept_to_where_the_engine_is_fast_enough() {
+fn offered_rate_is_achieved_by_fast_engine() {
     let pace = Pace::Open {
         per_second: 10_000.0,
         arrivals: ArrivalProcess::Constant,
     };
     let record = run(30_001, pace, |_| 1_000);
     let segment = transactions(&record).measured().next().unwrap();
-    // The last one is due at three seconds.
+    // The last transaction is due at three seconds.
     assert_eq!(segment.ended_ns - segment.began_ns, 3_000_001_000);
     assert_eq!(
         stats(&record).meter.latency.max_ns(),
@@ -188,7 +188,7 @@ impl Events for Told {
 }
 
 #[test]
-fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
+fn time_limit_ends_transactions_and_warm_up_is_counted_separately() {
     let drive = Drive {
         warm_up: Duration::from_millis(700),
         stop: Stop::After(Duration::from_millis(1_500)),
@@ -244,7 +244,7 @@ fn time_ends_the_transactions_after_a_warm_up_that_counts_apart() {
             "{first} of {}",
             measured.transactions
         );
-        // The seconds that were told, and those of the record, have both in them.
+        // Both the events and the record include the seconds of the warm-up.
         let all = warm_up.transactions + measured.transactions;
         let of_seconds = |seconds: &[Second]| -> u64 {
             let of_phase = seconds

@@ -1,8 +1,8 @@
-//! Every kind of fault at every call of a small run, on the simulated storage: no wrong count, no
-//! panic, and latencies that are exactly the calls times their cost.
+//! Every kind of fault at every call of a small run, on the simulated engine. Counts must be
+//! correct, nothing may panic, and latencies must equal the number of calls times their cost.
 //!
-//! Three witnesses have to agree: the record; what the storage says was really done; and the
-//! workload's stream, gone through as far as the run came.
+//! Three sources must be consistent: the record, the simulated engine's own counts, and the
+//! workload's stream up to the position that the run reached.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -17,9 +17,9 @@ use workload::{Action, Classic, ClassicStream, Phase, Planner, Stream as _};
 const EIO: i32 = 5;
 const EINTR: i32 = 4;
 const ENOSPC: i32 = 28;
-/// Every call takes so long.
+/// Duration of every call.
 const COST_NS: u64 = 7;
-/// All that can go wrong with one call.
+/// Every kind of fault of a call.
 const FAULTS: [Fault; 5] = [
     Fault::Error(EIO),
     Fault::Error(ENOSPC),
@@ -54,17 +54,16 @@ fn run(workload: &Classic, engine: &Simulated) -> Record {
 /// Counts by phase and action: operations and bytes.
 type Counts = BTreeMap<(Phase, Action), (u64, u64)>;
 
-/// How far a run came: completed operations, and what belongs to them.
+/// Progress of a run: completed operations and their transactions and skips.
 #[derive(Debug, Default, PartialEq)]
 struct Course {
     counts: Counts,
-    /// By phase.
     transactions: BTreeMap<Phase, u64>,
     skipped: BTreeMap<Phase, u64>,
 }
 
 impl Course {
-    /// What the record says.
+    /// The progress according to the record.
     fn recorded(record: &Record) -> Self {
         let mut course = Self::default();
         for phase in &record.actual.phases {
@@ -82,14 +81,15 @@ impl Course {
         course
     }
 
-    /// What the stream holds up to its first so many operations, and what the next one is.
+    /// The progress according to the stream after this number of operations, and the next
+    /// operation.
     fn meant(workload: &Classic, operations: u64) -> (Self, Option<(Phase, Action)>) {
         let mut stream = ClassicStream::new(workload).unwrap();
         let mut course = Self::default();
         let mut left = operations;
         for phase in Phase::ALL {
             course.note(phase, 0, 0);
-            // A pair counts once, with the first of its halves that is performed.
+            // A pair of operations counts as one transaction when the first of them is performed.
             let mut is_counted = phase != Phase::Transactions;
             while let Some(intent) = stream.next(phase) {
                 if intent.action == Action::Nothing {
@@ -142,8 +142,9 @@ fn meters(record: &Record) -> impl Iterator<Item = &Meter> {
         .map(|operation| &operation.meter)
 }
 
-/// What is true of every run, however it ended: the three witnesses agree, and so does the clock.
-fn agree(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
+/// Asserts what holds for every run, even after a failure: record, engine, stream and clock are
+/// consistent.
+fn assert_consistent(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
     let course = Course::recorded(record);
     let truth = engine.truth();
     let failed = record.actual.errors.first();
@@ -156,7 +157,7 @@ fn agree(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
             "{what}: another operation failed than the one whose turn it was"
         );
     }
-    // The failed operation has moved some bytes, and may have made its file.
+    // The failed operation may have moved some bytes and created its file.
     let of_failed = |names: [Action; 2]| {
         let moved = failed.filter(|error| names.iter().any(|name| name.name() == error.operation));
         moved.map_or(0, |error| *error.moved_bytes.known().unwrap())
@@ -199,12 +200,12 @@ fn agree(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
         "{what}: files"
     );
     assert_eq!(engine.open_files(), 0, "{what}: a file is still open");
-    the_clock_agrees(engine, record, what);
+    assert_times_match_clock(engine, record, what);
 }
 
-/// Phases follow one another without a gap and take as long as their calls; every completed
-/// operation has a latency.
-fn the_clock_agrees(engine: &Simulated, record: &Record, what: &str) {
+/// Asserts that phases follow each other without a gap and take as long as their calls, and that
+/// every completed operation has a latency.
+fn assert_times_match_clock(engine: &Simulated, record: &Record, what: &str) {
     let phases = &record.actual.phases;
     let mut elapsed_ns = 0;
     for (phase, next) in phases
@@ -240,7 +241,7 @@ fn the_clock_agrees(engine: &Simulated, record: &Record, what: &str) {
         first_ns + elapsed_ns <= all_ns,
         "{what}: more time than there was"
     );
-    // Interrupted removals of directories are made again outside of all phases.
+    // Interrupted removals of directories are retried outside of all phases.
     let of_faults = engine
         .struck()
         .iter()
@@ -269,19 +270,20 @@ fn the_clock_agrees(engine: &Simulated, record: &Record, what: &str) {
     }
 }
 
-/// What is to become of a run whose call was struck.
+/// The expected outcome of a run with a fault.
 #[derive(Debug, PartialEq)]
 enum Expected {
-    /// It is performed to its end, with so many calls more than without the fault.
+    /// The run assert_completes, with this many calls more than without the fault.
     Survives(u64),
-    /// It fails with an error number, or with none.
+    /// The run assert_fails with this error number, or without one.
     Fails(Option<i32>),
 }
 
 fn expected(fault: Fault, struck: Struck) -> Expected {
     let moves = struck.asked_bytes > 0;
     match fault {
-        // A closing that was interrupted has closed, and what it says of the contents is not known.
+        // An interrupted `close` has closed the file, but it is unknown whether its contents were
+        // written.
         Fault::Error(EINTR) if struck.step != Step::Close => Expected::Survives(1),
         Fault::Error(errno) => Expected::Fails(Some(errno)),
         Fault::Short => Expected::Survives(u64::from(struck.asked_bytes > 1)),
@@ -290,7 +292,7 @@ fn expected(fault: Fault, struck: Struck) -> Expected {
     }
 }
 
-fn completes(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
+fn assert_completes(workload: &Classic, engine: &Simulated, record: &Record, what: &str) {
     assert_eq!(record.actual.outcome, Outcome::Complete, "{what}");
     assert!(record.actual.errors.is_empty(), "{what}");
     let plan = Planner::new(&workload.clone().into()).plan().unwrap();
@@ -321,7 +323,7 @@ fn completes(workload: &Classic, engine: &Simulated, record: &Record, what: &str
     assert!(engine.files().is_empty(), "{what}: files are left");
 }
 
-fn fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str) {
+fn assert_fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str) {
     let Outcome::Failed { why } = &record.actual.outcome else {
         panic!("{what}: {:?}", record.actual.outcome);
     };
@@ -339,7 +341,7 @@ fn fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str) {
         assert!(why.contains(word.as_str()), "{what}: '{why}' says {word}");
     }
     assert!(error.first_path.starts_with("/simulated/0/"), "{what}");
-    // Subdirectories are removed when the whole stream is done.
+    // Subdirectories are removed after the whole stream.
     let is_at_the_end = error.step == Step::RemoveDirectory.name();
     assert_eq!(
         record.actual.stream_hash.is_known(),
@@ -358,12 +360,12 @@ fn fails(record: &Record, struck: Struck, errno: Option<i32>, what: &str) {
     }
 }
 
-/// Every fault at every call. Gives how many calls a run without faults makes.
+/// Tests every fault at every call of a run.
 fn every_fault_at_every_call(code: Code, workload: &Classic) {
     let whole = Simulated::new(code, COST_NS);
     let record = run(workload, &whole);
-    completes(workload, &whole, &record, "without a fault");
-    agree(workload, &whole, &record, "without a fault");
+    assert_completes(workload, &whole, &record, "without a fault");
+    assert_consistent(workload, &whole, &record, "without a fault");
     let calls = whole.calls();
     assert!(calls > 150, "{calls} calls are not many");
     let mut seen = BTreeMap::<&str, u64>::new();
@@ -378,12 +380,12 @@ fn every_fault_at_every_call(code: Code, workload: &Classic) {
             *seen.entry(struck.step.name()).or_default() += 1;
             match expected(fault, struck) {
                 Expected::Survives(more) => {
-                    completes(workload, &engine, &record, &what);
+                    assert_completes(workload, &engine, &record, &what);
                     assert_eq!(engine.calls(), calls + more, "{what}");
                 }
-                Expected::Fails(errno) => fails(&record, struck, errno, &what),
+                Expected::Fails(errno) => assert_fails(&record, struck, errno, &what),
             }
-            agree(workload, &engine, &record, &what);
+            assert_consistent(workload, &engine, &record, &what);
         }
     }
     let steps = if workload.subdirectories > 1 { 7 } else { 5 };
@@ -391,28 +393,29 @@ fn every_fault_at_every_call(code: Code, workload: &Classic) {
 }
 
 #[test]
-fn raw() {
+fn every_fault_with_raw_calls() {
     every_fault_at_every_call(Code::Raw, &workload(1));
 }
 
 #[test]
-fn raw_in_subdirectories() {
+fn every_fault_with_raw_calls_in_subdirectories() {
     every_fault_at_every_call(Code::Raw, &workload(3));
 }
 
 #[test]
-fn posix() {
+fn every_fault_with_posix_calls() {
     every_fault_at_every_call(Code::Posix, &workload(1));
 }
 
 #[test]
-fn posix_in_subdirectories() {
+fn every_fault_with_posix_calls_in_subdirectories() {
     every_fault_at_every_call(Code::Posix, &workload(3));
 }
 
-/// Faults that are survived, at many calls of one run: the result is that of a run without them.
+/// With recoverable faults at many calls of one run, the result equals that of a run without
+/// faults.
 #[test]
-fn many_faults_that_are_survived() {
+fn recoverable_faults_do_not_change_the_result() {
     for code in [Code::Raw, Code::Posix] {
         for subdirectories in [1, 3] {
             let workload = workload(subdirectories);
@@ -424,16 +427,16 @@ fn many_faults_that_are_survived() {
                 let record = run(&workload, &engine);
                 let what = format!("{code:?}, short at every {every}th call");
                 assert!(engine.struck().len() > 5, "{what}");
-                completes(&workload, &engine, &record, &what);
-                agree(&workload, &engine, &record, &what);
+                assert_completes(&workload, &engine, &record, &what);
+                assert_consistent(&workload, &engine, &record, &what);
             }
         }
     }
 }
 
-/// A call that is interrupted again and again is given up some time.
+/// A call that is interrupted repeatedly assert_fails eventually.
 #[test]
-fn interruptions_without_end_end_the_run() {
+fn endless_interruptions_fail_the_run() {
     for first in [0, 1, 2, 50] {
         let mut engine = Simulated::new(Code::Posix, COST_NS);
         for call in first..first + 5_000 {
@@ -442,15 +445,15 @@ fn interruptions_without_end_end_the_run() {
         let record = run(&workload(1), &engine);
         let what = format!("interrupted from call {first} on");
         let struck = engine.struck();
-        fails(&record, struck[0], Some(EINTR), &what);
-        agree(&workload(1), &engine, &record, &what);
+        assert_fails(&record, struck[0], Some(EINTR), &what);
+        assert_consistent(&workload(1), &engine, &record, &what);
         assert!(struck.len() < 5_000, "{what}: it never gave up");
     }
 }
 
-/// Several locations fail with the path of the one that failed.
+/// With several locations, the error contains the path in the location that failed.
 #[test]
-fn several_locations() {
+fn errors_name_the_location_that_failed() {
     let workload = Classic {
         weights: vec![1, 3],
         ..workload(2)
@@ -461,11 +464,11 @@ fn several_locations() {
         let engine = Simulated::new(Code::Raw, COST_NS).fault_at(call, Fault::Error(EIO));
         let record = run(&workload, &engine);
         let Some(struck) = engine.struck().first().copied() else {
-            completes(&workload, &engine, &record, "two locations");
+            assert_completes(&workload, &engine, &record, "two locations");
             break;
         };
         let what = format!("two locations, EIO at call {call} ({struck:?})");
-        agree(&workload, &engine, &record, &what);
+        assert_consistent(&workload, &engine, &record, &what);
         let path = &record.actual.errors[0].first_path;
         let location = usize::from(path.starts_with("/simulated/1/"));
         assert!(
@@ -478,17 +481,17 @@ fn several_locations() {
     assert!(paths[0] > 20 && paths[1] > paths[0], "{paths:?}");
 }
 
-/// With files of one size all operations of a kind take the same time: the calls that they are made
-/// of.
+/// With files of one size, all operations of a kind take the same time: that of their calls.
 #[test]
-fn latencies_are_calls_times_their_cost() {
+fn latencies_equal_number_of_calls_times_cost() {
     const SIZE: u64 = 20;
     let workload = Classic {
         size_low_bytes: SIZE,
         size_high_bytes: SIZE,
         ..workload(1)
     };
-    // Blocks and a remainder; `raw` makes a call for an empty remainder too, as the original does.
+    // Blocks and a remainder. For an empty remainder `raw` makes a call as well, like the original
+    // PostMark.
     let blocks = |code, block: u64| match code {
         Code::Raw => SIZE / block + 1,
         Code::Posix => SIZE.div_ceil(block),
@@ -496,7 +499,7 @@ fn latencies_are_calls_times_their_cost() {
     for code in [Code::Raw, Code::Posix] {
         let engine = Simulated::new(code, COST_NS);
         let record = run(&workload, &engine);
-        completes(&workload, &engine, &record, "one size");
+        assert_completes(&workload, &engine, &record, "one size");
         let expected = |action| match action {
             Action::Create => 2 + blocks(code, workload.write_block_bytes),
             Action::Read => 2 + blocks(code, workload.read_block_bytes),

@@ -1,5 +1,5 @@
-//! Pools that outlive their runs: kept, checked, gone on with, refused where they are not what they
-//! say.
+//! Pools that are kept after their run: checked, reused, and refused if they differ from their
+//! manifest.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -110,7 +110,7 @@ fn clean(path: &Path) -> Result<Vec<Cleaned>, CleanError> {
 }
 
 #[test]
-fn a_pool_is_kept_taken_again_and_removed() {
+fn pool_is_kept_reused_and_removed() {
     for workload in [
         classic(1),
         classic(3),
@@ -133,7 +133,7 @@ fn a_pool_is_kept_taken_again_and_removed() {
 }
 
 #[test]
-fn a_pool_that_was_only_prepared_takes_any_work() {
+fn prepared_pool_accepts_other_workloads_and_workers() {
     let prepared = mix(Workers::ONE);
     let none = Workload {
         work: workload::Work::Mix(Mix {
@@ -152,7 +152,7 @@ fn a_pool_that_was_only_prepared_takes_any_work() {
 }
 
 #[test]
-fn an_interrupted_run_keeps_its_pool_where_it_is() {
+fn interrupted_run_keeps_its_pool_for_reuse() {
     for workload in [classic(2), mix(Workers::Private { workers: 2 })] {
         let at = directory();
         let long = workload.with_more_transactions(1_000_000_000);
@@ -179,7 +179,7 @@ fn an_interrupted_run_keeps_its_pool_where_it_is() {
 }
 
 #[test]
-fn what_is_not_the_pool_that_it_says_is_left_alone() {
+fn damaged_kept_pool_fails_the_run_and_is_not_changed() {
     let damages: [fn(&[PathBuf]); 3] = [
         |files| std::fs::remove_file(&files[50]).unwrap(),
         |files| std::fs::write(files[50].with_file_name("9999999"), "foreign").unwrap(),
@@ -212,7 +212,7 @@ fn what_is_not_the_pool_that_it_says_is_left_alone() {
 }
 
 #[test]
-fn other_workloads_and_places_without_a_pool_are_refused() {
+fn reuse_without_a_matching_pool_is_refused() {
     let at = directory();
     let refused = |workload, reuse| {
         perform(&request(workload, at.path(), false, reuse))
@@ -231,7 +231,7 @@ fn other_workloads_and_places_without_a_pool_are_refused() {
 }
 
 #[test]
-fn cleaning_leaves_a_kept_pool_unless_it_is_named() {
+fn clean_removes_kept_pool_only_by_its_path() {
     let at = directory();
     complete(&request(classic(2), at.path(), true, false));
     let own = entries(at.path())[0].clone();

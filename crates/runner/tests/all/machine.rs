@@ -1,5 +1,5 @@
-//! What the kernel counted over a run: slices add up to what was counted from without, also where
-//! the thread that reads was kept from it; nothing is read where no slices are wanted.
+//! Kernel counters during a run. Intervals must add up to counts taken outside of the runner, even
+//! if the reading thread was delayed. Without intervals no counters are read.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -18,7 +18,7 @@ use testkit::{
 use workload::{Phase, Workload};
 
 const WORKERS: u32 = 2;
-/// The transactions take so long.
+/// Duration of the transactions.
 const LASTS: Duration = Duration::from_millis(2_600);
 
 fn request(at: &Path, place: Place) -> RunSpec {
@@ -36,14 +36,14 @@ fn count() -> Counters {
     Counters::read(&Sources::default(), &Fact::NotApplicable)
 }
 
-/// Counts for itself in the transactions, from their beginning on as often as it is told something;
-/// and may keep the thread that tells it.
+/// Reads counters by itself during the transactions, at every event. May delay the thread that
+/// sends events.
 #[derive(Default)]
 struct Counting {
     first: Option<Counters>,
     last: Option<Counters>,
     seconds: Vec<Second>,
-    /// How long it keeps the thread at the first word from the transactions.
+    /// How long it delays the thread at the first progress event of the transactions.
     keeps: Option<Duration>,
     kept: Option<Duration>,
 }
@@ -98,7 +98,7 @@ fn sum(counts: &Counts) -> u64 {
     counts.sum(&(0..counts.each().len())).unwrap()
 }
 
-/// Columns of the process and the machine that only ever grow.
+/// Columns of the process and the machine that never decrease.
 fn growing(machine: &MachineOverTime) -> [u64; 5] {
     [
         sum(&machine.process.user_ns) + sum(&machine.process.system_ns),
@@ -128,9 +128,9 @@ fn growth(later: &Counters, earlier: &Counters) -> [u64; 5] {
     ]
 }
 
-/// Slices follow one another from before the phase's beginning until after its end, and hold what
-/// was counted in it: no less than was counted within, no more than from without.
-fn add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2]) {
+/// Asserts that the intervals cover the whole phase without gaps, and that their counts are between
+/// those taken inside and outside of it.
+fn assert_intervals_add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2]) {
     let (phase, machine) = transactions(record);
     let segment = phase.measured().next().unwrap();
     let spans: Vec<_> = machine.spans().collect();
@@ -146,7 +146,7 @@ fn add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2])
     let within =
         (0..5).all(|column| inner[column] <= slices[column] && slices[column] <= outer[column]);
     assert!(within, "{inner:?} <= {slices:?} <= {outer:?}");
-    // All phases together are no more than the whole, either.
+    // The sum of all phases does not exceed the count for the whole run.
     let machines: Vec<_> = record
         .actual
         .phases
@@ -162,13 +162,13 @@ fn add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2])
             <= outer[column]
     });
     assert!(all, "{outer:?}");
-    // The workers were at it all the time.
+    // The workers were busy during the phase.
     let threads = machine.threads.known().unwrap();
     let workers = threads.iter().filter(|thread| thread.is_worker());
-    // Those of another test, which has ended, may be among them.
+    // Worker threads of another test, which has ended, may be included.
     let busy = workers.filter(|thread| thread.cpu_ns.sum(&(0..machine.len())) > Some(0));
     assert!(busy.count() >= WORKERS as usize, "{threads:?}");
-    // Watchers were told the same, each slice once.
+    // The events contain the same intervals, each once.
     let told = counting
         .seconds
         .iter()
@@ -184,16 +184,16 @@ fn add_up(record: &Record, counting: &Counting, [before, after]: [&Counters; 2])
 }
 
 #[test]
-fn slices_hold_what_was_counted_in_the_phase() {
+fn intervals_contain_counts_of_the_phase() {
     let at = tempfile::tempdir().unwrap();
     for place in [Place::Nowhere, Place::OwnDirectory] {
         let before = count();
         let mut counting = Counting::default();
         let record = run(&request(at.path(), place), &mut counting);
         let after = count();
-        add_up(&record, &counting, [&before, &after]);
+        assert_intervals_add_up(&record, &counting, [&before, &after]);
         let (_, machine) = transactions(&record);
-        // Two whole seconds, and a part of one; or more, where the end was late.
+        // Two whole seconds and a part of one, or more if the end was late.
         machine
             .index
             .assert(machine.index.starts_with(&[0, 1]) && machine.len() >= 3);
@@ -203,7 +203,7 @@ fn slices_hold_what_was_counted_in_the_phase() {
             Some(&(whole / 1_000_000_000)),
             "the last one is cut short"
         );
-        // tmpfs and the like have no device, and that is not 0 of anything.
+        // tmpfs and similar file systems have no device. This must not be reported as 0.
         assert_eq!(
             machine.devices.is_known(),
             record.during.counted.devices.is_known()
@@ -226,7 +226,7 @@ fn slices_hold_what_was_counted_in_the_phase() {
 }
 
 #[test]
-fn a_reading_that_is_kept_back_makes_a_long_slice_and_loses_nothing() {
+fn delayed_reading_makes_a_long_interval_without_losing_counts() {
     let at = tempfile::tempdir().unwrap();
     let before = count();
     let mut counting = Counting {
@@ -235,7 +235,7 @@ fn a_reading_that_is_kept_back_makes_a_long_slice_and_loses_nothing() {
     };
     let record = run(&request(at.path(), Place::Nowhere), &mut counting);
     let after = count();
-    add_up(&record, &counting, [&before, &after]);
+    assert_intervals_add_up(&record, &counting, [&before, &after]);
     let (phase, machine) = transactions(&record);
     let kept_ns = counting.kept.unwrap().as_nanos() as u64;
     let longest = machine
@@ -249,7 +249,7 @@ fn a_reading_that_is_kept_back_makes_a_long_slice_and_loses_nothing() {
         "the first second has no reading of its own: {:?}",
         machine.index
     );
-    // The workers went on meanwhile: every second has something.
+    // The workers continued meanwhile, so every second contains operations.
     let seconds: Vec<u64> = phase
         .slices
         .iter()
@@ -259,7 +259,7 @@ fn a_reading_that_is_kept_back_makes_a_long_slice_and_loses_nothing() {
 }
 
 #[test]
-fn nothing_is_counted_where_no_series_are_wanted() {
+fn no_intervals_are_counted_without_series() {
     let mut request = request(Path::new("/nowhere"), Place::Nowhere);
     request.series = false;
     request.drive.stop = Stop::After(Duration::from_millis(50));

@@ -1,4 +1,4 @@
-//! What the crate does, as others see it: one program with a module for each suite.
+//! Tests of the crate's public interface: one program with a module for each suite.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -22,8 +22,8 @@ mod stalled;
 mod steady;
 mod told;
 
-/// A directory that goes with the test, in memory where there is a file system for that: ext4
-/// without a journal looks long for a place for a new file where many were deleted a moment ago.
+/// A temporary directory, on tmpfs if available: ext4 without a journal takes long to allocate a
+/// new file after many deletions.
 fn directory() -> tempfile::TempDir {
     let memory = std::path::Path::new("/dev/shm");
     let place = if memory.is_dir() {

@@ -1,5 +1,5 @@
-//! Mixes of every operation on the simulated storage, in private pools and in a shared one: nothing
-//! fails, every read and every listing is what it must be, and nothing is left.
+//! Mixes of every operation on the simulated engine, in private pools and in a shared one. Nothing
+//! fails, every read and listing returns the expected result, and no files remain.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use workload::layout::Shape;
 use workload::sizes::Sizes;
 use workload::{Action, Mix, Phase, Planner, Weights, Workers, Workload};
 
-/// Every operation that a mix can ask for.
+/// All operations that a mix can contain.
 fn all_operations() -> Weights {
     Action::operations()
         .filter(|action| action.is_asked_for())
@@ -69,7 +69,7 @@ fn operations(record: &Record, phase: Phase) -> u64 {
     operations.map(|operation| operation.meter.operations).sum()
 }
 
-fn is_whole(record: &Record, engine: &Simulated, what: &str) {
+fn assert_complete(record: &Record, engine: &Simulated, what: &str) {
     assert_eq!(record.actual.outcome, Outcome::Complete, "{what}");
     assert!(
         record.actual.errors.is_empty(),
@@ -84,7 +84,7 @@ fn is_whole(record: &Record, engine: &Simulated, what: &str) {
 }
 
 #[test]
-fn private_pools_do_what_was_planned() {
+fn private_pools_perform_the_planned_operations() {
     for code in [Code::Raw, Code::Posix] {
         for (shape, workers) in [
             (Shape::Flat, 1),
@@ -95,7 +95,7 @@ fn private_pools_do_what_was_planned() {
             let engine = Simulated::new(code, 7);
             let record = run(&request(workload.clone()), &engine);
             let what = format!("{code:?}, {shape:?}, {workers} workers");
-            is_whole(&record, &engine, &what);
+            assert_complete(&record, &engine, &what);
             let plan = Planner::new(&workload).plan().unwrap();
             assert_eq!(
                 record.actual.stream_hash.known(),
@@ -122,7 +122,7 @@ fn private_pools_do_what_was_planned() {
 }
 
 #[test]
-fn workers_of_a_shared_pool_do_not_disturb_one_another() {
+fn workers_of_a_shared_pool_do_not_conflict() {
     for (writers, readers) in [(4, 4), (1, 4), (4, 1), (2, 0)] {
         for shape in [Shape::Flat, Shape::Subdirectories(3)] {
             let mix = Mix {
@@ -133,7 +133,7 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
             let engine = Simulated::new(Code::Posix, 7);
             let record = run(&request(workload), &engine);
             let what = format!("{writers} writers, {readers} readers, {shape:?}");
-            is_whole(&record, &engine, &what);
+            assert_complete(&record, &engine, &what);
             let phase = &record.actual.phases[1];
             assert_eq!(
                 phase.issued(),
@@ -154,9 +154,9 @@ fn workers_of_a_shared_pool_do_not_disturb_one_another() {
 }
 
 #[test]
-fn a_shared_pool_on_a_real_file_system() {
-    // Not on tmpfs: there (Linux 6.18) a listing shows names twice, and misses others, while files
-    // are renamed over them.
+fn shared_pool_works_on_a_real_file_system() {
+    // Not on tmpfs: with Linux 6.18, its listings repeat some names and omit others while files are
+    // renamed over them.
     let at = tempfile::tempdir().unwrap();
     let mix = Mix {
         files: 100,

@@ -1,5 +1,5 @@
-//! A run in a namespace where no kernel knows a path: prepared, cut off, cleaned, kept, used again,
-//! and its log checked.
+//! Runs in a namespace that the kernel does not provide: prepare, power cut, clean, keep, reuse,
+//! and verification of the log.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -65,8 +65,8 @@ fn run(request: &RunSpec, engine: &Simulated) -> Result<Record, Refused> {
     )
 }
 
-/// A run that the power leaves at half way, after which there is power again.
-fn cut_off(request: &RunSpec, engine: Simulated) -> Simulated {
+/// Cuts the power halfway through a run, then restores it.
+fn cut_power_midway(request: &RunSpec, engine: Simulated) -> Simulated {
     let whole = self::engine();
     run(
         &RunSpec {
@@ -96,7 +96,7 @@ fn removed(cleaned: &[Cleaned]) -> &CleanUp {
     }
 }
 
-/// The directory that the run has made for itself, by its path.
+/// The path of the run's own directory.
 fn own_directory(engine: &Simulated) -> PathBuf {
     let mut own = Vec::new();
     let at = Namespace::open(engine, Path::new(AT)).unwrap();
@@ -109,14 +109,14 @@ fn own_directory(engine: &Simulated) -> PathBuf {
     Path::new(AT).join(&own[0])
 }
 
-/// Somebody else's file.
+/// Creates a file that does not belong to the run.
 fn put(engine: &Simulated, directory: &Path, name: &str) {
     let directory = Namespace::open(engine, directory).unwrap();
     directory.draft(name).unwrap().write(b"mine").unwrap();
 }
 
 #[test]
-fn a_run_that_ends_well_leaves_nothing() {
+fn completed_run_leaves_no_files() {
     for place in [Place::OwnDirectory, Place::Location] {
         let engine = engine();
         let record = run(&request(place), &engine).unwrap();
@@ -127,9 +127,9 @@ fn a_run_that_ends_well_leaves_nothing() {
 }
 
 #[test]
-fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
+fn clean_removes_only_files_of_the_crashed_run() {
     for engine in [engine(), engine().forgetting_files()] {
-        let engine = cut_off(&request(Place::OwnDirectory), engine);
+        let engine = cut_power_midway(&request(Place::OwnDirectory), engine);
         let left = engine.files().len();
         let own = own_directory(&engine);
         put(&engine, Path::new(AT), "1");
@@ -157,9 +157,9 @@ fn what_a_crash_has_left_is_cleaned_and_nothing_else() {
 }
 
 #[test]
-fn others_files_stay_below_a_prefix_too() {
+fn clean_keeps_foreign_files_in_the_run_directory() {
     for engine in [engine(), engine().forgetting_files()] {
-        let engine = cut_off(&request(Place::OwnDirectory), engine);
+        let engine = cut_power_midway(&request(Place::OwnDirectory), engine);
         let own = own_directory(&engine);
         put(&engine, &own, "notes");
         let cleaned = clean(&engine, Path::new(AT));
@@ -171,20 +171,21 @@ fn others_files_stay_below_a_prefix_too() {
     }
 }
 
-/// Beside a user's files a name of the run's form is not enough.
+/// Next to a user's files, a name of the run's form does not prove ownership.
 #[test]
-fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
-    let known = cut_off(&request(Place::Location), engine());
+fn clean_keeps_unrecognised_files_next_to_user_files() {
+    let known = cut_power_midway(&request(Place::Location), engine());
     let cleaned = clean(&known, Path::new(AT));
     let done = removed(&cleaned);
-    // What a worker was writing when the power went may be anybody's; the manifest stays with it.
+    // A partly written file cannot be recognised and may belong to another program, so it and the
+    // manifest remain.
     assert!(
         done.files > 20 && known.files().len() <= 3,
         "{done:?} {:?}",
         known.files()
     );
 
-    let unknown = cut_off(&request(Place::Location), engine().forgetting_files());
+    let unknown = cut_power_midway(&request(Place::Location), engine().forgetting_files());
     let before = unknown.files();
     let cleaned = clean(&unknown, Path::new(AT));
     let done = removed(&cleaned);
@@ -198,7 +199,7 @@ fn where_files_are_not_known_again_nothing_is_removed_beside_others() {
 }
 
 #[test]
-fn a_pool_is_kept_and_used_again() {
+fn pool_is_kept_and_reused() {
     for engine in [engine(), engine().forgetting_files()] {
         let request = request(Place::OwnDirectory);
         let with = |keep, reuse| RunSpec {
@@ -227,7 +228,7 @@ fn a_pool_is_kept_and_used_again() {
 }
 
 #[test]
-fn a_run_that_goes_on_is_left_alone() {
+fn clean_does_not_touch_active_run() {
     let engine = engine();
     let request = RunSpec {
         keeping: keeping(true, false),
@@ -250,21 +251,21 @@ fn a_run_that_goes_on_is_left_alone() {
 }
 
 #[test]
-fn the_log_of_what_was_acknowledged_is_checked() {
+fn acknowledgement_log_is_verified_in_any_namespace() {
     let logs = tempfile::tempdir().unwrap();
     let log = logs.path().join("log");
     let request = RunSpec {
         ack_log: Some(log.clone()),
         ..request(Place::OwnDirectory)
     };
-    let engine = cut_off(&request, engine());
+    let engine = cut_power_midway(&request, engine());
     let verified = rundir::verify_log(&engine, Path::new(AT), &log).unwrap();
     assert_eq!(verified.lost, []);
     assert!(
         verified.acknowledged.creations > 20 && verified.checked > 20 && verified.contents_checked
     );
 
-    // One that was acknowledged and that nothing was being done to is lost.
+    // Removes a file that was acknowledged and that no operation in flight concerned.
     let lost = engine.files().into_keys().find(|name| {
         let name = name.rsplit('/').next().unwrap();
         name.bytes().all(|byte| byte.is_ascii_digit())

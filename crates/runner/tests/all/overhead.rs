@@ -1,5 +1,5 @@
-//! What the program itself costs in a run: stated after runs that touch a file system, sane, and in
-//! nobody's way.
+//! The program's own overhead in a run: reported after runs on a file system, plausible, and
+//! without effect on the run.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -53,7 +53,7 @@ fn request(workload: Workload, at: &Path) -> RunSpec {
     }
 }
 
-/// Performs a run that comes to its end and leaves nothing.
+/// Performs a run that must complete and leave no files.
 fn run(request: &RunSpec, control: &Control, events: &mut dyn Events) -> Record {
     let record = runner::run(
         request,
@@ -74,13 +74,14 @@ fn overhead(record: &Record) -> &Overhead {
     own.unwrap_or_else(|| panic!("{:?}", record.actual.overhead))
 }
 
-/// It is stated, of the work that was done, and the summary weighs it against what the run took.
-fn is_sane(record: &Record, workers: u32) {
+/// Asserts that the overhead is reported for the performed work and that the summary relates it to
+/// the duration of the run.
+fn assert_plausible(record: &Record, workers: u32) {
     let own = overhead(record);
     assert_eq!(own.files, 300);
     assert!(own.workers >= 1 && own.workers <= workers, "{own:?}");
-    // A mix that draws a file too large to be appended to skips that transaction: about one in
-    // seven here.
+    // The mix skips an append if it draws a file that is too large: about one transaction in seven
+    // here.
     own.assert(own.transactions >= u64::from(own.workers) * 1_600);
     assert!(own.operations > own.transactions / 2, "{own:?}");
     own.assert(own.ns_per_operation > 1.0 && own.ns_per_operation < 50_000.0);
@@ -94,7 +95,7 @@ fn is_sane(record: &Record, workers: u32) {
 }
 
 #[test]
-fn it_is_stated_of_pairs_and_mixes_private_and_shared() {
+fn overhead_is_reported_for_all_kinds_of_workloads() {
     let shared = shared(1, 1);
     for (workload, workers) in [
         (classic(1), 1),
@@ -108,14 +109,13 @@ fn it_is_stated_of_pairs_and_mixes_private_and_shared() {
             &Control::default(),
             &mut NoEvents,
         );
-        is_sane(&record, workers);
+        assert_plausible(&record, workers);
     }
 }
 
-/// Neither the rate nor the time between operations is the program's cost, and an end by time is
-/// none of the work's.
+/// Neither arrival times, think times nor a time limit count as overhead.
 #[test]
-fn what_is_waited_for_is_no_cost() {
+fn waiting_times_are_not_overhead() {
     let directory = directory();
     let paced = RunSpec {
         drive: Drive {
@@ -148,7 +148,7 @@ fn what_is_waited_for_is_no_cost() {
 }
 
 #[test]
-fn it_is_not_stated_where_nobody_asks_or_nothing_was_touched_or_done() {
+fn overhead_is_not_applicable_if_disabled_or_nothing_was_done() {
     let directory = directory();
     let asked = request(classic(1), directory.path());
     let not_asked = RunSpec {
@@ -172,12 +172,12 @@ fn it_is_not_stated_where_nobody_asks_or_nothing_was_touched_or_done() {
     assert_eq!(record.actual.overhead, Fact::NotApplicable);
 }
 
-/// Sends a signal so long after the last file was deleted: the run is complete then.
+/// Sends a signal after the last file was deleted, when the run is complete.
 struct SignalAfterwards {
     signal: Arc<AtomicUsize>,
     delay: Duration,
     sent: Option<Instant>,
-    /// What was told after the deletion.
+    /// Events after the deletion.
     told: Vec<Event>,
 }
 
@@ -201,9 +201,9 @@ impl Events for SignalAfterwards {
 }
 
 #[test]
-fn a_signal_ends_it_at_once_and_the_run_is_complete_all_the_same() {
+fn signal_ends_overhead_measurement_and_run_stays_complete() {
     let directory = directory();
-    // Contents that take so long to make that nobody comes to the end of them.
+    // Contents that take so long to generate that the measurement does not complete.
     let large = Mix {
         files: 4,
         transactions: 3,
@@ -244,7 +244,7 @@ fn a_signal_ends_it_at_once_and_the_run_is_complete_all_the_same() {
 }
 
 #[test]
-fn a_run_that_did_not_end_says_that_it_is_not_known() {
+fn overhead_of_interrupted_run_is_not_available() {
     let directory = directory();
     let signal = Arc::new(AtomicUsize::new(2));
     let control = Control::stopped_by(signal);

@@ -1,4 +1,5 @@
-//! Runs of several ranks, each a thread here, do what one process with all of their workers does.
+//! Runs of several ranks, each a thread here, must have the same results as one process with all of
+//! their workers.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -28,7 +29,7 @@ use workload::{Classic, Role, Work, Workers, Workload};
 
 use crate::{directory, heartbeats};
 
-/// The limit of the ranks here: whoever is silent for longer is lost.
+/// A rank that sends nothing for this time counts as lost.
 const LIMIT: Duration = Duration::from_secs(2);
 
 /// The control of one rank.
@@ -72,7 +73,7 @@ pub fn request(at: &Path, workers: u32, ranks: u32, transactions: u64) -> RunSpe
     }
 }
 
-/// Tells when the transactions go on, and whatever else happens.
+/// Records when the transactions are in progress, and passes every event to the test.
 struct Begun<'a> {
     rank: u32,
     begun: &'a AtomicBool,
@@ -80,7 +81,7 @@ struct Begun<'a> {
     told: &'a Told<'a>,
 }
 
-/// What a test does when a rank is told of something.
+/// The test's reaction to an event of a rank.
 pub type Told<'a> = dyn Fn(u32, &Event, &Handles) + Sync + 'a;
 
 impl Events for Begun<'_> {
@@ -95,8 +96,7 @@ impl Events for Begun<'_> {
     }
 }
 
-/// A rank that neither says nor hears anything any more when it is told so, as one that was
-/// stopped.
+/// A rank that on request stops sending and receiving, like a stopped process.
 struct Freezes(in_process::InProcess, Arc<AtomicBool>);
 
 impl Communicator for Freezes {
@@ -128,15 +128,15 @@ impl Communicator for Freezes {
     }
 }
 
-/// What a test may do to a rank while its transactions go on.
+/// Handles with which a test can disturb a rank during its transactions.
 #[derive(Default)]
 pub struct Handles {
     pub signal: Arc<AtomicUsize>,
     frozen: Arc<AtomicBool>,
 }
 
-/// What each rank gets of a run that all of them perform; `meanwhile` is called when its
-/// transactions go on.
+/// Performs a run and returns the result of each rank. `meanwhile` is called once a rank's
+/// transactions are in progress.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
@@ -145,7 +145,7 @@ fn perform(
     perform_on(&Posix, &SystemClock, ranks, request, meanwhile)
 }
 
-/// On another storage, with another clock.
+/// As [`perform`], on another engine and clock.
 pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     engine: &S,
     clock: &C,
@@ -156,7 +156,7 @@ pub fn perform_on<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     perform_told(engine, clock, ranks, request, &meanwhile, &|_, _, _| ())
 }
 
-/// The same with what a test does when a rank is told of something.
+/// As [`perform_on`], with a reaction to events.
 pub fn perform_told<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     engine: &S,
     clock: &C,
@@ -208,7 +208,7 @@ pub fn perform_told<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     })
 }
 
-/// Every file below a directory, with what is in it, by its path there.
+/// The workers' files with their contents, by path in the run's directory.
 fn tree(at: &Path) -> BTreeMap<String, Vec<u8>> {
     fn walk(top: &Path, at: &Path, found: &mut BTreeMap<String, Vec<u8>>) {
         for entry in std::fs::read_dir(at).unwrap() {
@@ -238,7 +238,7 @@ pub fn is_empty(at: &Path) -> bool {
 }
 
 #[test]
-fn eight_workers_do_the_same_however_they_are_spread() {
+fn results_do_not_depend_on_number_of_ranks() {
     let mut seen = Vec::new();
     for ranks in [1, 2, 4, 8] {
         let at = directory();
@@ -266,7 +266,7 @@ fn eight_workers_do_the_same_however_they_are_spread() {
                 "all ranks have the record of all"
             );
         }
-        // Only a run that deletes its pool has performed its whole stream.
+        // Only a run that deletes its pool performs its whole stream.
         let emptied = directory();
         let whole = perform(ranks, |_| request(emptied.path(), 8, ranks, 500), |_, _| ());
         let Record {
@@ -280,7 +280,7 @@ fn eight_workers_do_the_same_however_they_are_spread() {
         seen.push((fingerprint, actual.stream_hash, tree(at.path())));
         assert_eq!(seen[0].2.len(), seen.last().unwrap().2.len());
         assert!(seen[0] == *seen.last().unwrap(), "{ranks} ranks");
-        // Other ranks go on with the pool, and remove it.
+        // Other ranks reuse the pool and remove it.
         let reused = |_| RunSpec {
             keeping: keeping(false, true),
             ..request(at.path(), 8, 2, 300)
@@ -294,12 +294,11 @@ fn eight_workers_do_the_same_however_they_are_spread() {
 }
 
 #[test]
-fn what_one_rank_refuses_all_refuse_and_nothing_is_touched() {
+fn refusal_by_one_rank_refuses_run_on_all_ranks() {
     let at = directory();
     let other = directory();
     let missing = at.path().join("missing");
-    // One does not find the target; one was asked for something else; one has another directory of
-    // that name.
+    // In one case a rank does not find the target; in the other it has different options.
     let cases: [(&Path, u64, &str); 2] = [
         (&missing, 100, "missing"),
         (at.path(), 101, "other options than rank 0"),
@@ -324,8 +323,8 @@ fn what_one_rank_refuses_all_refuse_and_nothing_is_touched() {
 }
 
 #[test]
-fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
-    // The last time all of them, as where a terminal or a launcher signals each.
+fn stop_of_any_rank_ends_run_on_all_ranks_and_removes_files() {
+    // In the last case all ranks receive the signal, as from a terminal or launcher.
     for (stopped, workers) in [(Some(0), 6), (Some(2), 6), (None, 3)] {
         let at = directory();
         let began = Instant::now();
@@ -370,7 +369,7 @@ fn whichever_rank_stops_all_stop_soon_and_remove_everything() {
 }
 
 #[test]
-fn phases_are_of_all_ranks() {
+fn all_ranks_start_phases_together() {
     let at = directory();
     let records = perform(4, |_| request(at.path(), 4, 4, 300), |_, _| ());
     let record = records.into_iter().next().unwrap().unwrap();
@@ -404,13 +403,13 @@ fn phases_are_of_all_ranks() {
     assert_eq!(first, [0, 1, 2, 3]);
     for rank in &cluster.ranks {
         let offset = rank.clock.end.known().unwrap();
-        // It is one clock.
+        // All ranks use one clock here.
         offset.assert(offset.offset_ns.unsigned_abs() <= offset.error_ns);
     }
 }
 
 #[test]
-fn a_neighbours_files_are_worked_on_and_removed() {
+fn neighbour_pools_are_used_and_removed() {
     let whole = |neighbour, verify, weights: &str| {
         let at = directory();
         let asked = |_| {
@@ -451,7 +450,7 @@ fn a_neighbours_files_are_worked_on_and_removed() {
 }
 
 #[test]
-fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use() {
+fn lost_rank_ends_run_and_keeps_files() {
     let at = directory();
     let frozen_at = std::sync::Mutex::new(None);
     let endless = |_| request(at.path(), 4, 4, Workload::ENDLESS);
@@ -469,7 +468,7 @@ fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use
             panic!("rank {rank}: {:?}", record.actual.outcome);
         };
         assert!(rank == 2 || why.contains("rank 2"), "rank {rank}: {why}");
-        // It has what it did itself.
+        // The record contains this rank's own results.
         assert_eq!(record.actual.phases[0].workers.len(), 1);
         assert_eq!(record.cluster.unwrap().ranks[0].rank as usize, rank);
         if rank == 0 {
@@ -487,7 +486,7 @@ fn a_rank_that_is_lost_ends_the_run_and_nothing_is_removed_that_it_may_still_use
 }
 
 #[test]
-fn a_rule_of_steady_state_judges_all_ranks_together() {
+fn steady_state_rule_uses_rates_of_all_ranks() {
     let at = directory();
     let asked = |_| {
         let mut asked = request(at.path(), 2, 2, Workload::ENDLESS);
@@ -505,7 +504,7 @@ fn a_rule_of_steady_state_judges_all_ranks_together() {
     assert_eq!(all.steady, transactions(&records[1]).steady);
     let found = all.steady.as_ref().unwrap();
     assert!((5..=6).contains(&found.rounds.len()), "{found:?}");
-    // The rounds' rates are those of both ranks.
+    // The rates of rounds include both ranks.
     let measured: f64 = found.rounds[found.rounds.len() - 5..].iter().sum::<f64>() / 5.0;
     let whole = all.transactions() as f64 * 1e9 / all.measured_ns() as f64;
     assert!(
@@ -516,7 +515,7 @@ fn a_rule_of_steady_state_judges_all_ranks_together() {
 }
 
 #[test]
-fn a_rank_has_a_pool_that_its_workers_share() {
+fn workers_of_each_rank_share_a_pool() {
     let at = directory();
     let asked = |_| {
         let mut asked = request(at.path(), 1, 3, 400);
@@ -558,7 +557,7 @@ fn a_rank_has_a_pool_that_its_workers_share() {
     assert!(is_empty(at.path()));
 }
 
-/// Burns processor time.
+/// Uses processor time.
 fn spin(time: Duration) {
     let began = Instant::now();
     while began.elapsed() < time {
@@ -566,8 +565,8 @@ fn spin(time: Duration) {
     }
 }
 
-/// A run of the ranks that perform it, and as many that observe; `meanwhile` is called on each
-/// while they do. Gives what each got.
+/// Performs a run with as many observers as performing ranks, and returns the record of each rank.
+/// `meanwhile` is called on each rank.
 fn observed(
     performing: u32,
     asked: &RunSpec,
@@ -610,7 +609,7 @@ fn observed(
 }
 
 #[test]
-fn a_signal_to_an_observer_ends_the_run_as_one_to_any_rank() {
+fn signal_to_observer_ends_the_run() {
     let at = directory();
     let at = at.path();
     let asked = request(at, 2, 2, Workload::ENDLESS);
@@ -634,7 +633,7 @@ fn a_signal_to_an_observer_ends_the_run_as_one_to_any_rank() {
 }
 
 #[test]
-fn observers_read_their_machine_while_others_work() {
+fn observers_count_activity_during_the_run() {
     const PERFORMING: u32 = 2;
     let at = directory();
     let at = at.path();
@@ -651,7 +650,7 @@ fn observers_read_their_machine_while_others_work() {
     assert_eq!(first.cluster, second.cluster, "all have the same");
     let cluster = first.cluster.as_ref().unwrap();
     assert_eq!((cluster.launched, cluster.ranks.len()), (PERFORMING, 2));
-    // Both are on one machine, which is counted once.
+    // Both observers run on one machine, which is counted once.
     let [observer] = &cluster.observers[..] else {
         panic!("{:?}", cluster.observers);
     };
@@ -676,10 +675,10 @@ fn observers_read_their_machine_while_others_work() {
 }
 
 #[test]
-fn observers_end_with_a_run_that_is_refused() {
+fn observers_end_if_the_run_is_refused() {
     let at = directory();
     let at = at.path();
-    // As many ranks as there are not.
+    // The run uses more ranks than exist.
     let asked = request(at, 6, 3, 100);
     std::thread::scope(|scope| {
         for communicator in in_process::ranks(3) {

@@ -1,5 +1,5 @@
-//! Operations that are not performed: in no rate, counted by reason; and a worker that can perform
-//! none.
+//! Skipped operations: excluded from rates, counted by reason. Workers that can perform no
+//! operation end the run.
 
 use std::time::{Duration, Instant};
 
@@ -20,7 +20,7 @@ use workload::{Action, Classic, Mix, Skipped, Weights, Workers, Workload};
 
 const MIB: u64 = 1 << 20;
 
-/// Files that have their maximum size as they are created.
+/// A mix whose files are created with their maximum size.
 fn full(weights: Weights) -> Mix {
     Mix {
         files: 50,
@@ -63,8 +63,8 @@ fn transactions(record: &Record) -> &PhaseRecord {
     record.actual.transactions().next().unwrap()
 }
 
-/// The parts add up: what was issued, completed, skipped and failed.
-fn adds_up(record: &Record) {
+/// Asserts that issued transactions are the sum of completed, failed and skipped ones.
+fn assert_counts_add_up(record: &Record) {
     let phase = transactions(record);
     let (completed, failed) = phase.tried();
     let skipped = phase.skipped().total();
@@ -84,7 +84,7 @@ fn rates_do_not_count_skipped_operations() {
             .with(Action::Append, 4),
     );
     let record = run(&request(mix.into(), Stop::Transactions), 1);
-    adds_up(&record);
+    assert_counts_add_up(&record);
     let phase = transactions(&record);
     assert_eq!(phase.issued(), 4_000);
     let skipped = phase.skipped();
@@ -98,7 +98,7 @@ fn rates_do_not_count_skipped_operations() {
 }
 
 #[test]
-fn a_writer_with_only_full_files_ends_the_run() {
+fn run_ends_if_writers_have_only_full_files() {
     let began = Instant::now();
     let record = timed(full(Weights::default().with(Action::Append, 1)), private(2));
     began
@@ -106,7 +106,7 @@ fn a_writer_with_only_full_files_ends_the_run() {
         .assert(began.elapsed() < Duration::from_secs(30));
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     assert_eq!(transactions(&record).transactions(), 0);
-    adds_up(&record);
+    assert_counts_add_up(&record);
     let verdict = Summary::of(&record).verdict;
     assert!(verdict.reasons.iter().any(|reason| matches!(
         reason,
@@ -118,7 +118,7 @@ fn a_writer_with_only_full_files_ends_the_run() {
 }
 
 #[test]
-fn writers_of_a_shared_pool_with_only_full_files_end_the_run_of_its_readers() {
+fn run_of_shared_pool_ends_if_its_writers_have_only_full_files() {
     let began = Instant::now();
     let mix = full(
         Weights::default()
@@ -131,12 +131,12 @@ fn writers_of_a_shared_pool_with_only_full_files_end_the_run_of_its_readers() {
         .elapsed()
         .assert(began.elapsed() < Duration::from_secs(30));
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
-    adds_up(&record);
+    assert_counts_add_up(&record);
     assert_eq!(transactions(&record).skipped().at_maximum_size, 1_000);
 }
 
 #[test]
-fn readers_of_a_pool_that_writers_empty_end_the_run() {
+fn run_ends_if_writers_empty_the_pool_of_readers() {
     let began = Instant::now();
     let mix = Mix {
         weights: Weights::default()
@@ -150,14 +150,14 @@ fn readers_of_a_pool_that_writers_empty_end_the_run() {
         .elapsed()
         .assert(began.elapsed() < Duration::from_secs(30));
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
-    adds_up(&record);
+    assert_counts_add_up(&record);
     assert!(transactions(&record).skipped().pool_empty >= 1_000);
 }
 
 #[test]
-fn a_worker_that_can_perform_some_operations_goes_on() {
-    // One in two thousand can be performed, so that rows of skipped operations are longer than the
-    // number after which a worker without any is looked for.
+fn run_continues_if_some_operations_are_possible() {
+    // One operation in two thousand can be performed. So there are more consecutive skips than the
+    // number at which the pool is checked.
     let weights = Weights::default()
         .with(Action::Read, 1)
         .with(Action::Append, 2_000);
@@ -169,12 +169,12 @@ fn a_worker_that_can_perform_some_operations_goes_on() {
     assert_eq!(record.actual.end, Fact::Known(End::Complete));
     assert_eq!(transactions(&record).issued(), 40_000);
     assert!(transactions(&record).transactions() > 5);
-    adds_up(&record);
+    assert_counts_add_up(&record);
 }
 
 #[test]
-fn files_that_fill_up_end_the_run_when_all_are_full() {
-    // The popular files are full long before the last one is.
+fn run_ends_when_all_files_are_full() {
+    // Popular files are full long before the last one.
     let mix = Mix {
         size_max_bytes: 1_200,
         popularity: "zipf:1.2".parse().unwrap(),
@@ -184,7 +184,7 @@ fn files_that_fill_up_end_the_run_when_all_are_full() {
     assert_eq!(record.actual.end, Fact::Known(End::NothingPossible));
     // Each file takes twenty appends of 10 bytes.
     assert_eq!(transactions(&record).transactions(), 50 * 20);
-    adds_up(&record);
+    assert_counts_add_up(&record);
 }
 
 fn classic(bias_read: i64, bias_create: i64) -> Workload {
@@ -201,9 +201,10 @@ fn classic(bias_read: i64, bias_create: i64) -> Workload {
 }
 
 #[test]
-fn a_pair_counts_when_one_half_was_performed() {
+fn pair_counts_if_one_half_was_performed() {
     for depth in [1, 8] {
-        // Appends only, to files that are soon full; each transaction also creates or deletes.
+        // Only appends to files that soon reach their maximum size; each transaction also creates
+        // or deletes.
         let record = run(&request(classic(0, 5), Stop::Transactions), depth);
         let phase = transactions(&record);
         let (completed, failed) = phase.tried();
@@ -214,14 +215,14 @@ fn a_pair_counts_when_one_half_was_performed() {
             .skipped()
             .assert(phase.skipped().at_maximum_size > 300);
         assert_eq!(completed + phase.skipped().total(), 6_000);
-        // Without the other half, a skipped append is a transaction of which nothing was performed.
+        // Without the other half, a transaction with a skipped append performs nothing.
         let record = run(&request(classic(0, -1), Stop::Transactions), depth);
         let phase = transactions(&record);
         assert_eq!(phase.issued(), 3_000);
         assert_eq!(phase.transactions(), phase.tried().0, "depth {depth}");
         assert_eq!(phase.transactions() + phase.skipped().total(), 3_000);
         assert!(phase.skipped().at_maximum_size > 300);
-        // A half that is turned off is not skipped.
+        // A half that is disabled does not count as skipped.
         let record = run(&request(classic(5, -1), Stop::Transactions), depth);
         let phase = transactions(&record);
         let appends_at_maximum = phase.skipped();
@@ -238,8 +239,8 @@ fn a_pair_counts_when_one_half_was_performed() {
 }
 
 #[test]
-fn a_number_of_classic_transactions_is_performed_to_its_end() {
-    // Nothing can be performed, and the original goes through them all.
+fn classic_run_processes_all_transactions() {
+    // Nothing can be performed, but the original PostMark processes all transactions.
     let record = run(&request(classic(-1, -1), Stop::Transactions), 1);
     assert_eq!(record.actual.end, Fact::Known(End::Complete));
     assert_eq!(transactions(&record).issued(), 3_000);
@@ -248,7 +249,7 @@ fn a_number_of_classic_transactions_is_performed_to_its_end() {
 }
 
 #[test]
-fn files_that_failed_are_skipped_and_end_the_run_when_none_is_left() {
+fn run_ends_when_all_files_have_unknown_state() {
     let mix = Mix {
         size_max_bytes: MIB,
         ..full(Weights::default().with(Action::Append, 1))
@@ -277,8 +278,8 @@ fn files_that_failed_are_skipped_and_end_the_run_when_none_is_left() {
         simulate(&prepared, &engine);
         engine.calls()
     };
-    // The call that opens a file for an append fails, once for each file. The last calls of the
-    // other run delete the files, one by one.
+    // The call that opens a file for an append fails, once for each file. In the other run, the
+    // same calls delete the files.
     let faults = (calls - 50)..calls;
     let engine = faults.fold(Simulated::new(Code::Posix, 5), |engine, call| {
         engine.fault_at(call, Fault::Error(rustix::io::Errno::IO.raw_os_error()))
@@ -292,5 +293,5 @@ fn files_that_failed_are_skipped_and_end_the_run_when_none_is_left() {
         "{completed} completed, {failed} failed"
     );
     assert_eq!(phase.skipped().after_failure, phase.skipped().total());
-    adds_up(&record);
+    assert_counts_add_up(&record);
 }

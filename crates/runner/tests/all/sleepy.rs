@@ -1,4 +1,5 @@
-//! A storage that takes a known time, on the machine's clock: the tests of campaigns have it, too.
+//! An engine whose operations take a known time on the machine's clock. Tests of `campaign` use it,
+//! too.
 
 use std::time::Duration;
 
@@ -7,7 +8,7 @@ use runner::{Drive, Place, RunSpec};
 use testkit::runs::{by, weighted};
 use workload::{Workers, Workload};
 
-/// Does nothing, and sleeps for as long as a function of the operation's number says.
+/// Performs nothing, and sleeps for a time that depends on the operation's number.
 #[derive(Clone)]
 pub struct Sleepy(pub fn(u64) -> Duration);
 
@@ -31,7 +32,7 @@ impl Engine for Sleepy {
 
 impl Session for SleepySession {
     fn submit(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        // The pool is there at once.
+        // The pool is prepared without delay.
         if !matches!(
             operation,
             Operation::Create { .. } | Operation::Delete { .. }
@@ -53,8 +54,8 @@ pub fn request(drive: Drive, workers: Workers) -> RunSpec {
     }
 }
 
-/// Two milliseconds: no more than 500 a second of a worker, and somewhat fewer, since it is woken
-/// late.
+/// Two milliseconds: at most 500 operations a second for each worker. It achieves somewhat fewer,
+/// because it wakes up late.
 pub fn two_milliseconds(_: u64) -> Duration {
     Duration::from_millis(2)
 }

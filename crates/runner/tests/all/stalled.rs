@@ -1,5 +1,5 @@
-//! A worker that does not come back from the storage: it is named, and the record is written all
-//! the same.
+//! A worker that does not return from a call of the engine is reported, and the record is still
+//! written.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -16,25 +16,25 @@ use testkit::runs::{by, private};
 use testkit::{Assert, Shows};
 use workload::Classic;
 
-/// When the storage hangs.
+/// The call in which the engine hangs.
 #[derive(Clone, Copy)]
 enum At {
-    /// At this operation of all.
+    /// The operation with this number.
     Nth(u64),
-    /// At the first operation of this kind.
+    /// The first operation of this kind.
     First(OperationKind),
-    /// When a session is opened.
+    /// Opening a session.
     Open,
 }
 
-/// Does nothing, and at one moment for a long time.
+/// An engine that performs nothing and hangs once.
 #[derive(Clone)]
 struct Hanging {
     operations: Arc<AtomicU64>,
     has_hung: Arc<AtomicBool>,
     at: At,
     lasts: Duration,
-    /// With more than 1 the operation that hangs keeps no other from being done.
+    /// If this is more than 1, other operations complete while one hangs.
     depth: usize,
 }
 
@@ -161,7 +161,7 @@ fn run_at_depth(depth: usize, at: At, lasts: Duration) -> (record::Record, Told,
 }
 
 #[test]
-fn one_that_comes_back_is_named_and_the_run_goes_on() {
+fn stalled_worker_that_returns_is_reported_and_run_completes() {
     let (record, told, _) = run(At::Nth(2_500), Duration::from_millis(1_200));
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let [stalled] = &record.actual.stalled[..] else {
@@ -176,7 +176,7 @@ fn one_that_comes_back_is_named_and_the_run_goes_on() {
 }
 
 #[test]
-fn of_several_in_flight_the_one_that_is_stalled_is_named() {
+fn stalled_operation_is_identified_among_several_in_flight() {
     let (record, told, _) = run_at_depth(
         8,
         At::First(OperationKind::Append),
@@ -206,7 +206,7 @@ fn of_several_in_flight_the_one_that_is_stalled_is_named() {
 }
 
 #[test]
-fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
+fn worker_that_never_returns_fails_run_with_record() {
     let (record, told, took) = run(At::Nth(2_500), Duration::from_secs(3_600));
     assert!(took < Duration::from_secs(30), "{took:?}");
     let Outcome::Failed { why } = &record.actual.outcome else {
@@ -221,7 +221,7 @@ fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
     );
     why.shows(&stalled.path);
     assert_eq!(told.0.len(), 1);
-    // What the others did is in it.
+    // The record contains the results of the other workers.
     assert_eq!(record.actual.phases[0].workers.len(), 3);
     assert_eq!(record.actual.phases[1].workers.len(), 2);
     assert!(
@@ -232,9 +232,9 @@ fn one_that_does_not_come_back_ends_the_run_and_the_record_is_there() {
     );
 }
 
-/// Whatever a worker does, and not only its operations.
+/// Calls other than operations are reported as well.
 #[test]
-fn one_that_hangs_outside_of_operations_is_named_and_given_up() {
+fn worker_that_hangs_outside_of_operations_is_reported() {
     for (at, operation, path) in [
         (At::Open, "open a session", "/hanging/w"),
         (

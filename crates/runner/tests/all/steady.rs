@@ -1,4 +1,4 @@
-//! Rules of steady state, on the machine's clock and a storage that takes a known time.
+//! Steady-state rules, on the machine's clock and an engine with known latencies.
 
 use std::time::Duration;
 
@@ -35,17 +35,17 @@ fn steady(rule: SteadyRule, rounds_max: u32, round: Duration) -> Drive {
     }
 }
 
-/// Slower and slower for 600 operations, from 0.2 to 5 ms; then always the same.
-fn tires(number: u64) -> Duration {
+/// Becomes slower for 600 operations, from 0.2 to 5 ms; then constant.
+fn slows_down_at_first(number: u64) -> Duration {
     Duration::from_micros(200 + 8 * number.min(600))
 }
 
 #[test]
-fn rounds_go_on_until_five_are_steady_and_the_numbers_are_of_these() {
+fn rounds_continue_until_five_are_steady() {
     let round = Duration::from_millis(400);
     let record = perform(
         &request(steady(SteadyRule::Snia, 40, round), Workers::ONE),
-        tires,
+        slows_down_at_first,
         &mut NoEvents,
     );
     let phase = transactions(&record);
@@ -57,7 +57,7 @@ fn rounds_go_on_until_five_are_steady_and_the_numbers_are_of_these() {
     );
     found.assert(found.rounds[0] > 1.5 * found.rounds[found.rounds.len() - 1]);
     let kinds: Vec<SegmentKind> = phase.segments.iter().map(|segment| segment.kind).collect();
-    // Rounds that a window can no longer begin with are one.
+    // Rounds that cannot be in the final window are merged into one.
     let approach = kinds.len() - 6;
     assert!((1..=2).contains(&approach), "{kinds:?}");
     let of = |segments: std::ops::Range<usize>, kind| kinds[segments].iter().all(|of| *of == kind);
@@ -85,17 +85,17 @@ fn rounds_go_on_until_five_are_steady_and_the_numbers_are_of_these() {
     assert!(of_phase.approach.is_some() && of_phase.warm_up.is_some());
 }
 
-/// Slower and slower without end.
-fn tires_for_ever(number: u64) -> Duration {
+/// Becomes slower without limit.
+fn slows_down_without_limit(number: u64) -> Duration {
     Duration::from_micros(200 + 20 * number)
 }
 
 #[test]
-fn what_never_becomes_steady_ends_with_the_last_round_and_says_so() {
+fn run_that_never_becomes_steady_ends_with_last_round() {
     let round = Duration::from_millis(300);
     let record = perform(
         &request(steady(SteadyRule::Snia, 7, round), Workers::ONE),
-        tires_for_ever,
+        slows_down_without_limit,
         &mut NoEvents,
     );
     let phase = transactions(&record);
@@ -110,7 +110,7 @@ fn what_never_becomes_steady_ends_with_the_last_round_and_says_so() {
 }
 
 #[test]
-fn the_slope_rule_judges_the_seconds_of_the_window() {
+fn slope_rule_uses_seconds_of_the_window() {
     let round = Duration::from_secs(4);
     let drive = steady(SteadyRule::Slope, 6, round);
     let record = perform(
@@ -121,8 +121,8 @@ fn the_slope_rule_judges_the_seconds_of_the_window() {
     let found = transactions(&record).steady.clone().unwrap();
     assert!((20..=21).contains(&found.seconds.len()), "{found:?}");
     let slope = found.slope.unwrap();
-    // On a machine with other work its seconds may hang together too closely for an interval: then
-    // nothing is steady.
+    // On a busy machine the seconds may be too correlated for a confidence interval. Then the
+    // result is not steady.
     let is_within = slope.interval.is_some_and(|(low, high)| {
         assert!(low < slope.drift && slope.drift < high, "{slope:?}");
         -0.1 <= low && high <= 0.1
@@ -131,7 +131,7 @@ fn the_slope_rule_judges_the_seconds_of_the_window() {
 }
 
 #[test]
-fn transactions_that_end_before_a_window_is_full_are_not_steady() {
+fn transactions_shorter_than_a_window_are_not_steady() {
     let mut request = request(
         steady(SteadyRule::Snia, 10, Duration::from_millis(200)),
         Workers::ONE,

@@ -1,5 +1,4 @@
-//! The record told piece by piece while a run goes on: what was told of a run that comes to its end
-//! is what its record has.
+//! Partial records during a run: together they equal the final record.
 
 use std::path::Path;
 use std::time::Duration;
@@ -13,12 +12,12 @@ use testkit::{
 };
 use workload::{Mix, Workload};
 
-/// Takes what is told, and sleeps a while over each part.
+/// Stores events, and sleeps for a while at each partial record.
 #[derive(Default)]
 struct Told {
     opened: Option<Record>,
     parts: Vec<Completed>,
-    /// What was done so far when each was told: stages that have begun and not ended.
+    /// Stages that have started and not ended.
     under_way: Vec<Stage>,
     stages: usize,
 }
@@ -87,7 +86,7 @@ fn run(request: &RunSpec) -> (Record, Told) {
 }
 
 #[test]
-fn what_was_told_is_what_the_record_has() {
+fn partial_records_equal_final_record() {
     let place = tempfile::tempdir().unwrap();
     let (record, told) = run(&request(place.path(), Drive::default()));
     let head = told.opened.unwrap();
@@ -107,7 +106,7 @@ fn what_was_told_is_what_the_record_has() {
             .iter()
             .all(|phase| phase.sync.is_some())
     );
-    // All else that was known before is as it was told.
+    // All other fields equal those of the initial record.
     let same = Record {
         during: record.during.clone(),
         actual: record.actual.clone(),
@@ -117,9 +116,9 @@ fn what_was_told_is_what_the_record_has() {
     assert_eq!(record.spec.preset.as_deref(), Some("none"));
 }
 
-/// Telling takes time, and none of it is in any phase or sync.
+/// Sending partial records takes time, which no phase or sync includes.
 #[test]
-fn telling_lies_in_no_time_that_is_told() {
+fn sending_partial_records_is_outside_of_phases() {
     let place = tempfile::tempdir().unwrap();
     let (record, _) = run(&request(place.path(), Drive::default()));
     let mut spans: Vec<(u64, u64)> = Vec::new();
@@ -136,7 +135,7 @@ fn telling_lies_in_no_time_that_is_told() {
         .map(|phase| phase.segments[0].began_ns)
         .collect();
     for (number, began_ns) in phases.iter().enumerate().skip(1) {
-        // The telling of the phase before lies between its sync and this phase.
+        // The previous phase is sent between its sync and this phase.
         let synced_ns = record.actual.phases[number - 1]
             .sync
             .as_ref()
@@ -150,7 +149,7 @@ fn telling_lies_in_no_time_that_is_told() {
 }
 
 #[test]
-fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
+fn run_that_keeps_its_pool_sends_transactions_as_last_part() {
     let place = tempfile::tempdir().unwrap();
     let request = RunSpec {
         keeping: keeping(true, false),
@@ -173,7 +172,7 @@ fn a_pool_that_is_kept_has_no_deletion_and_its_transactions_are_told() {
 }
 
 #[test]
-fn no_two_runs_have_one_identity() {
+fn two_runs_have_different_ids() {
     let place = tempfile::tempdir().unwrap();
     let request = request(place.path(), Drive::default());
     let run = || testkit::run(&request, &Posix, &SystemClock, &mut NoEvents);
