@@ -6,18 +6,18 @@ use serde::Serialize;
 
 use crate::summary::Summary;
 
-/// A run as `postmark run --format json` writes it: its record, and what follows from it.
+/// The JSON document that `postmark run --format json` writes: a record and its summary.
 #[derive(Serialize, JsonSchema)]
 #[schemars(title = "A run of PostMark")]
 pub struct WrittenRun<'a> {
-    /// The numbers of reports and the verdict. They follow from the record, and nobody reads them
-    /// back.
+    /// The numbers of reports and the verdict, derived from the record. Readers of the document
+    /// derive them again from the record.
     summary: Summary,
-    /// What was said, meant and done.
+    /// The options, the run spec and the measurements of the run.
     record: &'a Record,
 }
 
-/// The record and its summary as JSON, in one line.
+/// Returns the record and its summary as one line of JSON.
 pub fn to_json(record: &Record) -> String {
     let document = WrittenRun {
         summary: Summary::of(record),

@@ -1,8 +1,9 @@
-//! What follows from a record: the numbers that reports show, whether they are worth anything, and
-//! the check of a record of others.
+//! Derives the numbers of reports and the verdict from a record, and checks records of other
+//! origin.
 //!
-//! A [`record::Record`] has what was measured, nothing derived; [`Summary`] is what follows from
-//! it, defined once (`docs/specification.md`), so that every view shows the same numbers.
+//! A [`record::Record`] contains measurements and no derived values. [`Summary`] contains the
+//! derived values, each defined once (`docs/specification.md`), so that every view shows the same
+//! numbers.
 
 pub mod check;
 mod json;

@@ -1,4 +1,4 @@
-//! A run in one line: what lists show, and are sorted and searched by.
+//! A run as one row of a list. Lists are sorted and searched by its fields.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -11,26 +11,23 @@ use record::id::RunId;
 use record::run::{Load, SweepStep};
 use record::run::{Outcome, Record};
 
-/// How a run ended, or whether it has.
+/// How a run ended, or that it is in progress.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
-    /// It goes on.
+    /// The run is in progress.
     Going,
-    /// It came to its end.
     Complete,
-    /// A signal ended it.
+    /// A signal ended the run.
     Interrupted,
-    /// Its place went away.
+    /// The target disappeared.
     PlaceGone,
-    /// It failed.
     Failed,
-    /// The program ended before it did.
+    /// The program ended before the run did.
     Unfinished,
 }
 
 impl State {
-    /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Going => "going",
@@ -42,7 +39,6 @@ impl State {
         }
     }
 
-    /// What the outcome of a record comes to.
     pub const fn of(outcome: &Outcome) -> Self {
         match outcome {
             Outcome::Complete => Self::Complete,
@@ -54,18 +50,16 @@ impl State {
     }
 }
 
-/// A kind of work.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkKind {
-    /// The original's, by an edition's rules.
+    /// The original's transactions, by the rules of one of its editions.
     Classic,
-    /// Weighted operations.
+    /// A mix of weighted operations.
     Mix,
 }
 
 impl WorkKind {
-    /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Classic => "classic",
@@ -73,7 +67,6 @@ impl WorkKind {
         }
     }
 
-    /// The kind of some work.
     pub const fn of(work: &Work) -> Self {
         match work {
             Work::Classic(_) => Self::Classic,
@@ -82,46 +75,42 @@ impl WorkKind {
     }
 }
 
-/// A run in one line. Strings are the record's: to be made harmless before they are shown.
+/// A run as one row of a list. Strings are copied from the record, so they must be sanitized before
+/// display.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Headline {
-    /// The run's identity.
     pub id: RunId,
-    /// How it ended.
     pub state: State,
-    /// Wall clock at its origin, in nanoseconds of the epoch.
+    /// Wall clock at the run's origin, in nanoseconds since the epoch.
     pub begun_unix_ns: u64,
-    /// The machine's name.
     pub host: String,
-    /// The types of its locations' file systems, or the protocols of their servers, each once;
-    /// empty where the storage touches none, or they are not known.
+    /// Types of the targets' file systems, or protocols of their servers, each once. Empty if the
+    /// engine touches none, or they are not known.
     pub file_systems: Vec<String>,
-    /// What is behind the first location's file system; nothing where that is not known.
+    /// Class of the first target's device; `Network` for an engine that calls a server itself.
+    /// `None` if it is not known.
     pub device_class: Option<Class>,
-    /// The preset that it began with.
+    /// The preset that the run spec is based on.
     pub preset: Option<String>,
-    /// What kind of work it was; nothing where an archive of before does not say so.
+    /// `None` if the archive was written by a version that did not store it.
     #[serde(rename = "workload")]
     pub work: Option<WorkKind>,
-    /// The engine's name.
     #[serde(rename = "storage")]
     pub engine: String,
-    /// Workers of all roles.
+    /// Number of workers of all roles.
     pub workers: u32,
-    /// Transactions a second; of a sweep, those of the step that held with the most. Nothing where
-    /// none were measured.
+    /// Achieved rate in transactions a second. For a load sweep, this is the sustained load level
+    /// with the highest rate. `None` if no transactions were measured.
     pub transactions_per_second: Option<f64>,
-    /// The 99th percentile of the latencies of all operations of the same transactions, in
-    /// nanoseconds; nothing where none were recorded.
+    /// 99th percentile of the latencies of all operations in these transactions, in nanoseconds;
+    /// `None` if none were recorded.
     pub p99_ns: Option<u64>,
-    /// How good its numbers are.
+    /// Level of the verdict.
     pub verdict: Level,
-    /// The workload's fingerprint.
     pub fingerprint: String,
 }
 
 impl Headline {
-    /// The line of a record.
     pub fn of(record: &Record) -> Self {
         let targets = || record.targets();
         let mounts = targets().filter_map(|target| target.mount.known());
@@ -157,20 +146,21 @@ impl Headline {
         }
     }
 
-    /// The workload in one word: its preset, else what kind of work it was.
+    /// Name of the workload: its preset, or else its kind of work.
     pub fn workload(&self) -> Option<&str> {
         self.preset
             .as_deref()
             .or_else(|| self.work.map(WorkKind::name))
     }
 
-    /// The file systems in one word; nothing where there are none.
+    /// The file systems, joined by `+`; `None` if there are none.
     pub fn file_system(&self) -> Option<String> {
         (!self.file_systems.is_empty()).then(|| self.file_systems.join("+"))
     }
 }
 
-/// The transactions that a line is about.
+/// The transactions that the row describes. For a load sweep, this is the sustained load level with
+/// the highest rate.
 fn best(record: &Record) -> Option<SweepStepSummary> {
     if record.spec.drive.sweep.is_some() {
         let sweep_steps = record.actual.sweep_steps.iter().map(SweepStepSummary::of);
@@ -194,7 +184,6 @@ fn best(record: &Record) -> Option<SweepStepSummary> {
     Some(SweepStepSummary::of(&alone))
 }
 
-/// The word for a class of devices.
 pub const fn class_name(class: Class) -> &'static str {
     match class {
         Class::Memory => "memory",
@@ -205,21 +194,20 @@ pub const fn class_name(class: Class) -> &'static str {
     }
 }
 
-/// A run as a list has it.
+/// A run in a list, with its number, tags and note in the archive.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ListedRun {
-    /// Its number in the archive; nothing of a record that is in none.
+    /// Number in the archive; `None` if the record is not archived.
     pub number: Option<u64>,
-    /// What it was.
     #[serde(flatten)]
     pub headline: Headline,
-    /// Words that somebody gave it, in their order.
+    /// Tags of the run, in their order.
     pub tags: Vec<String>,
-    /// What somebody noted of it.
+    /// The user's note on the run.
     pub note: Option<String>,
 }
 
-/// What has this word in JSON.
+/// Returns the value with this name in JSON; `None` if there is none.
 pub fn by_word<T: DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }

@@ -1,14 +1,14 @@
-//! Whether a run's numbers are worth anything: VALID, DOUBTFUL or INVALID, with reasons from a
-//! closed list of rules, a file each.
+//! The verdict on a run's numbers: VALID, DOUBTFUL or INVALID, with reasons from a closed list of
+//! rules. Each rule has its own file.
 //!
-//! A verdict is a pure function of a record. It is what follows from what was seen, no more:
-//! something that nobody looked at, or that the system did not tell, is no reason, and [`Seen`]
-//! says what was not known. The worst reason is the verdict's level. The section "Verdict" of
-//! `docs/specification.md` is made of the documentation of the rules' files.
+//! A verdict is a pure function of a record. A fact that was not examined, or that the system did
+//! not report, is never a reason; [`Seen`] reports such facts. The worst reason determines the
+//! verdict's level. The section "Verdict" of `docs/specification.md` is generated from the module
+//! documentation of the rules' files.
 //!
-//! A sweep's steps are there to find out which rates are not reached: of a sweep the machine, the
-//! clocks, the program's own time and the errors are judged, not how long or how steady it was. A
-//! partial run is INVALID, and neither its length nor its rate is looked at.
+//! A load sweep applies rates that are not reached, in order to find them. Its verdict therefore
+//! covers the machine, the clocks, the overhead and the errors, but neither its length nor its
+//! steadiness. A partial run is INVALID, and its length and rate are not judged.
 
 use record::run::Record;
 use schemars::JsonSchema;
@@ -64,12 +64,12 @@ pub use self::rule::{Level, Rule};
 pub use self::seen::{Measured, Seen};
 pub use self::steadiness::Steadiness;
 
-/// Makes the reasons of the list of rules.
+/// Defines [`Reason`] from the list of rules.
 macro_rules! rules {
     ($($file:ident::$Rule:ident,)*) => {
         $(pub use self::$file::$Rule;)*
 
-        /// Why numbers may be worth less than they seem.
+        /// A rule that applies to a run, with the numbers that it found.
         #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
         #[serde(tag = "reason", rename_all = "kebab-case")]
         #[allow(missing_docs, reason = "each rule says what it is")]
@@ -78,7 +78,7 @@ macro_rules! rules {
         }
 
         impl Reason {
-            /// The files of all rules, in the order of reasons of the same level.
+            /// Names of the rules' files, in the order of reasons of the same level.
             pub const FILES: &[&str] = &[$(stringify!($file)),*];
 
             fn find_all(record: &Record, seen: &Seen) -> Vec<Self> {
@@ -86,17 +86,16 @@ macro_rules! rules {
                 found.into_iter().flatten().collect()
             }
 
-            /// How bad it is.
             pub fn level(&self) -> Level {
                 match self { $(Self::$Rule(rule) => rule.level(),)* }
             }
 
-            /// What was found, with its numbers: one sentence.
+            /// What was found, with its numbers, in one sentence.
             pub fn sentence(&self) -> String {
                 match self { $(Self::$Rule(rule) => rule.sentence(),)* }
             }
 
-            /// What is to be done about it: a sentence or two.
+            /// What to do, in one or two sentences.
             pub fn advice(&self) -> &'static str {
                 match self { $(Self::$Rule(rule) => rule.advice(),)* }
             }
@@ -153,31 +152,31 @@ rules! {
 }
 
 impl Reason {
-    /// Its lasting name: its `reason` in JSON.
+    /// The lasting name of the rule: `reason` in JSON.
     pub fn name(&self) -> String {
-        // Its fields are numbers and texts: it has a value with this tag.
+        // Serialization cannot fail, because all fields are numbers and strings.
         let value = serde_json::to_value(self).unwrap_or_default();
         value["reason"].as_str().unwrap_or_default().to_owned()
     }
 }
 
-/// Whether a run's numbers are worth anything, with reasons.
+/// Whether a run's numbers are reliable, with reasons.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Verdict {
-    /// That of the worst reason; valid where there is none.
+    /// Level of the worst reason; valid without a reason.
     pub level: Level,
-    /// The worst first.
+    /// The reasons, the worst first.
     pub reasons: Vec<Reason>,
-    /// What was looked at.
+    /// The facts that were examined.
     pub seen: Seen,
 }
 
 impl Verdict {
-    /// What a record comes to.
+    /// Derives the verdict of a record.
     pub fn of(record: &Record) -> Self {
         let seen = Seen::of(record);
         let mut reasons = Reason::find_all(record, &seen);
-        // Of the same level they stay in the order of the list.
+        // The sort is stable: reasons of the same level stay in the order of the list.
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level()));
         Self {
             level: reasons.first().map_or(Level::Valid, Reason::level),

@@ -1,5 +1,4 @@
-//! The numbers that follow from a record, each defined once: in `docs/specification.md` in words,
-//! here in code.
+//! The numbers that are derived from a record. `docs/specification.md` defines each in words.
 
 pub(crate) mod evidence;
 mod hosts;
@@ -48,49 +47,52 @@ use crate::rules::Verdict;
 use crate::sweep::SweepSummary;
 use record::run::{PhaseRecord, Record};
 
-/// All numbers that reports show beyond the record's own.
+/// All numbers of reports that are derived from the record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Summary {
-    /// Whether the run was interrupted or failed, so that every number is of a part of the work.
+    /// Whether the run did not complete, so that every number covers only a part of the work.
     pub partial: bool,
-    /// How often a mix asks for each operation, by role; empty for other workloads.
+    /// Share of each operation in the mix, by role; empty for other workloads.
     pub shares: Vec<Share>,
-    /// Elapsed time: all phases together, those of steps, too, in nanoseconds. What lies between
-    /// them (sync, checks, caches) is not the original's work.
+    /// Elapsed time: the measured time of all phases, including those of load levels, in
+    /// nanoseconds. Excludes syncs, checks and cache operations between phases, which the original
+    /// does not perform.
     pub elapsed_ns: u64,
-    /// The paper's list; nothing for workloads that have other operations than the paper's, of
-    /// sweeps, and where the program ended before the run did: what it had done beyond the
-    /// phases in the record is not known.
+    /// The figures of the 1997 paper; nothing for workloads with other operations than the paper's,
+    /// for load sweeps, and if the program ended before the run did. In the last case the work
+    /// after the last recorded phase is not known.
     pub paper: Option<PaperFigures>,
-    /// The transactions, all roles and operations together; nothing where none were begun, and of
-    /// a sweep, whose steps have them.
+    /// Totals of the measured transactions, over all roles and operations; nothing if the phase did
+    /// not begin, and for a load sweep, whose load levels contain them.
     pub transactions: Option<TransactionsSummary>,
-    /// The operations of the transactions by name, all roles together; empty where there are no
-    /// transactions.
+    /// Totals of the measured transactions by operation, over all roles; empty if `transactions` is
+    /// nothing.
     pub operations: BTreeMap<String, OperationTotal>,
-    /// Every phase apart.
+    /// The phases outside of load levels, in order.
     pub phases: Vec<PhaseSummary>,
-    /// What an open loop came to; nothing of a closed one, and of a sweep, whose steps have it.
+    /// Offered and achieved rate of an open loop; nothing for a closed loop, and for a load sweep,
+    /// whose load levels contain them.
     pub arrivals: Option<ArrivalsSummary>,
-    /// What a sweep came to; nothing where none was climbed.
+    /// Load levels, saturation rate and knee of a load sweep; nothing if the run is no load sweep.
     pub sweep: Option<SweepSummary>,
-    /// Where what the transactions read came from; nothing where that was not examined.
+    /// Where the bytes that transactions read came from; nothing without transactions, or without
+    /// evidence for them.
     pub reads: Option<ReadsServed>,
-    /// What acknowledged changes had reached: with another tier a result is another.
+    /// The durability level of acknowledged changes, on which the comparability of results depends.
     pub durability: DurabilitySummary,
-    /// What each rank and each host contributed; nothing where one process performed the run.
+    /// Contribution of each rank and each host; nothing if one process performed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RanksSummary>,
-    /// What the program itself cost in the transactions; nothing where that is not known.
+    /// Overhead of the program during the transactions; nothing if it is not available.
     pub overhead: Option<OverheadSummary>,
-    /// The greatest relative error of a latency percentile.
+    /// Maximum relative error of a latency percentile, due to the width of the histogram's buckets.
     pub latency_error_bound: f64,
-    /// Whether the numbers are worth anything.
+    /// Whether the numbers are reliable, with reasons.
     pub verdict: Verdict,
 }
 
 impl Summary {
-    /// What follows from a record.
+    /// Derives the summary of a record.
     pub fn of(record: &Record) -> Self {
         let phases = &record.actual.phases;
         let elapsed_ns = record
@@ -126,24 +128,25 @@ impl Summary {
         }
     }
 
-    /// The summary of a phase, where it was begun.
+    /// Returns the summary of a phase outside of load levels; `None` if the phase did not begin.
     pub fn phase(&self, phase: Phase) -> Option<&PhaseSummary> {
         self.phases.iter().find(|summary| summary.phase == phase)
     }
 }
 
-/// What an open loop came to, beside what was requested of it.
+/// Offered and achieved rate of an open loop.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ArrivalsSummary {
-    /// Transactions a second that were requested, of all workers together.
+    /// Offered rate: requested transactions a second of all workers together.
     pub requested_per_second: f64,
-    /// `constant` or `poisson`.
+    /// Arrival process: `constant` or `poisson`.
     pub form: String,
-    /// Transactions a second that were done; nothing where no time was measured.
+    /// Achieved rate in transactions a second; nothing if no time was measured.
     pub achieved_per_second: Option<f64>,
-    /// The share that was done of those that had arrived; nothing where none had.
+    /// Completed share of the transactions that had arrived, from 0 to 1; nothing if none had
+    /// arrived.
     pub done_fraction: Option<f64>,
-    /// Transactions that were due and not begun when they ended.
+    /// Transactions that were due and had not begun when the phase ended.
     pub waiting: u64,
 }
 

@@ -1,4 +1,4 @@
-//! What a sweep of loads came to: each step, and where the limits are.
+//! Results of a load sweep: each load level, and the highest rates that were sustained.
 
 use measure::knee::SENSITIVITY;
 use measure::{Histogram, Knee, knee};
@@ -10,78 +10,78 @@ use workload::{Action, Role, Skipped};
 use record::merge;
 use record::run::{Load, OperationRecord, PhaseRecord, SweepStep};
 
-/// The greatest share of the operations of a step that holds which failed or were skipped: they are
-/// no load that was borne.
+/// Maximum share of failed and skipped operations at a sustained load level. The target did not
+/// bear the load of such operations.
 pub const FAILED_MAX: f64 = 0.01;
-/// What a step came to. Latencies are nothing where none were recorded.
+/// Results of one load level. Latencies are nothing if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepSummary {
-    /// What it was to bear.
+    /// The load that was applied.
     pub load: Load,
-    /// Workers that were at work.
+    /// Number of active workers.
     pub workers: u32,
-    /// Whether it was climbed to its end; where it was not, no limit, SLO or knee is taken from
-    /// it.
+    /// Whether the load level was completed. Limit, SLO and knee ignore other load levels.
     pub complete: bool,
-    /// Transactions that were measured, and of which at least one operation was completed.
+    /// Measured transactions with at least one completed operation.
     pub transactions: u64,
-    /// Transactions a second; nothing where none were measured.
+    /// Achieved rate in transactions a second; nothing if no transactions were measured.
     pub achieved_per_second: Option<f64>,
-    /// The share of the transactions that had arrived of which an operation was completed; nothing
-    /// in a closed loop.
+    /// Completed share of the transactions that had arrived, from 0 to 1; nothing in a closed loop.
     pub achieved_fraction: Option<f64>,
-    /// Transactions that were due and not begun when it ended; nothing in a closed loop.
+    /// Transactions that were due and had not begun when the load level ended; nothing in a closed
+    /// loop.
     pub waiting: Option<u64>,
-    /// Operations of all kinds: the mean latency, in nanoseconds.
+    /// Mean latency of all operations, in nanoseconds.
     pub mean_ns: Option<f64>,
-    /// The median.
+    /// Median latency, in nanoseconds.
     pub p50_ns: Option<u64>,
-    /// The 99th percentile.
+    /// 99th percentile of the latencies, in nanoseconds.
     pub p99_ns: Option<u64>,
-    /// The 99.9th percentile.
+    /// 99.9th percentile of the latencies, in nanoseconds.
     pub p999_ns: Option<u64>,
-    /// The greatest.
+    /// Maximum latency, in nanoseconds.
     pub max_ns: Option<u64>,
-    /// The 99th percentile from issued to completed; nothing in a closed loop, where that is the
-    /// latency.
+    /// 99th percentile of the service times, from issue to completion, in nanoseconds; nothing in a
+    /// closed loop, whose latencies are service times.
     pub service_p99_ns: Option<u64>,
-    /// Operations that were completed without an error.
+    /// Operations that completed without an error.
     pub operations: u64,
     /// Operations that failed.
     pub failed: u64,
-    /// Operations that were not performed, by reason.
+    /// Skipped operations, by reason.
     pub skipped: Skipped,
-    /// The same by kind of operation.
+    /// The operations by role and kind.
     pub by_operation: Vec<SweepStepOperation>,
-    /// Whether it bore its load: every worker was up to its arrivals in the last fifth of the
-    /// measured time ([`PhaseRecord::queue_is_bounded`]; a closed loop's always is), and no
-    /// more than [`FAILED_MAX`] of the operations failed or were skipped.
+    /// Whether the load was sustained: transactions were measured, every worker caught up with its
+    /// arrivals in the last fifth of the measured time ([`PhaseRecord::queue_is_bounded`]; always
+    /// true for a closed loop), and at most [`FAILED_MAX`] of the operations failed or were
+    /// skipped.
     pub holds: bool,
 }
 
-/// Operations of one kind on a step. Latencies are nothing where none succeeded, or none were
-/// recorded.
+/// Operations of one kind at a load level. Latencies are nothing if none were recorded, because no
+/// operation succeeded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepOperation {
-    /// Who did them.
+    /// Role of the workers that performed them.
     pub role: Role,
-    /// Which kind.
+    /// Kind of the operations, such as `read`.
     pub action: Action,
-    /// How many were completed without an error.
+    /// Operations that completed without an error.
     pub operations: u64,
-    /// How many failed.
+    /// Operations that failed.
     pub failed: u64,
-    /// The median of their latencies, in nanoseconds.
+    /// Median latency, in nanoseconds.
     pub p50_ns: Option<u64>,
-    /// The 99th percentile.
+    /// 99th percentile of the latencies, in nanoseconds.
     pub p99_ns: Option<u64>,
-    /// The 99.9th percentile.
+    /// 99.9th percentile of the latencies, in nanoseconds.
     pub p999_ns: Option<u64>,
-    /// The greatest.
+    /// Maximum latency, in nanoseconds.
     pub max_ns: Option<u64>,
 }
 
-/// Operations of the measured segments by role and kind, in the order in which they are first seen.
+/// Operations of the measured segments by role and kind, in the order of their first occurrence.
 fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
     let mut kinds: Vec<OperationRecord> = Vec::new();
     for operation in phase.measured_operations() {
@@ -101,7 +101,7 @@ fn by_operation(phase: &PhaseRecord) -> Vec<SweepStepOperation> {
 }
 
 impl SweepStepSummary {
-    /// What a step came to.
+    /// Derives the results of a load level.
     pub fn of(sweep_step: &SweepStep) -> Self {
         let phase = sweep_step.transactions();
         let mut latency = Histogram::default();
@@ -122,8 +122,7 @@ impl SweepStepSummary {
         let achieved_per_second =
             (ns > 0 && transactions > 0).then(|| transactions as f64 * 1e9 / ns as f64);
         let open = phase.filter(|_| matches!(sweep_step.load, Load::Rate(_)));
-        // Up to the moment at which all workers were up to their arrivals, all that had been
-        // requested was done.
+        // Once all workers have caught up with their arrivals, all requested transactions are done.
         let is_bounded = open.is_none_or(PhaseRecord::queue_is_bounded);
         Self {
             load: sweep_step.load,
@@ -151,24 +150,24 @@ impl SweepStepSummary {
         }
     }
 
-    /// Whether it holds, and 99 % of its operations stay below the SLO.
+    /// Whether the load was sustained and the 99th percentile is below the SLO.
     pub fn meets(&self, slo_p99_ns: u64) -> bool {
         self.holds && self.p99_ns.is_some_and(|p99| p99 < slo_p99_ns)
     }
 }
 
-/// Between which rates a limit lies.
+/// The rates between which a condition ceases to be met, such as a sustained load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// The highest rate that is well, and so is every lower one that was tried; nothing where the
-    /// lowest is not.
+    /// The highest rate that meets the condition, as do all lower rates that were tried; nothing if
+    /// the lowest does not.
     pub highest: Option<f64>,
-    /// The lowest rate that is not; nothing where all are.
+    /// The lowest rate that does not meet the condition; nothing if all do.
     pub lowest_beyond: Option<f64>,
 }
 
 impl Limit {
-    /// Of these steps, as far as they were climbed to their end.
+    /// Derives the limit from the completed load levels.
     pub fn of(
         sweep_steps: &[SweepStepSummary],
         is_well: impl Fn(&SweepStepSummary) -> bool,
@@ -190,33 +189,34 @@ impl Limit {
     }
 }
 
-/// What became of an SLO.
+/// Result of an SLO.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SloSummary {
-    /// The latency that 99 % of the operations were to stay below, in nanoseconds.
+    /// The latency that 99 % of the operations must stay below, in nanoseconds.
     pub p99_ns: u64,
-    /// Between which rates its limit lies.
+    /// The rates between which the SLO ceases to be met.
     pub limit: Limit,
-    /// The step that comes nearest, by its place, with its 99th percentile; nothing where a step
-    /// meets it, or none was measured.
+    /// Index and 99th percentile (in nanoseconds) of the load level with the lowest such
+    /// percentile; nothing if a load level meets the SLO, or none was measured.
     pub nearest: Option<(usize, u64)>,
 }
 
-/// What a sweep came to.
+/// Results of a load sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepSummary {
-    /// In the order in which they were climbed.
+    /// The load levels in the order in which they were applied.
     pub sweep_steps: Vec<SweepStepSummary>,
-    /// Up to which rate steps hold; nothing of a sweep of workers or ranks.
+    /// Saturation rate: the rates between which loads cease to be sustained; nothing for a sweep of
+    /// workers or ranks.
     pub limit: Option<Limit>,
-    /// Up to which rate the SLO is met; nothing where there is none.
+    /// Result of the SLO; nothing without an SLO.
     pub slo: Option<SloSummary>,
-    /// The knee of mean latency over load, of the sustained steps; nothing where they have none.
+    /// Knee of mean latency over load, from the sustained load levels; nothing if they have none.
     pub knee: Option<Knee>,
 }
 
 impl SweepSummary {
-    /// What these steps come to.
+    /// Derives the results of a load sweep from its load levels.
     pub fn of(asked: &Sweep, sweep_steps: &[SweepStep]) -> Self {
         let sweep_steps: Vec<SweepStepSummary> =
             sweep_steps.iter().map(SweepStepSummary::of).collect();
@@ -246,7 +246,7 @@ impl SweepSummary {
 }
 
 impl SloSummary {
-    /// What becomes of it on these steps.
+    /// Derives the result of the SLO from the load levels.
     pub fn of(p99_ns: u64, sweep_steps: &[SweepStepSummary]) -> Self {
         let of_rates = |(_, sweep_step): &(usize, &SweepStepSummary)| {
             sweep_step.complete && sweep_step.load.rate().is_some()

@@ -1,4 +1,4 @@
-//! What a rule of the verdict is, and what the files of rules import.
+//! The trait of the verdict's rules, and what their files import.
 
 pub(super) use document::sanitize::sanitize;
 pub(super) use document::units::{bytes, counted, grouped, latency, percent, rate, seconds};
@@ -11,22 +11,22 @@ pub(super) use workload::Phase;
 
 pub(super) use super::seen::Seen;
 
-/// How good a run's numbers are.
+/// How reliable a run's numbers are.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum Level {
-    /// Nothing was found that speaks against them.
+    /// No rule applies.
     Valid,
-    /// They may be what they seem, and may not: look at the reasons.
+    /// The numbers may be misleading; the reasons state why.
     Doubtful,
-    /// They are not what they seem.
+    /// The numbers are misleading.
     Invalid,
 }
 
 impl Level {
-    /// The word for it.
+    /// The name as reports show it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Valid => "VALID",
@@ -45,27 +45,25 @@ impl Level {
     }
 }
 
-/// A rule of the verdict. Its value is a reason: what it found, with its numbers. The documentation
-/// of its file is its paragraph in `docs/specification.md`.
+/// A rule of the verdict. Its value is a reason: what the rule found, with its numbers. The module
+/// documentation of its file is its paragraph in `docs/specification.md`.
 pub trait Rule: Sized {
-    /// How bad it is, where that is always the same.
+    /// The level of a rule that has one level only.
     const LEVEL: Level = Level::Doubtful;
 
-    /// What is to be done about it, where that is always the same: a sentence or two.
+    /// What to do, in one or two sentences, if that is always the same.
     const ADVICE: &str = "";
 
-    /// What the rule finds in a record; `None` where it does not apply.
+    /// Checks a record; returns `None` if the rule does not apply.
     fn find(record: &Record, seen: &Seen) -> Option<Self>;
 
-    /// How bad it is.
     fn level(&self) -> Level {
         Self::LEVEL
     }
 
-    /// What was found, with its numbers: one sentence.
+    /// What was found, with its numbers, in one sentence.
     fn sentence(&self) -> String;
 
-    /// What is to be done about it.
     fn advice(&self) -> &'static str {
         Self::ADVICE
     }

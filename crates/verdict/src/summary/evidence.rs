@@ -1,4 +1,4 @@
-//! Who served a phase, as far as the counters tell: derived from its evidence, never guessed.
+//! What served a phase, derived from the counters in its evidence.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -15,36 +15,37 @@ use record::merge::added;
 use record::run::{OperationRecord, PhaseRecord, Record};
 use record::server::ServerCounts;
 
-/// Who served a phase. Counters of devices have everybody's work.
+/// What served a phase. Device counters include all activity on the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EvidenceSummary {
     /// Where the contents that operations read came from.
     pub reads: ReadsServed,
-    /// By operation, who served it. Not available where a phase has several kinds of operations,
-    /// and for names and attributes of a local file system, whose reads the kernel attributes
-    /// to nobody.
+    /// What served each operation. Not available if a phase has several kinds of operations, and
+    /// for names and attributes of a local file system, because the kernel attributes their reads
+    /// to no process.
     pub operations: BTreeMap<String, Fact<ServedBy>>,
-    /// What the devices read meanwhile: contents, names and attributes together.
+    /// What the devices read during the phase: contents, names and attributes together.
     pub device_reads: DeviceReads,
-    /// What became of what was written.
+    /// Bytes written by operations and by devices.
     pub writes: WritesServed,
     /// Flushes of the device's cache.
     pub flushes: FlushesServed,
-    /// Requests to servers: RPC calls, SMB and SCSI commands, by counter; empty for targets
-    /// without one, and where none can be read (the record has the reason).
+    /// Requests to servers by counter: RPC calls, SMB and SCSI commands. Empty for targets without
+    /// a server, and if no counter can be read; the record contains the reason.
     pub messages: Vec<MessagesSent>,
-    /// Commands to the devices below the targets, from above down to the disks; those that cannot
-    /// be read are missing.
+    /// Commands to the devices below the targets, from the topmost device down to the disks.
+    /// Devices whose counters cannot be read are missing.
     pub commands: Vec<CommandsSent>,
-    /// How much of the pool was in memory; nothing for phases that have no such sample.
+    /// Share of the pool in the page cache, by a sample; nothing for phases without such a sample.
     pub residency: Option<Residency>,
-    /// What went to servers besides calls; nothing where the storage speaks to none by itself.
+    /// What the engine's own client counted besides its calls, such as reconnections; nothing if
+    /// the engine calls no server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
 }
 
-/// Shares of who served operations: of their bytes, or of the operations where they move none. They
-/// add up to 1.
+/// Shares of what served operations: of their bytes, or of the operations if these move no bytes.
+/// The shares add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServedBy {
     /// Memory of this machine.
@@ -55,28 +56,28 @@ pub struct ServedBy {
     pub device: f64,
 }
 
-/// What was read of the devices that the targets' file systems lie on.
+/// Reads of the devices that contain the targets' file systems.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceReads {
-    /// How many.
+    /// Number of reads.
     pub reads: Fact<u64>,
-    /// Their bytes.
+    /// Number of bytes read.
     pub bytes: Fact<u64>,
-    /// Reads for each transaction, or each file in `prepare` and `delete`; nothing where that is
+    /// Reads for each transaction, or for each file in `prepare` and `delete`; nothing if that is
     /// not known.
     pub per_done: Option<f64>,
 }
 
-/// What became of what was written.
+/// Bytes written by operations and by devices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WritesServed {
     /// Bytes that operations wrote.
     pub written_bytes: u64,
-    /// Bytes that were written to the devices that the targets' file systems lie on, the sync
-    /// after the phase included.
+    /// Bytes written to the devices that contain the targets' file systems, including the sync
+    /// after the phase.
     pub device_bytes: Fact<u64>,
-    /// Bytes to the device for each byte written; nothing where that is not known, or nothing was
-    /// written.
+    /// Write amplification: bytes written to the devices divided by bytes that operations wrote.
+    /// Nothing if the former is not known, or the latter is 0.
     pub amplification: Option<f64>,
 }
 
@@ -85,14 +86,14 @@ pub struct WritesServed {
 pub struct FlushesServed {
     /// Flushes that completed during the phase, without the sync after it.
     pub flushes: Fact<u64>,
-    /// Operations that waited for a sync of their own (see the durability policy).
+    /// Operations that waited for a sync of their own, as the durability policy requires.
     pub durable_operations: u64,
-    /// Flushes for each of these; nothing where that is not known, or there were none.
+    /// Flushes for each of these operations; nothing if that is not known, or there were none.
     pub per_durable_operation: Option<f64>,
 }
 
-/// Of a phase of the record; nothing where it has no evidence. Phases of a sweep's steps are in no
-/// summary.
+/// Derives what served a phase; `None` if the phase has no evidence. It accepts phases of load
+/// levels, which no summary contains.
 pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
     let evidence = phase.evidence.as_ref()?;
     let reads = reads::of(record, std::iter::once(phase))?;
@@ -125,8 +126,8 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
     })
 }
 
-/// Whether the devices of all targets are known, or none has one: else what devices did is not what
-/// all operations came to.
+/// Checks that the devices of all targets are known, or that no target has one. Otherwise the
+/// device counters do not cover all operations.
 fn whole(record: &Record) -> Result<(), String> {
     let targets = record.targets();
     let (mut with, mut without) = (false, false);
@@ -151,7 +152,7 @@ fn of_whole(counted: &Accounted, whole: &Result<(), String>) -> Accounted {
     counted
 }
 
-/// What was done in all segments: transactions, or operations in `prepare` and `delete`.
+/// Work in all segments: transactions, or operations in `prepare` and `delete`.
 fn done(phase: &PhaseRecord) -> u64 {
     match phase.phase {
         Phase::Transactions => {
@@ -165,8 +166,8 @@ fn done(phase: &PhaseRecord) -> u64 {
     }
 }
 
-/// By kind of operation that was completed. A server of the program's own served all: nothing of
-/// this machine lies between.
+/// What served each kind of completed operation. If the engine calls a server itself, the server
+/// served all, because no cache of this machine is in between.
 fn by_operation(
     record: &Record,
     phase: &PhaseRecord,
@@ -200,8 +201,8 @@ fn by_operation(
         .collect()
 }
 
-/// Who served reads of which so much was fetched. Read-ahead may fetch more than is read: then the
-/// cache served none.
+/// Shares of the cache, the server and the device in the bytes read. If read-ahead fetched more
+/// than was read, the cache's share is 0.
 fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
     let Some(fraction) = reads.fraction else {
         return reads.served_bytes().and_then(|_| Fact::NotApplicable);
@@ -258,8 +259,8 @@ fn flushes(record: &Record, phase: &PhaseRecord, counted: &Accounted) -> Flushes
     }
 }
 
-/// Flushes of the devices that the targets' file systems lie on; of a partition those of its whole
-/// disk, where the kernel counts them.
+/// Flushes of the devices that contain the targets' file systems. For a partition these are the
+/// flushes of its whole disk, because the kernel counts them there.
 fn counted_flushes(counted: &Accounted) -> Fact<u64> {
     counted.devices.clone().and_then(|devices| {
         let mut sum = Fact::NotApplicable;
@@ -276,13 +277,13 @@ fn counted_flushes(counted: &Accounted) -> Fact<u64> {
     })
 }
 
-/// A counter of the devices that the targets' file systems lie on, added up.
+/// Adds up a counter of the devices that contain the targets' file systems.
 fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -> Fact<u64> {
     let is_target = |device: &DeviceReading| device.role == DeviceRole::Target;
     of_devices(counted, is_target, counter)
 }
 
-/// The interface of which most was used in a phase, warm-ups included, with the share of its speed.
+/// The most used interface in a phase, warm-ups included, with the used share of its speed.
 pub(crate) fn busiest_interface(
     phase: &PhaseRecord,
     evidence: &PhaseEvidence,

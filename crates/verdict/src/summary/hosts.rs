@@ -1,4 +1,4 @@
-//! What hosts of a run do not have in common.
+//! The facts in which the hosts of a run differ.
 
 use std::collections::BTreeMap;
 
@@ -7,52 +7,51 @@ use serde::{Deserialize, Serialize};
 
 use record::ranks::ClusterRecord;
 
-/// Wall clocks that are less apart, in nanoseconds, are those of machines that are set by the
-/// network: NTP keeps them within some milliseconds, and timestamps of files have whole seconds in
-/// many tools.
+/// Wall clocks that differ by less count as equal, in nanoseconds. NTP keeps clocks within some
+/// milliseconds, and many tools show timestamps of files in whole seconds.
 pub const WALL_CLOCKS_APART_NS: u64 = 1_000_000_000;
 
-/// Something that hosts should have in common.
+/// A fact that should be equal on all hosts.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum HostFact {
-    /// The program, with the version of its generators.
+    /// Name and version of the program, with the version of its generators.
     Program,
-    /// The release and the architecture of the kernel.
+    /// Name, release and architecture of the kernel.
     Kernel,
-    /// The kernel's source of time.
+    /// The kernel's clock source.
     ClockSource,
-    /// The model of the processors.
+    /// The processor model.
     Processor,
-    /// How many processors are online.
+    /// Number of processors that are online.
     Processors,
-    /// The wall clock, where it is more than a second from that of the first rank's host.
+    /// The wall clock, if it differs by more than 1 s from that of rank 0's host.
     WallClock,
 }
 
-/// Something that hosts do not have in common.
+/// A fact in which hosts differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostsDiffer {
-    /// What.
+    /// The fact that differs.
     pub fact: HostFact,
-    /// Each value once, the one of most hosts first. Hosts of which it is not known are in none.
+    /// Each value once, that of the most hosts first. Hosts whose value is not known are excluded.
     pub values: Vec<HostsAlike>,
 }
 
-/// Hosts that have a value in common.
+/// Hosts with an equal value.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostsAlike {
-    /// The value.
+    /// The value as text.
     pub value: String,
-    /// How many have it.
+    /// Number of hosts with this value.
     pub count: u64,
-    /// The name of the first.
+    /// Name of the first of these hosts.
     pub first: String,
 }
 
-/// Whatever hosts do not have in common; empty for hosts that are alike.
+/// Returns the facts in which hosts differ; empty if the hosts are alike.
 pub fn differences(cluster: &ClusterRecord) -> Vec<HostsDiffer> {
     let wall_clocks = wall_clocks(cluster);
     let of_host = |fact, place: usize| {
@@ -89,7 +88,7 @@ pub fn differences(cluster: &ClusterRecord) -> Vec<HostsDiffer> {
         .collect()
 }
 
-/// Hosts by their values, where these are not all the same.
+/// Groups the hosts by their value of a fact; `None` if fewer than two values occur.
 fn differ(
     cluster: &ClusterRecord,
     fact: HostFact,
@@ -112,7 +111,8 @@ fn differ(
     (values.len() > 1).then_some(HostsDiffer { fact, values })
 }
 
-/// By host, how far its wall clock was from that of rank 0: as its first rank found it.
+/// Wall-clock offset of each host from rank 0, in nanoseconds, as measured by the host's first
+/// rank.
 fn wall_clocks(cluster: &ClusterRecord) -> BTreeMap<usize, i64> {
     let mut of_hosts = BTreeMap::new();
     for rank in &cluster.ranks {

@@ -1,5 +1,4 @@
-//! What the machine did in a phase: the columns of a [`MachineOverTime`] over the time that was
-//! measured.
+//! Activity of the machine in a phase: the columns of a [`MachineOverTime`] over the measured time.
 
 use std::ops::Range;
 
@@ -10,70 +9,71 @@ use system::counters::DeviceRole;
 use super::rate::Rate;
 use record::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 
-/// The machine in a phase. Processor time is in processors: 1 is one of them all the time. Nothing
-/// stands where a number is not known; the record says why.
+/// Activity of the machine in a phase. Processor time is in processors: 1 is one processor all the
+/// time. A number is nothing if it is not known; the record contains the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSummary {
-    /// The time that it is of, in nanoseconds: the slices of which more than half was measured.
+    /// The time that the numbers cover, in nanoseconds: the intervals of which more than half was
+    /// measured.
     pub ns: u64,
-    /// This program in user mode.
+    /// Processor time of this program in user mode.
     pub user: Option<f64>,
-    /// This program in the kernel.
+    /// Processor time of this program in the kernel.
     pub system: Option<f64>,
-    /// Its workers; nothing where their time is not known.
+    /// Processor time of the workers; nothing if it is not known.
     pub workers: Option<WorkersCpu>,
-    /// Its other threads, those that have ended too.
+    /// Processor time of the program's other threads, including threads that have ended.
     pub other_threads: Option<f64>,
-    /// Everybody else: what all processors were busy with, without this program. Threads of the
-    /// kernel are among them, also where they work for this program.
+    /// Processor time of everything else: the busy time of all processors minus this program's
+    /// time. It includes all kernel threads, even those that work for this program.
     pub others: Option<f64>,
-    /// Taken away by the hypervisor.
+    /// Processor time that the hypervisor took (CPU steal).
     pub steal: Option<f64>,
-    /// All that there was: the processors.
+    /// Processor time that existed: the number of processors.
     pub processors: Option<f64>,
-    /// Times a second that a thread of this program gave up its processor to wait.
+    /// Voluntary context switches a second: a thread of this program gave up its processor to wait.
     pub voluntary_context_switches_per_second: Option<f64>,
-    /// Times a second that one was taken off its processor.
+    /// Involuntary context switches a second: a thread of this program was taken off its processor.
     pub involuntary_context_switches_per_second: Option<f64>,
-    /// Times a second that a processor of the machine changed from one task to another.
+    /// Context switches of the whole machine a second.
     pub context_switches_per_second: Option<f64>,
-    /// This program's page faults a second that needed no device.
+    /// Page faults of this program a second that needed no device.
     pub minor_faults_per_second: Option<f64>,
-    /// Those that waited for one.
+    /// Page faults of this program a second that waited for a device.
     pub major_faults_per_second: Option<f64>,
-    /// The most memory of this program that was resident at a reading, in bytes.
+    /// Maximum resident memory of this program at a reading, in bytes.
     pub resident_max_bytes: Option<u64>,
-    /// The most memory of the machine that was to be written at a reading, in bytes.
+    /// Maximum memory of the machine that was waiting for write-back at a reading, in bytes.
     pub dirty_max_bytes: Option<u64>,
-    /// The most that was being written at a reading, in bytes.
+    /// Maximum memory of the machine that was under write-back at a reading, in bytes.
     pub write_back_max_bytes: Option<u64>,
-    /// The devices under the targets; nothing where they are not known.
+    /// The devices below the targets; empty if they are not known.
     pub devices: Vec<DeviceSummary>,
 }
 
 /// Processor time of the workers, in processors.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkersCpu {
-    /// Workers whose time is known.
+    /// Number of workers whose time is known.
     pub count: u64,
-    /// All of them together.
+    /// Sum over these workers.
     pub sum: f64,
-    /// The one with the least.
+    /// Minimum of a worker.
     pub min: f64,
-    /// The one with the most.
+    /// Maximum of a worker.
     pub max: f64,
-    /// The most that one of them could have run and waited for a processor; nothing where that is
-    /// not known.
+    /// Maximum time that a worker was ready to run and waited for a processor; nothing if it is not
+    /// known.
     pub waiting_max: Option<f64>,
 }
 
-/// One device in a phase. What it did for others is in it, too. Nothing stands where the kernel
-/// does not count something, a mean is one of no operations, or nothing was done.
+/// Activity of one device in a phase, including work for other programs. A number is nothing if the
+/// kernel does not count it, if a mean covers no operations, or if no work was completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
-    /// The kernel's name of it.
+    /// The kernel's name of the device.
     pub name: String,
-    /// Where it stands below the target.
+    /// Position of the device below the target.
     pub role: DeviceRole,
     /// Reads completed.
     pub reads: Option<Rate>,
@@ -83,31 +83,30 @@ pub struct DeviceSummary {
     pub writes: Option<Rate>,
     /// Bytes written.
     pub written_bytes: Option<Rate>,
-    /// Flushes of its cache completed.
+    /// Completed flushes of the device's cache.
     pub flushes: Option<Rate>,
-    /// The share of the time in which it had at least one operation, from 0 to 1.
+    /// Share of the time in which the device had at least one operation in flight, from 0 to 1.
     pub busy_fraction: Option<f64>,
-    /// Mean time of a read, in milliseconds; nothing where there was none.
+    /// Mean time of a read, in milliseconds.
     pub mean_read_ms: Option<f64>,
     /// Mean time of a write, in milliseconds.
     pub mean_write_ms: Option<f64>,
     /// Mean time of a flush, in milliseconds.
     pub mean_flush_ms: Option<f64>,
-    /// The most operations that it had at a reading.
+    /// Maximum number of operations in flight at a reading.
     pub in_flight_max: Option<u64>,
-    /// Reads for each thing done: a transaction, or a file in `prepare` and `delete`. Nothing
-    /// where nothing was done.
+    /// Reads for each transaction, or for each file in `prepare` and `delete`.
     pub reads_per_done: Option<f64>,
-    /// Writes for each thing done.
+    /// Writes for each transaction or file.
     pub writes_per_done: Option<f64>,
-    /// Bytes written for each thing done.
+    /// Bytes written for each transaction or file.
     pub written_bytes_per_done: Option<f64>,
-    /// Flushes for each thing done.
+    /// Flushes for each transaction or file.
     pub flushes_per_done: Option<f64>,
 }
 
-/// Over the time that was measured, in which so much was done. Nothing where nothing was counted in
-/// it.
+/// Summarizes the measured time, in which `done` transactions or files were completed. `None` if no
+/// interval covers it.
 pub(super) fn summary(
     machine: &MachineOverTime,
     measured: Range<u64>,
@@ -121,7 +120,8 @@ pub(super) fn summary(
     let of = Of {
         slices,
         ns,
-        // Slices do not end where the measured time does: rates are held against one another.
+        // Intervals do not end with the measured time, so work for each transaction is computed
+        // from rates.
         done_per_ns: done as f64 / (measured.end - measured.start).max(1) as f64,
     };
     let (process, system) = (&machine.process, &machine.system);
@@ -138,8 +138,8 @@ pub(super) fn summary(
         user,
         system: system_mode,
         workers,
-        // The times are read one after the other, and the machine's in ticks: less than nothing is
-        // none.
+        // The times are read one after the other, and the machine's times are in ticks, so the
+        // differences may be slightly negative.
         other_threads: own
             .zip(workers)
             .map(|(own, workers)| (own - workers.sum).max(0.0)),
@@ -159,7 +159,7 @@ pub(super) fn summary(
     })
 }
 
-/// What numbers are of.
+/// The time and the work that the numbers cover.
 struct Of {
     slices: Range<usize>,
     ns: u64,
@@ -167,7 +167,7 @@ struct Of {
 }
 
 impl Of {
-    /// Nanoseconds, a nanosecond.
+    /// Sum of a column in nanoseconds, for each nanosecond of the time.
     fn share(&self, ns: &Counts) -> Option<f64> {
         ns.sum(&self.slices).map(|sum| sum as f64 / self.ns as f64)
     }
@@ -185,7 +185,7 @@ impl Of {
         (self.done_per_ns > 0.0).then(|| sum as f64 / self.ns as f64 / self.done_per_ns)
     }
 
-    /// Milliseconds, for each of these.
+    /// Sum of `ms` divided by the sum of `of`; `None` if that is 0.
     fn mean(&self, ms: &Counts, of: &Counts) -> Option<f64> {
         let (ms, of) = (ms.sum(&self.slices)?, of.sum(&self.slices)?);
         (of > 0).then(|| ms as f64 / of as f64)
@@ -217,7 +217,8 @@ impl Of {
             writes: self.rate(&device.writes),
             written_bytes: self.rate(&device.written_bytes),
             flushes: self.rate(&device.flushes),
-            // About so, and whole milliseconds.
+            // The kernel's busy time is an approximation in whole milliseconds, so the share may
+            // exceed 1.
             busy_fraction: self
                 .share(&device.busy_ms)
                 .map(|share| (share * 1e6).min(1.0)),

@@ -1,33 +1,34 @@
-//! Requests to servers and commands to devices, as counters have them.
+//! Requests to servers and commands to devices, as counters report them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::counters::{DeviceReading, DeviceRole};
 use system::{Accounted, Fact, MessageCounter, MessageKind, MessagesReading};
 
-/// Requests that one counter had.
+/// Requests that one counter reports.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesSent {
-    /// Where they were counted.
+    /// The source of the numbers.
     pub counter: MessageCounter,
     /// The protocol with its version.
     pub protocol: String,
-    /// Of what: the mount point, the share, the disk, this machine.
+    /// What the counter covers: a mount point, a share, a disk or this machine.
     pub of: String,
-    /// Requests that left; retransmissions and replies are not among them.
+    /// Requests sent, without retransmissions and replies.
     pub requests: Fact<u64>,
-    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where that
+    /// Requests for each transaction, or for each file in `prepare` and `delete`; nothing if that
     /// is not known.
     pub per_done: Option<f64>,
-    /// Transmissions beyond the first of a request; nothing where the counter does not tell, or
-    /// not of every kind.
+    /// Transmissions beyond the first of a request; nothing if the counter reports none, or not
+    /// those of every kind.
     pub retransmissions: Option<u64>,
-    /// By kind (procedure, command), the most frequent first.
+    /// Requests by kind (procedure or command), the most frequent first.
     pub kinds: Vec<MessageKindSent>,
 }
 
 impl MessagesSent {
-    /// Of all counters, in a stretch in which so much was done.
+    /// Returns the requests of all counters. `done` is the number of transactions or files
+    /// completed in the same time.
     pub fn of(counted: &Accounted, done: u64) -> Vec<Self> {
         let sent = |reading: &MessagesReading| {
             let requests = reading.requests();
@@ -58,30 +59,32 @@ impl MessagesSent {
 /// Requests or commands of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageKindSent {
-    /// The kernel's word for it.
+    /// The kernel's name of the kind.
     pub kind: String,
-    /// Requests that left.
+    /// Requests sent.
     pub requests: u64,
-    /// Requests for each transaction, or each file in `prepare` and `delete`; nothing where
-    /// nothing was done.
+    /// Requests for each transaction, or for each file in `prepare` and `delete`; nothing if no
+    /// work was completed.
     pub per_done: Option<f64>,
-    /// Mean time from sending a request to its reply, in milliseconds; nothing where the counter
-    /// does not tell.
+    /// Mean time from sending a request to its reply, in milliseconds; nothing if the counter does
+    /// not report it.
     pub mean_round_trip_ms: Option<f64>,
 }
 
-/// Commands that one device completed, everybody's.
+/// Commands that one device completed for all programs on the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CommandsSent {
-    /// The kernel's name of it.
+    /// The kernel's name of the device.
     pub device: String,
-    /// Where it stands below the target.
+    /// Position of the device below the target.
     pub role: DeviceRole,
-    /// Reads, writes, flushes and discards, as far as the kernel counts them of this device.
+    /// Reads, writes, flushes and discards, without those that the kernel does not count for the
+    /// device.
     pub kinds: Vec<MessageKindSent>,
 }
 
-/// Of all kinds together; nothing where the counter does not tell, or not of one of them.
+/// Retransmissions of all kinds together; `None` if the counter reports none, or not those of every
+/// kind.
 fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
     let told = kinds
         .iter()

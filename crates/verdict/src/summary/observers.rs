@@ -1,4 +1,4 @@
-//! What observers counted, as rates and shares, beside what the ranks sent.
+//! Rates and shares from the counters that observers read, and the calls that ranks sent.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -10,60 +10,60 @@ use record::observer::sent;
 use record::ranks::ObserverRecord;
 use record::run::{PhaseRecord, Record};
 
-/// What one observer counted.
+/// The numbers of one observer: a rank that performs no work and reads its machine's counters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverSummary {
-    /// The name of its host.
+    /// Name of the observer's host.
     pub host: String,
     /// The longest time between two readings, in nanoseconds.
     pub interval_ns: u64,
-    /// By how much a moment may be off against the ranks' moments, in nanoseconds.
+    /// Maximum error of a moment of the observer against the moments of the ranks, in nanoseconds.
     pub clock_error_ns: u64,
-    /// The whole run first, then each phase.
+    /// One row for the whole run, then one for each phase.
     pub rows: Vec<ObserverRow>,
 }
 
-/// What an observer counted in a phase, or in the whole run.
+/// The numbers of one observer over a phase, or over the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverRow {
-    /// The step of a sweep, from 0; nothing where it is of none.
+    /// Load level of a load sweep, from 0; nothing if the row belongs to none.
     pub step: Option<u32>,
-    /// Which phase; nothing for the whole run.
+    /// The phase; nothing for the whole run.
     pub phase: Option<Phase>,
-    /// How long it lasted, in nanoseconds.
+    /// Duration of the phase or of the run, in nanoseconds.
     pub ns: u64,
-    /// The share of the time of all processors in which they worked, in user mode or in the
-    /// kernel, from 0 to 1.
+    /// Share of all processors' time in user mode or in the kernel, from 0 to 1.
     pub cpu_busy: Fact<f64>,
-    /// Its 99th percentile over windows of 2 s. Not available of less than 2 s.
+    /// 99th percentile of `cpu_busy` over windows of 2 s. Not available for less than 2 s.
     pub cpu_busy_p99: Fact<f64>,
-    /// The share in which they had nothing to do while a task waited for a device.
+    /// Share of all processors' time that was idle while a task waited for a device, from 0 to 1.
     pub cpu_iowait: Fact<f64>,
-    /// Bytes a second that devices read, without those that lie on others.
+    /// Bytes a second that devices read. Devices on top of other devices are excluded, so that each
+    /// byte counts once.
     pub device_read_per_s: Fact<f64>,
-    /// Bytes a second that they wrote.
+    /// Bytes a second that the same devices wrote.
     pub device_written_per_s: Fact<f64>,
-    /// Their reads and writes a second.
+    /// Reads and writes a second of the same devices.
     pub device_operations_per_s: Fact<f64>,
-    /// Bytes a second that interfaces received, without the loopback one.
+    /// Bytes a second that network interfaces received, without the loopback interface.
     pub received_per_s: Fact<f64>,
-    /// Bytes a second that they sent.
+    /// Bytes a second that the same interfaces sent.
     pub sent_per_s: Fact<f64>,
-    /// Both together.
+    /// Bytes a second that the same interfaces received or sent.
     pub passed_per_s: Fact<f64>,
-    /// Calls that NFS servers counted, of all clients.
+    /// Calls of all clients that the machine's NFS servers counted.
     pub server_calls: Fact<u64>,
-    /// Time that the processors worked for each of these calls, in nanoseconds: everything that
-    /// the machine did is in it. Not applicable where there were no calls.
+    /// Processor time for each of these calls, in nanoseconds. It includes all other activity of
+    /// the machine. Not applicable if there were no calls.
     pub cpu_ns_per_call: Fact<f64>,
-    /// Calls that the ranks' NFS clients counted. Not applicable where they used none, and
-    /// unavailable of the whole where the kernel's client counted them.
+    /// Calls that the ranks' NFS clients counted. Not applicable if there were none, and for the
+    /// whole run if the clients were the kernel's.
     pub client_calls: Fact<u64>,
 }
 
 impl ObserverRow {
-    /// By how much the server counted more than the clients, as a share of what these did; nothing
-    /// where one of the two is not known.
+    /// By how much the server counted more calls than the clients, as a share of the clients'
+    /// calls. `None` if one of the two is not known, or the clients made no calls.
     pub fn calls_differ(&self) -> Option<f64> {
         let (server, client) = (*self.server_calls.known()?, *self.client_calls.known()?);
         (client > 0).then(|| (server as f64 - client as f64) / client as f64)
@@ -124,7 +124,7 @@ fn of_step(record: &Record, step: Option<u32>) -> &[PhaseRecord] {
     }
 }
 
-/// A counter of all interfaces, added up.
+/// Adds up a counter over all interfaces.
 fn passed(
     counted: Fact<&MachineCounted>,
     counter: fn(&InterfaceReading) -> &Fact<u64>,

@@ -1,4 +1,4 @@
-//! What the program itself cost, beside what the run took.
+//! Overhead: the time that the program itself takes for operations.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,14 +6,14 @@ use system::Fact;
 
 use record::run::{Actual, PhaseRecord};
 
-/// What the program itself cost in the transactions.
+/// Overhead of the program during the transactions.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OverheadSummary {
-    /// A worker's time for one operation on the null storage, in nanoseconds.
+    /// A worker's time for one operation on the engine `null`, in nanoseconds.
     pub ns_per_operation: f64,
-    /// That, for every operation of the transactions, over the times that the workers were in
-    /// them; of a sweep the greatest of its steps, since most of them have workers who wait.
-    /// Nothing where they took no time.
+    /// Overhead of all operations of the transactions, divided by the workers' time in them. For a
+    /// load sweep, the greatest value of its load levels, because workers wait at most of them.
+    /// Nothing if the workers took no time.
     pub fraction: Option<f64>,
 }
 

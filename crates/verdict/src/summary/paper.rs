@@ -14,32 +14,32 @@ pub struct PaperFigures {
     pub elapsed_ns: u64,
     /// Elapsed time of the transactions, in nanoseconds.
     pub transactions_ns: u64,
-    /// Transactions, and a second of the transactions.
+    /// Transactions, and their rate over the time of the transactions.
     pub transactions: Rate,
-    /// Files created, and a second of the elapsed time.
+    /// Files created, and their rate over the elapsed time.
     pub created: Rate,
-    /// Files created initially, and a second of that phase.
+    /// Files created in `prepare`, and their rate over that phase.
     pub created_alone: Rate,
-    /// Files created in transactions, and a second of the transactions.
+    /// Files created by transactions, and their rate over the time of the transactions.
     pub created_mixed: Rate,
-    /// Files read, and a second of the transactions.
+    /// Files read, and their rate over the time of the transactions.
     pub read: Rate,
-    /// Files appended to, and a second of the transactions.
+    /// Files appended to, and their rate over the time of the transactions.
     pub appended: Rate,
-    /// Files deleted, and a second of the elapsed time.
+    /// Files deleted, and their rate over the elapsed time.
     pub deleted: Rate,
-    /// Files deleted after the transactions, and a second of that phase.
+    /// Files deleted in `delete`, and their rate over that phase.
     pub deleted_alone: Rate,
-    /// Files deleted in transactions, and a second of the transactions.
+    /// Files deleted by transactions, and their rate over the time of the transactions.
     pub deleted_mixed: Rate,
-    /// Bytes read, and a second of the elapsed time.
+    /// Bytes read, and their rate over the elapsed time.
     pub bytes_read: Rate,
-    /// Bytes written, and a second of the elapsed time.
+    /// Bytes written, and their rate over the elapsed time.
     pub bytes_written: Rate,
 }
 
-/// Whether a run has the paper's operations and no others, and its record all phases that it began:
-/// one that is missing there is of zero length, and nothing was done in it.
+/// Whether the workload has the paper's operations only, and the record contains every phase that
+/// began. A missing phase then took no time and performed nothing.
 pub(super) fn applies(record: &Record) -> bool {
     if record.actual.outcome == Outcome::Unfinished || record.spec.drive.sweep.is_some() {
         return false;

@@ -17,13 +17,13 @@ use record::run::{
 };
 use record::sizing::SteadyFound;
 
-/// What was done from the start of a phase until a moment: files (in `prepare` and `delete`) or
-/// transactions.
+/// Work completed between the start of a phase and a moment: transactions, or files in `prepare`
+/// and `delete`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Until {
-    /// From the start of the phase to the moment, in nanoseconds.
+    /// Time from the start of the phase to the moment, in nanoseconds.
     pub ns: u64,
-    /// How much was done by then, and a second of that time.
+    /// The completed work, and its rate over that time.
     pub done: Rate,
 }
 
@@ -36,145 +36,146 @@ impl Until {
     }
 }
 
-/// One phase.
+/// The numbers of one phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseSummary {
-    /// Which one.
+    /// `prepare`, `transactions` or `delete`.
     pub phase: Phase,
-    /// Whether it was performed to its end.
+    /// Whether the phase performed all of its work.
     pub complete: bool,
-    /// What was warmed up before, in no other number here; nothing where nothing was.
+    /// The warm-up before the measurement window, which all other numbers exclude; nothing without
+    /// a warm-up.
     pub warm_up: Option<WarmUp>,
-    /// The rounds before the window of a rule of steady state, likewise; nothing where there were
-    /// none.
+    /// The rounds before the measurement window of a steady-state rule, which all other numbers
+    /// exclude; nothing without such rounds.
     pub approach: Option<WarmUp>,
-    /// What the rule of steady state found; nothing where none was to end it.
+    /// Result of the steady-state rule; nothing if the run has no such rule.
     pub steady: Option<SteadyFound>,
-    /// Transactions that were due and not begun when it ended; nothing in a closed loop.
+    /// Transactions that were due and had not begun when the phase ended; nothing in a closed loop.
     pub waiting: Option<u64>,
-    /// From its first measured segment's start to its last one's end, in nanoseconds.
+    /// Time from the start of the first measured segment to the end of the last, in nanoseconds.
     pub duration_ns: u64,
-    /// Transactions of which at least one operation was completed, and a second of the phase;
-    /// nothing in phases that have none.
+    /// Transactions with at least one completed operation, and their rate over the phase; nothing
+    /// in `prepare` and `delete`.
     pub transactions: Option<Rate>,
-    /// Until the first worker was done; nothing where none was. With several ranks what the others
-    /// had done by then is reckoned: each worker is taken to have worked evenly.
+    /// Work until the first worker finished; nothing if none did. With several ranks the count is
+    /// an estimate, which assumes that each worker performed its work evenly.
     pub first_done: Option<Until>,
-    /// Until the last worker was done: the whole phase.
+    /// Work until the last worker finished: the whole phase.
     pub last_done: Until,
-    /// Until everything was on the device: the phase and the sync after it; nothing where that was
-    /// not measured.
+    /// Work until everything was on the device, over the time of the phase and the sync after it;
+    /// nothing without such a sync.
     pub until_durable: Option<Until>,
-    /// How long the sync took, in nanoseconds; nothing where there was none.
+    /// Duration of the sync after the phase, in nanoseconds; nothing without such a sync.
     pub sync_ns: Option<u64>,
-    /// From the end of the deletion until the file system showed the space as free again, in
-    /// nanoseconds; nothing where that was not looked at.
+    /// Time from the end of the deletion until the file system reported the space as free, in
+    /// nanoseconds; nothing if that was not measured.
     pub space_back_ns: Option<Fact<u64>>,
-    /// Each worker's own rate; nothing where there is one worker.
+    /// Each worker's rate over its own time; empty if there is one worker.
     pub workers: Vec<WorkerRate>,
-    /// The workers' rates, by role; nothing where there is one.
+    /// Distribution of the workers' rates, by role; empty if there is one worker.
     pub spread: Vec<Spread>,
-    /// Waits for claimed files, by role, where somebody had to wait.
+    /// Waits for files that other workers had claimed, by role; roles without a wait are missing.
     pub claim_waits: Vec<ClaimWaitSummary>,
-    /// Operations that were not performed, by reason.
+    /// Skipped operations, by reason.
     pub skipped: Skipped,
-    /// Their share of all operations of the stream, from 0 to 1.
+    /// Share of skipped operations in all operations of the stream, from 0 to 1.
     pub skipped_fraction: f64,
-    /// By role and kind of operation.
+    /// Operations by role and kind.
     pub operations: Vec<OperationSummary>,
-    /// What the machine did meanwhile; nothing where that was not counted.
+    /// Activity of processors, memory and devices; nothing if it was not sampled.
     pub machine: Option<MachineSummary>,
-    /// Who served it; nothing where the storage touches no file system.
+    /// What served the phase: cache, device or server; nothing without evidence, as with an engine
+    /// that touches no file system.
     pub evidence: Option<EvidenceSummary>,
 }
 
-/// A stretch before what is measured.
+/// The segments before the measurement window.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WarmUp {
-    /// How long it was, in nanoseconds.
+    /// Time from the start of the first such segment to the end of the last, in nanoseconds.
     pub duration_ns: u64,
-    /// Transactions, and a second of it.
+    /// Transactions with at least one completed operation, and their rate over that time.
     pub transactions: Rate,
 }
 
-/// Operations of one kind, done by workers of one role, in one phase. Latencies are nothing where
-/// none were recorded.
+/// Operations of one kind by workers of one role in one phase. Latencies are nothing if none were
+/// recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationSummary {
-    /// Who did them: by role in `transactions`, else `worker`, whoever it was.
+    /// Role of the workers in `transactions`; `worker` in other phases.
     pub role: Role,
-    /// Which kind.
+    /// Kind of the operations, such as `read`.
     pub action: Action,
-    /// Completed operations, and a second of the phase.
+    /// Completed operations, and their rate over the phase.
     pub operations: Rate,
-    /// Bytes moved, and a second of the phase.
+    /// Bytes moved, and their rate over the phase.
     pub bytes: Rate,
     /// Operations that failed.
     pub failed: u64,
-    /// Operations that found their file removed by a worker elsewhere.
+    /// Operations that found their file removed by a worker of another process.
     pub missed: u64,
-    /// Latencies; from the due time in an open loop.
+    /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
-    /// Times from issue to completion, where latencies are from the due time; nothing in a closed
-    /// loop, where they are the latencies.
+    /// Service times, from issue to completion, in an open loop; nothing in a closed loop, whose
+    /// latencies are service times.
     pub service_ns: Option<LatencySummary>,
-    /// Latencies past the histogram's range.
+    /// Latencies beyond the range of the histogram.
     pub overflow: u64,
-    /// The steps that the operations were made of, where these were timed.
+    /// The calls that the operations consisted of; empty if calls were not timed.
     pub steps: Vec<StepSummary>,
 }
 
-/// One step of operations of one kind.
+/// One kind of call within operations of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StepSummary {
-    /// Which step.
+    /// Name of the call.
     pub step: String,
-    /// How often.
+    /// Number of timed calls.
     pub count: u64,
-    /// Its durations.
+    /// Durations of the calls.
     pub duration_ns: LatencySummary,
 }
 
-/// One worker's own rate: transactions, or files in `prepare` and `delete`, a second of its own
-/// time.
+/// Rate of one worker over its own time: transactions, or files in `prepare` and `delete`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerRate {
-    /// Its number.
+    /// Number of the worker, from 0.
     pub worker: u32,
-    /// Its role: in `transactions`, else `worker`, whoever it was.
+    /// Role of the worker in `transactions`; `worker` in other phases.
     pub role: Role,
-    /// How much it did, and a second of its own time.
+    /// Work that the worker completed, and its rate over the worker's own time.
     pub done: Rate,
 }
 
-/// The workers' own rates, one beside the other: transactions, or files in `prepare` and `delete`,
-/// a second of each worker's own time.
+/// Distribution of the workers' own rates. A worker's rate is its transactions, or files in
+/// `prepare` and `delete`, a second of its own time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Spread {
-    /// Whose: by role in `transactions`, else `worker`, whoever it was.
+    /// Role of the workers in `transactions`; `worker` in other phases.
     pub role: Role,
-    /// How many workers.
+    /// Number of workers with this role.
     pub workers: u64,
-    /// All of them added up.
+    /// Sum of all rates.
     pub sum_per_second: f64,
-    /// The sum over the number of workers.
+    /// The sum divided by the number of workers.
     pub mean_per_second: f64,
-    /// The slowest worker's.
+    /// Rate of the slowest worker.
     pub min_per_second: f64,
-    /// The one in the middle, or half-way between the two there.
+    /// Median rate; for an even number of workers, the mean of the two middle rates.
     pub median_per_second: f64,
-    /// The fastest worker's.
+    /// Rate of the fastest worker.
     pub max_per_second: f64,
 }
 
 /// Waits for files that other workers had claimed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaitSummary {
-    /// Who waited.
+    /// Role of the workers that waited.
     pub role: Role,
-    /// How often somebody had to.
+    /// Number of waits.
     pub count: u64,
-    /// How long.
+    /// Durations of the waits.
     pub wait_ns: LatencySummary,
 }
 
@@ -226,8 +227,8 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
     }
 }
 
-/// Until the first of all workers was done. A rank knows no more than what its own workers had done
-/// by then; with several, each worker is taken to have worked evenly.
+/// Work completed when the first worker finished. A rank knows the progress of its own workers
+/// only. With several ranks, each worker is therefore assumed to have worked evenly.
 fn first_done(record: &PhaseRecord, began_ns: u64) -> Option<Until> {
     let first = record.first_done?;
     let by_then = |worker: &WorkerPhase| {
@@ -247,7 +248,7 @@ fn first_done(record: &PhaseRecord, began_ns: u64) -> Option<Until> {
     Some(Until::new(done, first.at_ns.saturating_sub(began_ns)))
 }
 
-/// Transactions, or files in `prepare` and `delete`.
+/// Work that a worker completed: transactions, or files in `prepare` and `delete`.
 pub(super) fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
     match phase {
         Phase::Transactions => worker.transactions,
@@ -255,7 +256,7 @@ pub(super) fn done_by(phase: Phase, worker: &WorkerPhase) -> u64 {
     }
 }
 
-/// All segments of a kind that is not measured, from the first to the last.
+/// Joins the segments of an unmeasured kind, from the start of the first to the end of the last.
 fn stretch(record: &PhaseRecord, kind: SegmentKind) -> Option<WarmUp> {
     let of_kind = || {
         record
@@ -272,7 +273,7 @@ fn stretch(record: &PhaseRecord, kind: SegmentKind) -> Option<WarmUp> {
     })
 }
 
-/// What a worker is in a phase: roles differ in transactions only, else all do the same.
+/// Role of a worker in a phase. Only in `transactions` do roles differ.
 fn role_in(phase: Phase, role: Role) -> Role {
     match phase {
         Phase::Transactions => role,
@@ -280,7 +281,7 @@ fn role_in(phase: Phase, role: Role) -> Role {
     }
 }
 
-/// The operations of a phase by role and kind, segments merged.
+/// The operations of a phase by role and kind, merged over its measured segments.
 fn by_role(record: &PhaseRecord) -> Vec<OperationRecord> {
     let mut all = Vec::new();
     for operation in record.measured_operations() {
@@ -316,7 +317,7 @@ fn step(record: &StepRecord) -> StepSummary {
     }
 }
 
-/// Nothing where nobody had to wait.
+/// `None` if no worker waited.
 fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
     let wait: &Histogram = &record.wait;
     (wait.count() > 0).then(|| ClaimWaitSummary {
@@ -326,7 +327,7 @@ fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
     })
 }
 
-/// Each worker's own rate, where there are several.
+/// Each worker's rate over its own time; empty if there is one worker.
 fn workers(phase: Phase, workers: &[WorkerPhase]) -> Vec<WorkerRate> {
     let of_a_worker = |worker: &WorkerPhase| {
         let done = done_by(phase, worker);
@@ -340,7 +341,7 @@ fn workers(phase: Phase, workers: &[WorkerPhase]) -> Vec<WorkerRate> {
     all.map(of_a_worker).collect()
 }
 
-/// The workers' own rates, by role.
+/// Distribution of the workers' own rates, by role.
 fn spread(workers: &[WorkerRate]) -> Vec<Spread> {
     let mut by_role: BTreeMap<Role, Vec<f64>> = BTreeMap::new();
     for worker in workers {
@@ -351,7 +352,7 @@ fn spread(workers: &[WorkerRate]) -> Vec<Spread> {
 }
 
 fn spread_of((role, mut rates): (Role, Vec<f64>)) -> Option<Spread> {
-    // A sum of floats depends on the order in which they are added.
+    // Sorted, because a sum of floats depends on the order of its terms.
     rates.sort_by(f64::total_cmp);
     let sum_per_second: f64 = rates.iter().sum();
     let middle = Middle::of(rates.iter().copied())?;

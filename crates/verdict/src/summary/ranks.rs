@@ -1,9 +1,9 @@
-//! What each rank and each host contributed.
+//! Contribution of each rank and each host to a run.
 //!
-//! The numbers are of the transactions, of a sweep of those of its last step, else of the
-//! preparation. A rank's rate is of its own time, from the first of its workers to the last: with a
-//! fixed number of transactions for each worker all ranks do the same, and the slow ones take
-//! longer.
+//! The numbers cover the transactions; for a load sweep those of its last load level; without
+//! transactions the preparation. A rank's rate is over its own time, from the start of its first
+//! worker to the end of its last. With a fixed number of transactions for each worker, all ranks
+//! perform the same work, and slow ranks take longer.
 
 use std::collections::HashMap;
 
@@ -21,105 +21,105 @@ use record::host_phase::{HostId, HostPhase};
 use record::ranks::{ClusterRecord, RankRecord};
 use record::run::{PhaseRecord, Record, WorkerPhase};
 
-/// What each rank and each host of a run contributed.
+/// Contribution of each rank and each host to a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RanksSummary {
-    /// How many ranks were started.
+    /// Number of ranks that were started.
     pub launched: u32,
-    /// The numbers of those whose part there is not.
+    /// Numbers of the ranks whose part of the record is missing.
     pub missing: Vec<u32>,
-    /// The phase that the numbers are of; nothing where none was begun, and where its workers are
-    /// not those of the ranks.
+    /// The phase that the numbers cover; nothing if none began, or if its workers cannot be
+    /// assigned to ranks.
     pub phase: Option<Phase>,
-    /// By host, in order of its first rank.
+    /// Hosts in the order of their first rank.
     pub hosts: Vec<HostShare>,
-    /// By rank.
+    /// Ranks in the order of the record.
     pub ranks: Vec<RankShare>,
-    /// The rates of the ranks; nothing where there are none.
+    /// Distribution of the ranks' rates; nothing if there are none.
     pub ranks_spread: Option<SharesSpread>,
-    /// The rates of the hosts for each of their workers; nothing where there are none.
+    /// Distribution of the hosts' rates per worker; nothing if there are none.
     pub hosts_spread: Option<SharesSpread>,
-    /// The rank with the least rate; nothing where all have the same.
+    /// The rank with the lowest rate; nothing if all rates are equal.
     pub slowest_rank: Option<SlowestRank>,
-    /// By how much moments of two ranks may be off against each other, in nanoseconds: twice the
-    /// greatest error of a clock. Not available where one was not measured.
+    /// Maximum error between moments of two ranks, in nanoseconds: twice the greatest error of a
+    /// clock. Not available if the error of a clock was not measured.
     pub clock_error_ns: Fact<u64>,
-    /// What hosts do not have in common.
+    /// The facts in which hosts differ.
     pub differences: Vec<HostsDiffer>,
-    /// What observers counted.
+    /// The numbers of observers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observers: Vec<ObserverSummary>,
 }
 
-/// What one rank contributed.
+/// Contribution of one rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankShare {
-    /// Its number.
+    /// Number of the rank.
     pub rank: u32,
-    /// Its host's place in `hosts`, from 0.
+    /// Index of the rank's host in `hosts`, from 0.
     pub host: u32,
-    /// Its workers.
+    /// Number of the rank's workers.
     pub workers: u32,
-    /// Transactions, or operations in `prepare`, and a second of its own time.
+    /// Transactions, or operations in `prepare`, and their rate over the rank's own time.
     pub done: Rate,
-    /// Its share of all of them, from 0 to 1; nothing where nothing was done.
+    /// Share of the work of all ranks, from 0 to 1; nothing if no work was completed.
     pub fraction: Option<f64>,
 }
 
-/// What one host contributed.
+/// Contribution of one host.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostShare {
-    /// Its name.
+    /// Name of the host.
     pub host: String,
-    /// How many ranks it had.
+    /// Number of ranks on the host.
     pub ranks: u32,
-    /// Their workers.
+    /// Number of workers of these ranks.
     pub workers: u32,
-    /// Transactions, or operations in `prepare`, and a second of its own time.
+    /// Transactions, or operations in `prepare`, and their rate over the host's own time.
     pub done: Rate,
-    /// Its share of all of them, from 0 to 1; nothing where nothing was done.
+    /// Share of the work of all hosts, from 0 to 1; nothing if no work was completed.
     pub fraction: Option<f64>,
-    /// The same a second for each of its workers; nothing where no time passed.
+    /// The host's rate divided by its number of workers; nothing if no time passed.
     pub per_worker: Option<f64>,
-    /// How far its monotonic clock was from that of rank 0, in nanoseconds, as its first rank
-    /// found it before the run.
+    /// Offset of the host's monotonic clock from rank 0's, in nanoseconds, as measured by the
+    /// host's first rank before the run.
     pub clock_offset_ns: Fact<i64>,
-    /// That is off by this at most, in nanoseconds.
+    /// Maximum error of that offset, in nanoseconds.
     pub clock_error_ns: Fact<u64>,
-    /// How far its wall clock was from that of rank 0, in nanoseconds.
+    /// Offset of the host's wall clock from rank 0's, in nanoseconds.
     pub wall_offset_ns: i64,
-    /// Processor time of a worker, on average, in processors; nothing where that is not known.
+    /// Mean processor time of a worker, in processors; nothing if it is not known.
     pub worker_cpu: Option<f64>,
-    /// The interface that leads to the server and of which most was used, with the share of its
-    /// speed; nothing where that is not known.
+    /// The most used interface that leads to the server, with the used share of its speed; nothing
+    /// if it is not known.
     pub interface: Option<(String, f64)>,
 }
 
-/// How far rates are apart. Rates are transactions a second, or operations in `prepare`.
+/// Distribution of rates: transactions a second, or operations a second in `prepare`.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SharesSpread {
-    /// The least.
+    /// The lowest rate.
     pub min_per_second: f64,
-    /// The one in the middle; of an even number the mean of the two.
+    /// The median rate; for an even number of rates, the mean of the two middle ones.
     pub median_per_second: f64,
-    /// The greatest.
+    /// The highest rate.
     pub max_per_second: f64,
-    /// By how much the least is below the greatest, as a share of this, from 0 to 1.
+    /// Difference between the highest and the lowest rate, as a share of the highest, from 0 to 1.
     pub apart_fraction: f64,
 }
 
 /// The slowest rank.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRank {
-    /// Its number.
+    /// Number of the rank.
     pub rank: u32,
-    /// The name of its host.
+    /// Name of the rank's host.
     pub host: String,
-    /// Its rate.
+    /// Transactions a second, or operations a second in `prepare`.
     pub per_second: f64,
 }
 
-/// Nothing where one process performed the run.
+/// `None` if one process performed the run.
 pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
     let cluster = record.cluster.as_ref()?;
     let phase = judged(record).filter(|phase| workers_of(cluster, phase).is_some());
@@ -144,7 +144,8 @@ pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
     })
 }
 
-/// The transactions, of a sweep those of its last step, else the preparation.
+/// The phase that the numbers cover: the transactions; for a load sweep those of its last load
+/// level; without transactions the preparation.
 pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
     let actual = &record.actual;
     let of_sweep = || actual.sweep_steps.last()?.transactions();
@@ -154,8 +155,9 @@ pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
         .or_else(|| actual.phase(Phase::Prepare))
 }
 
-/// The workers of each rank in a phase, where they can be told: those of its range; where a step
-/// has another number of workers, every rank has as many.
+/// The workers of each rank in a phase, from the ranges in the record. If a load level has another
+/// number of workers, all ranks have equally many. `None` if the workers cannot be assigned to
+/// ranks.
 fn workers_of<'a>(
     cluster: &ClusterRecord,
     phase: &'a PhaseRecord,
@@ -290,13 +292,14 @@ fn hosts(
     cluster.hosts.iter().zip(of_host).map(share).collect()
 }
 
-/// Processor time of a worker of a host, on average, in processors.
+/// Mean processor time of a worker of a host, in processors.
 pub(crate) fn worker_cpu(host: &HostPhase) -> Option<f64> {
     let workers = host.workers?;
     (workers.ns > 0).then(|| workers.cpu_ns as f64 / workers.ns as f64)
 }
 
-/// The interface of a host of which most was used in a phase, warm-ups included.
+/// The most used interface of a host in a phase, warm-ups included, with the used share of its
+/// speed.
 pub(crate) fn busiest_interface(phase: &PhaseRecord, host: &HostPhase) -> Option<(String, f64)> {
     let evidence = host.evidence.as_ref()?;
     super::evidence::busiest_interface(phase, evidence)
@@ -337,7 +340,7 @@ fn slowest(cluster: &ClusterRecord, ranks: &[RankShare]) -> Option<SlowestRank> 
     })
 }
 
-/// Two moments of two ranks are each off by the error of their own clock.
+/// Maximum error between moments of two ranks: each moment is off by the error of its own clock.
 pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
     let mut greatest = 0_u64;
     for rank in &cluster.ranks {
@@ -349,7 +352,8 @@ pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
             }
         }
         if let Fact::Known(end) = &rank.clock.end {
-            // Moments are shifted by the offset before the run, and clocks drift.
+            // Moments are corrected by the offset from before the run, so the drift adds to the
+            // error.
             let begin = rank.clock.begin.known();
             let drifted = begin.map_or(0, |begin| begin.offset_ns.abs_diff(end.offset_ns));
             greatest = greatest.max(end.error_ns.saturating_add(drifted));
@@ -358,8 +362,8 @@ pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
     Fact::Known(greatest.saturating_mul(2))
 }
 
-/// Whether workers of all hosts do the same, so that their rates can be compared: readers and
-/// writers do not.
+/// Whether all workers perform the same kind of work, so that the hosts' rates are comparable.
+/// Those of readers and writers are not.
 pub(crate) fn is_comparable(phase: &PhaseRecord) -> bool {
     let mut roles: Vec<Role> = phase.workers.iter().map(|worker| worker.role).collect();
     roles.sort_unstable();

@@ -3,12 +3,12 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A count with its rate.
+/// A count, and the same count divided by a time.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Rate {
-    /// How many.
+    /// Number of transactions, operations, files or bytes.
     pub count: u64,
-    /// How many a second; nothing where no time passed.
+    /// The count a second; nothing if no time passed.
     pub per_second: Option<f64>,
 }
 

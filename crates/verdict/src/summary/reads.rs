@@ -1,5 +1,5 @@
-//! Where the contents that were read came from, and whether that is what the run asked of the
-//! cache.
+//! Where the bytes that operations read came from, and whether that matches the requested cache
+//! state.
 
 use std::collections::BTreeSet;
 
@@ -12,27 +12,27 @@ use system::{Accounted, Class, Device, DeviceCounters, Fact, Mount, Target};
 use record::merge::added;
 use record::run::{PhaseRecord, Record};
 
-/// Of what the reads of a cold cache return, at least this share comes from the device.
+/// With a cold cache, at least this share of the bytes read comes from the device.
 pub const COLD_MIN: f64 = 0.9;
-/// Of what direct reads return, at least this share comes from the device: all of it, but for what
-/// a file system keeps with its metadata.
+/// With direct I/O, at least this share of the bytes read comes from the device. The rest is data
+/// that a file system stores with its metadata.
 pub const DIRECT_MIN: f64 = 0.99;
-/// Of what the reads of a warm cache return, at most this share comes from the device.
+/// With a warm cache, at most this share of the bytes read comes from the device.
 pub const WARM_MAX: f64 = 0.1;
 
-/// A cache that was not as asked for.
+/// A cache state that differs from the requested one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Surprise {
-    /// A cold cache, and less than nine tenths of what was read came from the device.
+    /// A cold cache was requested, but less than 90 % of the bytes read came from the device.
     LittleThoughCold,
-    /// A warm cache, and more than a tenth of what was read came from the device.
+    /// A warm cache was requested, but more than 10 % of the bytes read came from the device.
     MuchThoughWarm,
 }
 
 const MIXED: &str = "mixed: some of the devices beneath the targets are memory";
 
-/// What lies behind the page cache of the targets.
+/// What is behind the page cache of the targets.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Behind {
@@ -40,14 +40,14 @@ pub enum Behind {
     Device,
     /// Another machine, or a program that serves files.
     Server,
-    /// Nothing: the file system is memory, or all devices beneath it are.
+    /// Memory: the file system stores its data in memory, or all devices below it do.
     Memory,
-    /// Targets of several kinds.
+    /// Targets of more than one of these kinds.
     Several,
 }
 
 impl Behind {
-    /// The word for it.
+    /// The name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Device => "device",
@@ -57,8 +57,8 @@ impl Behind {
         }
     }
 
-    /// What serves a record's targets, followed to the last device. Unavailable where a layer
-    /// in between hides it.
+    /// Returns what serves the targets, determined from the lowest devices. Not available if a
+    /// layer in between hides it.
     fn of(record: &Record) -> Fact<Self> {
         if record.spec.engine.calls_server() {
             return Fact::Known(Self::Server);
@@ -81,14 +81,14 @@ impl Behind {
         if kinds.iter().all(|kind| *kind == first) {
             return Fact::Known(first);
         }
-        // What was fetched from such a device counts as what was fetched from a disk.
+        // The kernel counts bytes fetched from a device of memory like bytes fetched from a disk.
         match has_device_of_memory {
             true => Fact::Unavailable(MIXED.to_owned()),
             false => Fact::Known(Self::Several),
         }
     }
 
-    /// Of one target.
+    /// What is behind the page cache of one target.
     pub(crate) fn of_target(target: &Target) -> Fact<Self> {
         target.class.as_ref().and_then(|class| match class {
             Class::Memory => Fact::Known(Self::Memory),
@@ -129,7 +129,8 @@ impl Behind {
     }
 }
 
-/// Whether the kernel counts what a process fetches from all targets; why it does not.
+/// Whether the bytes fetched from every target are counted, by the kernel or by the program; if
+/// not, the reason.
 fn is_counted(record: &Record) -> Fact<()> {
     if record.spec.engine.calls_server() {
         return Fact::Known(());
@@ -156,46 +157,47 @@ fn is_counted(record: &Record) -> Fact<()> {
     })
 }
 
-/// Where what operations read came from.
+/// Where the bytes that operations read came from.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ReadsServed {
     /// Bytes that operations read.
     pub read_bytes: u64,
     /// Bytes that the kernel fetched for this process from behind the page cache, or that the
-    /// program itself got from servers. Not available where the kernel does not count them.
+    /// program itself received from servers. Not available if the kernel does not count them.
     pub fetched_bytes: Fact<u64>,
-    /// What lies behind the page cache, followed to the last device. Not available where a loop
-    /// device reads its file through the page cache.
+    /// What is behind the page cache, determined from the lowest devices. Not available if a layer
+    /// in between hides it, such as a loop device that reads its file through the page cache.
     pub fetched_from: Fact<Behind>,
-    /// The share that a device or a server served: fetched bytes over read bytes. 0 where memory
-    /// served everything, above 1 where more was fetched than read; nothing where one is not
-    /// known, or nothing was read.
+    /// Share of the bytes read that a device or a server served: fetched bytes divided by read
+    /// bytes. 0 if memory served everything, above 1 if more was fetched than read. Nothing if one
+    /// of the two is not known, or nothing was read.
     pub fraction: Option<f64>,
-    /// Bytes that the last devices beneath the targets' loop devices read meanwhile, of the whole
-    /// machine: of what was read, no more can come from them. Not applicable without a loop
-    /// device.
+    /// Bytes that the lowest devices below caching loop devices read in the same time, for all
+    /// programs on the machine. Not more of the bytes read can come from these devices. Not
+    /// applicable without a caching loop device.
     pub beneath_loop_bytes: Fact<u64>,
-    /// In what that is not what was asked of the cache; nothing where it is.
+    /// How the page cache differed from the requested state; nothing if it did not, or if that is
+    /// not known.
     pub surprise: Option<Surprise>,
 }
 
 impl ReadsServed {
-    /// Fetched bytes, where it is known who served them.
+    /// Fetched bytes. Not available if it is not known what served them.
     pub fn served_bytes(&self) -> Fact<u64> {
         self.fetched_from
             .as_ref()
             .and_then(|_| self.fetched_bytes.clone())
     }
 
-    /// Fetched bytes over read bytes, whatever served them: what was asked of the page cache is
-    /// judged by it.
+    /// Fetched bytes divided by read bytes, whatever served them. The state of the page cache is
+    /// judged by this share.
     pub(crate) fn fetched_fraction(&self) -> Option<f64> {
         let fetched = self.fetched_bytes.known().filter(|_| self.read_bytes > 0)?;
         Some(*fetched as f64 / self.read_bytes as f64)
     }
 }
 
-/// Of these phases together, which all have evidence.
+/// Where the bytes that these phases read came from; `None` if a phase has no evidence.
 pub(crate) fn of<'phase>(
     record: &Record,
     phases: impl Iterator<Item = &'phase PhaseRecord>,
@@ -238,8 +240,8 @@ pub(crate) fn of<'phase>(
     Some(reads)
 }
 
-/// The names of the devices at the bottom of the targets' caching loop devices. Not applicable
-/// where none of these caches, or its file lies on no device.
+/// Names of the lowest devices below the targets' caching loop devices. Not applicable if no loop
+/// device caches, or if its file is on no device.
 fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
     let targets = record.targets();
     let caching = targets.filter_map(|target| target.device.known()?.caching_loop());
@@ -254,7 +256,7 @@ fn beneath_caching_loops(record: &Record) -> Fact<BTreeSet<&str>> {
     }
 }
 
-/// A counter of some devices, added up.
+/// Adds up a counter of the devices that `is_one` selects.
 pub(super) fn of_devices(
     counted: &Accounted,
     is_one: impl Fn(&DeviceReading) -> bool,
@@ -268,7 +270,7 @@ pub(super) fn of_devices(
     })
 }
 
-/// What the program itself got from servers: the kernel knows nothing of it.
+/// Bytes that the program itself received from servers, which the kernel does not count.
 fn from_servers(counted: &Accounted) -> Fact<u64> {
     counted.messages.as_ref().and_then(|messages| {
         let bytes = messages
@@ -280,13 +282,14 @@ fn from_servers(counted: &Accounted) -> Fact<u64> {
     })
 }
 
-/// Of the transactions; nothing where there are none, or one of them has no evidence.
+/// Where the bytes that transactions read came from; `None` without transactions, or if one of
+/// their phases has no evidence.
 pub(crate) fn of_transactions(record: &Record) -> Option<ReadsServed> {
     record.actual.transactions().next()?;
     of(record, record.actual.transactions())
 }
 
-/// What the operations of all segments read.
+/// Bytes that operations read in all segments, warm-ups included.
 fn bytes_read(phase: &PhaseRecord) -> u64 {
     let operations = phase.all_operations();
     let reads = operations.filter(|operation| operation.action.moves_bytes_in());
@@ -295,8 +298,8 @@ fn bytes_read(phase: &PhaseRecord) -> u64 {
 
 fn surprise(fetched: f64, spec: &RunSpec) -> Option<Surprise> {
     match spec.cache {
-        // Past the cache everything comes from the device; a server's client without a cache has
-        // what it reads from the server.
+        // Without the page cache there is no cache state: direct reads come from the device, and
+        // those of an engine's own client from the server.
         _ if spec.direct || !spec.engine.uses_page_cache() => None,
         Cache::Cold | Cache::ColdData if fetched < COLD_MIN => Some(Surprise::LittleThoughCold),
         Cache::Warm if fetched > WARM_MAX => Some(Surprise::MuchThoughWarm),

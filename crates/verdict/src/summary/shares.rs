@@ -1,21 +1,21 @@
-//! What a workload asks for, in numbers that its description does not hold as such.
+//! The share of each operation in a mix, derived from its weights.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Action, Role, Weights, Workers, Workload};
 
-/// How often a mix asks for an operation.
+/// Share of one operation in a mix.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Share {
-    /// Of whose transactions.
+    /// Role of the workers that perform the operation.
     pub role: Role,
-    /// Which operation.
+    /// The operation, such as `read`.
     pub action: Action,
-    /// Its weight over all weights of that role.
+    /// Weight of the operation divided by the sum of the role's weights, from 0 to 1.
     pub fraction: f64,
 }
 
-/// The shares of a mix, by role; empty for other workloads.
+/// Returns the shares of a mix, by role; empty for other workloads.
 pub fn shares(workload: &Workload) -> Vec<Share> {
     let Some(mix) = workload.mix() else {
         return Vec::new();
@@ -46,7 +46,7 @@ pub fn shares(workload: &Workload) -> Vec<Share> {
     }
 }
 
-/// The transactions of all workers together, as asked for.
+/// Number of transactions that the workload requests of all workers together.
 pub fn transactions_meant(workload: &Workload) -> u64 {
     workload
         .transactions()

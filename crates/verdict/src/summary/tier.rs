@@ -1,4 +1,4 @@
-//! What an acknowledged change had reached: a part of what makes two results comparable.
+//! The durability level of acknowledged changes, on which the comparability of results depends.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,24 +7,25 @@ use system::{Class, Device, DurabilityFacts, Fact, Mount, Target};
 
 use record::run::Record;
 
-/// What a change had reached when its operation was acknowledged, the least first.
+/// Durability level: what a change had reached when its operation was acknowledged. Levels are
+/// ordered from the least to the most durable.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "kebab-case")]
 pub enum DurabilityTier {
-    /// Memory, and nothing else ever.
+    /// Memory. No change ever reaches a device.
     Memory,
     /// The page cache.
     PageCache,
-    /// The device or the server, without a flush.
+    /// The device or the server, which was not flushed.
     HandedOver,
     /// The device or the server, which acknowledged a flush.
     FlushAcknowledged,
 }
 
 impl DurabilityTier {
-    /// The word for it.
+    /// The name as in JSON.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Memory => "memory",
@@ -35,22 +36,21 @@ impl DurabilityTier {
     }
 }
 
-/// What acknowledged changes had reached.
+/// The durability level that acknowledged changes had reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilitySummary {
-    /// The durability policy that was requested.
+    /// The requested durability policy.
     pub policy: String,
-    /// The lowest tier of all targets.
+    /// The lowest level of all targets.
     pub tier: Fact<DurabilityTier>,
-    /// What lies behind the page cache of the target that has it.
+    /// Whether a server, not a device, is behind the page cache of the target with that level.
     pub is_server: bool,
-    /// What an acknowledged write means in the words of the protocol; nothing where the storage
-    /// speaks to no server by itself.
+    /// Guarantee of an acknowledged write in the terms of the protocol; nothing if the engine calls
+    /// no server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stability: Option<String>,
 }
 
-/// Of a record.
 pub(super) fn summary(record: &Record) -> DurabilitySummary {
     let policy = record.spec.durability;
     let of = |tier, is_server| DurabilitySummary {
@@ -100,8 +100,8 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
     }
 }
 
-/// By the protocol: a COMMIT, and writes that are not UNSTABLE, are answered when the server says
-/// that all is on stable storage.
+/// By the NFS protocol, a reply to a COMMIT, or to a write that is not UNSTABLE, asserts that the
+/// data is on stable storage.
 fn of_server(policy: Durability) -> DurabilityTier {
     match policy {
         Durability::None | Durability::Batch(_) => DurabilityTier::HandedOver,
@@ -139,7 +139,7 @@ fn of_target(
             FlushAcknowledged
         });
     }
-    // Clients of these send what was written when a file is closed.
+    // NFS and SMB clients send written data to the server when a file is closed.
     if record.spec.direct || facts.nfs.is_known() || facts.smb.is_known() {
         return Ok(HandedOver);
     }

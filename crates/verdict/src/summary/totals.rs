@@ -1,4 +1,4 @@
-//! The transactions in a few numbers, under short names: what most readers of a record want.
+//! The totals of the transactions that most readers of a record need, under short names.
 
 use std::collections::BTreeMap;
 
@@ -10,13 +10,13 @@ use workload::{Phase, Skipped};
 use super::rate::Rate;
 use record::run::Record;
 
-/// The measured transactions, whatever they were made of.
+/// Totals of the measured transactions over all operations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TransactionsSummary {
-    /// Transactions of which at least one operation was completed, and how many of them a second.
+    /// Transactions with at least one completed operation, and their rate.
     #[serde(flatten)]
     pub rate: Rate,
-    /// How long they were measured, in nanoseconds.
+    /// Measured time, in nanoseconds.
     pub duration_ns: u64,
     /// Bytes that operations read.
     pub read_bytes: Rate,
@@ -24,9 +24,9 @@ pub struct TransactionsSummary {
     pub written_bytes: Rate,
     /// Operations that failed.
     pub failed: u64,
-    /// Operations that were not performed, by reason.
+    /// Skipped operations, by reason.
     pub skipped: Skipped,
-    /// Their share of all operations of the stream, from 0 to 1.
+    /// Share of skipped operations in all operations of the stream, from 0 to 1.
     pub skipped_fraction: f64,
     /// Latencies of all operations together; empty where none were recorded.
     pub latency_ns: LatencySummary,
@@ -35,18 +35,19 @@ pub struct TransactionsSummary {
 /// The operations of one kind in the measured transactions, of all roles.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationTotal {
-    /// How many were completed, and how many a second.
+    /// Completed operations, and their rate.
     #[serde(flatten)]
     pub rate: Rate,
     /// Bytes moved.
     pub bytes: Rate,
     /// Operations that failed.
     pub failed: u64,
-    /// Latencies; from the due time in an open loop.
+    /// Latencies. In an open loop these are response times, measured from the due time.
     pub latency_ns: LatencySummary,
 }
 
-/// Both, of a record; nothing of a sweep, whose steps have them.
+/// Returns the totals of a record: none for a load sweep, whose load levels contain them, and none
+/// without transactions.
 pub(super) fn totals(
     record: &Record,
 ) -> (
