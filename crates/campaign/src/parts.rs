@@ -1,11 +1,11 @@
-//! What each rank of a run has done, on disk at every border: a file for each rank in a directory,
-//! so that something is left of a run whose ranks were killed; and, in that of rank 0, the record
-//! of all up to that border. `postmark collect` makes one record of them ([`join`]).
+//! Writes the progress of each rank of a run to disk after each phase: one file per rank in a
+//! directory, so that results remain if ranks are killed. Rank 0 also writes the merged record of
+//! all ranks so far. `postmark collect` joins the files into one record ([`join`]).
 //!
-//! A file has a JSON document on each line: which rank this is; the record as it was when the run
-//! began; each part that was completed after it; and, where the rank's run came to its end, a line
-//! that says so. Each line is on the disk before the rank goes on, unless the file system does not
-//! answer: then the rank goes on without its parts, and says so.
+//! Each line of a file is a JSON document: the rank; the record as it was when the run began; each
+//! part completed after that; and a last line if the rank's run ended. Each line is on disk before
+//! the rank continues. If the file system does not respond, the rank shows a warning and continues
+//! without writing its parts.
 
 mod join;
 mod lines;

@@ -1,6 +1,6 @@
-//! The processes that a launcher has started, which perform one run together: this one joins them,
-//! and knows what is the first one's alone. Rank 0 reads what the user wrote, reports and archives;
-//! the others are told what to perform, and are silent but for what ends them.
+//! The processes that a launcher started to perform one run together, called ranks. Rank 0 reads
+//! the user's input, reports and archives. The others receive their run spec, and print only the
+//! reason if they end early.
 
 mod hosts;
 mod launcher;
@@ -23,11 +23,11 @@ use crate::user::User;
 use hosts::RankHost;
 pub use launcher::Launched;
 
-/// This process among those of its launcher.
+/// This process among those that its launcher started.
 #[derive(Debug)]
 pub struct Joined {
     ranks: Ranks,
-    /// How many of them perform the run, from the first on: the others observe.
+    /// Number of ranks that perform the run, from the first on; the others observe.
     performing: u32,
     host: String,
     job: String,
@@ -35,10 +35,10 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// Joins those that the launcher has started.
+    /// Connects to the other processes that the launcher started.
     ///
     /// # Errors
-    /// Where this program cannot talk to them, or they are not those of the launcher.
+    /// Returns an error if the connection fails, or its ranks differ from the launcher's.
     pub fn join(launched: &Launched, user: User) -> Result<Self, Error> {
         let ranks = join(launched)?;
         if (ranks.rank(), ranks.count()) != (launched.rank, launched.count) {
@@ -53,7 +53,7 @@ impl Joined {
                 ranks.count()
             )));
         }
-        // Two jobs of a launcher may have the same name on different days.
+        // Job names of a launcher may recur on different days.
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let seconds = now.unwrap_or_default().as_secs();
         let job = launched.job.as_deref().unwrap_or("job");
@@ -69,8 +69,8 @@ impl Joined {
         Ok(joined)
     }
 
-    /// Says in one line why this rank ends as soon as another is lost, and where its part is. A
-    /// later call replaces an earlier one.
+    /// Sets the message with which this rank ends as soon as another rank is lost: the reason, and
+    /// where its part is. A later call replaces an earlier one.
     pub fn when_lost(&self, parts: String) {
         let (user, who) = (self.user, self.who());
         self.ranks.when_lost(move |why| {
@@ -79,7 +79,7 @@ impl Joined {
         });
     }
 
-    /// Rank 0 speaks for all; others say who they are.
+    /// The prefix of messages: empty for rank 0, which reports for all ranks.
     fn who(&self) -> String {
         match self.rank() {
             0 => String::new(),
@@ -87,30 +87,31 @@ impl Joined {
         }
     }
 
-    /// All ranks.
+    /// All ranks, including observers.
     pub fn ranks(&self) -> &Ranks {
         &self.ranks
     }
 
-    /// Those that perform the run.
+    /// The ranks that perform the run.
     pub fn performing_ranks(&self) -> Ranks {
         self.ranks.without_watching(self.performing)
     }
 
-    /// How many perform the run.
+    /// Number of ranks that perform the run.
     pub fn performing(&self) -> u32 {
         self.performing
     }
 
-    /// Whether this one performs nothing, and observes.
+    /// Whether this rank observes and performs no operations.
     pub fn is_observer(&self) -> bool {
         self.rank() >= self.performing
     }
 
-    /// Finds the ranks on the hosts that rank 0 was asked to observe.
+    /// Determines the observers: the ranks on the hosts that rank 0 was given.
     ///
     /// # Errors
-    /// On all ranks: where there are none on one of the hosts, or they are not the last.
+    /// Returns an error on all ranks if one of the hosts has no rank, or observers are not the last
+    /// ranks.
     pub fn observe(&mut self, asked: &[String]) -> Result<(), Error> {
         let asked = self.ranks.broadcast(Some(asked.to_vec()));
         let asked: Vec<String> = asked.map_err(Error::failed)?;
@@ -135,10 +136,10 @@ impl Joined {
         Ok(())
     }
 
-    /// Before the run, on all ranks: nothing where none observes.
+    /// Starts observation before the run, on all ranks; `None` if no rank observes.
     ///
     /// # Errors
-    /// Where a rank is lost.
+    /// Returns an error if a rank is lost.
     pub fn begin_observing(&self) -> Result<Option<Observers>, Error> {
         if self.performing == self.ranks.count() {
             return Ok(None);
@@ -147,12 +148,12 @@ impl Joined {
         begun.map(Some).map_err(Error::failed)
     }
 
-    /// The number of this one.
+    /// The number of this rank, from 0.
     pub fn rank(&self) -> u32 {
         self.ranks.rank()
     }
 
-    /// Whether this is the first one.
+    /// Whether this is rank 0.
     pub fn is_first(&self) -> bool {
         self.ranks.rank() == 0
     }
@@ -167,11 +168,11 @@ impl Joined {
         PathBuf::from(format!("postmark-parts-{}", job.collect::<String>()))
     }
 
-    /// What rank 0 has, to all; where it failed, the others are told that it did, with its exit
-    /// status.
+    /// Broadcasts the result of rank 0. If it failed, the others get an error with its exit status.
     ///
     /// # Errors
-    /// On rank 0 its own problem; on the others that it has one. On all where a rank is lost.
+    /// Returns an error on all ranks if rank 0 failed or a rank is lost. Only rank 0 shows its own
+    /// error.
     pub fn of_first<T>(&self, own: impl FnOnce() -> Result<T, Error>) -> Result<T, Error>
     where
         T: Serialize + DeserializeOwned + Send + Clone + 'static,
@@ -194,7 +195,7 @@ impl Joined {
         self.ranks.lost().is_some()
     }
 
-    /// Whose part this rank's is.
+    /// Identifies the part of this rank.
     pub fn part_of(&self) -> PartOf {
         PartOf {
             rank: self.rank(),
@@ -204,10 +205,10 @@ impl Joined {
         }
     }
 
-    /// What every rank has, where all of them have it; else the first problem, on all ranks.
+    /// Checks that all ranks succeeded; otherwise returns the first problem on all ranks.
     ///
     /// # Errors
-    /// The problem, or that a rank is lost.
+    /// Returns the problem, or that a rank is lost.
     pub fn all<T>(&self, own: Result<T, String>) -> Result<T, Error> {
         let why = own.as_ref().err();
         let why = why.map(|why| format!("rank {} ({}): {why}", self.rank(), self.host));
@@ -221,30 +222,30 @@ impl Joined {
         }
     }
 
-    /// The exit status of all ranks: that of rank 0, which all have the record of.
+    /// Broadcasts the exit status of rank 0, which has the record of all ranks.
     pub fn agreed(&self, own: u8) -> u8 {
         self.ranks.broadcast(Some(own)).unwrap_or(FAILED)
     }
 
-    /// Says something that ends this rank.
+    /// Shows a message that ends this rank.
     pub fn tell(&self, what: impl Display) {
         self.user.tell(format_args!("{}{what}", self.who()));
     }
 }
 
-/// The exit status where the run has failed, or a rank of it.
+/// The exit status if the run or one of its ranks has failed.
 pub const FAILED: u8 = 1;
 
 #[cfg(feature = "mpi")]
 fn join(launched: &Launched) -> Result<Ranks, Error> {
-    /// A rank that gives no sign of life for so long is lost: with what follows, all ranks have
-    /// ended within 10 s.
+    /// A rank that sends no heartbeat for this long is lost. Including the following steps, all
+    /// ranks then end within 10 s.
     const LIFE_LIMIT: Duration = Duration::from_secs(8);
-    /// MPI waits for all processes of the launcher without end; so long they have to start.
+    /// Time limit for the start of all processes, because MPI waits without a limit.
     const START_LIMIT: Duration = Duration::from_secs(30);
     let (answer, answers) = std::sync::mpsc::channel();
     let join = move || {
-        // Nobody may wait any more.
+        // The receiver may have stopped waiting.
         let _ = answer.send(Ranks::join(LIFE_LIMIT, ::ranks::mpi::OverMpi::join));
     };
     let thread = std::thread::Builder::new()

@@ -1,8 +1,8 @@
-//! A study: every cell of a design once in each block, in the order that the design draws; resumed
-//! where it was left.
+//! Performs a study: in each block, every configuration (cell) of a design once, in the order that
+//! the design draws. An interrupted study can be resumed.
 //!
-//! The order of runs, what is repeated and when it ends are decided here. Where runs come from and
-//! go to is the [`Ground`]'s.
+//! This module decides the order of runs, their repetition and the end. A [`Ground`] provides
+//! targets, performs runs and stores records.
 
 use std::time::{Duration, Instant};
 
@@ -31,41 +31,41 @@ pub use ground::{Course, Ground, Ready, StudyEvent, StudyProgress};
 pub use plan::{judge, plan};
 use quiet::wait_for_quiet;
 
-/// How often a block with an INVALID run is begun at most.
+/// Maximum number of attempts for a block with an INVALID run.
 pub const ATTEMPTS: u32 = 3;
 
 /// Why a study ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StudyEnd {
-    /// All its blocks are there.
+    /// All blocks are complete.
     Complete,
-    /// Its intervals are as narrow as was asked.
+    /// All confidence intervals are as narrow as requested.
     NarrowEnough,
-    /// Its time is over.
+    /// The time limit is reached.
     TimeOver,
-    /// A signal has ended it; it can be resumed.
+    /// A signal ended the study; it can be resumed.
     Interrupted(i32),
-    /// A run did not come to its end; the study can be resumed.
+    /// A run did not complete; the study can be resumed.
     RunFailed {
         /// The run's number in the archive.
         run: Option<u64>,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// A study that goes on.
+/// A study in progress.
 struct Going<'a, G: Ground> {
     course: Course<'a>,
     ground: &'a mut G,
     done: &'a mut Vec<StudyRun>,
     began: Instant,
-    /// Runs that this process has made, and how long blocks took.
+    /// Number of runs that this process performed, and of its blocks.
     runs: u32,
     blocks: u32,
 }
 
-/// Why nothing of a study follows.
+/// Why a study does not continue.
 enum Halt<E> {
     End(StudyEnd),
     Error(E),
@@ -77,10 +77,10 @@ impl<E> From<E> for Halt<E> {
     }
 }
 
-/// Performs what is left of a study. `done` has the runs that are there, and gets the others.
+/// Performs the rest of a study. `done` contains the existing runs, and the new ones are added.
 ///
 /// # Errors
-/// What the ground could not do. Everything that was measured is kept.
+/// Returns the ground's error. All measured runs are kept.
 pub fn perform<G: Ground>(
     course: Course<'_>,
     done: &mut Vec<StudyRun>,
@@ -121,7 +121,7 @@ impl<G: Ground> Going<'_, G> {
         Ok(())
     }
 
-    /// Whether all intervals at a level are as narrow as was asked.
+    /// Whether all confidence intervals at this level are as narrow as requested.
     fn is_narrow(&self, until: f64, alpha: f64) -> bool {
         let course = self.course;
         let tables = tables(course.cells, self.done, &course.design.metrics, alpha);
@@ -130,7 +130,7 @@ impl<G: Ground> Going<'_, G> {
         !tables.is_empty() && tables.iter().all(is_narrow)
     }
 
-    /// Whether another block would end too late.
+    /// Whether another block would exceed the time limit.
     fn is_over(&self) -> bool {
         let Some(limit) = self.course.design.run_for else {
             return false;
@@ -151,8 +151,8 @@ impl<G: Ground> Going<'_, G> {
             let order = course.design.block(course.cells, block, attempt);
             let runs = order.len() as u32;
             for (run, position) in order.into_iter().zip(1..) {
-                // The rest of such an attempt is of no use; that of the last one, for other pairs
-                // of cells.
+                // The rest of an attempt that will be repeated is useless. The last attempt is
+                // completed, for the other pairs of configurations.
                 if attempt < ATTEMPTS && self.is_invalid(block, attempt) {
                     break;
                 }
@@ -171,7 +171,7 @@ impl<G: Ground> Going<'_, G> {
         }
     }
 
-    /// The last attempt of a block that has been begun.
+    /// The last attempt of a block that was begun; 1 for a new block.
     fn attempt_of(&self, block: u32) -> u32 {
         let of_block = self.of_side().filter(|done| done.part.block == block);
         of_block.map(|done| done.part.attempt).max().unwrap_or(1)
@@ -197,8 +197,8 @@ impl<G: Ground> Going<'_, G> {
         runs.any(|done| done.observed.level == Level::Invalid)
     }
 
-    /// How long the rest will take, by the runs that were made: `rest` runs of this block, and all
-    /// later blocks.
+    /// Estimates the remaining time from the runs so far: `rest` runs of this block, and all later
+    /// blocks.
     fn left(&self, block: u32, rest: u32, runs: u32) -> Option<Duration> {
         let design = self.course.design;
         let elapsed = self.began.elapsed();
@@ -215,7 +215,7 @@ impl<G: Ground> Going<'_, G> {
         )
     }
 
-    /// Performs a run of a block, in this attempt and at this position among so many.
+    /// Performs a run at this position of an attempt; `runs` is the number of runs of the block.
     fn run(
         &mut self,
         run: BlockRun,
@@ -272,8 +272,8 @@ impl<G: Ground> Going<'_, G> {
         Ok(())
     }
 
-    /// Makes the target of a cell ready, with its churned pool where it has an age. Gives the
-    /// measured run, and what was made.
+    /// Prepares the target of a cell, including its churned pool if it has an age. Returns the spec
+    /// of the measured run, and the file system that was made.
     fn ready(&mut self, cell: usize) -> Result<(RunSpec, Option<MadeFileSystem>), Halt<G::Error>> {
         self.ground.tell(StudyEvent::Making);
         let ready = self.ground.target(cell)?;
@@ -291,7 +291,7 @@ impl<G: Ground> Going<'_, G> {
         Ok((measured, ready.made))
     }
 
-    /// Why a study ends whose target a signal has kept from being made.
+    /// Ends a study because a signal interrupted making its target.
     fn interrupted(&self) -> Halt<G::Error> {
         const INTERRUPT: i32 = 2;
         Halt::End(StudyEnd::Interrupted(
@@ -299,7 +299,7 @@ impl<G: Ground> Going<'_, G> {
         ))
     }
 
-    /// Ends the study where a signal has come.
+    /// Ends the study if a signal has arrived.
     fn follow_signal(&self) -> Result<(), Halt<G::Error>> {
         let signal = self.ground.signal();
         signal.map_or(Ok(()), |signal| {
@@ -318,7 +318,7 @@ impl<G: Ground> Going<'_, G> {
     }
 }
 
-/// Ends the study with a run that did not come to its end.
+/// Ends the study if a run did not complete.
 fn ended<E>(record: &Record, run: Option<u64>) -> Result<(), Halt<E>> {
     let why = match &record.actual.outcome {
         Outcome::Complete => return Ok(()),

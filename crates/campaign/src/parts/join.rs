@@ -1,4 +1,4 @@
-//! One record of what the ranks of a run have left on disk.
+//! Joins the files that the ranks of a run left into one record.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,21 +11,20 @@ use super::read::{ReadPart, find};
 use crate::error::Error;
 use crate::user::User;
 
-/// Of ranks that are missing, no more are named one by one.
+/// Maximum number of missing ranks that are named in messages.
 const NAMED_MAX: usize = 16;
 
-/// The record of all parts.
+/// The result of joining parts.
 pub struct JoinedParts {
-    /// The record.
     pub record: Record,
-    /// Whether the parts of all ranks are there to their ends.
+    /// Whether the parts of all ranks exist and are complete.
     pub is_complete: bool,
 }
 
-/// Joins the parts in these directories, and says what is missing.
+/// Joins the parts in these directories, and reports what is missing.
 ///
 /// # Errors
-/// Where there is no part, or parts are of several runs.
+/// Returns an error if there is no part, or the parts belong to several runs.
 pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     let found = find(directories)?;
     for (file, why) in &found.unreadable {
@@ -39,8 +38,7 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
         });
     }
     let (mut early, missing) = ended_and_missing(&parts, ranks, user);
-    // It has those whose own part is not there, and ends with the last border that rank 0 has
-    // come to.
+    // The record that rank 0 merged last also includes ranks whose own part is missing.
     let so_far = found
         .so_far
         .filter(|so_far| !missing.is_empty() && is_of_run(so_far, &parts));
@@ -67,13 +65,13 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     };
     let is_complete = early.is_empty();
     if !is_complete {
-        // What rank 0 has left in an archive is not of a run that may be going on: this is more of
-        // it.
+        // With a final outcome, the imported record replaces an unfinished one that rank 0 may have
+        // left in an archive.
         record.actual.outcome = Outcome::Failed {
             why: ended_early(&mut early, ranks),
         };
     }
-    // What is asked of the records of others is asked of one that was put together, too.
+    // The joined record is checked like any record from another source.
     let record = Record::from_json(&verdict::to_json(&record));
     let record = record.map_err(|error| {
         Error::refused(format_args!("the parts contradict one another: {error}"))
@@ -84,8 +82,8 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     })
 }
 
-/// The ranks that did not come to the run's end, and those among them that have no part: both are
-/// told.
+/// Returns the ranks that did not reach the end of the run, and those among them without a part.
+/// Reports both.
 fn ended_and_missing(
     parts: &BTreeMap<u32, ReadPart>,
     ranks: u32,
@@ -112,7 +110,7 @@ fn ended_and_missing(
     (early, missing)
 }
 
-/// Why a run is partial whose ranks were not all at its end.
+/// Why the record of a run is partial: not all ranks reached its end.
 fn ended_early(early: &mut [u32], ranks: u32) -> String {
     early.sort_unstable();
     let named: Vec<String> = early.iter().take(NAMED_MAX).map(u32::to_string).collect();
@@ -128,8 +126,8 @@ fn ended_early(early: &mut [u32], ranks: u32) -> String {
     )
 }
 
-/// Whether the record of all ranks is of the same run as the parts: as that of the first one, where
-/// it is there.
+/// Whether the merged record belongs to the same run as the parts: by the ID of rank 0's record, or
+/// else by the fingerprints.
 fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
     let record_of = |rank: &u32| parts.get(rank).and_then(|part| part.record.as_ref());
     match record_of(&0) {
@@ -141,7 +139,7 @@ fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
     }
 }
 
-/// How far a rank came whose part has no end.
+/// Describes the progress of a rank whose part has no end.
 fn not_ended(part: &ReadPart) -> String {
     let far = match &part.last {
         None => "before its first phase was complete".to_owned(),

@@ -1,36 +1,35 @@
-//! The files of parts: their names and lines.
+//! File names and lines of the parts.
 
 use serde::{Deserialize, Serialize};
 
-/// The record of all ranks up to the last border, in the directory of rank 0.
+/// The merged record of all ranks after the last complete phase, in the directory of rank 0.
 pub const MERGED_SO_FAR: &str = "merged-so-far.json";
-/// The record of all ranks, in the directory of rank 0.
+/// The final record of all ranks, in the directory of rank 0.
 pub const MERGED: &str = "merged.json";
 
-/// Whose part a file has: its first line.
+/// Identifies the rank of a part.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PartOf {
     /// The rank, from 0.
     pub rank: u32,
-    /// How many ranks the run has.
+    /// Number of ranks of the run.
     pub ranks: u32,
-    /// The rank's host.
+    /// Host name of the rank.
     pub host: String,
-    /// What tells the run from others: all of its ranks have the same.
+    /// Identifies the run: the same for all of its ranks.
     pub job: String,
 }
 
-/// A first line.
+/// The first line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Begun {
-    /// Whose part it is.
     pub rank: PartOf,
 }
 
-/// A last line.
+/// The last line.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct PartEnded {
-    /// The rank's run came to its end, and its record was merged with the others'.
+    /// Always true: the rank's run ended, and its record was merged with those of the other ranks.
     pub ended: bool,
 }
 

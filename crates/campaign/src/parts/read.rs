@@ -1,5 +1,5 @@
-//! Parts of a run as ranks have left them. They are data of others: what is read keeps the limits
-//! of records, and nothing in it is believed that contradicts the rest.
+//! Reads the parts that ranks left. They are untrusted data: the limits of records apply, and
+//! contradictory data are rejected.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,39 +13,39 @@ use workload::Workload;
 use super::lines::{Begun, MERGED, MERGED_SO_FAR, PartEnded, PartOf};
 use crate::error::Error;
 
-/// Everything that is there of a run.
+/// Everything that was found of a run.
 pub struct FoundParts {
     /// By rank.
     pub parts: BTreeMap<u32, ReadPart>,
     /// Files that cannot be used, and why.
     pub unreadable: Vec<(String, String)>,
-    /// The record of all ranks, where rank 0 has put it together.
+    /// The final record of all ranks, if rank 0 has written it.
     pub merged: Option<Record>,
-    /// That of all ranks up to a border.
+    /// The merged record of all ranks up to a phase, if rank 0 has written one.
     pub so_far: Option<Record>,
-    /// How many ranks the run has.
+    /// Number of ranks of the run.
     pub ranks: u32,
 }
 
-/// What a rank has left.
+/// The part of one rank.
 pub struct ReadPart {
-    /// Whose it is.
     pub of: PartOf,
-    /// Its record up to the last part; nothing where the run did not begin.
+    /// The rank's record up to its last completed part; `None` if the run did not begin.
     pub record: Option<Record>,
-    /// The last part.
+    /// The last completed part.
     pub last: Option<CompletedPart>,
-    /// How many parts were completed.
+    /// Number of completed parts.
     pub count: u32,
-    /// Whether the rank's run came to its end.
+    /// Whether the rank's run ended.
     pub is_ended: bool,
     file: PathBuf,
 }
 
-/// Reads the files of these directories.
+/// Reads the files in these directories.
 ///
 /// # Errors
-/// Where a directory cannot be read, there is no part, or the parts are of several runs.
+/// Returns an error if a directory cannot be read, contains no part, or parts belong to several
+/// runs.
 pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Error> {
     let mut found = FoundParts {
         parts: BTreeMap::new(),
@@ -111,7 +111,7 @@ impl FoundParts {
             }
         }
         if let Some(other) = self.parts.get(&part.of.rank) {
-            // Directories that several hosts share may be named once for each.
+            // A directory that several hosts share may be given once for each host.
             let same = [&other.file, &part.file].map(|file| fs::canonicalize(file).ok());
             if same[0].is_some() && same[0] == same[1] {
                 return Ok(());
@@ -129,7 +129,7 @@ impl FoundParts {
     }
 }
 
-/// The files of ranks in a directory, in order.
+/// The files of ranks in a directory, sorted.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |error| Error::refused(format_args!("cannot read {}: {error}", shown(directory)));
     let mut files = Vec::new();
@@ -144,7 +144,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// The record in a file.
+/// Reads the record in a file.
 fn whole(path: &Path) -> Result<Record, String> {
     let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
     let text = documents.next().unwrap_or(Err(DocumentError::Nothing));
@@ -152,7 +152,7 @@ fn whole(path: &Path) -> Result<Record, String> {
     Record::from_json(&text).map_err(|error| error.to_string())
 }
 
-/// A rank's part.
+/// Reads a rank's part.
 fn read(path: &Path) -> Result<ReadPart, String> {
     let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
     let first = documents.next().unwrap_or(Err(DocumentError::Nothing));
@@ -174,7 +174,7 @@ fn read(path: &Path) -> Result<ReadPart, String> {
     for (place, text) in documents.enumerate() {
         let text = match text {
             Ok(text) => text,
-            // The rank was killed, or its disk was full, while it wrote the line.
+            // The rank was killed, or its disk became full, during the write of the line.
             Err(DocumentError::CutOff) => break,
             Err(error) => return Err(format!("line {}: {error}", place + 2)),
         };
@@ -182,7 +182,7 @@ fn read(path: &Path) -> Result<ReadPart, String> {
             .map_err(|why| format!("line {}: {}", place + 2, sanitize::sanitize(&why)))?;
     }
     if let (Some(record), true) = (&part.record, part.count > 0) {
-        // What is asked of a record is asked of one that was put together, too.
+        // The extended record is checked like any record from another source.
         part.record =
             Some(Record::from_json(&verdict::to_json(record)).map_err(|error| error.to_string())?);
     }
@@ -190,7 +190,7 @@ fn read(path: &Path) -> Result<ReadPart, String> {
 }
 
 impl ReadPart {
-    /// Takes a line behind the first.
+    /// Adds a line after the first one.
     fn take(&mut self, text: &str) -> Result<(), String> {
         if self.is_ended {
             return Err("it follows the end".to_owned());
@@ -212,7 +212,7 @@ impl ReadPart {
     }
 }
 
-/// The name of a file, in words.
+/// The path of a file, for messages.
 fn shown(path: &Path) -> String {
     sanitize::path(path).into_owned()
 }

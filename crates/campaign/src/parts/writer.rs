@@ -1,5 +1,3 @@
-//! Writes the part of a rank.
-
 use std::fs::{self, File};
 use std::io::{ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
@@ -13,30 +11,30 @@ use super::lines::{Begun, MERGED, MERGED_SO_FAR, PartEnded, PartOf, file_name};
 use crate::mailbox::Mailbox;
 use crate::user::User;
 
-/// A line is waited for so long.
+/// Time limit for writing one line.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Writes a rank's part.
+/// Writes the part of a rank.
 #[derive(Debug)]
 pub struct PartsWriter {
     directory: PathBuf,
     path: PathBuf,
-    /// Whose it is, in words; nothing of the first rank, which speaks for all.
+    /// The prefix of messages that names the rank; empty for rank 0.
     who: String,
-    /// Whether the user knows where it is, because this rank's run was left before its end.
+    /// Whether the user was shown the directory, because the run is ending early.
     is_told: bool,
-    /// Whether the record of all ranks is written at each border: by the first of them.
+    /// Whether to write the merged record of all ranks after each phase, which only rank 0 does.
     merges: bool,
-    /// Who writes; nobody where the file system does not answer or has refused a line.
+    /// `None` after the file system did not respond or a write failed.
     writer: Option<Mailbox<String, std::io::Result<()>>>,
     user: User,
 }
 
 impl PartsWriter {
-    /// Begins the file of a rank in a directory, which is made where it is not there. `force`: a
-    /// file that is there goes.
+    /// Creates the file of a rank, and its directory if necessary. With `force`, an existing file
+    /// is replaced.
     ///
     /// # Errors
-    /// Why there is none, in words.
+    /// Returns the reason as a message.
     pub fn begin(directory: &Path, of: PartOf, force: bool, user: User) -> Result<Self, String> {
         let path = directory.join(file_name(of.rank));
         let (made, at) = (directory.to_owned(), path.clone());
@@ -93,7 +91,7 @@ impl PartsWriter {
         &self.directory
     }
 
-    /// The record of all ranks was put together: says so in the rank's file. Rank 0 gives it, too.
+    /// Records that the records of all ranks were merged. Rank 0 passes the merged record.
     pub fn finish(&mut self, merged: Option<&Record>) {
         self.add(json_line(&PartEnded { ended: true }));
         match merged.map(|record| self.merge(MERGED, record)) {
@@ -117,14 +115,14 @@ impl PartsWriter {
         written.map_err(|why| format!("cannot write {shown}: {why}"))
     }
 
-    /// Writes the record of all ranks up to a border, unless that has failed before.
+    /// Writes the merged record so far, unless an earlier attempt failed.
     fn merge_so_far(&mut self, record: &Record) {
         if !self.merges {
             return;
         }
         if let Err(why) = self.merge(MERGED_SO_FAR, record) {
             self.merges = false;
-            // An old one would be taken for the last.
+            // An outdated file would be mistaken for the last state.
             self.remove_so_far();
             self.user.tell(format_args!(
                 "warning: {why}; the run continues without the record of all ranks on disk"
@@ -132,17 +130,17 @@ impl PartsWriter {
         }
     }
 
-    /// Removes the rank's file, and the directory with the last of them.
+    /// Removes the rank's file, and the directory if it is empty.
     pub fn remove(self) {
         let (directory, path) = (self.directory, self.path);
         drop(self.writer);
         let remove = move || {
             remove_merged(&directory);
             let _ = fs::remove_file(path);
-            // Other ranks of this host may have theirs there yet.
+            // Fails while other ranks of this host still have files there.
             let _ = fs::remove_dir(directory);
         };
-        // What cannot be removed is a few files of our own.
+        // If removal fails, only a few of our own files remain.
         let _ = runner::within(PATIENCE, remove);
     }
 
@@ -170,7 +168,7 @@ impl PartsWriter {
             },
             Err(_) => "its thread has ended".to_owned(),
         };
-        // A line behind one that is not whole would be lost with it.
+        // A line after an incomplete one could not be read.
         self.writer = None;
         Err(format!(
             "cannot write {}: {why}",
@@ -179,7 +177,7 @@ impl PartsWriter {
     }
 }
 
-/// Writes a file that is there whole or not at all.
+/// Writes a file atomically: it exists completely or not at all.
 fn write_whole(to: &Path, text: &str) -> std::io::Result<()> {
     let new = to.with_extension("new");
     let write = || {
@@ -191,7 +189,7 @@ fn write_whole(to: &Path, text: &str) -> std::io::Result<()> {
     write().inspect_err(|_| drop(fs::remove_file(&new)))
 }
 
-/// Removes what rank 0 has merged, where it is there.
+/// Removes the merged records that rank 0 has written.
 fn remove_merged(directory: &Path) {
     for merged in [MERGED, MERGED_SO_FAR] {
         let _ = fs::remove_file(directory.join(merged));
@@ -204,7 +202,7 @@ impl Events for PartsWriter {
             Event::RecordOpened(head) => self.add(verdict::to_json(&head)),
             Event::PhaseRecorded(completed) => self.add(json_line(&*completed)),
             Event::RecordMerged(record) => self.merge_so_far(&record),
-            // The launcher may kill all ranks a second after it has asked them to end.
+            // The launcher may kill all ranks one second after asking them to end.
             Event::PhaseAborted(..) if self.who.is_empty() && !self.is_told => {
                 self.is_told = true;
                 let directory = sanitize::path(&self.directory);
@@ -242,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_is_there_from_its_beginning_and_goes_when_it_is_removed() {
+    fn part_is_written_at_once_and_removed_at_the_end() {
         let scene = tempfile::tempdir().unwrap();
         let directory = scene.path().join("postmark/parts-1");
         let mut parts = PartsWriter::begin(&directory, part_of(3), false, USER).unwrap();
@@ -262,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn the_part_of_another_run_is_not_overwritten() {
+    fn part_of_another_run_is_not_overwritten() {
         let scene = tempfile::tempdir().unwrap();
         let began = |force| PartsWriter::begin(scene.path(), part_of(0), force, USER).map(drop);
         assert_eq!(began(false), Ok(()));

@@ -1,23 +1,22 @@
-//! Which ranks observe: those on the hosts of `--observe`, by the names that they have.
+//! Determines which ranks observe: those on the hosts of `--observe`, by the names of the hosts.
 
 use std::net::IpAddr;
 
 use document::sanitize::sanitize;
 use serde::{Deserialize, Serialize};
 
-/// How launchers call the host that a rank is on.
+/// Environment variables in which launchers store the host name of a rank.
 const LAUNCHERS_NAMES: [&str; 2] = ["PMIX_HOSTNAME", "SLURMD_NODENAME"];
 
-/// A rank's host, and which of the hosts that are asked for it is.
+/// A rank's host, and which of the requested hosts it is.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RankHost {
-    /// Its name.
     pub host: String,
-    /// By host that is asked for, in their order.
+    /// For each requested host, in their order.
     pub named: Vec<bool>,
 }
 
-/// The names of this host: its own one, and the launcher's.
+/// The names of this host: its own, and those that the launcher uses.
 pub fn own_names(host: &str) -> Vec<String> {
     let names = LAUNCHERS_NAMES
         .iter()
@@ -25,7 +24,7 @@ pub fn own_names(host: &str) -> Vec<String> {
     std::iter::once(host.to_owned()).chain(names).collect()
 }
 
-/// Whether a host that is asked for is this one: by a name, whole or up to its first dot, or by an
+/// Whether a requested host is this one: by a full name, by a name up to its first dot, or by an
 /// address.
 pub fn is_named(names: &[String], asked: &str) -> bool {
     if let Ok(address) = asked.parse::<IpAddr>() {
@@ -38,19 +37,19 @@ pub fn is_named(names: &[String], asked: &str) -> bool {
     })
 }
 
-/// Whether what this host sends to an address leaves from there. (Nothing is sent: to connect a
-/// datagram's socket is to look up the way.)
+/// Whether an address belongs to this host. Nothing is sent: connecting a datagram socket only
+/// looks up the route.
 fn is_own(address: IpAddr) -> bool {
-    // A loopback address is everybody's.
+    // Every host has the loopback addresses.
     !address.is_loopback() && system::network::is_own(address)
 }
 
-/// How many ranks perform the run, from the first on.
+/// The number of ranks that perform the run, from the first on.
 ///
 /// # Errors
-/// Why the hosts cannot be observed so.
+/// Returns the reason if these hosts cannot be observed.
 pub fn performing(asked: &[String], all: &[RankHost]) -> Result<u32, String> {
-    /// More names are not told.
+    /// Maximum number of host names in the message.
     const HOSTS_MAX: usize = 8;
     for (place, host) in asked.iter().enumerate() {
         if all.iter().any(|rank| rank.named.get(place) == Some(&true)) {
@@ -105,14 +104,14 @@ mod tests {
     }
 
     #[test]
-    fn the_last_ranks_observe() {
+    fn last_ranks_observe() {
         assert_eq!(found(&["server"], &["a", "b", "server"]), Ok(2));
         assert_eq!(found(&["server"], &["a", "server", "server"]), Ok(1));
         assert_eq!(found(&["s2", "s1"], &["a", "a", "s1.lab", "S2.lab"]), Ok(2));
     }
 
     #[test]
-    fn what_cannot_be_is_refused_with_a_way_out() {
+    fn impossible_observers_are_refused_with_a_remedy() {
         let why = found(&["server"], &["server", "a", "b"]).unwrap_err();
         assert!(
             why.contains("rank 0 is on server, and rank 2 on b is to work")
@@ -129,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_has_several_names() {
+    fn host_matches_each_of_its_names() {
         let names = ["node7.lab.example".to_owned(), "10.0.0.7".to_owned()];
         for name in ["node7", "NODE7.lab.example", "10.0.0.7"] {
             assert!(is_named(&names, name), "{name}");

@@ -1,33 +1,31 @@
-//! What has started this process as one of several: mpirun, mpiexec or srun, as their environment
-//! says.
+//! Detects from the environment whether mpirun, mpiexec or srun started this process as one of
+//! several.
 //!
-//! Nothing of MPI is touched here. A process that none of them has started, or that is the only one
-//! of its job, is alone.
+//! This uses no MPI call. A process without a launcher, or the only process of its job, is not a
+//! rank.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorForm};
 
-/// Which rank this process is, and of how many.
+/// The rank of this process, and the number of ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launched {
-    /// What has started it.
     pub launcher: Launcher,
-    /// Its number, from 0.
+    /// The rank, from 0.
     pub rank: u32,
-    /// How many there are, at least 2.
+    /// Number of ranks, at least 2.
     pub count: u32,
-    /// How the launcher calls the job; nothing where it does not tell.
+    /// The launcher's name for the job; `None` if not available.
     pub job: Option<String>,
 }
 
-/// What starts ranks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Launcher {
     /// Open MPI's mpirun.
     OpenMpi,
-    /// A process manager that speaks PMI: MPICH's and Intel's mpiexec.
+    /// A process manager with PMI: mpiexec of MPICH or Intel MPI.
     Pmi,
     /// Slurm's srun.
     Slurm,
@@ -43,12 +41,12 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// A rank that refuses waits so long for the first one, which says why: with the first that ends,
-/// the launcher ends all.
+/// How long another rank waits after a refusal until rank 0 has shown the reason: the launcher ends
+/// all ranks when the first one ends.
 const FIRST_SPEAKS_WITHIN: Duration = Duration::from_secs(1);
 
 impl Launched {
-    /// Of this process; nothing where it is alone.
+    /// The rank of this process; `None` if it is not one of several.
     pub fn here() -> Option<Self> {
         Self::by(&|name| std::env::var(name).ok())
     }
@@ -65,21 +63,21 @@ impl Launched {
         let of_pmi = || {
             let pair =
                 pair("PMI_SIZE", "PMI_RANK").or_else(|| pair("MPI_LOCALNRANKS", "PMI_RANK"))?;
-            // An srun that speaks PMI sets these as well.
+            // An srun with PMI also sets these variables.
             let is_slurm = text("SLURM_STEP_ID").is_some() && text("MPI_LOCALNRANKS").is_none();
             Some(match is_slurm {
                 true => (Launcher::Slurm, pair),
                 false => (Launcher::Pmi, pair),
             })
         };
-        // A script of sbatch has SLURM_NTASKS, too, and is no step of the job.
+        // A script of sbatch also has SLURM_NTASKS, but is not a step of the job.
         let of_slurm = || {
             step()?;
             let rank = number("SLURM_PROCID")?;
             let count = number("SLURM_STEP_NUM_TASKS").or_else(|| number("SLURM_NTASKS"))?;
             Some((Launcher::Slurm, (count, rank)))
         };
-        // The inner launcher before the outer: mpirun may have been started in a step of Slurm.
+        // The inner launcher is checked before the outer one: mpirun may run in a step of Slurm.
         let found = of_open_mpi().or_else(of_pmi).or_else(of_slurm);
         let (launcher, (count, rank)) = found?;
         let slurm_job = || Some(format!("{}.{}", text("SLURM_JOB_ID")?, step()?));
@@ -91,12 +89,12 @@ impl Launched {
         })
     }
 
-    /// Whether it is the first one, which alone speaks for all.
+    /// Whether this is rank 0, which reports for all ranks.
     pub fn is_first(&self) -> bool {
         self.rank == 0
     }
 
-    /// Why no rank does anything: the first one says it, and the others wait for that.
+    /// The error for all ranks: rank 0 shows it, and the others wait until it has.
     pub fn refuse(&self, why: Error) -> Error {
         match self.is_first() {
             true => why,
@@ -107,7 +105,7 @@ impl Launched {
         }
     }
 
-    /// Refuses a command that is for one process.
+    /// The error for a command that works in one process only.
     pub fn refuse_command(&self) -> Error {
         self.refuse(Error::refused(format_args!(
             "{} has started {} processes, and only 'postmark run' and 'postmark study' work in \
@@ -116,7 +114,7 @@ impl Launched {
         )))
     }
 
-    /// Why a program without MPI does nothing as a rank; nothing of one that has it.
+    /// The error for a rank in a program built without MPI; `None` in a program built with it.
     pub fn not_built(&self) -> Option<Error> {
         let why = format_args!(
             "{} has started {} processes, and this postmark was built without MPI: each would \
@@ -142,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn every_launcher_is_known_by_what_it_sets() {
+    fn launcher_is_detected_by_its_variables() {
         let of_open_mpi = [
             ("OMPI_COMM_WORLD_SIZE", "4"),
             ("OMPI_COMM_WORLD_RANK", "2"),
@@ -171,7 +169,7 @@ mod tests {
         );
         let with_pmi = [&of_srun[..], &[("PMI_SIZE", "8"), ("PMI_RANK", "5")]].concat();
         assert_eq!(launched(&with_pmi), Some((Launcher::Slurm, 5, 8, job)));
-        // mpirun in a step of Slurm, as its daemons are.
+        // mpirun in a step of Slurm, which also starts its daemons in such a step.
         let inner = [&of_srun[..], &of_open_mpi[..]].concat();
         assert_eq!(
             launched(&inner).map(|found| (found.1, found.2)),
@@ -180,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn whoever_is_alone_is_no_rank() {
+    fn single_process_is_not_a_rank() {
         for variables in [
             &[][..],
             &[("OMPI_COMM_WORLD_SIZE", "1"), ("OMPI_COMM_WORLD_RANK", "0")],

@@ -1,4 +1,4 @@
-//! What the runs of a cell are asked for.
+//! The run specs of a study's configurations.
 
 use std::path::Path;
 
@@ -9,10 +9,10 @@ use crate::error::Error;
 use crate::run_spec::{self, RunRequest, Specified};
 use crate::user::User;
 
-/// What a cell's runs are asked for, in a directory.
+/// Resolves the options of a configuration, for runs in a directory.
 ///
 /// # Errors
-/// Where it contradicts itself.
+/// Returns an error if the options contradict each other.
 pub fn specify(
     design: &Design,
     cell: &StudyCell,
@@ -36,10 +36,10 @@ pub fn specify(
     run_spec::specify(&request, user)
 }
 
-/// The same before there is a directory: what a target's URL says is known by then.
+/// Resolves the options before the directory exists. The URL of a target is already final.
 ///
 /// # Errors
-/// Where it contradicts itself.
+/// Returns an error if the options contradict each other.
 pub fn specify_somewhere(
     design: &Design,
     cell: &StudyCell,

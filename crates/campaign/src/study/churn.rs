@@ -1,21 +1,22 @@
-//! The runs of a cell with an age: one that churns its pool, and those on the churned pool.
+//! The runs of a configuration with an age: one that churns its pool, and those on the churned
+//! pool.
 
 use spec::{Drive, Keeping, RunSpec, Stop};
 use workload::{Action, Work, Workload};
 
-/// The runs of a cell, each complete and checked.
+/// The run specs of a configuration, each complete and checked.
 pub struct AgedSpecs {
-    /// The run that fills and churns a pool, and leaves it; nothing of a cell without an age.
+    /// The run that fills and churns a pool, and keeps it; `None` for a configuration without an
+    /// age.
     pub churn: Option<RunSpec>,
-    /// A measured run.
     pub measured: RunSpec,
 }
 
 impl AgedSpecs {
-    /// Those of a measured run whose pool is to be churned `age` times.
+    /// Derives the run specs for a pool that is to be churned `age` times.
     ///
     /// # Errors
-    /// Where no run does that.
+    /// Returns an error if no run can churn this pool.
     pub fn new(spec: RunSpec, age: u64) -> Result<Self, String> {
         if age == 0 {
             return Ok(Self {
@@ -50,7 +51,8 @@ impl AgedSpecs {
     }
 }
 
-/// The transactions of each worker in which as many files are made as `age` times its pool has.
+/// The number of transactions of each worker that create `age` times as many files as its pool
+/// contains.
 fn transactions(workload: &Workload, age: u64) -> Result<u64, String> {
     if workload.workers.is_shared() {
         let why = "age: its workers share one pool, which cannot be kept between runs (use \
@@ -58,7 +60,7 @@ fn transactions(workload: &Workload, age: u64) -> Result<u64, String> {
         return Err(why.to_owned());
     }
     let (files, makes, of) = match &workload.work {
-        // Every transaction makes a file or deletes one.
+        // Every transaction creates or deletes a file.
         Work::Classic(classic) => (
             classic.files,
             classic.bias_create.tenths().map_or(0, u64::from),

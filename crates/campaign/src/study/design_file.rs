@@ -1,4 +1,4 @@
-//! How a study is refused: what is wrong, and in which line of its file.
+//! Errors in study files, with the line.
 
 use std::path::Path;
 
@@ -6,7 +6,6 @@ use document::sanitize;
 
 use crate::error::Error;
 
-/// A study file is wrong.
 pub fn of_file(path: &Path, error: impl std::fmt::Display) -> Error {
     Error::refused(format!(
         "the study file {} is wrong: {error}",
@@ -14,7 +13,7 @@ pub fn of_file(path: &Path, error: impl std::fmt::Display) -> Error {
     ))
 }
 
-/// What is wrong in a line of a study file, or with the arguments in its place.
+/// An error in a line of a study file, or in the arguments if there is no file.
 pub fn wrong_in(file: Option<&Path>, line: usize, why: String) -> Error {
     match file {
         Some(path) => of_file(path, format!("line {line}: {why}")),

@@ -1,6 +1,6 @@
-//! The directories that a study measures. Each stays on the file system on which the study found
-//! it: where that was unmounted, the directory below is another one, and its runs would be counted
-//! as those of the target.
+//! Checks that the directories of a study remain on the file systems on which the study found them.
+//! If a file system was unmounted, its mount point is another directory, and runs there would be
+//! counted as runs on the target.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -16,7 +16,7 @@ use crate::error::Error;
 pub struct MountedOn {
     /// Its type, like `ext4`.
     file_system_type: String,
-    /// Where it is mounted.
+    /// The path at which it is mounted.
     mount_point: String,
 }
 
@@ -36,12 +36,12 @@ impl std::fmt::Display for MountedOn {
     }
 }
 
-/// See the module's text.
+/// The file system of each directory of a study; see the module documentation.
 pub struct Directories(BTreeMap<String, MountedOn>);
 
 impl Directories {
-    /// The directories, on the file systems that earlier runs of the study met; without such runs,
-    /// on those of now.
+    /// The directories, on the file systems that earlier runs of the study recorded, or without
+    /// such runs on the present ones.
     pub fn new<'a>(
         directories: impl Iterator<Item = &'a str>,
         mut earlier: BTreeMap<String, MountedOn>,
@@ -54,10 +54,10 @@ impl Directories {
         Self(found.collect())
     }
 
-    /// Makes sure that a directory is on its file system.
+    /// Checks that a directory is still on its file system.
     ///
     /// # Errors
-    /// Where it is on another one.
+    /// Returns an error if it is on another one.
     pub fn check(&self, directory: &str) -> Result<(), Error> {
         let Some(met) = self.0.get(directory) else {
             return Ok(());
@@ -72,7 +72,7 @@ impl Directories {
     }
 }
 
-/// What a directory lies on; nothing where that cannot be told.
+/// The file system of a directory; `None` if not available.
 fn of(directory: &str) -> Option<MountedOn> {
     let table = MountTable::read(&Sources::default());
     let mount = table

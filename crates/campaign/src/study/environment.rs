@@ -1,4 +1,4 @@
-//! What a study runs on: targets, the runs of this program, and the archive.
+//! The environment of a study: targets, runs of this program, and the archive.
 
 use std::path::Path;
 
@@ -18,22 +18,21 @@ use crate::error::Error;
 use crate::perform::perform;
 use crate::user::User;
 
-/// Who shows a study to its user.
+/// Shows the progress of a study to its user.
 pub trait StudyWatcher {
-    /// What shows one run, until it is dropped.
+    /// The display of one run, until it is dropped.
     fn display(&self) -> Box<dyn Events>;
 
-    /// What is going on.
+    /// Shows an event of the study.
     fn tell(&mut self, event: StudyEvent<'_>);
 }
 
-/// See the module's text.
+/// The environment of a study, which implements [`Ground`].
 pub struct Environment<'a> {
-    /// The study.
     pub course: Course<'a>,
-    /// The words of the command, and whether root trusts other users.
+    /// The command line, and whether root trusts other users.
     pub invocation: Invocation,
-    /// The archive that keeps the runs.
+    /// The archive for the runs.
     pub place: &'a ArchivePlace,
     /// The tags and the note of each run.
     pub remarks: Remarks,
@@ -41,18 +40,16 @@ pub struct Environment<'a> {
     pub signals: &'a mut dyn TakeControl,
     /// The file systems that the study makes.
     pub targets: Targets,
-    /// The directories that are there.
+    /// The existing directories that the study measures.
     pub directories: Directories,
-    /// Shows the study.
     pub watcher: &'a mut dyn StudyWatcher,
-    /// The user.
     pub user: User,
-    /// How far the study is, in words.
+    /// The progress of the study, as text.
     pub at: String,
 }
 
 impl Environment<'_> {
-    /// Performs a run, with the other ranks where there are any.
+    /// Performs a run, together with the other ranks if there are any.
     fn perform(&mut self, spec: &RunSpec, events: &mut dyn Events) -> Result<Record, Error> {
         if let Some(ranks) = self.signals.ranks() {
             let told = ranks.broadcast(Some(Some(spec.clone())));
@@ -128,7 +125,7 @@ impl Ground for Environment<'_> {
 
     fn tell(&mut self, event: StudyEvent<'_>) {
         if let StudyEvent::Next(progress) = event {
-            // From now on a signal ends the study, and not the program.
+            // From now on a signal ends the study instead of the program.
             let _ = self.signals.take();
             self.at = progress.to_string();
         }
@@ -136,7 +133,7 @@ impl Ground for Environment<'_> {
     }
 }
 
-/// Who is told of a measured run.
+/// Distributes the events of a measured run to the display and the archive.
 struct MeasuredRun {
     display: Box<dyn Events>,
     keeper: Keeper,

@@ -1,4 +1,4 @@
-//! Studies in the archive: their runs, found by the tag that each of them has.
+//! Finds studies in the archive by the tag that each of their runs has.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,45 +11,42 @@ use verdict::{ListedRun, State};
 use super::directories::MountedOn;
 use crate::error::Error;
 
-/// The tag of all runs of a study begins so; its identity follows.
+/// Prefix of the tag of a study's runs; the study's ID follows.
 const TAG: &str = "study:";
 
 /// A study in the archive.
 pub struct FoundStudy {
-    /// Its identity.
+    /// The study's ID.
     pub id: String,
-    /// Its design, as its last run has it.
+    /// The design, from its last run.
     pub design: Design,
-    /// The runs that came to their end, in order.
+    /// The completed runs, in order.
     pub runs: Vec<StudyRun>,
-    /// A run of it that goes on.
+    /// The number of a run in progress.
     pub going: Option<u64>,
-    /// The file system that the first run in each directory met.
+    /// For each directory, the file system on which the first run found it.
     pub mounted: BTreeMap<String, MountedOn>,
 }
 
-/// The tag of a study's runs.
-///
-/// # Errors
-/// Where it is none; an identity of ours makes one.
+/// The tag of a study's runs; `None` if the ID is not valid in a tag, which IDs of studies always
+/// are.
 pub fn tag(id: &str) -> Option<Tag> {
     format!("{TAG}{id}").parse().ok()
 }
 
-/// Which study a run is part of.
+/// The ID of the study to which a run belongs.
 fn study_of(run: &ListedRun) -> Option<&str> {
     run.tags.iter().find_map(|tag| tag.strip_prefix(TAG))
 }
 
-/// A study by its identity, or at least four digits of it, by its name, or `last`; nothing where
-/// there is none.
+/// Finds a study by its ID, by at least four digits of it, by its name, or by `last`.
 ///
 /// # Errors
-/// Where the archive cannot be read, or a name has several.
+/// Returns an error if the archive cannot be read, or the study's design cannot be used.
 pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> {
     let all = archive.list(&Filter::default())?;
     let mut ids: Vec<&str> = Vec::new();
-    // The newest come first or last, whatever the order of the list: numbers grow.
+    // Sorted by number, so that the newest run is last: numbers increase.
     let mut listed: Vec<&ListedRun> = all.iter().filter(|run| study_of(run).is_some()).collect();
     listed.sort_by_key(|run| run.number);
     for run in listed.iter().rev() {
@@ -62,7 +59,7 @@ pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> 
         word if word.len() >= 4 && ids.iter().any(|id| id.starts_with(word)) => {
             ids.iter().find(|id| id.starts_with(word)).copied()
         }
-        // By its name: the newest that has it.
+        // By its name: the newest study of this name.
         word => ids.iter().copied().find(|id| {
             let run = listed.iter().rev().find(|run| study_of(run) == Some(id));
             run.and_then(|run| archive.record(run.number?).ok())
@@ -73,10 +70,10 @@ pub fn find(archive: &Archive, word: &str) -> Result<Option<FoundStudy>, Error> 
     id.map(|id| read(archive, id, &listed)).transpose()
 }
 
-/// The study of which a run has this tag, and that is measured side by side.
+/// Finds the newest study that has a run with this tag.
 ///
 /// # Errors
-/// Where the archive cannot be read.
+/// Returns an error if the archive cannot be read.
 pub fn find_tagged(archive: &Archive, tag: &Tag) -> Result<Option<FoundStudy>, Error> {
     let filter = Filter {
         tags: vec![tag.to_string()],
@@ -132,7 +129,7 @@ fn read(archive: &Archive, id: &str, listed: &[&ListedRun]) -> Result<FoundStudy
     })
 }
 
-/// The file systems of the directories of a design, as its runs met them.
+/// The file systems of the directories of a design, as its runs recorded them.
 fn mounted<'a>(
     design: &Design,
     records: impl Iterator<Item = &'a Record>,
@@ -140,10 +137,10 @@ fn mounted<'a>(
     let mut mounted = BTreeMap::new();
     for location in records.flat_map(|record| &record.locations) {
         let directories = design.targets.iter().filter(|target| !target.is_made());
-        // The run's own directory lies in the target.
+        // The run's own directory is inside the target.
         let of_run =
             directories.filter(|target| Path::new(&location.directory).starts_with(&target.at));
-        // A target may lie in another one.
+        // One target may be inside another.
         let directory = of_run.max_by_key(|target| target.at.len());
         let mount = location
             .target

@@ -1,4 +1,4 @@
-//! What a study asks of whoever runs it, and what it tells.
+//! The interface between a study and its environment.
 
 use std::fmt;
 use std::time::Duration;
@@ -7,117 +7,114 @@ use record::{MadeFileSystem, Record, StudyPart};
 use runner::RunSpec;
 use study::{Design, StudyCell};
 
-/// What a study goes by.
+/// The parameters of a study.
 #[derive(Clone, Copy, Debug)]
 pub struct Course<'a> {
-    /// The design.
     pub design: &'a Design,
-    /// Its cells.
+    /// The configurations of the design.
     pub cells: &'a [StudyCell],
-    /// The study's identity.
+    /// The study's ID.
     pub id: &'a str,
-    /// The side that is measured by itself, in this block alone.
+    /// The side that is measured separately, in this block only; `None` for an ordinary study.
     pub side: Option<(&'a str, u32)>,
 }
 
-/// What a study asks of whoever runs it.
+/// The operations that a study requires from its environment.
 pub trait Ground {
-    /// What ends it, with a reason that stands for itself.
+    /// An error that ends the study, with a self-contained message.
     type Error;
 
-    /// Brings the target of a cell into the state that each of its runs begins with; `None` if a
-    /// signal came. If the cell has an age, `churn` fills and churns a pool there, unless that
-    /// state was saved before.
+    /// Brings the target of a cell into the state in which each of its runs begins; `None` if a
+    /// signal arrived. If the cell has an age, `churn` then fills and churns a pool there, unless
+    /// that state was saved before.
     ///
     /// # Errors
-    /// Where it cannot be had.
+    /// Returns an error if the target cannot be made.
     fn target(&mut self, cell: usize) -> Result<Option<Ready>, Self::Error>;
 
-    /// What a cell's runs are asked for, in a directory.
+    /// Resolves the run spec of a cell in a directory.
     ///
     /// # Errors
-    /// Where it contradicts itself.
+    /// Returns an error if the options contradict each other.
     fn spec(&mut self, cell: usize, directory: &std::path::Path) -> Result<RunSpec, Self::Error>;
 
-    /// Performs a run that is not kept: the churn before a measured one.
+    /// Performs a run whose record is not stored: the churn before a measured run.
     ///
     /// # Errors
-    /// Where it was refused.
+    /// Returns an error if the run was refused.
     fn churn(&mut self, spec: &RunSpec) -> Result<Record, Self::Error>;
 
-    /// Keeps the state of a target, with its churned pool, so that the next run of the cell need
-    /// not make it again. The target stays where it is. Nothing where a signal has ended that.
+    /// Saves the state of a target with its churned pool, so that the next run of the cell can
+    /// restore it. The target stays usable. `None` if a signal interrupted this.
     ///
     /// # Errors
-    /// Where it cannot be kept.
+    /// Returns an error if the state cannot be saved.
     fn keep_state(&mut self, cell: usize) -> Result<Option<Ready>, Self::Error>;
 
-    /// Performs a measured run, and keeps its record with its part of the study.
+    /// Performs a measured run, and stores its record with `part`.
     ///
     /// # Errors
-    /// Where it was refused, or its record cannot be kept.
+    /// Returns an error if the run was refused, or its record cannot be stored.
     fn measure(
         &mut self,
         spec: &RunSpec,
         part: StudyPart,
     ) -> Result<(Record, Option<u64>), Self::Error>;
 
-    /// The signal that is to end the study, where one has come.
+    /// The signal that is to end the study, if one has arrived.
     fn signal(&self) -> Option<i32>;
 
-    /// What is going on.
+    /// Reports an event of the study.
     fn tell(&mut self, event: StudyEvent<'_>);
 }
 
-/// A target that a run can begin on.
+/// A target that is ready for a run.
 #[derive(Clone, Debug)]
 pub struct Ready {
-    /// Where.
     pub directory: std::path::PathBuf,
-    /// What was made; nothing where it was there before.
+    /// The file system that was made; `None` for an existing directory.
     pub made: Option<MadeFileSystem>,
-    /// Whether the pool is churned already.
+    /// Whether the pool is already churned.
     pub is_churned: bool,
 }
 
-/// What a study tells whoever watches it.
+/// An event of a study.
 #[derive(Clone, Copy, Debug)]
 pub enum StudyEvent<'a> {
-    /// A run is next.
+    /// The next run begins.
     Next(StudyProgress<'a>),
-    /// A target is being made, or brought to the state that runs begin with.
+    /// A target is being made, or brought into the state in which runs begin.
     Making,
-    /// The machine is not quiet yet.
+    /// The study waits until the machine is quiet.
     Waiting,
     /// A pool is being churned.
     Churning,
     /// A run has ended.
     Measured(StudyProgress<'a>, &'a Record),
-    /// A block has an INVALID run, and is repeated.
+    /// A block is repeated because of an INVALID run.
     Repeating {
-        /// Which.
+        /// The block, from 1.
         block: u32,
-        /// The attempt that comes next.
+        /// The number of the next attempt.
         attempt: u32,
     },
 }
 
-/// How far a study is.
+/// The progress of a study.
 #[derive(Clone, Copy, Debug)]
 pub struct StudyProgress<'a> {
-    /// The cell.
     pub cell: &'a StudyCell,
-    /// Whether it is its second run in the block.
+    /// Whether this is the second run of the baseline in the block, as an A/A control.
     pub is_twin: bool,
     /// The block, from 1.
     pub block: u32,
-    /// The most blocks.
+    /// The maximum number of blocks.
     pub blocks: u32,
-    /// The run's place in its block, from 1.
+    /// The run's position in its block, from 1.
     pub position: u32,
-    /// Runs of a block.
+    /// Number of runs in a block.
     pub runs: u32,
-    /// How long the rest will take, as far as runs have told by now.
+    /// The estimated remaining time, from the runs so far; `None` before the first run.
     pub left: Option<Duration>,
 }
 
@@ -127,7 +124,7 @@ impl fmt::Display for StudyProgress<'_> {
         let (block, position, runs) = (self.block, self.position, self.runs);
         let again = if self.is_twin { " again" } else { "" };
         let of = match self.blocks {
-            // As many as the time allows.
+            // The number of blocks is limited by the time only.
             study::statistics::BLOCKS_MAX => String::new(),
             blocks => format!(" of {blocks}"),
         };

@@ -1,4 +1,4 @@
-//! What a study would do, and what refuses it before anything is touched.
+//! Plans a study, and checks it before anything is touched.
 
 use std::path::Path;
 
@@ -14,11 +14,11 @@ use super::targets::Targets;
 use crate::error::Error;
 use crate::user::User;
 
-/// Refuses what would fail later: directories that are not there, options that contradict each
-/// other, pools that cannot be churned, more ranks than there are.
+/// Refuses a study that would fail later: missing directories, contradicting options, pools that
+/// cannot be churned, or more ranks than were started.
 ///
 /// # Errors
-/// The first of them.
+/// Returns the first of these problems.
 pub fn judge(
     design: &Design,
     cells: &[StudyCell],
@@ -61,10 +61,10 @@ pub fn judge(
     Ok(())
 }
 
-/// What a study would do after these runs, with these targets.
+/// Plans the rest of a study after these runs, with these targets.
 ///
 /// # Errors
-/// Where a cell contradicts itself.
+/// Returns an error if the options of a configuration contradict each other.
 pub fn plan(
     course: &Course<'_>,
     runs: &[StudyRun],

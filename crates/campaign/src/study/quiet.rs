@@ -1,5 +1,5 @@
-//! The wait for a quiet machine before a run: until what others have left unwritten is written, and
-//! processors are idle.
+//! Waits for a quiet machine before a run: until dirty data of other programs is written back, and
+//! the processors are idle.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -8,15 +8,15 @@ use record::QuietTime;
 use system::counters::SystemCounters;
 use system::{Fact, Sources};
 
-/// So much may be unwritten on a quiet machine, in bytes: logs and the like.
+/// Maximum amount of dirty data on a quiet machine, in bytes: for logs and the like.
 const UNWRITTEN_MAX: u64 = 16 << 20;
-/// So much of the processors' time may be used on a quiet machine.
+/// Maximum share of processor time in use on a quiet machine.
 const BUSY_MAX: f64 = 0.1;
-/// Each look lasts so long.
+/// Duration of each observation.
 const LOOK: Duration = Duration::from_millis(500);
 
-/// Waits until the machine is quiet, for this long at most, or until something comes up. What is
-/// not known keeps nobody waiting.
+/// Waits until the machine is quiet, until `most` has passed, or until `is_stopped`. Values that
+/// are not available count as quiet.
 pub fn wait_for_quiet(most: Duration, is_stopped: &dyn Fn() -> bool) -> QuietTime {
     let (began, sources) = (Instant::now(), Sources::default());
     let mut before = SystemCounters::read(&sources);

@@ -1,4 +1,4 @@
-//! Sides of comparisons out of the archive: what a word of `compare` and `gate` stands for.
+//! Selects the configurations to compare, for the arguments of `compare` and `gate`.
 
 use std::collections::BTreeSet;
 
@@ -12,27 +12,28 @@ use verdict::{ListedRun, State};
 
 use super::found::{self, FoundStudy};
 use crate::error::Error;
-/// More runs of one word are a mistake.
+/// Maximum number of runs for one argument; more are probably a mistake.
 const RUNS_MAX: u64 = 10_000;
 
-/// The word for what began last.
+/// The argument for the newest run or study.
 const LAST: &str = "last";
 
-/// Sides that are compared, and in what.
+/// The configurations to compare, and the metrics.
 pub struct Found {
-    /// A baseline with its sides; of a study, all of them.
+    /// Baselines with the configurations that are compared with them.
     pub groups: Vec<SideGroup>,
     /// The table of each group.
     pub tables: Vec<Comparisons>,
-    /// In what they are compared.
+    /// The metrics that are compared.
     pub metrics: Vec<Metric>,
 }
 
-/// What words stand for: a study, or a baseline and its sides. `metrics`: what is asked for; where
-/// nothing is, what the study compares, or transactions.
+/// Resolves arguments: a study, or a baseline and the configurations to compare with it. Without
+/// `metrics`, those of the study are used, or transactions.
 ///
 /// # Errors
-/// Where a word stands for nothing, or sides are not alike and that is not `allowed`.
+/// Returns an error if an argument has no match, or configurations are not alike and that is not
+/// allowed.
 pub fn sides(
     archive: &Archive,
     words: &[String],
@@ -60,7 +61,7 @@ pub fn sides(
     }
 }
 
-/// A baseline and its sides.
+/// Resolves a baseline and the configurations to compare with it.
 fn of_words(
     archive: &Archive,
     (baseline, others): (&str, &[String]),
@@ -91,10 +92,10 @@ fn of_words(
     })
 }
 
-/// The study that a word alone stands for.
+/// The study that a single argument names.
 ///
 /// # Errors
-/// Where there are several words, or no study has the name.
+/// Returns an error if there are several arguments, or no study has the name.
 pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Error> {
     let [word] = words else {
         return Err(Error::refused(
@@ -104,7 +105,7 @@ pub fn one_study(archive: &Archive, words: &[String]) -> Result<FoundStudy, Erro
     found::find(archive, word)?.ok_or_else(|| no_study(word))
 }
 
-/// One word alone, and no study has the name.
+/// The error for a single argument that is not the name of a study.
 pub fn no_study(word: &str) -> Error {
     Error::refused(format_args!(
         "there is no study '{word}' in the archive (use its name, its identity or last, or give \
@@ -112,7 +113,7 @@ pub fn no_study(word: &str) -> Error {
     ))
 }
 
-/// All comparisons of the study that a word stands for.
+/// All comparisons of the study that an argument names.
 fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, Error> {
     let study = one_study(archive, &[word.to_owned()])?;
     let mut found = all_of_study(archive, &study, metrics)?;
@@ -126,10 +127,10 @@ fn of_study(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Found, 
     Ok(found)
 }
 
-/// All cells of a study, and what comparisons there are, those of unlike shares among them.
+/// All configurations of a study and their comparisons, including those with unlike shares.
 ///
 /// # Errors
-/// Where the design has no cells, or a record cannot be read.
+/// Returns an error if the design has no configurations, or a record cannot be read.
 pub fn all_of_study(
     archive: &Archive,
     found: &FoundStudy,
@@ -155,7 +156,7 @@ pub fn all_of_study(
     })
 }
 
-/// The runs of a study with these metrics, which the study itself may not compare.
+/// The runs of a study with these metrics, which the study itself need not compare.
 fn with_metrics(
     archive: &Archive,
     found: &FoundStudy,
@@ -175,13 +176,14 @@ fn with_metrics(
     found.runs.iter().map(read).collect()
 }
 
-/// A side with what tells of each run whether it is a twin's.
+/// A configuration to compare, with a flag for each run that it is part of the A/A control.
 struct CalledSide {
     label: String,
     runs: Vec<(Observed, bool)>,
 }
 
-/// The side and its twin; a side that has nothing but runs of a twin is one without a twin.
+/// Separates the A/A control. A configuration that only has such runs counts as one without an A/A
+/// control.
 fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
     let CalledSide { label, runs } = called;
     let has_both =
@@ -197,7 +199,7 @@ fn halves(called: CalledSide) -> (ComparedSide, Option<ComparedSide>) {
     (side(runs), twin)
 }
 
-/// What a word stands for: numbers first, then cells, then tags, then identities.
+/// Resolves an argument: first as run numbers, then as a cell of a study, a tag, and a run ID.
 fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide, Error> {
     if let Some(runs) = numbered(archive, word)? {
         return of_runs(archive, word, &runs, metrics);
@@ -222,13 +224,13 @@ fn side(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<CalledSide,
     )))
 }
 
-/// Whether a word is a run's number, or names the last one.
+/// Whether an argument is a run number, or the name of the last run.
 pub(crate) fn is_number(word: &str) -> bool {
     let name = RunName::parse(word);
     matches!(name, Some(RunName::Last | RunName::Number(_)))
 }
 
-/// Runs by their numbers, as `3,5,7` or `3..9`, or `last`; nothing where the word is none of these.
+/// Runs by number, as `3,5,7`, `3..9` or `last`; `None` for other arguments.
 fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Error> {
     let mut runs: Vec<ListedRun> = Vec::new();
     for part in word.split(',').map(str::trim) {
@@ -243,7 +245,7 @@ fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Err
         };
         let range = find_number(archive, first)?..=find_number(archive, last)?;
         let mut listed = archive.list(&Filter::default())?;
-        // Numbers in between that were deleted are not missed.
+        // Gaps left by deleted runs are ignored.
         listed.retain(|run| run.number.is_some_and(|run| range.contains(&run)));
         let before = runs.len();
         runs.extend(listed);
@@ -259,7 +261,7 @@ fn numbered(archive: &Archive, word: &str) -> Result<Option<Vec<ListedRun>>, Err
     Ok(Some(runs))
 }
 
-/// The number of a run that an end of a range names. A number needs no run.
+/// The run number at an end of a range. A number is accepted even if no run has it.
 fn find_number(archive: &Archive, word: &str) -> Result<u64, Error> {
     match RunName::parse(word) {
         Some(RunName::Number(number)) => Ok(number),
@@ -299,8 +301,8 @@ fn of_runs(
     Ok(CalledSide { label, runs: runs? })
 }
 
-/// A cell, as `STUDY:CELL`, or of the last study; nothing where the word is none. Cells may have
-/// colons, too.
+/// A cell, as `STUDY:CELL`, or of the last study; `None` for other arguments. Labels of cells may
+/// contain colons.
 fn cell(archive: &Archive, word: &str, metrics: &[Metric]) -> Result<Option<CalledSide>, Error> {
     if let Some((name, cell)) = word.split_once(':') {
         if let Some(found) = found::find(archive, name)? {
@@ -354,7 +356,7 @@ fn are_apart(side: &ComparedSide, baseline: &Baseline) -> Result<(), Error> {
     }
 }
 
-/// Whether two sides are of one study: what they differ in is what it is about.
+/// Whether both configurations are of the same study, where their differences are intended.
 fn is_planned(side: &ComparedSide, baseline: &ComparedSide) -> bool {
     let studies: BTreeSet<Option<&str>> = [side, baseline]
         .iter()

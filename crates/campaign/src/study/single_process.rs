@@ -1,9 +1,9 @@
-//! A study goes on in one process at a time: two would perform the same runs.
+//! Ensures that a study runs in one process at a time: two would perform the same runs.
 //!
-//! The archive shows a run that goes on, but not a study that makes a target or waits for a quiet
-//! machine. So the process holds an abstract socket (unix(7)) with the study's name: the kernel
-//! gives a name to one process of the machine, and takes it back when the process ends, however
-//! that happens.
+//! The archive shows a run in progress, but not a study that makes a target or waits for a quiet
+//! machine. Therefore the process holds an abstract socket (unix(7)) with the study's name. The
+//! kernel allows one process of the machine to bind a name, and releases it whenever that process
+//! ends.
 
 use std::io::ErrorKind;
 use std::os::linux::net::SocketAddrExt as _;
@@ -11,7 +11,7 @@ use std::os::unix::net::{SocketAddr, UnixListener};
 
 use crate::error::Error;
 
-/// Held as long as the study goes on.
+/// Held while the study runs.
 pub struct Alone(
     #[expect(
         dead_code,
@@ -21,10 +21,10 @@ pub struct Alone(
 );
 
 impl Alone {
-    /// Takes the study for this process.
+    /// Locks the study for this process.
     ///
     /// # Errors
-    /// Where another process has it.
+    /// Returns an error if another process has locked it.
     pub fn with(id: &str) -> Result<Self, Error> {
         let bound = SocketAddr::from_abstract_name(format!("postmark-study-{id}"))
             .and_then(|name| UnixListener::bind_addr(&name));
@@ -33,8 +33,7 @@ impl Alone {
             Err(cause) if cause.kind() == ErrorKind::AddrInUse => Err(Error::refused(format!(
                 "the study {id} is still running in another process (wait for it, or end it)"
             ))),
-            // A machine may have no such sockets; the runs that go on are in the archive all the
-            // same.
+            // Some machines have no abstract sockets. The archive still shows runs in progress.
             Err(_) => Ok(Self(None)),
         }
     }

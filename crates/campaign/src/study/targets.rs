@@ -1,4 +1,5 @@
-//! The targets of a study: directories that are there, and file systems that it makes and removes.
+//! The targets of a study: existing directories, and scratch file systems that it makes and
+//! removes.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -15,34 +16,35 @@ use super::ground::{Course, Ready};
 use crate::error::Error;
 use crate::user::User;
 
-/// See the module's text.
+/// The targets of a study.
 pub struct Targets {
-    /// By target, those that are to be made, with what they need.
+    /// By target index: the file systems to be made, with their requirements.
     wishes: BTreeMap<usize, (MakeSpec, MakeNeeds)>,
-    /// By target, those that are made.
+    /// By target index: the file systems that were made.
     made: BTreeMap<usize, Made>,
-    /// States are kept of so many cells of a target.
+    /// By target index: the number of cells whose state is saved.
     states: BTreeMap<usize, u64>,
-    /// Names what is made when a signal comes. Nothing before the first is made.
+    /// Shows the existing scratch file systems when a signal arrives; `None` before the first is
+    /// made.
     made_names: Option<Box<dyn MadeNames>>,
     user: User,
     watch: WatchMade,
 }
 
-/// Names what is made when a signal comes.
+/// Shows the existing scratch file systems when a signal arrives.
 pub trait MadeNames {
-    /// Adds a directory of a made file system, from its beginning on.
+    /// Adds the directory of a file system at the beginning of its creation.
     fn add(&self, directory: &Path);
 }
 
-/// Waits for signals; nothing where the system has no thread for that.
+/// Starts to wait for signals; `None` if the system cannot start a thread for that.
 pub type WatchMade = fn() -> Option<Box<dyn MadeNames>>;
 
 impl Targets {
-    /// The targets of a design. Nothing is made yet.
+    /// Checks the targets of a design. Nothing is made yet.
     ///
     /// # Errors
-    /// Where something is missing that they need.
+    /// Returns an error if a requirement is not met.
     pub fn new(
         design: &Design,
         cells: &[StudyCell],
@@ -78,7 +80,7 @@ impl Targets {
             }
             let needs = spec.check().map_err(|why| refused(&why))?;
             for need in &needs.room {
-                // All of them are there at once; each has room by itself.
+                // All targets exist at the same time; `check` considers each one separately.
                 let taken = taken.entry(need.device).or_default();
                 *taken += need.bytes;
                 if *taken > need.available_bytes {
@@ -103,7 +105,7 @@ impl Targets {
         })
     }
 
-    /// Directories with the room that is taken in them, in bytes, and the targets that need root.
+    /// Directories with the space needed in each, in bytes, and the targets that need root.
     pub fn needs(&self) -> (Vec<(String, u64)>, Vec<String>) {
         let mut room: BTreeMap<String, u64> = BTreeMap::new();
         for (index, (_, needs)) in &self.wishes {
@@ -125,11 +127,11 @@ impl Targets {
         (room.into_iter().collect(), root)
     }
 
-    /// The target of a cell, in the state that each of its runs begins with; nothing where a signal
-    /// has ended that. The signal's number is left in `caught`.
+    /// Prepares the target of a cell in the state in which each of its runs begins; `None` if a
+    /// signal interrupted this. The signal's number remains in `caught`.
     ///
     /// # Errors
-    /// Where it cannot be made.
+    /// Returns an error if it cannot be made.
     pub fn ready(
         &mut self,
         course: Course<'_>,
@@ -181,11 +183,11 @@ impl Targets {
             .map(|made| ready(made, is_churned)))
     }
 
-    /// Keeps the state of a cell's made file system with its churned pool. A directory has none:
-    /// cells with an age are on made file systems only.
+    /// Saves the state of a cell's scratch file system with its churned pool. Existing directories
+    /// have no saved state: cells with an age use scratch file systems only.
     ///
     /// # Errors
-    /// Where it cannot be kept.
+    /// Returns an error if the state cannot be saved.
     pub fn keep_state(
         &mut self,
         course: Course<'_>,
@@ -196,8 +198,8 @@ impl Targets {
         let Some(made) = self.made.get_mut(&target) else {
             return self.ready(course, number, caught);
         };
-        // The copy of a tmpfs would have other inodes than those that the pool's manifest knows: it
-        // is churned again.
+        // A restored tmpfs would have other inodes than those in the pool's manifest, so its pool
+        // is churned each time.
         if made.spec().kind != FileSystemKind::Tmpfs {
             let saved = made.save(&state(number));
             if of_target(&course.design.targets[target].name, saved, self.user)?.is_none() {
@@ -207,8 +209,8 @@ impl Targets {
         Ok(Some(ready(made, true)))
     }
 
-    /// Removes what was made. What cannot be removed is told, and left for `clean`: gives whether
-    /// something is.
+    /// Removes the scratch file systems. Reports those that cannot be removed and leaves them for
+    /// `clean`; returns whether there are any.
     pub fn remove(&mut self) -> bool {
         let mut is_left = false;
         for (_, made) in std::mem::take(&mut self.made) {
@@ -224,7 +226,7 @@ impl Targets {
     }
 }
 
-/// What was done to a target; nothing where a signal has ended it, which is no failure.
+/// The result of a step on a target; `None` if a signal interrupted it, which is not an error.
 fn of_target<A>(name: &str, done: Result<A, MakeError>, user: User) -> Result<Option<A>, Error> {
     match done {
         Ok(done) => Ok(Some(done)),
@@ -241,13 +243,13 @@ fn of_target<A>(name: &str, done: Result<A, MakeError>, user: User) -> Result<Op
     }
 }
 
-/// What the state of a cell is called.
+/// The name of a cell's saved state.
 fn state(cell: usize) -> String {
     format!("cell-{cell}")
 }
 
-/// How full the cell's file system is to be: as the cell says, otherwise as the target does.
-/// Nothing: as mkfs leaves it, which is also what 0 means.
+/// The fill level of the cell's file system: the cell's own, or the target's. `None` means as mkfs
+/// leaves it; so does 0.
 fn percent(cell: &StudyCell, spec: &MakeSpec) -> Option<u8> {
     match cell.fullness {
         Some(percent) => u8::try_from(percent).ok().filter(|percent| *percent > 0),

@@ -1,4 +1,4 @@
-//! What the crate does, as others see it: one program with a module for each suite.
+//! Tests of the crate's public interface: one program with a module for each suite.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -16,7 +16,7 @@ mod steps;
 mod studies;
 mod sweep;
 
-/// Performs a campaign on a storage, until a signal's number stands there.
+/// Performs a campaign on an I/O engine. A number stored in `signal` stops it.
 fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     spec: &RunSpec,
     engine: &S,

@@ -1,5 +1,5 @@
-//! Sweeps that several ranks climb together, each a thread here: all of them decide the same and
-//! have the same record.
+//! Sweeps that several ranks perform together, each in its own thread: all ranks make the same
+//! decisions and return the same record.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -20,10 +20,10 @@ use verdict::Summary;
 use workload::arrivals::ArrivalProcess;
 use workload::{Mix, Workload};
 
-/// The limit of the ranks here: whoever is silent for longer is lost.
+/// Time limit after which a silent rank is lost.
 const LIMIT: Duration = Duration::from_secs(5);
 
-/// The control of one rank: a new one for each run, which ends by its signal.
+/// The control of one rank: a new one for each run, stopped by the rank's signal.
 struct Rank(Ranks, Arc<AtomicUsize>);
 
 impl TakeControl for Rank {
@@ -40,13 +40,13 @@ impl TakeControl for Rank {
     }
 }
 
-/// What a rank is told, and what a test does then with its signal.
+/// Records the events of a rank, and sends signals as the test requires.
 struct Watcher<'a> {
     rank: u32,
     step: u32,
     loads: Vec<Load>,
     parts: Option<Record>,
-    /// What was told of all ranks, one after another.
+    /// The merged records of all ranks, in the order of their events.
     merged: Vec<Record>,
     signals: &'a [Arc<AtomicUsize>],
     when: &'a (dyn Fn(u32, u32, &Event) -> Option<usize> + Sync),
@@ -79,7 +79,7 @@ impl Events for Watcher<'_> {
     }
 }
 
-/// What a rank came to.
+/// The results of a rank.
 struct Came {
     outcome: Result<Record, Refused>,
     loads: Vec<Load>,
@@ -87,8 +87,8 @@ struct Came {
     merged: Vec<Record>,
 }
 
-/// What each rank comes to. Of an event on a rank, in a step, `when` says which rank gets a signal
-/// then.
+/// Returns the results of each rank. For an event of a rank at a load level, `when` returns the
+/// rank that then gets a signal.
 fn perform(
     ranks: u32,
     request: impl Fn(u32) -> RunSpec + Sync,
@@ -135,11 +135,11 @@ fn perform(
     })
 }
 
-/// Two workers of each rank.
+/// Uses two workers for each rank.
 fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
     let mix = Mix {
         files: 30,
-        // So many that steps end by their time, and few enough to be soon judged for their room.
+        // Enough that load levels end by time, and few enough that free space is checked quickly.
         transactions: 200_000,
         ..Mix::default()
     };
@@ -164,7 +164,7 @@ fn request(at: &Path, ranks: u32, climb: Climb, fresh: bool) -> RunSpec {
     }
 }
 
-/// In memory where there is a file system for that.
+/// In memory if there is a file system for that.
 fn directory() -> TempDir {
     let memory = Path::new("/dev/shm");
     match memory.is_dir() {
@@ -187,14 +187,14 @@ fn steps(record: &Record) -> Vec<(Load, u32, usize)> {
         .collect()
 }
 
-/// The records of all ranks, which must be one.
+/// Checks that all ranks have the same record, and returns it.
 fn same(all: Vec<Came>) -> (Record, Vec<Option<Record>>) {
     let mut records = Vec::new();
     let mut parts = Vec::new();
     for (rank, came) in all.into_iter().enumerate() {
         let record = came.outcome.unwrap();
         let loads: Vec<Load> = steps(&record).into_iter().map(|(load, ..)| load).collect();
-        // It may be that the last one was not begun.
+        // The last load level may not have begun.
         assert!(
             came.loads.starts_with(&loads) && came.loads.len() <= loads.len() + 1,
             "rank {rank}: {:?} {loads:?}",
@@ -212,7 +212,7 @@ fn same(all: Vec<Came>) -> (Record, Vec<Option<Record>>) {
 }
 
 #[test]
-fn ranks_are_climbed_in_one_launch_and_all_have_the_same_record() {
+fn sweep_over_ranks_gives_all_ranks_the_same_record() {
     let at = directory();
     let asked = |_| request(at.path(), 4, Climb::Ranks(vec![1, 2, 4]), true);
     let (record, parts) = same(perform(4, asked, |_, _, _| None));
@@ -242,7 +242,7 @@ fn ranks_are_climbed_in_one_launch_and_all_have_the_same_record() {
     assert!(Record::from_json(&verdict::to_json(&record)).is_ok());
     assert!(is_empty(at.path()));
 
-    // What each rank has told of is its own, and comes to the same together.
+    // Each rank reported its own parts; together they must give the same record.
     let parts: Vec<Record> = parts.into_iter().map(Option::unwrap).collect();
     for (rank, part) in parts.iter().enumerate() {
         assert_eq!(part.fingerprint, record.fingerprint, "rank {rank}");
@@ -270,8 +270,8 @@ fn ranks_are_climbed_in_one_launch_and_all_have_the_same_record() {
 }
 
 #[test]
-fn a_stop_in_a_step_ends_the_sweep_of_all_whoever_it_comes_to() {
-    // Of two ranks that work, and two that wait.
+fn signal_to_any_rank_ends_the_sweep_of_all() {
+    // Ranks 0 and 1 work, ranks 2 and 3 wait.
     for stopped in 0..4 {
         let at = directory();
         let asked = |_| request(at.path(), 4, Climb::Ranks(vec![1, 2, 4]), true);
@@ -294,7 +294,7 @@ fn a_stop_in_a_step_ends_the_sweep_of_all_whoever_it_comes_to() {
 }
 
 #[test]
-fn a_signal_between_two_steps_ends_the_sweep_of_all() {
+fn signal_between_load_levels_ends_the_sweep_of_all() {
     for stopped in [0, 1, 3] {
         let at = directory();
         let asked = |_| request(at.path(), 4, Climb::Ranks(vec![2, 4]), true);
@@ -302,7 +302,7 @@ fn a_signal_between_two_steps_ends_the_sweep_of_all() {
             let is_step = |completed: &record::Completed| {
                 matches!(completed.part, CompletedPart::SweepStep(_))
             };
-            // Rank 1 works in the first step; or all go on to the next one.
+            // Rank 1 works in the first load level; rank 3 only in the second.
             let is_then = match event {
                 Event::PhaseRecorded(completed) => rank == 1 && is_step(completed),
                 Event::Load(1, _) => rank == 3,
@@ -321,10 +321,10 @@ fn a_signal_between_two_steps_ends_the_sweep_of_all() {
 }
 
 #[test]
-fn a_refusal_in_a_step_is_told_on_all() {
+fn refusal_on_one_rank_is_reported_by_all() {
     let at = directory();
     let missing = at.path().join("missing");
-    // The third rank lacks the target: it takes part in the last step only.
+    // Rank 2 has no target; it takes part in the last load level only.
     let asked = |rank| {
         let path = if rank == 2 { &missing } else { at.path() };
         request(path, 3, Climb::Ranks(vec![1, 2, 3]), true)
@@ -339,13 +339,13 @@ fn a_refusal_in_a_step_is_told_on_all() {
         assert!(why.contains("missing") || why.contains("rank 2"), "{why}");
     }
     assert!(is_empty(at.path()));
-    // Where the first step is refused, all is, on those that wait, too.
+    // If the first load level is refused, all ranks fail, including those that wait.
     let nowhere = |_| request(&missing, 3, Climb::Ranks(vec![1, 3]), true);
     for came in perform(3, nowhere, |_, _, _| None) {
         let refused = came.outcome.unwrap_err().to_string();
         refused.shows("missing");
     }
-    // As is what asks for more ranks than there are.
+    // The same holds for a request of more ranks than exist.
     let more = |_| request(at.path(), 3, Climb::Ranks(vec![3]), true);
     for came in perform(2, more, |_, _, _| None) {
         let refused = came.outcome.unwrap_err().to_string();
@@ -354,7 +354,7 @@ fn a_refusal_in_a_step_is_told_on_all() {
 }
 
 #[test]
-fn workers_are_climbed_on_each_rank() {
+fn sweep_over_workers_changes_each_rank() {
     let at = directory();
     let asked = |_| request(at.path(), 3, Climb::Workers(vec![1, 2]), true);
     let (record, _) = same(perform(3, asked, |_, _, _| None));
@@ -368,7 +368,7 @@ fn workers_are_climbed_on_each_rank() {
 }
 
 #[test]
-fn a_rate_is_split_over_all_ranks_and_all_climb_the_same_rates() {
+fn rates_are_split_over_all_ranks() {
     for (climb, fresh) in [
         (Climb::Rates(vec![100.0, 200.0, 1e9]), false),
         (Climb::OfClosedLoop(vec![0.01, 0.02]), false),
@@ -395,7 +395,7 @@ fn a_rate_is_split_over_all_ranks_and_all_climb_the_same_rates() {
                 );
             }
         }
-        // About half of what arrives is each rank's.
+        // Each rank performs about half of the arrivals.
         for part in parts {
             let part = part.unwrap();
             let of_rank = part
@@ -419,7 +419,7 @@ fn a_rate_is_split_over_all_ranks_and_all_climb_the_same_rates() {
 }
 
 #[test]
-fn the_first_rank_has_the_record_of_all_at_every_border() {
+fn rank_0_gets_the_merged_record_after_every_phase() {
     let climbs = [
         (None, 4),
         (Some(Climb::Rates(vec![2_000.0, 3_000.0])), 5),
@@ -471,13 +471,13 @@ fn the_first_rank_has_the_record_of_all_at_every_border() {
                     .collect::<Vec<_>>()
             };
             assert_eq!(done(last), done(record), "{climb:?}");
-            // Each has more than the one before.
+            // Each record contains more than the one before.
             assert!(
                 came.merged
                     .windows(2)
                     .all(|two| done(&two[0]).len() < done(&two[1]).len())
             );
-            // As one that is read.
+            // The record can be read.
             Record::from_json(&verdict::to_json(last)).unwrap();
         }
     }

@@ -1,5 +1,5 @@
-//! The steps of sweeps, one by one, on the simulated storage: no kernel, and no clock but the
-//! virtual one.
+//! Load levels of sweeps, one by one, on the simulated engine with a virtual clock: without system
+//! calls.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,11 +22,11 @@ pub(crate) const AT: &str = "/files";
 const EIO: i32 = 5;
 
 fn engine() -> Simulated {
-    // A millisecond a call: a closed loop does less than a thousand a second.
+    // Each call takes a millisecond, so a closed loop performs fewer than a thousand a second.
     Simulated::new(Code::Posix, 1_000_000).with_directory(AT)
 }
 
-/// What is told, and what happens then.
+/// Records loads, and calls a function for each event.
 struct Watcher<F>(Vec<Load>, F);
 
 impl<F: FnMut(&Event)> Events for Watcher<F> {
@@ -43,8 +43,8 @@ impl<F: FnMut(&Event)> Events for Watcher<F> {
     }
 }
 
-/// Transactions of one pool end by time; those of runs by their number, so that every call has its
-/// own.
+/// On one pool, transactions end by time; in separate runs by their number, so that each call has a
+/// known number.
 fn request(climb: Climb, fresh: bool) -> RunSpec {
     let mix = Mix {
         files: 20,
@@ -95,7 +95,7 @@ fn loads(record: &Record) -> Vec<Load> {
 }
 
 #[test]
-fn loads_come_in_their_order_on_one_pool_and_on_many() {
+fn loads_are_applied_in_order_on_one_pool_and_in_runs() {
     let rates = [10.0, 20.0, 40.0].map(Load::Rate);
     let workers = [1, 2, 3].map(Load::Workers);
     for (climb, fresh, expected) in [
@@ -112,7 +112,8 @@ fn loads_come_in_their_order_on_one_pool_and_on_many() {
             (&expected[..], &expected[..])
         );
         assert!(engine.files().is_empty(), "{:?}", engine.files());
-        // One pool is made and deleted once; each of many with its step.
+        // One pool is made and deleted once; separate pools are made and deleted at each load
+        // level.
         let of_pool = [Phase::Prepare, Phase::Delete];
         assert_eq!(phases(&record), if fresh { &[][..] } else { &of_pool[..] });
         for (number, sweep_step) in record.actual.sweep_steps.iter().enumerate() {
@@ -133,7 +134,7 @@ fn loads_come_in_their_order_on_one_pool_and_on_many() {
 }
 
 #[test]
-fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
+fn failed_load_level_ends_the_sweep_and_removes_the_pool() {
     for fresh in [false, true] {
         let engine = engine();
         let fails = engine.clone();
@@ -170,7 +171,7 @@ fn a_step_that_fails_is_the_last_one_and_its_pool_is_removed() {
 }
 
 #[test]
-fn of_a_pool_that_runs_dry_no_more_is_asked() {
+fn pool_that_runs_dry_ends_the_sweep() {
     for fresh in [false, true] {
         let engine = engine();
         let mut request = request(Climb::Rates(vec![10.0, 20.0, 40.0]), fresh);
@@ -189,7 +190,7 @@ fn of_a_pool_that_runs_dry_no_more_is_asked() {
 }
 
 #[test]
-fn a_signal_between_two_steps_leaves_those_that_were_made() {
+fn signal_between_load_levels_keeps_completed_ones() {
     for fresh in [false, true] {
         let engine = engine();
         let signal: Arc<AtomicUsize> = Arc::default();
@@ -210,7 +211,7 @@ fn a_signal_between_two_steps_leaves_those_that_were_made() {
 }
 
 #[test]
-fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
+fn refused_first_load_level_refuses_the_sweep_a_later_one_ends_it() {
     let request = request(Climb::Workers(vec![1, 2, 3]), true);
     let engine = engine();
     let clock = Virtual::with(&engine);
@@ -241,7 +242,7 @@ fn a_first_step_that_is_refused_refuses_all_and_a_later_one_ends_it() {
 }
 
 #[test]
-fn a_run_without_a_sweep_is_one_run() {
+fn run_without_a_sweep_is_one_run() {
     let engine = engine();
     let mut request = request(Climb::Workers(vec![1]), true);
     request.drive.sweep = None;

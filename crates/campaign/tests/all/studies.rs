@@ -1,5 +1,5 @@
-//! The course of a study: which run is next, what is repeated, when it ends, and what is left for a
-//! resumed one. Runs are made on the null storage; what they came to is put into their records.
+//! The course of a study: the next run, repetition, the end, and resumption. Runs are performed on
+//! the simulated engine, and the intended outcomes are put into their records.
 
 use std::collections::VecDeque;
 use std::path::Path;
@@ -17,23 +17,23 @@ use testkit::{Assert, Virtual, runs::weighted};
 use crate::run;
 use crate::steps::AT;
 
-/// What becomes of a measured run.
+/// The result of a measured run.
 #[derive(Clone, Copy, PartialEq)]
 enum Fate {
     Good,
     Invalid,
     Failed,
-    /// A signal comes while it goes on.
+    /// A signal arrives during the run.
     Signal,
-    /// One comes while its target is made.
+    /// A signal arrives while the target is being made.
     SignalBefore,
     Refused,
 }
 
-/// A ground that keeps what was asked of it.
+/// An environment that records the requests of a study.
 #[derive(Default)]
 struct Told {
-    /// The next runs' fates; the others are good.
+    /// The results of the next runs; all later runs are good.
     fates: VecDeque<Fate>,
     measured: Vec<(String, u32, u32, bool)>,
     churned: Vec<u64>,
@@ -41,7 +41,7 @@ struct Told {
     reused: Vec<bool>,
     repeated: Vec<(u32, u32)>,
     signal: Option<i32>,
-    /// Each measured run takes so long.
+    /// Duration of each measured run.
     takes: Duration,
 }
 
@@ -49,7 +49,7 @@ fn performed(spec: &RunSpec) -> Record {
     let engine = Simulated::new(Code::Posix, 1_000_000).with_directory(AT);
     let clock = Virtual::with(&engine);
     let mut spec = spec.clone();
-    // Nothing is there of an earlier run.
+    // No pool of an earlier run exists.
     spec.keeping.reuse = false;
     run(
         &spec,
@@ -111,7 +111,7 @@ impl Ground for Told {
         self.reused.push(spec.keeping.reuse);
         let mut spec = spec.clone();
         if fate == Fate::Invalid {
-            // Too few to measure anything.
+            // Too few transactions to measure anything.
             spec.workload = spec.workload.with_transactions(20);
         }
         let mut record = performed(&spec);
@@ -167,7 +167,7 @@ fn go(
 const TWO: &str = "targets = [\"/a\", \"/b\"]\nblocks = 3";
 
 #[test]
-fn every_cell_runs_once_in_a_block_and_the_baseline_twice() {
+fn block_runs_every_cell_once_and_the_baseline_twice() {
     let (planned, mut done, mut ground) = (design(TWO), Vec::new(), Told::default());
     assert_eq!(
         go(&planned, &mut done, &mut ground, None),
@@ -190,7 +190,7 @@ fn every_cell_runs_once_in_a_block_and_the_baseline_twice() {
         assert_eq!(of_block.len(), 3);
     }
     assert_eq!(done.len(), 9);
-    // It is all there: nothing is run again.
+    // The study is complete: nothing is performed a second time.
     let mut again = Told::default();
     assert_eq!(
         go(&planned, &mut done, &mut again, None),
@@ -200,7 +200,7 @@ fn every_cell_runs_once_in_a_block_and_the_baseline_twice() {
 }
 
 #[test]
-fn wherever_it_was_left_the_rest_is_run_and_nothing_twice() {
+fn resumed_study_runs_only_the_rest() {
     let planned = design(TWO);
     let mut whole = Told::default();
     go(&planned, &mut Vec::new(), &mut whole, None).unwrap();
@@ -240,10 +240,10 @@ fn wherever_it_was_left_the_rest_is_run_and_nothing_twice() {
 }
 
 #[test]
-fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
+fn block_with_an_invalid_run_is_repeated_at_most_twice() {
     let planned = design(TWO);
     let mut ground = Told {
-        // The second run of the first attempt; then all is well.
+        // Only the second run of the first attempt is invalid.
         fates: [Fate::Good, Fate::Invalid].into(),
         ..Told::default()
     };
@@ -253,7 +253,7 @@ fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
         Ok(StudyEnd::Complete)
     );
     assert_eq!(ground.repeated, [(1, 2)]);
-    // The rest of the attempt is of no use.
+    // The rest of the attempt is skipped.
     let attempts: Vec<u32> = ground
         .measured
         .iter()
@@ -272,12 +272,12 @@ fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
         Ok(StudyEnd::Complete)
     );
     assert_eq!(ground.repeated, [(1, 2), (1, 3)]);
-    // The last attempt is performed to its end.
+    // The last attempt is performed completely.
     assert_eq!(
         done.iter().filter(|run| run.part.block == 1).count() as u32,
         ATTEMPTS + 2
     );
-    // A resumed study does not begin the block again.
+    // A resumed study does not repeat the block.
     let mut rest = Told::default();
     assert_eq!(
         go(&planned, &mut done, &mut rest, None),
@@ -287,7 +287,7 @@ fn a_block_with_an_invalid_run_is_repeated_twice_at_most() {
 }
 
 #[test]
-fn no_block_begins_that_would_end_too_late() {
+fn block_that_would_exceed_the_time_limit_is_not_begun() {
     let planned = design("targets = [\"/a\"]\ntwin = false\nfor = \"300ms\"");
     let mut ground = Told {
         takes: Duration::from_millis(70),
@@ -304,8 +304,8 @@ fn no_block_begins_that_would_end_too_late() {
 }
 
 #[test]
-fn it_ends_when_all_intervals_are_narrow_enough() {
-    // The simulated storage has no noise at all.
+fn study_ends_when_all_intervals_are_narrow_enough() {
+    // Runs on the simulated engine all take the same time.
     let planned = design("targets = [\"/a\", \"/b\"]\nuntil = \"2%\"");
     let mut done = Vec::new();
     let end = go(&planned, &mut done, &mut Told::default(), None);
@@ -314,7 +314,7 @@ fn it_ends_when_all_intervals_are_narrow_enough() {
 }
 
 #[test]
-fn pools_are_churned_before_the_first_run_of_a_cell_and_taken_then() {
+fn pool_is_churned_once_and_reused_by_later_runs() {
     let planned =
         design("targets = [\"make:ext4\"]\nblocks = 2\ntwin = false\n[axes]\nage = [0, 3]");
     let mut ground = Told::default();
@@ -322,7 +322,7 @@ fn pools_are_churned_before_the_first_run_of_a_cell_and_taken_then() {
         go(&planned, &mut Vec::new(), &mut ground, None),
         Ok(StudyEnd::Complete)
     );
-    // Of four operations one makes a file: thirty files of a pool of ten take 120.
+    // One of four operations creates a file: 30 files, for a pool of 10, take 120 operations.
     assert_eq!(ground.churned, [120]);
     assert_eq!(ground.kept, [1]);
     let aged: Vec<bool> = ground.measured.iter().map(|run| run.0 == "age=3").collect();
@@ -330,7 +330,7 @@ fn pools_are_churned_before_the_first_run_of_a_cell_and_taken_then() {
 }
 
 #[test]
-fn a_side_is_one_block_of_its_own() {
+fn side_measures_a_single_block() {
     let planned = design(TWO);
     let mut done = Vec::new();
     for (side, block) in [("old", 1), ("new", 1), ("old", 2)] {
@@ -349,7 +349,7 @@ fn a_side_is_one_block_of_its_own() {
     }
     let sides: Vec<_> = done.iter().map(|run| run.part.side.as_deref()).collect();
     assert_eq!(sides[0], Some("old"));
-    // It is there already.
+    // The side was already measured.
     let mut again = Told::default();
     go(&planned, &mut done, &mut again, Some(("new", 1))).unwrap();
     assert!(again.measured.is_empty());

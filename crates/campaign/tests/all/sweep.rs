@@ -1,4 +1,4 @@
-//! Sweeps on the machine's clock and a storage that takes a known time.
+//! Sweeps on the system clock and an engine with a known duration of operations.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -41,7 +41,7 @@ fn sweep(climb: Climb, slo_p99_ns: Option<u64>) -> Drive {
     }
 }
 
-/// Steps as they are told of.
+/// Records the loads of a sweep.
 #[derive(Default)]
 struct Told(Vec<Load>);
 
@@ -59,7 +59,7 @@ fn of(record: &Record) -> SweepSummary {
 }
 
 #[test]
-fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down() {
+fn rates_rise_until_unsustained_and_are_then_bisected() {
     for workers in [Workers::ONE, shared(0, 2)] {
         let drive = sweep(
             Climb::Rates(vec![50.0, 100.0, 2_000.0, 4_000.0, 8_000.0]),
@@ -100,7 +100,7 @@ fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down(
             highest >= 100.0 && highest <= capacity * 1.02 && beyond > highest && beyond < 2_000.0,
             "{workers:?}: {highest} to {beyond}"
         );
-        // One pool: prepared and deleted once, with the steps between.
+        // One pool: prepared and deleted once, with the load levels in between.
         let phases = phases(&record);
         assert_eq!(phases, [Phase::Prepare, Phase::Delete]);
         for (sweep_step, summary) in record.actual.sweep_steps.iter().zip(&summary.sweep_steps) {
@@ -127,21 +127,22 @@ fn rates_are_climbed_on_one_pool_until_they_are_too_much_and_then_narrowed_down(
 }
 
 #[test]
-fn a_queue_that_grows_shows_in_the_latency_of_a_sweep_step_and_not_in_its_service_time() {
+fn growing_queue_affects_response_time_but_not_service_time() {
     let drive = sweep(Climb::Rates(vec![100.0, 5_000.0]), None);
     let record = perform(&request(drive, Workers::ONE), &mut NoEvents);
     let summary = of(&record);
     let (low, high): (&SweepStepSummary, &SweepStepSummary) =
         (&summary.sweep_steps[0], &summary.sweep_steps[1]);
     low.assert(low.holds && low.achieved_fraction.unwrap() > 0.95);
-    // 0.6 s at 5,000 a second less what a server of at most 500 a second has done.
+    // Arrivals of 0.6 s at 5,000 a second, less those that a server with at most 500 a second
+    // completes.
     high.assert(!high.holds && (2_000..=3_600).contains(&high.waiting.unwrap()));
     assert!(high.p50_ns.unwrap() > 100_000_000, "{high:?}");
     assert!(high.service_p99_ns.unwrap() < 100_000_000, "{high:?}");
 }
 
 #[test]
-fn shares_are_of_the_closed_loops_rate_and_a_slo_has_a_limit_of_its_own() {
+fn shares_refer_to_the_closed_loop_and_slo_has_its_own_limit() {
     let drive = sweep(Climb::OfClosedLoop(vec![0.2, 0.5]), Some(1_000_000_000));
     let record = perform(&request(drive, Workers::ONE), &mut NoEvents);
     let summary = of(&record);
@@ -162,7 +163,7 @@ fn shares_are_of_the_closed_loops_rate_and_a_slo_has_a_limit_of_its_own() {
 }
 
 #[test]
-fn a_signal_ends_a_sweep_within_its_sweep_step() {
+fn signal_ends_a_sweep_within_the_load_level() {
     struct Stops(Arc<AtomicUsize>);
 
     impl Events for Stops {
@@ -192,7 +193,7 @@ fn a_signal_ends_a_sweep_within_its_sweep_step() {
         .assert(summary.sweep_steps[0].holds && summary.sweep_steps.len() <= 2);
 }
 
-/// What is told while it goes on.
+/// Records the parts that are reported during a sweep.
 #[derive(Default)]
 struct Parts {
     opened: Option<Record>,
@@ -220,7 +221,7 @@ impl Events for Parts {
 }
 
 #[test]
-fn steps_are_told_as_they_are_made_synced_or_not() {
+fn load_levels_are_reported_when_completed() {
     for sync_phases in [true, false] {
         let drive = sweep(Climb::Rates(vec![200.0, 400.0]), None);
         let request = RunSpec {
