@@ -1,142 +1,135 @@
-//! Blocks, and the document that they are.
+//! Blocks of a document, and the document that contains them.
 
 use crate::table::Table;
 
-/// A text that is not broken, whatever its length: it has what somebody may copy, or is short.
+/// Replaces spaces by no-break spaces, so that the text is not wrapped. It is for short texts, and
+/// for texts that users may copy.
 pub fn kept(text: &str) -> String {
     text.replace(' ', "\u{a0}")
 }
 
-/// A piece of what is shown.
+/// An element of a document.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Block {
-    /// A heading over much.
+    /// A heading of the first level.
     Title(String),
-    /// A heading over little.
+    /// A heading of the second level.
     Heading(String),
-    /// A heading of what follows without a line between.
+    /// A heading in a line directly above a table or paragraph, without an empty line between.
     Head(String),
-    /// A paragraph; nothing in it makes room.
+    /// A paragraph; an empty text produces an empty line.
     Words {
-        /// How deep it stands below what it belongs to.
+        /// The level of indentation below the block that it belongs to.
         depth: usize,
-        /// Its text.
         text: String,
     },
     /// A paragraph of a list.
     Item {
-        /// How deep it stands below what it belongs to.
+        /// The level of indentation below the block that it belongs to.
         depth: usize,
-        /// Its text.
         text: String,
     },
-    /// A name and what it has.
+    /// A name and its value in one line.
     Pair {
-        /// How deep it stands below what it belongs to.
+        /// The level of indentation below the block that it belongs to.
         depth: usize,
-        /// The name; none where the one above goes on.
+        /// The name; empty if the value continues the previous one.
         key: String,
-        /// What it has.
         value: String,
     },
-    /// What has to be known of a table or a number above, in brackets.
+    /// An explanation of a table or number above, in brackets.
     Note {
-        /// Stands before the text; its further lines stand below its first one.
+        /// A text before the explanation. Further lines of the explanation are aligned with its
+        /// first line.
         lead: &'static str,
-        /// Its text.
         text: String,
     },
-    /// What makes everything below worth less.
+    /// A warning that affects everything below.
     Warning(String),
-    /// A table.
     Table(Table),
-    /// What can be typed or copied as it stands.
+    /// A command that users can type or copy without changes.
     Command(String),
-    /// A picture.
+    /// A chart.
     Picture(Picture),
-    /// What few look for: folded where a reader can unfold it.
+    /// Details that few readers need, which are collapsed if the format supports it.
     Folded {
-        /// Stands for it while it is folded, and is its heading otherwise.
+        /// The text that represents the collapsed details; otherwise their heading.
         title: String,
-        /// All of it.
         inside: Document,
     },
-    /// A block with words in it that are painted where there is colour.
+    /// A block in which some words are coloured if the output supports colours.
     Painted(Box<Block>, Vec<(String, Tone)>),
 }
 
-/// A picture, with what says the same to those who do not see it.
+/// A chart, and its contents as text for readers who cannot see it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Picture {
-    /// What is drawn, in a few words.
+    /// A short description of the chart.
     pub title: String,
-    /// What can be seen in it, in a sentence or two.
+    /// A description of one or two sentences.
     pub caption: String,
-    /// One `<svg>` element, complete. It is shown as it stands: whoever makes it escapes with
-    /// [`sanitize::html`](crate::sanitize::html).
+    /// One complete `<svg>` element. Renderers do not escape it, so its author must escape texts
+    /// with [`sanitize::html`](crate::sanitize::html).
     pub svg: String,
-    /// The same for a column of a paper: half as wide, with letters as large.
+    /// The chart for a column of a paper: half as wide, with letters of the same size.
     pub narrow: String,
-    /// The numbers that are drawn.
+    /// The numbers in the chart.
     pub data: Table,
 }
 
-/// What a word means for who looks for it first.
+/// The meaning of a coloured word.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tone {
-    /// The number that is asked for.
+    /// The main result.
     Headline,
-    /// All is well.
+    /// A good result.
     Good,
-    /// It may be wrong.
+    /// A result that may be wrong.
     Doubtful,
-    /// It is wrong.
+    /// A result that is wrong.
     Bad,
 }
 
-/// Blocks, one after another.
+/// A sequence of blocks.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Document(Vec<Block>);
 
 impl Document {
-    /// Its blocks.
     pub fn blocks(&self) -> &[Block] {
         &self.0
     }
 
-    /// Whether it has none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
 
-    /// Adds a block.
     pub fn push(&mut self, block: Block) {
         self.0.push(block);
     }
 
-    /// Paints words of the last block, where there is colour: of each its first place.
+    /// Colours words of the last block: the first occurrence of each, if the output supports
+    /// colours.
     pub fn paint(&mut self, words: Vec<(String, Tone)>) {
         if let Some(block) = self.0.pop() {
             self.push(Block::Painted(Box::new(block), words));
         }
     }
 
-    /// Adds a heading over much.
+    /// Adds a heading of the first level.
     pub fn title(&mut self, text: impl Into<String>) {
         self.push(Block::Title(text.into()));
     }
 
-    /// Adds a heading over little.
+    /// Adds a heading of the second level.
     pub fn heading(&mut self, text: impl Into<String>) {
         self.push(Block::Heading(text.into()));
     }
 
-    /// Adds a heading of what follows directly, in a line.
+    /// Adds a heading in one line directly above the next block.
     pub fn head(&mut self, text: impl AsRef<str>) {
         self.push(Block::Head(kept(text.as_ref())));
     }
 
-    /// Adds a paragraph.
     pub fn words(&mut self, text: impl Into<String>) {
         self.push(Block::Words {
             depth: 0,
@@ -144,12 +137,12 @@ impl Document {
         });
     }
 
-    /// Adds a line, which is not broken.
+    /// Adds a line, which is not wrapped.
     pub fn line(&mut self, text: impl AsRef<str>) {
         self.words(kept(text.as_ref()));
     }
 
-    /// Adds a line that belongs to the one above.
+    /// Adds a line that is indented below the previous one.
     pub fn below(&mut self, text: impl AsRef<str>) {
         self.push(Block::Words {
             depth: 1,
@@ -157,7 +150,7 @@ impl Document {
         });
     }
 
-    /// Adds room.
+    /// Adds an empty line.
     pub fn gap(&mut self) {
         self.words("");
     }
@@ -175,13 +168,13 @@ impl Document {
         texts.into_iter().for_each(|text| self.item(text));
     }
 
-    /// Adds a name and what it has in a line, at a depth.
+    /// Adds a name and a value in one line, with a level of indentation.
     pub fn pair(&mut self, depth: usize, key: &str, value: impl AsRef<str>) {
         let (key, value) = (key.to_owned(), kept(value.as_ref()));
         self.push(Block::Pair { depth, key, value });
     }
 
-    /// Adds a name and a sentence.
+    /// Adds a name and a sentence, which may be wrapped.
     pub fn sentence(&mut self, key: &str, value: impl Into<String>) {
         let (key, value) = (key.to_owned(), value.into());
         self.push(Block::Pair {
@@ -191,8 +184,8 @@ impl Document {
         });
     }
 
-    /// Adds a name and items with commas between them, none of which is broken, behind the words
-    /// that lead them; nothing where there are none.
+    /// Adds a name, a leading text and items separated by commas; lines break only between items.
+    /// Without items, it adds nothing.
     pub fn list<T: AsRef<str>>(&mut self, key: &str, lead: &str, items: &[T]) {
         let items: Vec<String> = items.iter().map(|item| kept(item.as_ref())).collect();
         if !items.is_empty() {
@@ -200,28 +193,26 @@ impl Document {
         }
     }
 
-    /// Adds what has to be known of what is above, in a line.
+    /// Adds an explanation of the previous block in one line.
     pub fn note(&mut self, text: impl AsRef<str>) {
         let text = kept(text.as_ref());
         self.push(Block::Note { lead: "", text });
     }
 
-    /// Adds what makes everything below worth less, in a line.
+    /// Adds a warning in one line, which affects everything below.
     pub fn warning(&mut self, text: impl AsRef<str>) {
         self.push(Block::Warning(kept(text.as_ref())));
     }
 
-    /// Adds a table.
     pub fn table(&mut self, table: Table) {
         self.push(Block::Table(table));
     }
 
-    /// Adds a picture.
     pub fn figure(&mut self, figure: Picture) {
         self.push(Block::Picture(figure));
     }
 
-    /// Adds what is folded; nothing where there is nothing in it.
+    /// Adds collapsed details, unless they are empty.
     pub fn folded(&mut self, title: impl Into<String>, inside: Self) {
         if !inside.is_empty() {
             let title = title.into();
@@ -229,7 +220,7 @@ impl Document {
         }
     }
 
-    /// Adds all of another one.
+    /// Adds all blocks of another document.
     pub fn append(&mut self, other: Self) {
         self.0.extend(other.0);
     }

@@ -1,52 +1,50 @@
-//! Values below one another on one axis, as data: who has them says what they are, and who draws
-//! them needs to know no more.
+//! Dot charts as data: rows of values on a common axis. The crate that has the values creates them,
+//! and renderers draw them without further information.
 
-/// A value, or why there is none.
+/// The value of a row in a dot chart.
 #[derive(Clone, Debug, PartialEq)]
 pub enum DotValue {
     /// The row is a heading.
     Heading,
-    /// A value.
     At {
-        /// Its place among the kinds.
+        /// The index of its kind in [`Dots::kinds`].
         kind: usize,
-        /// In the unit of the axis.
+        /// The value in the unit of the axis.
         value: f64,
-        /// From where to where it may lie, or lies.
+        /// A range around the value, such as a confidence interval or minimum and maximum.
         range: Option<(f64, f64)>,
     },
-    /// None, and why.
+    /// The value is missing; contains the reason.
     Missing(String),
 }
 
-/// A row.
+/// A row of a dot chart.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DotRow {
-    /// What stands before it.
+    /// The label before the row.
     pub name: String,
-    /// What it has.
     pub value: DotValue,
 }
 
-/// See the module's text.
+/// A dot chart: values in rows on a common axis.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Dots {
-    /// What is shown, in a few words.
+    /// A short title.
     pub title: String,
-    /// What can be seen, in a sentence or two.
+    /// A description of one or two sentences.
     pub caption: String,
-    /// What stands at the axis, with the unit.
+    /// The label of the axis, with the unit.
     pub axis: String,
-    /// Whether equal ratios are equal lengths.
+    /// Whether the axis is logarithmic, so that equal ratios have equal lengths.
     pub is_logarithmic: bool,
-    /// What the kinds of values are called; one kind needs no name.
+    /// The names of the kinds of values; a single kind needs no name.
     pub kinds: Vec<String>,
-    /// The rows, from above.
+    /// The rows, from top to bottom.
     pub rows: Vec<DotRow>,
 }
 
 impl DotRow {
-    /// What stands over rows.
+    /// Creates a heading above rows.
     pub fn heading(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -54,7 +52,7 @@ impl DotRow {
         }
     }
 
-    /// A value of a kind, without a range.
+    /// Creates a value of a kind, without a range.
     pub fn at(name: String, kind: usize, value: f64) -> Self {
         let range = None;
         let value = DotValue::At { kind, value, range };

@@ -1,5 +1,5 @@
-//! All formats in one list: their names, and the renderer of those that show any document. A new
-//! one is a row here and a file below.
+//! The list of all formats: their names, and the renderers of formats that can show any document. A
+//! new format needs a row here and a file in the folder `format`.
 
 mod csv;
 mod html;
@@ -17,31 +17,32 @@ pub use json::{json, json_line};
 pub use markdown::markdown;
 pub use text::{SCREEN_WIDTH, Terminal, WIDTH, on_terminal, text};
 
-/// Renders a document, in lines of so many characters where the format has such lines.
+/// Renders a document. The number is the line length in characters, for formats that wrap lines.
 type Renderer = fn(&Document, usize) -> String;
 
-/// Declares [`Format`].
+/// Declares [`Format`] and its table of names and renderers.
 macro_rules! formats {
     ($($(#[doc = $doc:literal])+ $variant:ident = $name:literal
         $(shows $about:literal by $renderer:expr)?;)+) => {
-        /// A format of what a command shows.
+        /// The output format of a command.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Format {
             $($(#[doc = $doc])+ $variant,)+
         }
 
         impl Format {
-            /// The formats that show any document, with their help.
+            /// The formats that can show any document, with their help texts.
             pub const DOCUMENTS: &[(Self, &str)] = &[$($((Self::$variant, $about),)?)+];
 
-            /// The name that options take.
+            /// The name in options.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// Its renderer; that of text for a format that shows no document.
+            /// Returns the renderer of documents. Formats that cannot show documents use the
+            /// renderer of text.
             fn renderer(self) -> Renderer {
                 match self {
                     $($(Self::$variant => $renderer,)?)+
@@ -64,19 +65,19 @@ macro_rules! formats {
 }
 
 formats! {
-    /// Tables to read.
+    /// Tables for terminals.
     Text = "text" shows "Tables to read" by text;
-    /// The same tables for pages.
+    /// The same tables as Markdown.
     Markdown = "markdown" shows "The same tables, as Markdown" by |document, _| markdown(document);
     /// A table for spreadsheets.
     Csv = "csv";
-    /// Everything, for programs.
+    /// All data, for programs.
     Json = "json";
     /// A configuration file.
     Toml = "toml";
-    /// The original's verbose report.
+    /// The verbose report of the original PostMark.
     Classic = "classic";
-    /// The original's terse report: one line of 13 numbers.
+    /// The terse report of the original PostMark: one line of 13 numbers.
     Terse = "terse";
 }
 
@@ -93,17 +94,18 @@ impl std::fmt::Display for UnknownFormat {
 impl std::error::Error for UnknownFormat {}
 
 impl Format {
-    /// Whether it is one of the original's reports.
+    /// Returns whether it is a report of the original PostMark.
     pub const fn is_classic(self) -> bool {
         matches!(self, Self::Classic | Self::Terse)
     }
 
-    /// Renders a document, in lines of at most `width` characters where the format has such lines.
+    /// Renders a document, with lines of at most `width` characters if the format wraps lines.
     pub fn document(self, document: &Document, width: usize) -> String {
         self.renderer()(document, width)
     }
 
-    /// Renders an answer by the one of its views that the format shows.
+    /// Renders an answer. The format determines which of its views is created: document, CSV or
+    /// JSON.
     pub fn answer(
         self,
         document: impl FnOnce() -> Document,

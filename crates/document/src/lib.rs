@@ -1,12 +1,12 @@
-//! What is shown, as blocks, and the renderers that make text, Markdown, HTML and CSV of them.
+//! Documents as data: blocks, and renderers that convert them to text, Markdown, HTML and CSV.
 //!
-//! Whoever reports pushes [`Block`]s and typed [`Cell`]s, and knows of no format. Escaping of
-//! strings of others ([`sanitize`](mod@sanitize)), units and digits ([`units`], [`Number`]),
-//! wrapping and tables stand here, each once. Nothing of ours is imported, and nothing is read or
-//! written.
+//! Reports consist of [`Block`]s and typed [`Cell`]s and do not depend on a format. This crate
+//! escapes foreign strings ([`sanitize`](mod@sanitize)), formats units and digits ([`units`],
+//! [`Number`]), wraps lines and aligns tables. It imports no other crate of the project, and does
+//! no input and output.
 //!
-//! Lines are broken between words; a no-break space (U+00A0, [`kept`]) holds words together, and is
-//! shown as a blank.
+//! Lines are wrapped between words. A no-break space (U+00A0, [`kept`]) prevents a break and is
+//! rendered as a space.
 
 mod block;
 mod dots;

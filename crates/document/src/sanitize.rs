@@ -1,15 +1,16 @@
-//! Strings of others made harmless, for whoever shows them: records, paths, names of hosts and
-//! devices, answers of the system, configuration files and arguments are data, and may hold what a
-//! terminal obeys or a reader does not see.
+//! Escapes harmful characters in foreign strings before they are shown. Records, paths, names of
+//! hosts and devices, answers of the system, configuration files and arguments may contain
+//! characters that control a terminal or are invisible.
 //!
-//! What is not visible is written as an escape: C0 and DEL as `\x1b` (`\n`, `\r`, `\t` by their
-//! names), everything else by its code point, as `\u{202e}`. That is C1, and all that Unicode calls
-//! a format character (Cf), a line or paragraph separator, or default-ignorable
-//! (`DerivedCoreProperties.txt` of Unicode 16: <https://www.unicode.org/reports/tr44/>):
-//! bidirectional overrides, isolates and marks, characters without width, fillers, variation
-//! selectors, tags. Other text stays as it is, in whatever script. A backslash stays one, so that
-//! what was made harmless once can be given again; the escape of a character and the same letters
-//! written out look alike, and neither does anything.
+//! C0 controls and DEL are escaped as `\x1b` (`
+//! `, `\r` and `\t` by their names), all other harmful characters by their code points, as
+//! `\u{202e}`. Harmful are also C1 controls, and all characters that Unicode defines as format
+//! characters (Cf), as line or paragraph separators, or as default-ignorable
+//! (`DerivedCoreProperties.txt` of Unicode 16: <https://www.unicode.org/reports/tr44/>). These
+//! include bidirectional overrides, isolates and marks, zero-width characters, fillers, variation
+//! selectors and tags. Other text of any script is unchanged. A backslash is not escaped, so that
+//! escaping twice has the same result as escaping once. So an escaped character and the same escape
+//! as literal text look alike, and both are harmless.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -17,8 +18,8 @@ use std::fmt::{self, Write};
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-/// What is invisible or obeyed, first and last of each range, ascending. C0, DEL and C1 are told by
-/// [`char::is_control`].
+/// Ranges of invisible and control characters (first and last) in ascending order. C0, DEL and C1
+/// are recognised by [`char::is_control`].
 const INVISIBLE: [(char, char); 25] = [
     ('\u{ad}', '\u{ad}'),
     ('\u{34f}', '\u{34f}'),
@@ -47,7 +48,7 @@ const INVISIBLE: [(char, char); 25] = [
     ('\u{e0000}', '\u{e0fff}'),
 ];
 
-/// Whether a character is written as an escape.
+/// Returns whether a character must be escaped.
 pub fn is_harmful(character: char) -> bool {
     if character.is_ascii() {
         return character.is_ascii_control();
@@ -59,15 +60,14 @@ pub fn is_harmful(character: char) -> bool {
             .is_some_and(|(first, _)| *first <= character)
 }
 
-/// One line of text: newlines are escaped, too.
+/// Escapes a text of one line, including newlines.
 pub fn sanitize(text: &str) -> Cow<'_, str> {
     escaped(text, is_harmful)
 }
 
-/// Text of several lines, or of a line with its end: newlines stay, with a carriage return directly
-/// before them (CSV's lines end so), and tabs. For texts of ours into which strings of others were
-/// put that have been made harmless before; what comes from others as a whole can add lines of its
-/// own.
+/// Escapes a text of several lines. Newlines, tabs, and carriage returns directly before newlines
+/// (the line ends of CSV) are unchanged. It is for texts of this program with foreign strings that
+/// were escaped before; a foreign text could add lines.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| !matches!(character, '\n' | '\t') && is_harmful(character);
     if !text.contains("\r\n") {
@@ -80,13 +80,13 @@ pub fn lines(text: &str) -> Cow<'_, str> {
     Cow::Owned(lines.join("\r\n"))
 }
 
-/// A path in one line. Bytes that are no UTF-8 are shown as `\xff`, too: two paths that differ look
-/// different.
+/// Escapes a path for one line. Bytes that are not UTF-8 are escaped as `\xff`. Different paths
+/// therefore have different texts.
 pub fn path(path: &Path) -> Cow<'_, str> {
     os(path.as_os_str())
 }
 
-/// What the system calls a string, as [`path`] shows it.
+/// Escapes a string of the operating system like [`path`].
 pub fn os(text: &OsStr) -> Cow<'_, str> {
     if let Some(text) = text.to_str() {
         return sanitize(text);
@@ -102,8 +102,8 @@ pub fn os(text: &OsStr) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Whatever can be displayed, in one line. For format strings, and for values that have no string
-/// of their own.
+/// Escapes any displayable value for one line. It is for format strings, and for values that are
+/// not strings.
 pub fn shown<T: fmt::Display>(value: T) -> impl fmt::Display {
     Shown(value)
 }
@@ -119,9 +119,9 @@ impl<T: fmt::Display> fmt::Display for Shown<T> {
     }
 }
 
-/// Makes harmless what is written through it, newlines included.
+/// A writer that escapes all text, including newlines.
 pub struct Escaping<W>(
-    /// Takes what is harmless.
+    /// Receives the escaped text.
     pub W,
 );
 
@@ -131,9 +131,8 @@ impl<W: Write> Write for Escaping<W> {
     }
 }
 
-/// JSON in which strings are as they are written elsewhere: what is invisible or obeyed is an
-/// escape of JSON's (RFC 8259), so that what is read from it is the same. Newlines between values
-/// stay; within strings there are none.
+/// Escapes harmful characters in JSON by JSON's own escapes (RFC 8259), so that the parsed value is
+/// the same. Newlines between values are unchanged; strings in JSON contain none.
 pub fn json(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| character != '\n' && is_harmful(character);
     if !text.contains(is_escaped) {
@@ -153,10 +152,10 @@ pub fn json(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// A field of a CSV file (RFC 4180), quoted where it must be. A text that a spreadsheet would take
-/// for a formula gets an apostrophe in front
-/// (<https://owasp.org/www-community/attacks/CSV_Injection>): give numbers without this function,
-/// so that negative ones stay numbers.
+/// Escapes a field of a CSV file (RFC 4180), quoted if necessary. A text that a spreadsheet would
+/// interpret as a formula gets a leading apostrophe
+/// (<https://owasp.org/www-community/attacks/CSV_Injection>). Numbers must not use this function,
+/// because negative ones would become text.
 pub fn csv(text: &str) -> Cow<'_, str> {
     let text = sanitize(text);
     let is_formula = text.trim_start().starts_with([
@@ -172,7 +171,8 @@ pub fn csv(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// A field of ours, which is kept from nothing: what begins with a minus stays so.
+/// Quotes a field with a text of this program if necessary. It adds no apostrophe, so a leading
+/// minus remains.
 pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
     if !is_quoted(text) {
         return Cow::Borrowed(text);
@@ -181,12 +181,12 @@ pub(crate) fn quoted(text: &str) -> Cow<'_, str> {
 }
 
 fn is_quoted(text: &str) -> bool {
-    // Semicolons, because they separate fields where the comma is the decimal sign.
+    // Semicolons separate fields if the decimal separator is a comma.
     text.contains(['"', ',', ';']) || text.starts_with(' ') || text.ends_with(' ')
 }
 
-/// A text within an element or a quoted attribute of HTML or SVG: it is shown as it stands, and is
-/// no markup.
+/// Escapes a text for an element or a quoted attribute of HTML or SVG, so that it is not
+/// interpreted as markup.
 pub fn html(text: &str) -> Cow<'_, str> {
     let text = sanitize(text);
     if !text.contains(['&', '<', '>', '"', '\'']) {
@@ -206,13 +206,13 @@ pub fn html(text: &str) -> Cow<'_, str> {
     Cow::Owned(marked)
 }
 
-/// A text within a line, or a table's cell, of Markdown (CommonMark, with GitHub's tables and
-/// links): it is shown as it stands, is neither markup nor HTML nor a link, and does not begin a
-/// heading, a list or a quotation.
+/// Escapes a text for a line or a table's cell of Markdown (CommonMark, with GitHub's tables and
+/// links). It is not interpreted as markup, HTML or a link, and does not start a heading, a list or
+/// a quotation.
 pub fn markdown(text: &str) -> Cow<'_, str> {
     let text = sanitize(text);
     let begins = text.len() - text.trim_start().len();
-    // Behind the number of a list's item.
+    // The position after the number of a list's item.
     let numbered = text.len()
         - text[begins..]
             .trim_start_matches(|digit: char| digit.is_ascii_digit())
@@ -228,7 +228,7 @@ pub fn markdown(text: &str) -> Cow<'_, str> {
             }
             '-' | '+' | '=' if at == begins => marked.extend(['\\', character]),
             '.' | ')' if at == numbered && at > begins => marked.extend(['\\', character]),
-            // What GitHub makes links of.
+            // GitHub turns these texts into links.
             ':' if text[at..].starts_with("://") => marked.push_str("\\:"),
             '.' if ends_with_www(&text[..at]) => marked.push_str("\\."),
             '@' => marked.push_str("&#64;"),
@@ -248,7 +248,7 @@ fn ends_with_www(text: &str) -> bool {
 }
 
 fn escaped(text: &str, is_escaped: impl Fn(char) -> bool) -> Cow<'_, str> {
-    // Nearly all text is of these, and lists are long.
+    // Almost all texts contain only these characters, and lists are long.
     let is_plain = |byte: u8| matches!(byte, b' '..=b'~' | b'\n');
     if text.bytes().all(is_plain) && (!is_escaped('\n') || !text.contains('\n')) {
         return Cow::Borrowed(text);
@@ -290,7 +290,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_visible_stays() {
+    fn visible_text_is_unchanged() {
         for text in [
             "",
             "/mnt/disk",
@@ -307,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_terminal_obeys_is_an_escape() {
+    fn control_characters_are_escaped() {
         assert_eq!(
             sanitize("\u{1b}[2J\u{1b}]0;title\u{7}"),
             "\\x1b[2J\\x1b]0;title\\x07"
@@ -317,16 +317,17 @@ mod tests {
             sanitize("one\ntwo\rthree\tfour"),
             "one\\ntwo\\rthree\\tfour"
         );
-        // C1: a control sequence introducer of one character.
+        // C1 contains a control sequence introducer of one character.
         assert_eq!(sanitize("\u{9b}31m"), "\\u{9b}31m");
         assert_eq!(lines("one\n\u{1b}two\t\n"), "one\n\\x1btwo\t\n");
-        // A line of CSV ends so; alone it would have the line written over.
+        // CSV lines end with a carriage return and a newline. A single carriage return would let
+        // the terminal overwrite the line.
         assert_eq!(lines("a,\u{1b}\r\nb\rc\r\r\n"), "a,\\x1b\r\nb\\rc\\r\r\n");
         assert_eq!(lines("\r\n"), "\r\n");
     }
 
     #[test]
-    fn what_a_reader_does_not_see_is_an_escape() {
+    fn invisible_characters_are_escaped() {
         for invisible in [
             "\u{202a}",
             "\u{202e}",
@@ -360,13 +361,13 @@ mod tests {
     }
 
     #[test]
-    fn ranges_ascend_and_do_not_meet() {
+    fn ranges_are_ascending_and_disjoint() {
         assert!(INVISIBLE.iter().all(|(first, last)| first <= last));
         assert!(INVISIBLE.windows(2).all(|pair| pair[0].1 < pair[1].0));
     }
 
     #[test]
-    fn paths_that_are_no_text_are_shown() {
+    fn paths_that_are_not_utf8_are_shown() {
         let bytes = OsStr::from_bytes(b"/mnt/\xff\x1b[31m/\xc3\xa4");
         assert_eq!(path(Path::new(bytes)), "/mnt/\\xff\\x1b[31m/ä");
         assert_eq!(os(OsStr::new("plain")), "plain");
@@ -385,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn no_field_of_a_table_is_a_formula() {
+    fn no_csv_field_is_a_formula() {
         for (text, field) in [
             ("plain", "plain"),
             ("=cmd|' /C calc'!A0", "'=cmd|' /C calc'!A0"),
@@ -409,7 +410,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_is_markup() {
+    fn markdown_texts_contain_no_markup() {
         for (text, shown) in [
             ("plain-text 1.5 (x)", "plain-text 1.5 (x)"),
             ("a|b", "a\\|b"),
@@ -437,7 +438,7 @@ mod tests {
     }
 
     #[test]
-    fn json_means_the_same() {
+    fn escaped_json_has_the_same_value() {
         let hostile = "\u{1b}[2J\u{7f}\u{9b}1m\u{202e}\u{e0041}ä\n\"\\";
         let written = serde_json::to_string_pretty(&[hostile]).unwrap();
         let shown = json(&written);

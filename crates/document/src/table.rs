@@ -1,32 +1,32 @@
-//! Tables: columns that know on which side their cells stand, and cells that know what they are.
+//! Tables, whose columns have an alignment and whose cells have types.
 
 use std::fmt;
 
 use crate::units::{bytes, fixed, grouped, latency, microseconds, percent, rate, seconds};
 
-/// A number with its unit, which says how many digits people are shown. Programs are given the
-/// number as it is kept.
+/// A number with its unit. The unit determines the number of digits for readers; data formats
+/// contain the exact number.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Number {
-    /// Of things.
+    /// A number of things, with grouped digits.
     Count(u64),
-    /// Of an order, or the like: without groups of digits.
+    /// A position or an identifier, without grouped digits.
     Ordinal(u64),
-    /// A second.
+    /// A rate per second.
     Rate(f64),
-    /// Given in nanoseconds, shown in seconds.
+    /// Nanoseconds, shown in seconds.
     Seconds(u64),
-    /// Given in nanoseconds, shown in milliseconds.
+    /// Nanoseconds, shown in milliseconds.
     Milliseconds(u64),
-    /// Given in nanoseconds, shown in microseconds.
+    /// Nanoseconds, shown in microseconds.
     Microseconds(f64),
-    /// Given in nanoseconds, shown in the unit that suits it.
+    /// Nanoseconds, shown in a suitable unit.
     Latency(f64),
-    /// In the power of 1,024 that suits it.
+    /// Bytes, shown in a suitable power of 1,024.
     Bytes(f64),
-    /// From 0 to 1, shown in percent.
+    /// A fraction from 0 to 1, shown in percent.
     Share(f64),
-    /// With so many digits.
+    /// A number with a given number of decimals.
     Decimal(f64, usize),
 }
 
@@ -48,8 +48,8 @@ impl fmt::Display for Number {
 }
 
 impl Number {
-    /// Digits behind the point where there is one unit for a whole column, and so many of them as
-    /// the number is worth.
+    /// Returns the number of decimals that this number needs. It is 0 for zero, and for numbers
+    /// whose column does not have one unit.
     fn digits(&self) -> usize {
         let is_zero = self.in_one_unit().is_none_or(|value| value == 0.0);
         let shown = self.to_string();
@@ -57,7 +57,8 @@ impl Number {
         digits.filter(|_| !is_zero).unwrap_or(0)
     }
 
-    /// The value, where a whole column has one unit.
+    /// Returns the value in the column's unit, or `None` for numbers whose column does not have one
+    /// unit.
     fn in_one_unit(&self) -> Option<f64> {
         match self {
             Self::Rate(per_second) => Some(*per_second),
@@ -67,12 +68,13 @@ impl Number {
         }
     }
 
-    /// The number with so many digits behind the point, where a whole column has one unit.
+    /// Formats the number with a given number of decimals, if its column has one unit.
     fn with_digits(&self, digits: usize) -> String {
         let Some(value) = self.in_one_unit() else {
             return self.to_string();
         };
-        // Half of a whole one counts as one, as in the number alone.
+        // Half is rounded away from zero, as in `Display`; formatting alone would round half to
+        // even.
         let value = if digits == 0 { value.round() } else { value };
         let shown = fixed(value, digits);
         let (whole, rest) = shown
@@ -82,7 +84,7 @@ impl Number {
         rest.map_or(whole.clone(), |rest| format!("{whole}.{rest}"))
     }
 
-    /// All of its digits, in the unit that it is kept in.
+    /// Returns all digits, in the unit in which the number is stored.
     pub(crate) fn plain(&self) -> String {
         match self {
             Self::Count(number) | Self::Ordinal(number) | Self::Seconds(number) |
@@ -94,29 +96,29 @@ impl Number {
             | Self::Latency(number)
             | Self::Bytes(number)
             | Self::Share(number)
-            // The sum of no numbers is -0.
+            // The sum of an empty list is -0; adding 0 removes the sign.
             | Self::Decimal(number, _) => (number + 0.0).to_string(),
         }
     }
 }
 
-/// What stands in one column of one row; as words by itself.
+/// The contents of one cell of a table.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Cell {
-    /// Nothing, where nothing belongs.
+    /// An empty cell where no value is expected.
     Empty,
-    /// A text, maybe of others: no spreadsheet takes it for a formula.
+    /// A text that may be foreign: in CSV, it is protected from being interpreted as a formula.
     Text(String),
-    /// A text of ours, or a number as somebody printed it: it stays as it is.
+    /// A text of this program, or a printed number. It is not protected.
     Ours(String),
-    /// A text of others, and the anchor on the same page where more of it stands; without pages the
-    /// text alone.
+    /// A foreign text, and the anchor of its details on the same page. Formats other than HTML show
+    /// only the text.
     Linked(String, String),
-    /// A number, with what is counted, if its unit does not say it.
+    /// A number, and a suffix for what is counted, if its unit does not include it.
     Number(Number, &'static str),
-    /// What does not apply, or nobody asked for.
+    /// A value that does not apply or was not requested.
     Missing,
-    /// What is not available, and why.
+    /// A value that is not available, with the reason.
     Unavailable(String),
 }
 
@@ -133,7 +135,7 @@ impl fmt::Display for Cell {
 }
 
 impl Cell {
-    /// As people see it in a table, where there is no room for reasons.
+    /// Returns the text in tables, which have no space for reasons.
     pub fn short(&self) -> String {
         match self {
             Self::Missing | Self::Unavailable(_) => "-".to_owned(),
@@ -141,7 +143,7 @@ impl Cell {
         }
     }
 
-    /// The same in a column whose numbers have so many digits behind the point.
+    /// Returns the text in tables, with a given number of decimals for the column.
     pub(crate) fn short_with(&self, digits: usize) -> String {
         match self {
             Self::Number(number, unit) => number.with_digits(digits) + unit,
@@ -149,43 +151,42 @@ impl Cell {
         }
     }
 
-    /// A text of ours.
+    /// Creates a text of this program.
     pub fn ours(text: impl Into<String>) -> Self {
         Self::Ours(text.into())
     }
 
-    /// A number of things.
+    /// Creates a number of things.
     pub fn count(number: impl Into<u64>) -> Self {
         Number::Count(number.into()).into()
     }
 
-    /// A number of things a second.
+    /// Creates a rate per second.
     pub fn rate(per_second: Option<f64>) -> Self {
         per_second.map(Number::Rate).into()
     }
 
-    /// Nanoseconds, in the unit that suits them.
+    /// Creates a latency from nanoseconds.
     pub fn latency(ns: Option<u64>) -> Self {
         ns.map(|ns| Number::Latency(ns as f64)).into()
     }
 
-    /// A number of bytes.
     pub fn bytes(number: Option<u64>) -> Self {
         number.map(|number| Number::Bytes(number as f64)).into()
     }
 
-    /// Bytes a second.
+    /// Creates a throughput from bytes per second.
     pub fn throughput(per_second: Option<f64>) -> Self {
         let number = per_second.map(|rate| Self::Number(Number::Bytes(rate), "/s"));
         number.into()
     }
 
-    /// A share from 0 to 1.
+    /// Creates a percentage from a fraction of 0 to 1.
     pub fn share(fraction: Option<f64>) -> Self {
         fraction.map(Number::Share).into()
     }
 
-    /// A number with so many digits.
+    /// Creates a number with a given number of decimals.
     pub fn decimal(number: Option<f64>, digits: usize) -> Self {
         number.map(|number| Number::Decimal(number, digits)).into()
     }
@@ -215,15 +216,14 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
     }
 }
 
-/// A column of a list: what stands over it, and what it shows of an entry.
+/// A column of a list: its header, and a function that returns the cell of an entry.
 pub type Column<T> = (&'static str, fn(&T) -> Cell);
 
-/// The head of a column of a table.
+/// The head of a column.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Head {
-    /// What stands over it.
     pub header: String,
-    /// Whether its cells stand to the left.
+    /// Whether its cells are aligned to the left.
     pub is_words: bool,
 }
 
@@ -232,14 +232,14 @@ pub(crate) struct Head {
 pub struct Table {
     pub(crate) columns: Vec<Head>,
     pub(crate) rows: Vec<Vec<Cell>>,
-    /// How many columns, from the first, say what a row is.
+    /// The number of leading columns, which identify a row.
     pub(crate) leads: usize,
-    /// Whether it goes on below where it is too wide, with the headers broken.
+    /// Whether a table that is too wide is continued below, with wrapped headers.
     pub(crate) folds: bool,
 }
 
 impl Table {
-    /// A table without rows, whose first `words` columns are words; the others are numbers.
+    /// Creates a table without rows. The first `words` columns contain words, the others numbers.
     pub fn new<T: AsRef<str>>(words: usize, header: &[T]) -> Self {
         let mut table = Self {
             columns: Vec::new(),
@@ -253,7 +253,7 @@ impl Table {
         table
     }
 
-    /// A table with a row for each entry of a list.
+    /// Creates a table with a row for each entry of a list.
     pub fn of<T>(words: usize, columns: &[Column<T>], list: impl IntoIterator<Item = T>) -> Self {
         let header: Vec<&str> = columns.iter().map(|(header, _)| *header).collect();
         let mut table = Self::new(words, &header);
@@ -263,22 +263,22 @@ impl Table {
         table
     }
 
-    /// Where it is too wide, headers are broken, and the rest of the columns stands below, behind
-    /// the first words again.
+    /// If the table is too wide, wraps its headers and continues its columns below. The leading
+    /// columns are repeated there.
     #[must_use]
     pub fn folding(mut self) -> Self {
         self.folds = true;
         self
     }
 
-    /// Where it goes on below, so many columns stand there again.
+    /// Sets the number of leading columns, which are repeated if the table is continued below.
     #[must_use]
     pub fn leading(mut self, columns: usize) -> Self {
         self.leads = columns;
         self
     }
 
-    /// The column at this place, from 0, has words.
+    /// Changes the column at this index, from 0, to a column of words.
     #[must_use]
     pub fn with_words(mut self, place: usize) -> Self {
         if let Some(column) = self.columns.get_mut(place) {
@@ -287,19 +287,18 @@ impl Table {
         self
     }
 
-    /// Adds a column.
     pub fn column(&mut self, header: impl Into<String>, is_words: bool) {
         let header = header.into();
         self.columns.push(Head { header, is_words });
     }
 
-    /// Adds a row. What it has no cells for stays empty.
+    /// Adds a row. Missing cells at its end are empty.
     pub fn row(&mut self, cells: Vec<Cell>) {
         self.rows.push(cells);
     }
 
-    /// The cells as people see them: the numbers of a column that has one unit have the same digits
-    /// behind the point.
+    /// Returns the texts of all cells. Numbers in a column with one unit have the same number of
+    /// decimals.
     pub(crate) fn shown(&self) -> Vec<Vec<String>> {
         let digits_of = |place: usize| {
             let cells = self.rows.iter().filter_map(|row| row.get(place));
@@ -319,7 +318,7 @@ impl Table {
         self.rows.iter().map(row).collect()
     }
 
-    /// Whether there is nothing but the header.
+    /// Returns whether the table has no rows.
     pub fn is_empty(&self) -> bool {
         self.rows.is_empty()
     }

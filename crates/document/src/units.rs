@@ -1,9 +1,9 @@
-//! Numbers as people read them, always with their unit.
+//! Formats numbers for readers, with their units.
 
-/// Holds words together.
+/// The no-break space, which prevents a line break between words.
 pub(crate) const NO_BREAK: char = '\u{a0}';
 
-/// A count with its digits in groups of three.
+/// Formats a count with digits in groups of three.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let mut text = String::new();
@@ -16,7 +16,8 @@ pub fn grouped(number: u64) -> String {
     text
 }
 
-/// A count with the name of what is counted. Names that end with `y` have a consonant before it.
+/// Formats a count with the name of the counted things. A `y` at the end of the name must follow a
+/// consonant.
 pub fn counted(number: u64, name: &str) -> String {
     match (number, name.strip_suffix('y')) {
         (1, _) => format!("1 {name}"),
@@ -25,8 +26,8 @@ pub fn counted(number: u64, name: &str) -> String {
     }
 }
 
-/// A value with so many digits behind the point. What rounds to zero has no sign: a sum of no
-/// numbers is -0.
+/// Formats a value with a given number of decimals. Values that round to zero have no sign, because
+/// the sum of an empty list is -0.
 pub fn fixed(value: f64, digits: usize) -> String {
     let shown = format!("{value:.digits$}");
     match shown.strip_prefix('-') {
@@ -35,7 +36,7 @@ pub fn fixed(value: f64, digits: usize) -> String {
     }
 }
 
-/// The same without zeros at its end.
+/// Formats a value with at most `digits` decimals, without trailing zeros.
 pub fn trimmed(value: f64, digits: usize) -> String {
     let shown = fixed(value, digits);
     match shown.contains('.') {
@@ -44,7 +45,7 @@ pub fn trimmed(value: f64, digits: usize) -> String {
     }
 }
 
-/// A change in percent, with its sign; what rounds to zero has none.
+/// Formats a change in percent with its sign; values that round to zero have no sign.
 pub fn signed_percent(fraction: f64) -> String {
     let shown = fixed(fraction * 100.0, 1);
     let is_more =
@@ -52,7 +53,8 @@ pub fn signed_percent(fraction: f64) -> String {
     format!("{}{shown} %", if is_more { "+" } else { "" })
 }
 
-/// The power of 1,024 that leaves one to four digits before the point, and its unit.
+/// Returns the value in the power of 1,024 that leaves one to four digits before the point, and its
+/// unit.
 fn scaled(bytes: f64) -> (f64, &'static str) {
     let units = ["B", "KiB", "MiB", "GiB", "TiB"];
     let mut value = bytes;
@@ -64,7 +66,7 @@ fn scaled(bytes: f64) -> (f64, &'static str) {
     (value, units[unit])
 }
 
-/// Bytes in the power of 1,024 that leaves one to four digits before the point.
+/// Formats bytes in the power of 1,024 that leaves one to four digits before the point.
 pub fn bytes(number: f64) -> String {
     match scaled(number) {
         (value, "B") if value.fract() == 0.0 => format!("{} B", fixed(value, 0)),
@@ -72,13 +74,13 @@ pub fn bytes(number: f64) -> String {
     }
 }
 
-/// Bytes a second, with three digits that count.
+/// Formats bytes per second with three significant digits.
 pub fn throughput(per_second: f64) -> String {
     let (value, unit) = scaled(per_second);
     format!("{} {unit}/s", three_digits(value))
 }
 
-/// A value with three digits that count, or as many as it has before the point.
+/// Formats a value with three significant digits, or with all digits before the point.
 fn three_digits(value: f64) -> String {
     let digits = match value {
         value if value < 9.995 => 2,
@@ -88,7 +90,7 @@ fn three_digits(value: f64) -> String {
     fixed(value, digits)
 }
 
-/// A rate a second, with as many digits as it is likely to be worth.
+/// Formats a rate per second with a reasonable number of digits.
 pub fn rate(per_second: Option<f64>) -> String {
     match per_second {
         None => "-".to_owned(),
@@ -97,7 +99,7 @@ pub fn rate(per_second: Option<f64>) -> String {
     }
 }
 
-/// A duration in seconds.
+/// Formats a duration in seconds, without the unit.
 pub fn seconds(ns: u64) -> String {
     let seconds = ns as f64 / 1e9;
     if seconds < 10.0 {
@@ -107,7 +109,7 @@ pub fn seconds(ns: u64) -> String {
     }
 }
 
-/// A latency in microseconds.
+/// Formats a latency in microseconds, without the unit.
 pub fn microseconds(ns: f64) -> String {
     let microseconds = ns / 1e3;
     if microseconds < 100.0 {
@@ -117,7 +119,7 @@ pub fn microseconds(ns: f64) -> String {
     }
 }
 
-/// A latency in the unit that suits it, with three digits that count.
+/// Formats a latency in a suitable unit with three significant digits.
 pub fn latency(ns: f64) -> String {
     let (value, unit) = match ns {
         ns if ns < 999.5 => (ns, "ns"),
@@ -128,14 +130,14 @@ pub fn latency(ns: f64) -> String {
     format!("{} {unit}", three_digits(value))
 }
 
-/// A share in percent.
+/// Formats a fraction in percent.
 pub fn percent(fraction: f64) -> String {
     format!("{} %", fixed(fraction * 100.0, 1))
 }
 
-/// The first of these numbers, and how many more there are.
+/// Lists the first of these numbers, and the number of further ones.
 pub fn numbers(all: &[u32]) -> String {
-    /// More are counted.
+    /// The number of listed numbers.
     const SHOWN_MAX: usize = 8;
     let mut shown: Vec<String> = all.iter().take(SHOWN_MAX).map(u32::to_string).collect();
     let more = all.len().saturating_sub(SHOWN_MAX);
@@ -145,7 +147,7 @@ pub fn numbers(all: &[u32]) -> String {
     shown.join(", ")
 }
 
-/// A text, or its beginning where it has more characters than so many.
+/// Shortens a text to at most `most` characters.
 pub fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();
@@ -154,7 +156,8 @@ pub fn shortened(text: &str, most: usize) -> String {
     short + "…"
 }
 
-/// Sentences in which a unit stays with its number, wherever they are broken.
+/// Replaces spaces before units by no-break spaces, so that line breaks do not separate a number
+/// from its unit.
 pub fn bound(sentences: &str) -> String {
     const UNITS: [&str; 10] = ["%", "s", "ms", "µs", "ns", "B", "KiB", "MiB", "GiB", "TiB"];
     let mut text = String::new();
@@ -170,8 +173,8 @@ pub fn bound(sentences: &str) -> String {
     text
 }
 
-/// A moment of the wall clock, given in nanoseconds of the epoch, as date and time of UTC:
-/// `2001-08-27 14:03:59`.
+/// Formats a time in nanoseconds since the Unix epoch as date and time in UTC: `2001-08-27
+/// 14:03:59`.
 pub fn utc(unix_ns: u64) -> String {
     let moment =
         jiff::Timestamp::from_nanosecond(unix_ns.into()).expect("it ends in the year 2554");
@@ -183,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_is_less_than_zero_and_rounds_to_it() {
+    fn values_that_round_to_zero_have_no_sign() {
         let shown = [
             bytes,
             throughput,
@@ -210,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_keep_their_units() {
+    fn numbers_are_formatted_with_units() {
         assert_eq!(grouped(0), "0");
         assert_eq!(grouped(999), "999");
         assert_eq!(grouped(1_234_567), "1,234,567");
@@ -251,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_are_dates() {
+    fn times_are_formatted_as_utc() {
         let s = |seconds: u64| seconds * 1_000_000_000;
         assert_eq!(utc(0), "1970-01-01 00:00:00");
         assert_eq!(utc(s(951_782_399)), "2000-02-28 23:59:59");

@@ -1,4 +1,4 @@
-//! Published cells as lines for spreadsheets, and what tables need to make theirs.
+//! The cells of published tables as rows of CSV, and helpers that all tables use.
 
 use document::{Cell, Number, Table};
 use record::Fact;
@@ -14,7 +14,7 @@ const COLUMNS: &str = "source table system over variant contributor configuratio
                        transactions subdirectories processes edition figure unit printed value to \
                        unavailable";
 
-/// A table for spreadsheets; `columns` are its headers.
+/// Creates a table for CSV. `columns` contains its headers, separated by spaces.
 pub(crate) fn sheet(columns: &str, lines: impl IntoIterator<Item = Vec<Cell>>) -> Table {
     let header: Vec<&str> = columns.split(' ').collect();
     let mut table = Table::new(0, &header);
@@ -22,7 +22,7 @@ pub(crate) fn sheet(columns: &str, lines: impl IntoIterator<Item = Vec<Cell>>) -
     table
 }
 
-/// A line for each cell.
+/// Creates a row for each cell of the published tables.
 pub(crate) fn flat(library: &Library, findings: &[Finding]) -> Table {
     let lines = library.tables().flat_map(|(source, table)| {
         let places = table.places();
@@ -38,7 +38,7 @@ fn line(
     place: &PrintedCell<'_>,
 ) -> Vec<Cell> {
     let of = &place.of;
-    // A range goes over several, and has no numbers of one.
+    // A range covers several configurations, so the columns for a single one remain empty.
     let configuration = match of.configurations.as_slice() {
         [name] => source.configuration(name),
         _ => None,
@@ -77,12 +77,12 @@ fn line(
     ]
 }
 
-/// A text of ours, where there is one.
+/// Returns a cell with a text of this program, or an empty cell.
 pub(crate) fn ours(text: Option<impl Into<String>>) -> Cell {
     text.map_or(Cell::Empty, Cell::ours)
 }
 
-/// Each once, in their order.
+/// Removes duplicates; the first occurrences remain in their order.
 pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T> {
     let mut distinct = Vec::new();
     for one in all {
@@ -93,13 +93,13 @@ pub(crate) fn distinct<T: PartialEq>(all: impl IntoIterator<Item = T>) -> Vec<T>
     distinct
 }
 
-/// Who contributed something, in brackets.
+/// Returns the contributor's name in brackets, after a space, or an empty string.
 pub(crate) fn bracketed(contributor: &Fact<String>) -> String {
     let name = contributor.known();
     name.map_or_else(String::new, |name| format!(" [{name}]"))
 }
 
-/// The word for it in JSON.
+/// Returns the name of an enum variant in JSON.
 pub(crate) fn kebab(value: impl Serialize) -> String {
     serde_json::to_value(value)
         .ok()

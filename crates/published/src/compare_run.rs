@@ -1,5 +1,5 @@
-//! One's own run beside the published rows of its configuration, with factors, and with what they
-//! are worth.
+//! Compares a run with the published rows of its configuration. It computes factors, and explains
+//! what is comparable.
 
 use document::units::{bytes, counted, seconds};
 use record::{Edition, EngineName, Fact, Record, workload_in_words};
@@ -18,66 +18,66 @@ use crate::submissions::{PublishedColumn, published};
 /// The version of the JSON that [`Beside::show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// A published figure beside ours.
+/// A published figure beside the run's figure.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Against {
-    /// Which figure: of transactions, of data read or written (in kilobytes of 1,024 bytes), or
-    /// the whole time in seconds.
+    /// The kind of figure. Data rates are in kilobytes of 1,024 bytes per second, the elapsed time
+    /// is in seconds.
     pub figure: Figure,
-    /// Theirs, as printed.
+    /// The published figure as printed.
     pub printed: String,
-    /// Theirs, in our unit, as the program meant it: converted rightly where somebody had not.
+    /// The published figure as the program printed it, in the unit of `ours`: a wrong conversion in
+    /// the source is corrected.
     pub theirs: f64,
-    /// Ours.
+    /// The run's figure.
     pub ours: f64,
-    /// How many times as fast ours is.
+    /// How many times as fast the run is as the published one.
     pub factor: f64,
 }
 
-/// A published row beside our run.
+/// A published row beside the run.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct BesideRow {
-    /// The source's name.
     pub source: String,
-    /// When it was published.
+    /// The year of publication.
     pub year: Fact<u32>,
-    /// The table's name, and those of others that repeat the row.
+    /// The name of the table, and the names of other tables that repeat the row.
     pub tables: Vec<String>,
     /// The column's header.
     pub column: String,
-    /// Who measured it.
+    /// The person or organisation that measured it.
     pub contributor: Fact<String>,
-    /// The edition that made it, as its ratio or its source says.
+    /// The edition that produced it, according to its ratio or its source.
     pub edition: String,
-    /// Whether rates of it were converted wrongly in the source, so that what is printed is too
-    /// high.
+    /// Whether the source converted its rates wrongly, so that the printed rates are too high.
     pub is_converted: bool,
-    /// Its figures, those that we have, too.
+    /// The figures that both the row and the run have.
     pub figures: Vec<Against>,
 }
 
-/// See the module's text.
+/// The comparison of a run with all published rows of its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Beside {
     /// The version of this schema.
     pub schema: u32,
-    /// The run's configuration, as heads of tables have it; of mixes the workload.
+    /// The run's configuration, as in the heads of tables; for mixes, a description of the
+    /// workload.
     pub configuration: String,
     /// The edition of the run; not applicable to mixes.
     pub edition: Fact<Edition>,
-    /// The run's rates, of each process where published ones are.
+    /// The run's rates; per process if the run has a published configuration.
     pub ours: Option<Rates>,
     /// All published rows of the same configuration.
     pub rows: Vec<BesideRow>,
-    /// Why there are none.
+    /// The reason if there are no rows.
     pub none: Option<String>,
-    /// What can be compared, and what cannot: sentences.
+    /// Sentences that explain what can be compared and what cannot.
     pub comparable: Vec<String>,
 }
 
-/// A run beside everything of the same configuration: classic work with the same files,
-/// transactions, subdirectories and processes, and the original's defaults for the rest, in
-/// whichever edition.
+/// Compares a run with all published rows of the same configuration, of both editions. The run must
+/// be classic work with the same files, transactions, subdirectories and processes, and the
+/// original's defaults otherwise.
 pub fn beside(library: &Library, record: &Record) -> Beside {
     let summary = Summary::of(record);
     let shape = ConfigurationShape::of(&record.spec.workload);
@@ -126,7 +126,7 @@ pub fn beside(library: &Library, record: &Record) -> Beside {
     beside
 }
 
-/// Why there is nothing to compare with; nothing where there is.
+/// Returns the reason why the run cannot be compared, or `None` if it can.
 fn why_none(
     library: &Library,
     record: &Record,
@@ -177,10 +177,10 @@ fn against(column: &PublishedColumn, ours: &Rates) -> Vec<Against> {
     ours.all().into_iter().filter_map(against).collect()
 }
 
-/// What rows have done that this run did, by the editions that occur.
+/// Explains for each edition of the rows how far its operations equal those of the run.
 fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     let mut editions = distinct(rows.iter().map(|row| row.edition.as_str()));
-    // What is most comparable comes first.
+    // The most comparable edition comes first.
     editions.sort_by_key(|made| *made != edition.name());
     let sentence = |made: &&str| match *made {
         made if made == edition.name() => format!(
@@ -210,12 +210,12 @@ fn operations(edition: Edition, rows: &[BesideRow]) -> Vec<String> {
     sentences
 }
 
-/// What a factor between then and now is of.
+/// Explains what a factor between an old and a new result compares.
 pub(crate) const WHOLE_SYSTEMS: &str = "A factor therefore compares whole systems, with the \
                                         processors and memory of their time; it does not show \
                                         which file system is better.";
 
-/// What else a reader of the factors has to know.
+/// Explains further differences that limit the comparison.
 fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape) -> Vec<String> {
     let transactions_ns = summary.paper.map_or(0, |paper| paper.transactions_ns);
     let mean_bytes = record.spec.workload.classic().map_or(0, |classic| {
@@ -254,7 +254,7 @@ fn comparable(record: &Record, summary: &Summary, shape: &ConfigurationShape) ->
     sentences
 }
 
-/// What only this run has.
+/// Explains differences that are specific to this run.
 fn of_this_run(record: &Record, summary: &Summary) -> Vec<String> {
     let mut sentences = Vec::new();
     if record.spec.engine != EngineName::STDIO {

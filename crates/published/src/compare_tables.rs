@@ -1,4 +1,4 @@
-//! A run beside published rows, as tables and pictures.
+//! Tables and charts of a run beside published rows.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use crate::compare_run::{Against, Beside, BesideRow, WHOLE_SYSTEMS};
 use crate::source::Figure;
 
 impl Beside {
-    /// The comparison in a format.
+    /// Renders the comparison in a format.
     pub fn show(&self, format: Format) -> String {
         format.answer(
             || self.document(),
@@ -19,7 +19,7 @@ impl Beside {
         )
     }
 
-    /// The run beside the rows, with what may be compared.
+    /// Returns the table of the run and the published rows, with the explanations.
     pub fn document(&self) -> Document {
         let edition = self
             .edition
@@ -40,7 +40,7 @@ impl Beside {
         document
     }
 
-    /// The same as pictures, by year: transactions, and what was read and written.
+    /// Returns charts of transactions and of data rates, sorted by year.
     pub fn graphs(&self) -> Vec<Dots> {
         let transactions = [(Figure::TransactionsRate, "")];
         let data = [
@@ -93,7 +93,7 @@ impl Beside {
     }
 }
 
-/// The figures of a row, their headers, and the unit of ours.
+/// The headers of a row's figures, and the units of the run's figures.
 const FIGURES: [(&str, &str); 4] = [
     ("transactions", "/s"),
     ("read", "kB/s"),
@@ -108,7 +108,8 @@ impl BesideRow {
 }
 
 impl Beside {
-    /// A row for ours and for each of theirs, with the figures that some of them have.
+    /// Returns a table with a row for the run and one for each published row. Figures that no
+    /// published row has are omitted.
     fn table(&self) -> Table {
         let mut table = Table::new(3, &["published", "in", "edition"]).folding();
         let edition = self.edition.known().map_or("", |edition| edition.name());
@@ -134,7 +135,7 @@ impl Beside {
         table
     }
 
-    /// A line for each figure of each row.
+    /// Returns a table with a row for each figure of each published row, for CSV.
     fn flat(&self) -> Table {
         let rows = self.rows.iter();
         let figures = rows.flat_map(|row| row.figures.iter().map(move |against| (row, against)));
@@ -157,7 +158,7 @@ impl Beside {
     }
 }
 
-/// What a row is called.
+/// Returns the first cells of a published row: its name, table and edition.
 fn lead(row: &BesideRow) -> Vec<Cell> {
     vec![
         format!("{}{}", row.column, bracketed(&row.contributor)).into(),
@@ -166,7 +167,7 @@ fn lead(row: &BesideRow) -> Vec<Cell> {
     ]
 }
 
-/// With as many digits as it is worth.
+/// Formats a number with about three significant digits.
 pub(crate) fn amount(number: f64) -> String {
     if number >= 100.0 {
         grouped(number.round() as u64)

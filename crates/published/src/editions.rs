@@ -1,11 +1,11 @@
-//! Which edition of the program made a published row.
+//! Determines which edition of the original PostMark produced a published row.
 //!
-//! What a run reads and writes follows from its configuration and the edition's generator alone, so
-//! the ratio of the two printed rates is the edition's mark. It is compared with the ratio that
-//! `workload` plans, in both editions, with sums as each of them adds them up (1.0 in whole
-//! numbers, 1.5 in 32-bit floats). A planned ratio fits where it lies in the interval that the
-//! printing leaves open ([`Interval::of`]): half a unit of the last digit, of both numbers at their
-//! worst, and nothing besides.
+//! The bytes that a run reads and writes depend only on its configuration and the edition's
+//! generator. So the ratio of the two printed rates identifies the edition. It is compared with the
+//! ratio that `workload` plans for both editions, with the arithmetic of each (1.0 uses integers,
+//! 1.5 uses 32-bit floats). A planned ratio fits if it is within the interval of the printed
+//! numbers ([`Interval::of`]): half a unit of the last digit in the worst case for both numbers,
+//! without a further tolerance.
 
 use std::collections::HashMap;
 
@@ -17,22 +17,21 @@ use crate::number::{Interval, KILOBYTE_BYTES, PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
 use crate::source::Figure;
 
-/// What one process of a configuration reads and writes, in an edition.
+/// The bytes that one process of a configuration reads and writes, in an edition.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planned {
-    /// The edition.
     pub edition: Edition,
-    /// Bytes read, as the edition adds them up.
+    /// Bytes read, in the edition's arithmetic.
     pub bytes_read: f64,
-    /// Bytes written, as the edition adds them up.
+    /// Bytes written, in the edition's arithmetic.
     pub bytes_written: f64,
-    /// Read over written.
+    /// Bytes read divided by bytes written.
     pub ratio: f64,
-    /// Whether a row's printed ratio leaves room for that.
+    /// Whether the ratio is within the interval of the row's printed ratio.
     pub fits: bool,
 }
 
-/// Plans that were made already: each takes a walk through the whole stream.
+/// A cache of plans, because each plan draws a complete stream.
 #[derive(Clone, Debug, Default)]
 pub struct Plans {
     made: HashMap<(Edition, ConfigurationShape), (f64, f64)>,
@@ -52,23 +51,23 @@ impl Plans {
     }
 }
 
-/// Which edition made a row.
+/// The edition that produced a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WhichEdition {
-    /// This one: the other does not fit.
+    /// This edition; the other one does not fit.
     By(Edition),
-    /// The printed digits leave room for both.
+    /// Both editions are within the precision of the printed digits.
     Either,
-    /// None fits.
+    /// Neither edition fits.
     Neither {
-        /// Why that may be.
+        /// The likely cause.
         cause: String,
     },
 }
 
 impl WhichEdition {
-    /// In a word or two.
+    /// Returns a short name for tables.
     pub fn in_short(&self) -> String {
         match self {
             Self::By(edition) => edition.name().to_owned(),
@@ -78,50 +77,45 @@ impl WhichEdition {
     }
 }
 
-/// What is shown of the edition that made a row; nothing: unknown.
+/// Returns the text for the edition in tables; a question mark if it is unknown.
 pub(crate) fn in_short(made: Option<&WhichEdition>) -> String {
     made.map_or_else(|| "?".to_owned(), WhichEdition::in_short)
 }
 
-/// A rate that was converted from megabytes of 1,024 kilobytes, though the edition that printed
-/// them has 1,000.
+/// A rate that its source converted from megabytes of 1,024 kilobytes, although the edition that
+/// printed it uses 1,000.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Converted {
-    /// Which figure.
     pub figure: Figure,
-    /// As it is printed.
+    /// The number as printed.
     pub printed: String,
-    /// What the edition meant, in kilobytes a second.
+    /// The number that the edition printed, in kilobytes per second.
     pub meant: f64,
 }
 
-/// What was found for a row.
+/// The result for a row.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Finding {
-    /// The source's name.
     pub source: String,
-    /// The table's name.
     pub table: String,
-    /// The system's name.
     pub system: String,
-    /// The system's column.
+    /// The header of the system's column.
     pub column: String,
-    /// The configuration's name.
     pub configuration: String,
-    /// Read over written, as printed.
+    /// Data read divided by data written, as printed.
     pub printed_ratio: f64,
-    /// What the printed digits leave open for it.
+    /// The interval of the ratio, from the precision of the printed digits.
     pub ratio: Interval,
-    /// The ratio in both editions.
+    /// The planned ratio in both editions.
     pub planned: Vec<Planned>,
-    /// What follows.
+    /// The edition that produced the row.
     pub made: WhichEdition,
-    /// Rates that somebody converted as if another edition had printed them.
+    /// Rates that the source converted with the rule of the other edition.
     pub converted: Vec<Converted>,
 }
 
 impl Library {
-    /// The finding for every row with both data read and data written, in the order of
+    /// Returns the findings for all rows with both data read and data written, in the order of
     /// [`Library::rows`].
     pub fn findings(&self) -> Vec<Finding> {
         let mut plans = Plans::default();
@@ -132,7 +126,7 @@ impl Library {
     }
 }
 
-/// The finding for a row; nothing where it lacks one of the two figures.
+/// Returns the finding for a row, or `None` if one of the two figures is missing.
 pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Option<Finding> {
     let ratio = ratio(row)?;
     let planned = Edition::ALL.map(|edition| {
@@ -161,15 +155,15 @@ pub fn finding(row: &Row<'_>, plans: &mut Plans) -> Option<Finding> {
     })
 }
 
-/// The edition that made a row, as its ratio says; where it has none, as its source does; nothing
-/// where that does not, either.
+/// Returns the edition that produced a row: according to its ratio or, without one, according to
+/// its source. Returns `None` if neither is available.
 pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Option<WhichEdition> {
     let stated = || row.configuration.edition.known().copied();
     let found = finding(row, plans).map(|finding| finding.made);
     found.or_else(|| stated().map(WhichEdition::By))
 }
 
-/// The rates of a row that edition 1.0 made and somebody converted with 1,024.
+/// Returns the rates of a row by edition 1.0 that its source converted with 1,024.
 pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Converted> {
     let rates = [Figure::DataReadRate, Figure::DataWrittenRate];
     let cells = rates
@@ -185,7 +179,7 @@ pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Conve
         .collect()
 }
 
-/// What a printed number has to be multiplied with to be what its edition meant.
+/// Returns the factor that corrects a wrong conversion in the source, or 1.
 fn conversion(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
     let is_wrong = made == Some(&WhichEdition::By(Edition::V1_0))
         && unit == Unit::KilobytesPerSecond
@@ -214,7 +208,7 @@ fn made(row: &Row<'_>, planned: &[Planned]) -> WhichEdition {
     }
 }
 
-/// By the rates, and by the sums where these were printed, too.
+/// Returns the interval of the ratio from the rates, narrowed by the sums if they are printed.
 fn ratio(row: &Row<'_>) -> Option<Interval> {
     let rates = (Figure::DataReadRate, Figure::DataWrittenRate);
     let sums = (Figure::DataRead, Figure::DataWritten);
@@ -226,7 +220,8 @@ fn ratio(row: &Row<'_>) -> Option<Interval> {
     }
 }
 
-/// Of sums where there are any: they have more digits.
+/// Returns the ratio of the sums if they are printed, because they have more digits, or else of the
+/// rates.
 fn printed_ratio(row: &Row<'_>) -> f64 {
     let value = |figure| row.figure(figure).map(|(number, _)| number.value);
     let read = value(Figure::DataRead).or(value(Figure::DataReadRate));
@@ -237,8 +232,8 @@ fn printed_ratio(row: &Row<'_>) -> f64 {
     }
 }
 
-/// A figure as the edition that made it meant it: data in kilobytes (of 1,024 bytes) or kilobytes a
-/// second, everything else as it is printed.
+/// Converts a figure to the meaning of the edition that printed it: data in kilobytes (of 1,024
+/// bytes) or kilobytes per second, other figures unchanged.
 pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&WhichEdition>) -> f64 {
     let edition = match made {
         Some(WhichEdition::By(edition)) => *edition,
@@ -250,7 +245,8 @@ pub(crate) fn meant(number: &PrintedNumber, unit: Unit, made: Option<&WhichEditi
     number.value * kilobytes * conversion(number, unit, made)
 }
 
-/// Says of which systems rates were converted, and what that means; nothing where there are none.
+/// Returns a sentence about the systems whose rates were converted wrongly, or `None` if there are
+/// no such systems.
 pub(crate) fn told_of_converted<'a>(columns: impl Iterator<Item = &'a String>) -> Option<String> {
     let columns: Vec<&str> = columns.map(String::as_str).collect();
     (!columns.is_empty()).then(|| {

@@ -1,4 +1,4 @@
-//! Printed comparisons, computed anew from the printed rates.
+//! Recomputes printed improvements from the printed rates.
 
 use record::Fact;
 use serde::Serialize;
@@ -7,47 +7,44 @@ use crate::library::Library;
 use crate::number::{Interval, PrintedNumber};
 use crate::source::{Figure, PrintedCell, PublishedTable, Source};
 
-/// How a printed comparison stands to its recomputation.
+/// How a printed improvement agrees with the recomputed one.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Agreement {
-    /// It is what the printed rates give, to its last digit.
+    /// It equals the improvement of the printed rates to its last digit.
     Exact,
-    /// It is not, but rates that round to the printed ones give it.
+    /// It differs from the improvement of the printed rates, but is possible with rates that round
+    /// to the printed ones.
     WithinRounding,
-    /// It differs by so much more than rounding: printed minus recomputed, at the end that is
-    /// worse.
+    /// It differs by more than rounding.
     Differs {
-        /// By so much, in percentage points.
+        /// Printed minus recomputed improvement, in percentage points. For a range, it is the
+        /// larger difference of both ends.
         by: f64,
     },
-    /// It cannot be computed.
-    Unknown {
-        /// Why not.
-        why: String,
-    },
+    /// The improvement cannot be recomputed.
+    Unknown { why: String },
 }
 
 /// A printed improvement, in percent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Recomputed {
-    /// The table's name.
     pub table: String,
-    /// Which system over which, with which build and which configurations, in words.
+    /// A description: the two systems, the build, and the configurations.
     pub what: String,
-    /// What was printed.
+    /// The improvement as printed.
     pub printed: Fact<String>,
-    /// What the printed rates give; of a range its ends, as far as rates are known.
+    /// The improvement of the printed rates. For a range, it contains both ends, as far as rates
+    /// are available.
     pub recomputed: Vec<f64>,
-    /// How the two agree.
     pub agreement: Agreement,
 }
 
-/// An improvement in percent, as printed rates give it, and what their rounding leaves open.
+/// An improvement in percent, computed from printed rates, and its interval from their rounding.
 type Computed = (f64, Interval);
 
 impl Library {
-    /// All printed improvements, in the order of the tables.
+    /// Returns all printed improvements, in the order of the tables.
     pub fn improvements(&self) -> Vec<Recomputed> {
         let mut all = Vec::new();
         for (source, table) in self.tables() {
@@ -104,7 +101,7 @@ fn words(source: &Source, place: &PrintedCell<'_>) -> String {
     words.join(", ")
 }
 
-/// The printed rate of transactions, wherever in the source it stands.
+/// Returns the printed rate of transactions from any table of the source.
 fn rate(
     source: &Source,
     system: &str,
@@ -122,7 +119,7 @@ fn rate(
 }
 
 fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
-    // Averages that are printed with two decimals: rounded, not cut.
+    // Averages with two printed decimals are rounded, not truncated.
     let around = |number: &PrintedNumber| Interval::around(number.value, number.half_unit());
     let percent = |ratio: f64| (ratio - 1.0) * 100.0;
     let ratio = around(one).over(around(other));
@@ -133,7 +130,7 @@ fn computed(one: &PrintedNumber, other: &PrintedNumber) -> Computed {
     (percent(one.value / other.value), interval)
 }
 
-/// The least and the greatest.
+/// Returns the smallest and the largest improvement.
 fn ends(known: &[Computed]) -> Option<(&Computed, &Computed)> {
     let by_percent = |a: &&Computed, b: &&Computed| a.0.total_cmp(&b.0);
     Some((
@@ -164,7 +161,7 @@ fn agreement(
     {
         return Agreement::Exact;
     }
-    // A rate that is lost may be the end that does not agree.
+    // The end that disagrees may depend on a missing rate.
     if !lost.is_empty() {
         return of_lost();
     }

@@ -1,9 +1,10 @@
-//! Results of a study in the tables of a paper: what its runs came to (`measured`, `studied`), cell
-//! by cell with what was printed of the same work (`printed`), what of the paper holds today
-//! (`findings`, `ratios`), and all of it as tables, lines for spreadsheets and graphs.
+//! Shows the results of a study in the layout of a published paper. `measured` and `studied`
+//! compute the values of the study's runs, `printed` adds published values of the same work.
+//! `findings` and `ratios` check which statements of the paper are confirmed today. The other
+//! modules produce tables, CSV and charts.
 //!
-//! Numbers of a study are medians over its blocks, with the least and the greatest; ratios are
-//! geometric means of pairs within blocks, as in its comparisons.
+//! Values of a study are medians over its blocks, with minimum and maximum. Ratios are geometric
+//! means of pairs within blocks, as in the study's comparisons.
 
 mod arrangements;
 mod assembly;

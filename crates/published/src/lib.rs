@@ -1,12 +1,13 @@
-//! Published results as data, and what can be said of them and beside them.
+//! Published results as data, and comparisons with them.
 //!
-//! [`Library`] holds what was printed from 1997 to 2004, cell by cell (`data/*.toml`); what the
-//! sources lack is unavailable, with the reason. [`editions`] says which edition of the program
-//! made a row, [`improvements`] computes printed comparisons anew, [`beside()`] sets a run beside
-//! the published rows of its configuration, and [`submission`] is the file with which somebody's
-//! result travels into a table of many ([`submissions`]). Pure: text in, text out.
+//! [`Library`] contains results that were printed from 1997 to 2004, cell by cell (`data/*.toml`).
+//! Values that are missing in the sources are unavailable, with a reason. [`editions`] determines
+//! which edition of the program produced a row, [`improvements`] recomputes printed improvements,
+//! and [`beside()`] compares a run with the published rows of its configuration. [`submission`]
+//! defines the file format in which users submit results to a table of many results
+//! ([`submissions`]). The crate does no input and output: it converts text to text.
 //!
-//! Rendering is here and not in `report`, which may not import this crate.
+//! Rendering is part of this crate and not of `report`, which must not import this crate.
 
 mod cells;
 pub mod compare_run;

@@ -1,4 +1,4 @@
-//! All sources, read and checked, and their rows.
+//! The published sources, read from the program's data, and the rows of their tables.
 
 use std::collections::BTreeMap;
 
@@ -9,7 +9,7 @@ use crate::source::{
 };
 use crate::{Interval, PrintedNumber, Unit};
 
-/// The files, in the order of the years that they are of.
+/// The files, in the order of their years.
 const FILES: [&str; 5] = [
     include_str!("../data/paper.toml"),
     include_str!("../data/veritas.toml"),
@@ -18,7 +18,7 @@ const FILES: [&str; 5] = [
     include_str!("../data/nfs-iscsi.toml"),
 ];
 
-/// There is no such source and no such table.
+/// No source and no table has this name.
 #[derive(Debug, thiserror::Error)]
 #[error("there is no published result '{given}' (use one of {})", .names.join(", "))]
 pub struct NoSuchName {
@@ -26,44 +26,42 @@ pub struct NoSuchName {
     names: Vec<String>,
 }
 
-/// See the module's text.
+/// All published sources.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Library {
     /// The sources, the oldest first.
     pub sources: Vec<Source>,
 }
 
-/// One system under one configuration with its figures, in one table.
+/// The figures of one system with one configuration in one table.
 #[derive(Clone, Debug)]
 pub struct Row<'a> {
-    /// Where it was published.
     pub source: &'a Source,
-    /// In which table.
     pub table: &'a PublishedTable,
-    /// What was measured.
+    /// The system that was measured.
     pub system: &'a System,
-    /// With which build of the operating system, where there are several.
+    /// The build of the operating system, if there are several.
     pub variant: Option<String>,
-    /// With which work.
+    /// The workload's configuration.
     pub configuration: &'a Configuration,
-    /// What came out.
+    /// The published figures with their units.
     pub figures: BTreeMap<Figure, (&'a CellValue, Unit)>,
 }
 
 impl Row<'_> {
-    /// A figure with its unit, where it is known.
+    /// Returns a figure with its unit, or `None` if it is not available.
     pub fn figure(&self, figure: Figure) -> Option<(&PrintedNumber, Unit)> {
         let (cell, unit) = self.figures.get(&figure)?;
         Some((cell.0.known()?, *unit))
     }
 
-    /// What the printing of a figure leaves open, in its unit.
+    /// Returns the interval of a figure in its unit, from the precision of its digits.
     pub fn interval(&self, figure: Figure) -> Option<Interval> {
         self.figure(figure)
             .map(|(number, unit)| Interval::of(number, unit))
     }
 
-    /// The system with its build, as columns are called.
+    /// Returns the header of the system's column, with the build.
     pub fn column(&self) -> String {
         match &self.variant {
             Some(variant) => format!("{}, {variant}", self.system.column),
@@ -73,10 +71,10 @@ impl Row<'_> {
 }
 
 impl Library {
-    /// Everything that is known.
+    /// Reads all published sources.
     ///
     /// # Panics
-    /// Where the program's own data are wrong, which a test excludes.
+    /// Panics if the program's own data are invalid, which a test excludes.
     pub fn read() -> Self {
         let source = |text| toml::from_str(text).expect("a test reads the same data");
         Self {
@@ -84,7 +82,7 @@ impl Library {
         }
     }
 
-    /// The names of all sources, each followed by those of its tables.
+    /// Returns the names of all sources, each followed by the names of its tables.
     pub fn names(&self) -> Vec<String> {
         let of_source = |source: &Source| {
             let tables = source.tables.iter().map(|table| table.name.clone());
@@ -96,10 +94,11 @@ impl Library {
         self.sources.iter().flat_map(of_source).collect()
     }
 
-    /// What has this name: a source, or a source with one of its tables alone.
+    /// Returns a library with only the source of this name, or with only the table of this name and
+    /// its source.
     ///
     /// # Errors
-    /// Where nothing has it; the error says what there is.
+    /// Returns an error that lists all names if the name does not exist.
     pub fn take(&self, name: &str) -> Result<Self, NoSuchName> {
         let one = |source: &Source| Self {
             sources: vec![source.clone()],
@@ -120,7 +119,7 @@ impl Library {
         })
     }
 
-    /// All rows: by source, table, system.
+    /// Returns all rows, ordered by source, table and system.
     pub fn rows(&self) -> Vec<Row<'_>> {
         let tables = self.tables();
         tables
@@ -128,14 +127,14 @@ impl Library {
             .collect()
     }
 
-    /// All tables, each with its source.
+    /// Returns all tables with their sources.
     pub(crate) fn tables(&self) -> impl Iterator<Item = (&Source, &PublishedTable)> {
         let sources = self.sources.iter();
         sources.flat_map(|source| source.tables.iter().map(move |table| (source, table)))
     }
 }
 
-/// The rows of a table, in the order in which their first cells stand there.
+/// Returns the rows of a table, in the order of their first cells.
 pub fn rows<'a>(source: &'a Source, table: &'a PublishedTable) -> Vec<Row<'a>> {
     let mut rows: Vec<Row<'a>> = Vec::new();
     for place in table.places() {
@@ -198,8 +197,8 @@ mod tests {
         Ok(source)
     }
 
-    /// What TOML's types do not say: names that are there, once each, and cells that know what they
-    /// are of.
+    /// Checks what the TOML types cannot: names exist and are unique, and cells have complete
+    /// coordinates.
     fn check(source: &Source) -> Result<(), String> {
         let systems: Vec<String> = source
             .systems
@@ -289,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn the_data_are_as_they_should_be() {
+    fn the_data_are_valid() {
         for text in FILES {
             source(text).unwrap();
         }
@@ -308,7 +307,7 @@ mod tests {
     }
 
     #[test]
-    fn wrong_data_are_told_with_their_place() {
+    fn errors_in_the_data_name_their_position() {
         for (from, to, told) in [
             (
                 "cells = [\"36\", \"2000\",",
@@ -354,7 +353,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_found_and_others_answered_with_those_there_are() {
+    fn take_finds_names_or_lists_them() {
         let library = Library::read();
         assert_eq!(library.take("paper").unwrap().sources[0].tables.len(), 7);
         let one = library.take("mail-page-3").unwrap();

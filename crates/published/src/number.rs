@@ -1,27 +1,27 @@
-//! Numbers as they were printed, and how much the printing leaves open.
+//! Printed numbers, and the intervals that their precision allows.
 
 use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 use workload::Edition;
 
-/// Bytes of a kilobyte in every report of the original.
+/// Bytes of a kilobyte in all reports of the original.
 pub const KILOBYTE_BYTES: f64 = 1024.0;
 
-/// A number of a table: the text, and what it says.
+/// A number in a table: its text and its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PrintedNumber {
-    /// Letter for letter.
+    /// The exact text.
     pub printed: String,
-    /// Its value; of a range, that of the first number.
+    /// Its value; for a range, the value of the first number.
     pub value: f64,
     /// The second number of a range.
     pub to: Option<f64>,
-    /// Digits behind the point.
+    /// The number of decimals.
     pub decimals: u32,
 }
 
-/// What was printed is no number.
+/// The printed text is not a number.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "'{0}' is not a number or range of numbers (write it as printed, or {{ unavailable = \"why\" \
@@ -32,11 +32,11 @@ pub struct NotANumber(String);
 impl FromStr for PrintedNumber {
     type Err = NotANumber;
 
-    /// Takes `4880`, `1,100.00`, `-0.88`, and the ranges `129-214%` and `-88-(-77)%`.
+    /// Accepts `4880`, `1,100.00`, `-0.88`, and ranges such as `129-214%` and `-88-(-77)%`.
     fn from_str(printed: &str) -> Result<Self, NotANumber> {
         let wrong = || NotANumber(printed.to_owned());
         let text = printed.strip_suffix('%').unwrap_or(printed);
-        // A minus behind a digit parts two numbers.
+        // A minus after a digit separates two numbers.
         let parts = text
             .char_indices()
             .skip(1)
@@ -75,9 +75,8 @@ impl FromStr for PrintedNumber {
 }
 
 impl PrintedNumber {
-    /// What a rate is rounded to, in kilobytes a second, if it was a rate in megabytes before: two
-    /// decimals of them. Tables in kilobytes have such rates times 1,000 (the paper) or times
-    /// 1,024 (the page).
+    /// Returns the rounding step in kilobytes per second if the rate was converted from megabytes
+    /// with two decimals. Such rates were multiplied by 1,000 (the paper) or by 1,024 (the page).
     fn megabyte_steps(&self) -> Option<f64> {
         [10.24, 10.0]
             .into_iter()
@@ -88,18 +87,18 @@ impl PrintedNumber {
         self.value >= 1_000.0 && (self.value / step - (self.value / step).round()).abs() < 1e-6
     }
 
-    /// Whether it is a rate in kilobytes that somebody made of megabytes, times 1,024 and not times
-    /// 1,000.
+    /// Returns whether a rate in kilobytes was converted from megabytes by the factor 1,024 and not
+    /// by 1,000.
     pub fn is_times_1024(&self) -> bool {
         self.is_in_steps(10.24) && !self.is_in_steps(10.0)
     }
 
-    /// Half a unit of the last digit.
+    /// Returns half a unit of the last digit.
     pub fn half_unit(&self) -> f64 {
         0.5 / 10_f64.powi(self.decimals as i32)
     }
 
-    /// By how much the true value may differ for the sake of rounding, in the number's unit.
+    /// Returns the largest rounding error, in the number's unit.
     pub fn rounding(&self, unit: Unit) -> f64 {
         match (unit, self.megabyte_steps()) {
             (Unit::KilobytesPerSecond, Some(step)) => step / 2.0,
@@ -108,30 +107,27 @@ impl PrintedNumber {
     }
 }
 
-/// What numbers count.
+/// The unit of a printed number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Unit {
-    /// Of whatever the figure counts, each second.
+    /// The figure's unit, per second.
     PerSecond,
-    /// Of 1,024 bytes.
+    /// Kilobytes of 1,024 bytes, per second.
     KilobytesPerSecond,
-    /// Of 1,000 or 1,024 kilobytes, by the edition.
+    /// Megabytes of 1,000 or 1,024 kilobytes, depending on the edition, per second.
     MegabytesPerSecond,
-    /// Of 1,000 or 1,024 kilobytes, by the edition.
+    /// Megabytes of 1,000 or 1,024 kilobytes, depending on the edition.
     Megabytes,
-    /// Seconds.
     Seconds,
-    /// Files.
     Files,
     /// Messages between client and server.
     Messages,
-    /// Percent.
     Percent,
 }
 
 impl Unit {
-    /// The unit as tables of ours print it.
+    /// Returns the unit's name in tables of this program.
     pub const fn name(self) -> &'static str {
         match self {
             Self::PerSecond => "/s",
@@ -145,8 +141,8 @@ impl Unit {
         }
     }
 
-    /// Bytes of one (a second, where it is a rate), in an edition's reports; nothing where it
-    /// counts no bytes.
+    /// Returns the number of bytes in one unit (per second for rates) in an edition's reports, or
+    /// `None` if the unit is not one of data.
     pub fn bytes(self, edition: Edition) -> Option<f64> {
         match self {
             Self::KilobytesPerSecond => Some(KILOBYTE_BYTES),
@@ -158,20 +154,18 @@ impl Unit {
     }
 }
 
-/// All values from one to another, both included.
+/// The closed interval between two values.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Interval {
-    /// The least.
     pub low: f64,
-    /// The greatest.
     pub high: f64,
 }
 
 impl Interval {
-    /// What a printed number leaves open. Rates of data are cut to whole bytes a second by edition
-    /// 1.0 before they are rounded (31.865 kilobytes a second are printed as 31.86 in the
-    /// paper's session), so they may be higher by one byte; rates of operations without
-    /// decimals are integer divisions, which cut too.
+    /// Returns the interval of true values of a printed number. Edition 1.0 truncates data rates to
+    /// whole bytes per second before it rounds them, so they may be higher by one byte (the paper's
+    /// session prints 31.865 kilobytes per second as 31.86). Rates of operations without decimals
+    /// are integer divisions, which also truncate.
     pub fn of(number: &PrintedNumber, unit: Unit) -> Self {
         let half = number.rounding(unit);
         match unit {
@@ -187,7 +181,7 @@ impl Interval {
         }
     }
 
-    /// So much below a value and above it.
+    /// Returns the interval from `value - half` to `value + half`.
     pub fn around(value: f64, half: f64) -> Self {
         Self {
             low: value - half,
@@ -195,7 +189,7 @@ impl Interval {
         }
     }
 
-    /// One divided by another; both positive.
+    /// Divides two positive intervals.
     pub fn over(self, other: Self) -> Self {
         Self {
             low: self.low / other.high,
@@ -203,7 +197,7 @@ impl Interval {
         }
     }
 
-    /// What is in both; low above high where nothing is.
+    /// Returns the intersection; `low` is above `high` if it is empty.
     pub fn and(self, other: Self) -> Self {
         Self {
             low: self.low.max(other.low),
@@ -211,12 +205,11 @@ impl Interval {
         }
     }
 
-    /// Whether it has a value.
     pub fn contains(self, value: f64) -> bool {
         self.low <= value && value <= self.high
     }
 
-    /// Whether there is a value in both.
+    /// Returns whether the intersection is not empty.
     pub fn meets(self, other: Self) -> bool {
         self.low <= other.high && other.low <= self.high
     }
@@ -231,7 +224,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_read_as_they_were_printed() {
+    fn printed_numbers_are_parsed() {
         for (printed, value, to, decimals) in [
             ("36", 36.0, None, 0),
             ("115.67", 115.67, None, 2),
@@ -254,7 +247,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_megabytes_is_rounded_to_hundredths_of_them() {
+    fn rates_converted_from_megabytes_have_coarser_rounding() {
         let rounding = |printed| number(printed).rounding(Unit::KilobytesPerSecond);
         assert_eq!(rounding("4880"), 5.0);
         assert_eq!(rounding("6092.8"), 5.12);

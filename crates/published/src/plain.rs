@@ -1,11 +1,11 @@
-//! Whether a run was a plain one: as fast as it went, from an empty directory to an empty one,
-//! until its transactions were done. Nothing else was published, and nothing else belongs into a
-//! table with what was.
+//! Tests whether a run was plain: without a limited rate, from an empty directory to an empty
+//! directory, until all transactions were done. All published runs were plain, so only plain runs
+//! are comparable with them.
 
 use record::{Outcome, Record, Stop};
 use workload::Workload;
 
-/// The first reason why a run's rates are not those of a plain run; nothing where they are.
+/// Returns the first reason why a run's rates are not those of a plain run, or `None` if they are.
 pub fn why_not_plain(record: &Record) -> Option<&'static str> {
     let drive = &record.spec.drive;
     let is_ended_otherwise = record.spec.workload.transactions() == Workload::ENDLESS

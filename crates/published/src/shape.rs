@@ -1,26 +1,25 @@
-//! What makes two results comparable: the numbers that a published table names, and nothing else
-//! changed.
+//! The numbers that identify a published configuration, and differences from it. Two results are
+//! comparable if these numbers are equal and all other parameters are the original's defaults.
 
 use serde::Serialize;
 use workload::{Classic, Edition, WorkerSeeds, Workers, Workload};
 
 use crate::source::Configuration;
 
-/// The numbers of a configuration. Files, transactions and subdirectories are of each process.
+/// The numbers of a configuration. Files, transactions and subdirectories are those of each
+/// process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
 pub struct ConfigurationShape {
-    /// Files of the pool.
     pub files: u64,
-    /// Transactions.
     pub transactions: u64,
-    /// Subdirectories; 1: none.
+    /// The number of subdirectories; 1 means none.
     pub subdirectories: u32,
-    /// Processes, or workers with a pool each.
+    /// The number of processes, or of workers with private pools.
     pub processes: u32,
 }
 
 impl ConfigurationShape {
-    /// The shape of classic work, with its edition; nothing of other work.
+    /// Returns the shape and edition of classic work, or `None` for a mix.
     pub fn of(workload: &Workload) -> Option<(Self, Edition)> {
         let classic = workload.classic()?;
         let shape = Self {
@@ -32,7 +31,7 @@ impl ConfigurationShape {
         Some((shape, classic.edition))
     }
 
-    /// The shape of a published configuration.
+    /// Returns the shape of a published configuration.
     pub fn of_configuration(configuration: &Configuration) -> Self {
         Self {
             files: configuration.files,
@@ -42,8 +41,8 @@ impl ConfigurationShape {
         }
     }
 
-    /// The work of this shape with everything else as the original has it: processes begin at the
-    /// same seed.
+    /// Returns the work of this shape with the original's defaults. All processes use the same
+    /// seed.
     pub fn workload(&self, edition: Edition) -> Workload {
         let one = Workload::from(Classic {
             edition,
@@ -64,7 +63,7 @@ impl ConfigurationShape {
         }
     }
 
-    /// The same in a few words: `20,000 files, 100,000 transactions`.
+    /// Returns a short description, such as `20,000 files, 100,000 transactions`.
     pub fn in_short(&self) -> String {
         use document::units::{counted, grouped};
         let mut words = format!(
@@ -84,7 +83,7 @@ impl ConfigurationShape {
         words
     }
 
-    /// As the heads of published tables have it: `20000/100000/100 dir`.
+    /// Returns the shape as in the heads of published tables, such as `20000/100000/100 dir`.
     pub fn label(&self) -> String {
         let mut label = match self.transactions {
             Workload::ENDLESS.. => format!("{}/ended by time", self.files),
@@ -100,8 +99,8 @@ impl ConfigurationShape {
     }
 }
 
-/// What classic work has other than the published configurations, which left everything but the
-/// shape at the original's defaults; empty where it is of their kind.
+/// Returns the parameters that differ from the published configurations, which used the original's
+/// defaults apart from the shape. Empty if there is no difference.
 pub fn differences(workload: &Workload) -> Vec<String> {
     let Some((shape, edition)) = ConfigurationShape::of(workload) else {
         return vec!["a mix of operations".to_owned()];
@@ -146,7 +145,7 @@ mod tests {
     use workload::presets::{self, Machine};
 
     #[test]
-    fn published_presets_are_of_their_shape_and_nothing_else() {
+    fn published_presets_differ_only_in_their_shape() {
         for preset in presets::all(&Machine::SMALL) {
             let Some((shape, edition)) = ConfigurationShape::of(&preset.workload) else {
                 assert_eq!(differences(&preset.workload), ["a mix of operations"]);

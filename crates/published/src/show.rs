@@ -1,4 +1,4 @@
-//! What is known, shown: the list of sources and tables, and their contents in four formats.
+//! Shows published results: the list of sources and tables, and their contents in several formats.
 
 use std::collections::BTreeMap;
 
@@ -16,7 +16,7 @@ use crate::source::{Configuration, PrintedCell, PublishedTable, Source, System};
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Everything that is shown.
+/// The contents of the JSON format.
 #[derive(Serialize)]
 struct Contents<'a> {
     schema: u32,
@@ -25,7 +25,7 @@ struct Contents<'a> {
     improvements: Vec<Recomputed>,
 }
 
-/// The names of sources and tables.
+/// Returns a document that lists the names of sources and tables.
 pub fn list(library: &Library) -> Document {
     let mut document = Document::default();
     document.title(
@@ -55,9 +55,9 @@ pub fn list(library: &Library) -> Document {
     document
 }
 
-/// Of a title the beginning.
+/// Shortens a title to at most `MAX` characters.
 fn shortened(title: &str) -> String {
-    // Beside the names on a terminal of 60 columns.
+    // This fits beside the names on a terminal with 60 columns.
     const MAX: usize = 37;
     if title.chars().count() <= MAX {
         return title.to_owned();
@@ -66,10 +66,10 @@ fn shortened(title: &str) -> String {
     format!("{}...", begin.trim_end())
 }
 
-/// A source or a table, or all of them, with what was found about it.
+/// Shows a source, a table, or all sources, with the findings about them.
 ///
 /// # Errors
-/// Where there is nothing of this name.
+/// Returns an error if no source or table has this name.
 pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<String, NoSuchName> {
     let taken = match name {
         Some(name) => library.take(name)?,
@@ -77,7 +77,7 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
     };
     let is_shown = |name: &str| taken.tables().any(|(_, table)| table.name == name);
     let mut improvements = library.improvements();
-    // They are computed of all tables: one of ranges has no rates of its own.
+    // Improvements are computed from all tables, because a table of ranges contains no rates.
     improvements.retain(|one| is_shown(&one.table));
     let shown = Contents {
         schema: SCHEMA_VERSION,
@@ -92,7 +92,7 @@ pub fn show(library: &Library, name: Option<&str>, format: Format) -> Result<Str
     ))
 }
 
-/// A fact in words.
+/// Returns a fact as text.
 pub(crate) fn told<T: std::fmt::Display>(fact: &Fact<T>) -> String {
     match fact {
         Fact::Known(value) => value.to_string(),
@@ -101,7 +101,7 @@ pub(crate) fn told<T: std::fmt::Display>(fact: &Fact<T>) -> String {
     }
 }
 
-/// What was measured, with who measured it in brackets.
+/// Returns the system's description, with its contributor in brackets.
 pub(crate) fn described(system: &System) -> String {
     let contributor = match &system.contributor {
         Fact::Known(name) => format!(" [{name}]"),
@@ -114,7 +114,7 @@ pub(crate) fn described(system: &System) -> String {
     )
 }
 
-/// What a table's cells are of, in the order of the source's list.
+/// Returns the configurations of a table's cells, in the order of the source's list.
 fn configurations<'a>(source: &'a Source, table: &PublishedTable) -> Vec<&'a Configuration> {
     let is_used = |configuration: &&Configuration| {
         let mut places = table.places();
@@ -181,7 +181,7 @@ fn about(document: &mut Document, source: &Source) {
     document.items(systems.map(described));
 }
 
-/// The table as it was printed.
+/// Returns the table with its printed texts.
 fn as_printed(table: &PublishedTable) -> Table {
     let stub = table
         .stub
@@ -209,7 +209,8 @@ fn as_printed(table: &PublishedTable) -> Table {
     sheet
 }
 
-/// What one has to know, and why cells are missing: the same reason once.
+/// Adds a table's notes, and the reasons why cells are missing; cells with the same reason are
+/// combined.
 fn notes(document: &mut Document, table: &PublishedTable) {
     let of_rows = table.rows.iter().flat_map(|line| &line.notes);
     document.items(table.notes.iter().chain(of_rows));

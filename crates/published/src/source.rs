@@ -1,5 +1,5 @@
-//! What a source says: systems, configurations, and tables as they were printed. Read from
-//! `data/*.toml`.
+//! The data types of a published source: systems, configurations, and tables as printed. They are
+//! read from `data/*.toml`.
 
 use record::Fact;
 use serde::{Deserialize, Serialize};
@@ -7,154 +7,141 @@ use workload::Edition;
 
 use crate::number::{NotANumber, PrintedNumber, Unit};
 
-/// Something published.
+/// A published source of results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Source {
-    /// Its short name, which options take.
+    /// Its short name, which options use.
     pub name: String,
-    /// Its title.
     pub title: Fact<String>,
-    /// Who wrote it.
     pub authors: Fact<String>,
-    /// Who published it.
     pub publisher: Fact<String>,
-    /// When.
+    /// The year of publication.
     pub year: Fact<u32>,
-    /// The program that made its results.
+    /// The program that produced the results.
     pub program: Fact<String>,
-    /// What it is, in one sentence.
+    /// A description in one sentence.
     pub what: String,
-    /// Machines and parameters, as the source tells them.
+    /// Machines and parameters, as the source describes them.
     pub environment: Vec<String>,
-    /// What one has to know to read its numbers.
+    /// Notes that are needed to interpret the numbers.
     pub notes: Vec<String>,
-    /// What was measured.
+    /// The systems that were measured.
     pub systems: Vec<System>,
-    /// With which work.
+    /// The configurations of the workload.
     pub configurations: Vec<Configuration>,
     /// The tables, in order.
     pub tables: Vec<PublishedTable>,
 }
 
-/// What was measured: mostly a column of a table.
+/// A system that was measured, usually a column of a table.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct System {
     /// Its name in this source's data.
     pub name: String,
-    /// What the column's header says.
+    /// The column's header.
     pub column: String,
-    /// Machine, disks and file system.
+    /// The machine, disks and file system.
     pub description: Fact<String>,
-    /// Who measured it.
+    /// The person or organisation that measured it.
     pub contributor: Fact<String>,
 }
 
-/// What the program was told to do. Files, transactions and subdirectories are of each process.
+/// The parameters of the program. Files, transactions and subdirectories are those of each process.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Configuration {
     /// Its name in this source's data.
     pub name: String,
-    /// Files of the pool.
     pub files: u64,
-    /// Transactions.
     pub transactions: u64,
-    /// Subdirectories; 1: none.
+    /// The number of subdirectories; 1 means none.
     pub subdirectories: u32,
-    /// Processes that ran at once, each with all of this; rates are of one of them.
+    /// The number of simultaneous processes, each with this complete configuration. Rates are those
+    /// of one process.
     pub processes: u32,
     /// The edition that the source names.
     pub edition: Fact<Edition>,
-    /// What is known of the rest.
+    /// Information about the other parameters.
     pub parameters: String,
 }
 
-/// What a number is of.
+/// The kind of a number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Figure {
-    /// Transactions, each second of them.
+    /// Transactions per second of the transactions' time.
     TransactionsRate,
-    /// Data read, each second of the whole run.
+    /// Data read per second of the whole run.
     DataReadRate,
-    /// Data written, each second of the whole run.
+    /// Data written per second of the whole run.
     DataWrittenRate,
-    /// All data read.
     DataRead,
-    /// All data written.
     DataWritten,
-    /// The whole run's time.
+    /// The duration of the whole run.
     Elapsed,
-    /// The transactions' time.
+    /// The duration of the transactions.
     TransactionsTime,
-    /// Files created.
     Created,
-    /// The same, each second of the whole run.
+    /// Files created per second of the whole run.
     CreatedRate,
     /// Files created before the transactions.
     CreatedAlone,
-    /// The same, each second of that phase.
+    /// Files created before the transactions, per second of that phase.
     CreatedAloneRate,
     /// Files created in transactions.
     CreatedMixed,
-    /// The same, each second of them.
+    /// Files created in transactions, per second of the transactions.
     CreatedMixedRate,
-    /// Files read.
     Read,
-    /// The same, each second of the transactions.
+    /// Files read per second of the transactions.
     ReadRate,
-    /// Files appended to.
     Appended,
-    /// The same, each second of the transactions.
+    /// Files appended to per second of the transactions.
     AppendedRate,
-    /// Files deleted.
     Deleted,
-    /// The same, each second of the whole run.
+    /// Files deleted per second of the whole run.
     DeletedRate,
     /// Files deleted after the transactions.
     DeletedAlone,
-    /// The same, each second of that phase.
+    /// Files deleted after the transactions, per second of that phase.
     DeletedAloneRate,
     /// Files deleted in transactions.
     DeletedMixed,
-    /// The same, each second of them.
+    /// Files deleted in transactions, per second of the transactions.
     DeletedMixedRate,
     /// Messages between client and server.
     Messages,
-    /// Processor time of the client.
+    /// The client's processor time.
     CpuTime,
-    /// By how much a system's transactions a second exceed another's.
+    /// The improvement of a system's transaction rate over another system's, in percent.
     Improvement,
 }
 
-/// Where in the space of results a cell lies; tables, columns and rows each say a part of it.
+/// The meaning of a cell. Tables, columns and rows each specify a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Coordinates {
-    /// What it is of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub figure: Option<Figure>,
-    /// What it counts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unit: Option<Unit>,
-    /// The system.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub system: Option<String>,
-    /// Of an improvement: over which system.
+    /// For an improvement, the system that it is relative to.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub over: Option<String>,
-    /// The build of the operating system, where there are several.
+    /// The build of the operating system, if there are several.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub variant: Option<String>,
-    /// The configuration; several where a range goes over them.
+    /// The configuration, or several configurations that a range covers.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub configurations: Vec<String>,
 }
 
 impl Coordinates {
-    /// These, and of what they leave open those of another.
+    /// Fills the fields that are not specified with those of `other`.
     #[must_use]
     pub fn or(&self, other: &Self) -> Self {
         let configurations = if self.configurations.is_empty() {
@@ -173,31 +160,29 @@ impl Coordinates {
     }
 }
 
-/// A table.
+/// A published table.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PublishedTable {
-    /// Its short name, which options take.
+    /// Its short name, which options use.
     pub name: String,
     /// Its title, as printed.
     pub title: String,
-    /// What holds for all of its cells.
+    /// The coordinates that all of its cells have in common.
     #[serde(default)]
     pub of: Coordinates,
-    /// What one has to know to read it.
+    /// Notes that are needed to interpret the table.
     #[serde(default)]
     pub notes: Vec<String>,
-    /// The headers over the labels of its rows.
+    /// The headers above the labels of its rows.
     pub stub: Vec<String>,
-    /// What stands over those headers but the first.
+    /// The common header above all row headers except the first.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stub_group: Option<String>,
-    /// Its columns.
     pub columns: Vec<Column>,
-    /// Of rows whose ratio fits no edition: why that may be.
+    /// Likely causes for rows whose ratio fits no edition.
     #[serde(default)]
     pub causes: Vec<Misfit>,
-    /// Its rows.
     pub rows: Vec<TableLine>,
 }
 
@@ -205,12 +190,12 @@ pub struct PublishedTable {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Column {
-    /// What stands over this and its neighbours.
+    /// The common header above this column and its neighbours.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub group: Option<String>,
     /// Its header, as printed.
     pub label: String,
-    /// What holds for its cells.
+    /// The coordinates that its cells have in common.
     #[serde(default)]
     pub of: Coordinates,
 }
@@ -221,22 +206,22 @@ pub struct Column {
 pub struct TableLine {
     /// Its labels, as printed.
     pub labels: Vec<String>,
-    /// What holds for its cells.
+    /// The coordinates that its cells have in common.
     #[serde(default)]
     pub of: Coordinates,
-    /// What one has to know to read it.
+    /// Notes that are needed to interpret the row.
     #[serde(default)]
     pub notes: Vec<String>,
     /// Its cells, one for each column.
     pub cells: Vec<CellValue>,
 }
 
-/// What was printed in one place: a number, or why there is none.
+/// A printed cell: a number, or the reason why it is not available.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "CellText")]
 pub struct CellValue(pub Fact<PrintedNumber>);
 
-/// A cell as it is written down.
+/// A cell in the data files.
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum CellText {
@@ -258,43 +243,38 @@ impl TryFrom<CellText> for CellValue {
     }
 }
 
-/// Why a row's ratio may fit no edition.
+/// A likely cause why a row's ratio fits no edition.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Misfit {
     /// The row's system.
     pub system: String,
-    /// Why.
     pub why: String,
 }
 
-/// A cell with all that says what it is.
+/// A cell with its row, its column and its complete coordinates.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PrintedCell<'a> {
-    /// The row that it stands in.
     pub line: &'a TableLine,
-    /// The column that it stands in.
     pub column: &'a Column,
-    /// What table, column and row say together.
+    /// The combined coordinates of row, column and table.
     pub of: Coordinates,
-    /// What was printed.
     pub cell: &'a CellValue,
 }
 
 impl PrintedCell<'_> {
-    /// What was printed; nothing where it is missing.
+    /// Returns the printed number, or `None` if it is not available.
     pub fn number(&self) -> Option<&PrintedNumber> {
         self.cell.0.known()
     }
 
-    /// Whether a range was printed.
     pub fn is_range(&self) -> bool {
         self.number().is_some_and(|number| number.to.is_some())
     }
 }
 
 impl PublishedTable {
-    /// All cells, row by row.
+    /// Returns all cells, row by row.
     pub fn places(&self) -> impl Iterator<Item = PrintedCell<'_>> {
         self.rows.iter().flat_map(move |line| {
             let cells = line.cells.iter().zip(&self.columns);
@@ -309,24 +289,21 @@ impl PublishedTable {
 }
 
 impl Source {
-    /// The system of this name.
     pub fn system(&self, name: &str) -> Option<&System> {
         self.systems.iter().find(|system| system.name == name)
     }
 
-    /// The configuration of this name.
     pub fn configuration(&self, name: &str) -> Option<&Configuration> {
         self.configurations
             .iter()
             .find(|configuration| configuration.name == name)
     }
 
-    /// The table of this name.
     pub fn table(&self, name: &str) -> Option<&PublishedTable> {
         self.tables.iter().find(|table| table.name == name)
     }
 
-    /// Title and year in a few words; the short name where there is no title.
+    /// Returns a short title with the year; without a title, it contains the description.
     pub fn in_short(&self) -> String {
         let title = self
             .title

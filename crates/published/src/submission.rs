@@ -1,9 +1,10 @@
-//! A result that somebody sends to somebody else: one run in a few lines of JSON.
+//! Submissions: results of single runs in a few lines of JSON, which users exchange to compare many
+//! systems.
 //!
-//! It carries what a table of many systems needs: the whole workload, rates with the meaning of the
-//! classic report, verdict, fingerprint, and who and what. Reading trusts nothing: sizes are
-//! bounded, numbers are finite, and strings with characters that a terminal obeys, or a reader does
-//! not see, are refused.
+//! A submission contains what a table of many systems needs: the complete workload, rates as in the
+//! classic report, verdict, fingerprint, contributor and system. The reader does not trust its
+//! input: it limits sizes, accepts only finite numbers, and refuses strings with invisible
+//! characters or control characters for terminals.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -21,36 +22,36 @@ use crate::source::Figure;
 
 /// The version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
-/// A submission is no longer, in bytes.
+/// The largest size of a submission in bytes.
 pub const BYTES_MAX: usize = 64 << 10;
-/// A contributor's name is no longer, in characters.
+/// The largest length of a contributor's name in characters.
 pub const CONTRIBUTOR_MAX: usize = 80;
-/// A system's description is no longer, in characters.
+/// The largest length of a system's description in characters.
 pub const SYSTEM_MAX: usize = 500;
-/// A configuration's name is no longer, in characters.
+/// The largest length of a configuration's name in characters.
 const CONFIGURATION_MAX: usize = 2_000;
-/// Other names are no longer, in characters.
+/// The largest length of other names in characters.
 const NAME_MAX: usize = 80;
-/// No storage is as fast, in whatever a second.
+/// The largest plausible rate, in any unit per second.
 const RATE_MAX: f64 = 1e15;
 
-/// What tables compare. Kilobytes are of 1,024 bytes.
+/// The figures that tables compare. Kilobytes have 1,024 bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Rates {
-    /// Transactions of all workers, each second of the transactions.
+    /// Transactions of all workers per second of the transactions' time.
     pub transactions_per_second: f64,
-    /// Kilobytes read, each second of all phases.
+    /// Kilobytes read per second of all phases.
     pub kilobytes_read_per_second: f64,
-    /// Kilobytes written, each second of all phases.
+    /// Kilobytes written per second of all phases.
     pub kilobytes_written_per_second: f64,
-    /// All phases together, in seconds.
+    /// The duration of all phases in seconds.
     pub elapsed_s: f64,
 }
 
 impl Rates {
-    /// Those of a summary; nothing where it lacks one, as of sweeps and of mixes with other
-    /// operations than the paper's.
+    /// Returns the rates of a summary. Returns `None` if one is missing, as for sweeps and for
+    /// mixes with other operations than the paper's.
     pub fn of(summary: &Summary) -> Option<Self> {
         let paper = summary.paper.as_ref()?;
         Some(Self {
@@ -61,7 +62,7 @@ impl Rates {
         })
     }
 
-    /// The same of each of several processes, as published tables have it.
+    /// Divides rates by the number of processes, as in published tables. The duration is unchanged.
     #[must_use]
     pub fn of_each(self, processes: u32) -> Self {
         let processes = f64::from(processes.max(1));
@@ -73,7 +74,7 @@ impl Rates {
         }
     }
 
-    /// Each of them, in the order of published tables.
+    /// Returns all figures in the order of published tables.
     pub fn all(&self) -> [(Figure, f64); 4] {
         [
             (Figure::TransactionsRate, self.transactions_per_second),
@@ -84,38 +85,36 @@ impl Rates {
     }
 }
 
-/// See the module's text.
+/// The result of a run in a form that users can exchange.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Submission {
     /// The version of this schema.
     pub schema: u32,
-    /// Who measured.
+    /// The person or organisation that measured.
     pub contributor: String,
-    /// What was measured: machine, devices, file system, in the contributor's words.
+    /// The contributor's description of the machine, devices and file system.
     pub system: String,
-    /// The configuration's name: that of a preset, or the words that make the workload.
+    /// The name of the preset, or the options that create the workload.
     pub configuration: String,
-    /// The whole workload.
+    /// The complete workload.
     pub workload: Workload,
-    /// The engine's name.
+    /// The I/O engine's name.
     #[serde(rename = "storage")]
     pub engine: String,
-    /// The policy of durability.
+    /// The durability policy.
     pub durability: String,
-    /// What came out.
     pub rates: Rates,
-    /// What it is worth.
+    /// The level of the run's verdict.
     pub verdict: Level,
-    /// The run's fingerprint.
     pub fingerprint: Fingerprint,
-    /// The program.
+    /// The program that measured, with its version.
     pub tool: Tool,
-    /// When the run began, in nanoseconds of the epoch.
+    /// The start of the run in nanoseconds since the Unix epoch.
     pub when_unix_ns: u64,
 }
 
-/// There is no submission, and why.
+/// A submission cannot be created or read; the message contains the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct SubmissionError(String);
@@ -131,11 +130,11 @@ fn wrong<T>(field: &str, problem: impl Display) -> Result<T, SubmissionError> {
 }
 
 impl Submission {
-    /// A run as a submission of this contributor, on this system.
+    /// Creates the submission of a run by a contributor, on a system.
     ///
     /// # Errors
-    /// Where name or description are none or too long, or the run has nothing that a table could
-    /// compare.
+    /// Returns an error if a name or description is empty or too long, or if the run contains no
+    /// comparable rates.
     pub fn of(record: &Record, contributor: &str, system: &str) -> Result<Self, SubmissionError> {
         if let Some(why) = why_not_plain(record) {
             return Err(SubmissionError(format!(
@@ -169,34 +168,35 @@ impl Submission {
         Ok(submission)
     }
 
-    /// Whether another is of the same run, by the same contributor: the later one corrects the
-    /// earlier.
+    /// Returns whether both submissions are of the same run by the same contributor. The later one
+    /// then corrects the earlier one.
     pub fn is_of_same_run(&self, other: &Self) -> bool {
         self.contributor == other.contributor
             && self.fingerprint == other.fingerprint
             && self.when_unix_ns == other.when_unix_ns
     }
 
-    /// The submission as JSON.
+    /// Returns the submission as JSON.
     pub fn to_json(&self) -> String {
         let document = BTreeMap::from([("submission", self)]);
-        // Numbers are finite: writing to memory cannot fail.
+        // All numbers are finite, so writing to memory cannot fail.
         let mut text = serde_json::to_string_pretty(&document).unwrap_or_default();
         text.push('\n');
         text
     }
 
-    /// A submission from its JSON.
+    /// Reads a submission from JSON.
     ///
     /// # Errors
-    /// Where the text is none, or one of a newer schema, or something in it cannot be.
+    /// Returns an error if the text is not a submission, has a newer schema, or contains an invalid
+    /// value.
     pub fn from_json(text: &str) -> Result<Self, SubmissionError> {
         if text.len() > BYTES_MAX {
             let bytes = text.len();
             let why = format_args!("it has {bytes} bytes (at most {BYTES_MAX})");
             return Err(no_submission(why));
         }
-        // Messages may quote what they are about.
+        // Messages may quote parts of the input.
         let no_json = |error: serde_json::Error| no_submission(sanitize(&error.to_string()));
         let mut value: serde_json::Value = serde_json::from_str(text).map_err(no_json)?;
         let submission = value.get_mut("submission").map(serde_json::Value::take);
@@ -215,7 +215,7 @@ impl Submission {
         Ok(submission)
     }
 
-    /// What JSON's types do not say.
+    /// Checks what the JSON types cannot: lengths, characters, ranges and the workload.
     fn check(&self) -> Result<(), SubmissionError> {
         for (field, text, max) in [
             ("contributor (--by)", &self.contributor, CONTRIBUTOR_MAX),
@@ -278,9 +278,9 @@ fn is_fingerprint(text: &str) -> bool {
     })
 }
 
-/// The name of the classic preset with this workload; else the words that make it.
+/// Returns the name of the classic preset with this workload, or the options that create it.
 fn configuration(workload: &Workload) -> String {
-    // Presets of classic work are the same on every machine.
+    // Presets of classic work do not depend on the machine.
     let mut presets = presets::all(&Machine::SMALL).into_iter();
     let preset =
         presets.find(|preset| preset.workload.classic().is_some() && preset.workload == *workload);

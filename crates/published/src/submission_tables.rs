@@ -1,4 +1,4 @@
-//! Submissions beside published columns, as tables.
+//! Tables of submissions and published columns.
 
 use document::units::grouped;
 use document::{Cell, Document, Format, Number, Table};
@@ -17,7 +17,7 @@ use crate::submissions::{Apart, Group, Numbered, PublishedColumn};
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The tables in a format.
+/// Renders the tables in a format.
 pub fn show(groups: &[Group], format: Format) -> String {
     #[derive(Serialize)]
     struct Tables<'a> {
@@ -77,7 +77,8 @@ fn blocks(groups: &[Group]) -> Document {
     document
 }
 
-/// Whether another edition than the group's made a column, for all that is known.
+/// Returns whether another edition than the group's, or neither, produced a column, as far as it is
+/// known.
 fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     let made_by = |edition: &str| column.edition == edition;
     let others = Edition::ALL
@@ -86,7 +87,7 @@ fn is_of_another(group: &Group, column: &PublishedColumn) -> bool {
     made_by("neither") || others.map(|other| other.name()).any(made_by)
 }
 
-/// What columns are, and the table that they make.
+/// Adds descriptions of columns, and their table.
 fn part(
     document: &mut Document,
     group: &Group,
@@ -107,7 +108,7 @@ fn part(
     document.table(table(group, published, submissions));
 }
 
-/// What a submission's column stands for.
+/// Describes a submission's column.
 fn words(one: &Numbered) -> String {
     let submission = &one.submission;
     let Submission {
@@ -125,7 +126,8 @@ fn words(one: &Numbered) -> String {
     )
 }
 
-/// The layout of the page: a column for each system, a row for each figure.
+/// Returns a table in the layout of the published page: a column for each system, a row for each
+/// figure.
 fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered]) -> Table {
     let processes = group.shape.map_or(1, |(shape, _)| shape.processes);
     let work = match group.shape {
@@ -142,7 +144,8 @@ fn table(group: &Group, published: &[&PublishedColumn], submissions: &[&Numbered
     let rates: Vec<[(Figure, f64); 4]> = submissions.iter().map(rates).collect();
     for (at, figure) in FIGURES.into_iter().enumerate() {
         let is_published = published.iter().any(|one| one.figure(figure).is_some());
-        // The page has no times: only where others have printed some are ours of interest.
+        // The published page contains no durations. They are only shown if another source printed
+        // some.
         if !is_published && (figure == Figure::Elapsed || submissions.is_empty()) {
             continue;
         }
@@ -178,7 +181,7 @@ const FIGURES: [Figure; 4] = [
     Figure::Elapsed,
 ];
 
-/// The row's name has it, if it is the same.
+/// Removes a unit that the row's label already contains.
 fn without_unit(printed: &str) -> String {
     let mut units = [" /s", " kB/s", " s"].into_iter();
     let bare = units.find_map(|unit| printed.strip_suffix(unit));
@@ -193,7 +196,7 @@ fn rate(rate: f64) -> String {
     }
 }
 
-/// A line for each submission and each published column.
+/// Returns a table with a row for each submission and each published column, for CSV.
 fn flat(groups: &[Group]) -> Table {
     let mut lines = Vec::new();
     for group in groups {
@@ -224,13 +227,13 @@ fn published_line(group: &Group, column: &PublishedColumn) -> Vec<Cell> {
     ];
     let figure = |figure| column.figure(figure).map(|one| Number::Rate(one.value));
     line.extend(FIGURES.map(|of| Cell::from(figure(of))));
-    // Verdict, fingerprint, tool and time are of submissions alone.
+    // Verdict, fingerprint, tool and time exist only for submissions.
     line.extend([const { Cell::Empty }; 4]);
     line.extend([Cell::ours(column.tables.join(" ")), Cell::Empty]);
     line
 }
 
-/// With the reason why it is apart.
+/// `apart` is the reason why the submission is not comparable with its group, or empty.
 fn submitted_line(group: &Group, numbered: &Numbered, apart: &str) -> Vec<Cell> {
     let one = &numbered.submission;
     let mut line = vec![
@@ -254,7 +257,7 @@ fn submitted_line(group: &Group, numbered: &Numbered, apart: &str) -> Vec<Cell> 
     line
 }
 
-/// The edition of a submission's work; missing of mixes.
+/// Returns the edition of a submission's work; the cell is missing for mixes.
 fn edition_of(submission: &Submission) -> Cell {
     let shape = ConfigurationShape::of(&submission.workload);
     shape.map(|(_, edition)| Cell::ours(edition.name())).into()

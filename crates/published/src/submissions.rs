@@ -1,9 +1,9 @@
-//! Many submissions in one table for each configuration, as the mail administrator's page has it: a
-//! column for each system, contributors in brackets, beside the published columns of the same
+//! Arranges submissions in one table for each configuration, like the mail administrator's page: a
+//! column for each system, with contributors in brackets, beside the published columns of the same
 //! configuration.
 //!
-//! Rows of a table intend the same operations: that is what the configuration's fingerprint says,
-//! and whose fingerprint is another stands apart, with the reason.
+//! All columns of a table perform the same operations, because they have the configuration's
+//! fingerprint. Submissions with another fingerprint are listed separately, with the reason.
 
 use document::units::counted;
 use record::{Edition, Fact, workload_in_words};
@@ -18,32 +18,32 @@ use crate::show::described;
 use crate::source::{Configuration, Figure};
 use crate::submission::Submission;
 
-/// Pools of so many files, of all workers together, are planned to check a fingerprint; larger ones
-/// would take the memory that somebody else asked for.
+/// The largest number of files, in all pools together, for which a fingerprint is checked. Planning
+/// larger pools would take more memory than the reader of a foreign submission expects.
 const FILES_CHECKED_MAX: u64 = 4_000_000;
-/// The same of workers.
+/// The largest number of workers for which a fingerprint is checked.
 const WORKERS_CHECKED_MAX: u32 = 64;
-/// A word of a contributor's name that is longer, in characters, is no head of a column.
+/// The largest length of a word in a column's header, in characters. Contributors with longer words
+/// are not part of the header.
 const HEAD_WORD_MAX: usize = 20;
 
-/// A submission with the number that it goes by.
+/// A submission with its number in tables.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Numbered {
-    /// Its number in the archive; of files: their order.
+    /// Its number in the archive, or its position among files.
     pub number: u64,
-    /// What was submitted.
     #[serde(flatten)]
     pub submission: Submission,
 }
 
 impl Numbered {
-    /// What items call it: with who contributed it in brackets.
+    /// Returns the number, with the contributor in brackets.
     pub(crate) fn name(&self) -> String {
         format!("S{} [{}]", self.number, self.submission.contributor)
     }
 
-    /// What stands over its column: the same, but for contributors that would make the column too
-    /// wide.
+    /// Returns the header of its column: the same, but without a contributor that would make the
+    /// column too wide.
     pub(crate) fn head(&self) -> String {
         let mut words = self.submission.contributor.split_whitespace();
         if words.all(|word| word.chars().count() <= HEAD_WORD_MAX) {
@@ -54,40 +54,36 @@ impl Numbered {
     }
 }
 
-/// A published figure.
+/// A published figure with its printed text and its value.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedFigure {
-    /// Which one.
     pub figure: Figure,
-    /// As printed, with its unit.
+    /// The printed text with its unit.
     pub printed: String,
-    /// As the program meant it: data in kilobytes of 1,024 bytes (a second), everything else in
-    /// the printed unit.
+    /// The value as the program printed it: data in kilobytes of 1,024 bytes (per second), other
+    /// figures in the printed unit.
     pub value: f64,
 }
 
-/// A published row beside others of its configuration.
+/// A published row with the configuration of a group.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PublishedColumn {
-    /// The source's name.
     pub source: String,
-    /// When it was published.
+    /// The year of publication.
     #[serde(skip)]
     pub year: Fact<u32>,
-    /// The table's name, and those of others that repeat the row.
+    /// The name of the table, and the names of other tables that repeat the row.
     pub tables: Vec<String>,
     /// The column's header.
     pub column: String,
-    /// What was measured, and by whom.
+    /// The system's description, with its contributor.
     pub system: String,
-    /// Who measured it.
+    /// The person or organisation that measured it.
     pub contributor: Fact<String>,
-    /// The edition that made it, as its ratio or its source says.
+    /// The edition that produced it, according to its ratio or its source.
     pub edition: String,
-    /// Whether rates of it were converted wrongly in the source, so that what is printed is too
-    /// high.
+    /// Whether the source converted its rates wrongly, so that the printed rates are too high.
     pub is_converted: bool,
-    /// What was printed.
     pub figures: Vec<PublishedFigure>,
 }
 
@@ -97,32 +93,31 @@ impl PublishedColumn {
     }
 }
 
-/// A submission that is not comparable with those of its configuration.
+/// A submission that is not comparable with the others of its configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Apart {
-    /// Which one.
     #[serde(flatten)]
     pub submission: Numbered,
-    /// Why.
+    /// The reason why it is not comparable.
     pub why: String,
 }
 
-/// Everything that is known of one configuration.
+/// The published columns and the submissions of one configuration.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Group {
-    /// The configuration, as heads of tables have it.
+    /// The configuration, as in the heads of tables.
     pub label: String,
-    /// The numbers that make it, and the edition; nothing of mixes.
+    /// The configuration's numbers and its edition; absent for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,
-    /// The work that a result of this configuration is of.
+    /// The workload of this configuration.
     pub workload: Workload,
-    /// Its fingerprint.
+    /// The workload's fingerprint.
     pub fingerprint: Fact<String>,
-    /// What was published.
+    /// The published columns of this configuration.
     pub published: Vec<PublishedColumn>,
     /// Submissions with this fingerprint.
     pub submissions: Vec<Numbered>,
-    /// Submissions of this configuration with another.
+    /// Submissions of this configuration with another fingerprint or workload.
     pub apart: Vec<Apart>,
 }
 
@@ -132,7 +127,7 @@ impl Group {
     }
 }
 
-/// Submissions by configuration, in the order in which configurations come first.
+/// Groups submissions by configuration, in the order in which configurations first occur.
 pub fn groups(library: &Library, submissions: &[Numbered]) -> Vec<Group> {
     let mut plans = Plans::default();
     let mut groups: Vec<Group> = Vec::new();
@@ -157,12 +152,13 @@ pub fn groups(library: &Library, submissions: &[Numbered]) -> Vec<Group> {
     groups
 }
 
-/// The work of a submission's configuration: what its name promises, and of classic work what has
-/// the same shape and nothing of its own besides.
+/// Returns the workload that a submission's configuration stands for: the workload of the named
+/// preset, or else the submitted one. Classic work is reduced to its shape, with the defaults for
+/// all other parameters.
 fn promised(submission: &Submission) -> Workload {
     let preset =
         presets::find(&submission.configuration, &Machine::SMALL).map(|preset| preset.workload);
-    // Presets of mixes depend on the machine, so their names promise nothing.
+    // Presets of mixes depend on the machine, so their names do not determine a workload.
     let named = preset.filter(|workload| workload.classic().is_some());
     let workload = named.as_ref().unwrap_or(&submission.workload);
     match ConfigurationShape::of(workload) {
@@ -184,7 +180,8 @@ fn group(library: &Library, workload: Workload, plans: &mut Plans) -> Group {
     }
 }
 
-/// The fingerprint of a workload that somebody else has written, if that costs little.
+/// Computes the fingerprint of a submitted workload, unless this would take too much time or
+/// memory.
 fn checked_fingerprint(workload: &Workload) -> Fact<String> {
     let files = workload.files().saturating_mul(workload.streams().into());
     let workers = workload.workers.count();
@@ -200,8 +197,8 @@ fn checked_fingerprint(workload: &Workload) -> Fact<String> {
         .into()
 }
 
-/// Why a submission is not comparable with what has its configuration's fingerprint; nothing where
-/// it has that, and is what it says.
+/// Returns the reason why a submission is not comparable with its group, or `None` if its
+/// fingerprint and its workload both equal the group's.
 fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
     if let Some(why) = group.fingerprint.why() {
         return Some(why.to_owned());
@@ -228,7 +225,8 @@ fn why_apart(group: &Group, submission: &Submission) -> Option<String> {
     }
 }
 
-/// Every published row of a shape, once: with the tables that repeat it.
+/// Returns all published rows of a shape without repetitions; each contains the names of all tables
+/// that have the row.
 pub(crate) fn published(
     library: &Library,
     shape: &ConfigurationShape,
@@ -259,8 +257,8 @@ pub(crate) fn published(
     distinct(library, shape).into_iter().map(column).collect()
 }
 
-/// The rows of a shape; those that repeat an earlier one, number for number, only name their table
-/// there.
+/// Returns the rows of a shape. A row that repeats an earlier one with equal numbers only adds its
+/// table's name to the earlier one.
 fn distinct<'a>(library: &'a Library, shape: &ConfigurationShape) -> Vec<(Row<'a>, Vec<String>)> {
     let mut found: Vec<(Row<'a>, Vec<String>)> = Vec::new();
     let is_of = |configuration: &Configuration| {

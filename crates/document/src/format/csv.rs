@@ -1,11 +1,12 @@
-//! Tables as fields with commas between them (RFC 4180).
+//! Renders tables as comma-separated values (RFC 4180).
 
 use std::borrow::Cow;
 
 use crate::sanitize;
 use crate::table::{Cell, Table};
 
-/// A table; lines end as is said. Numbers have all of their digits, and what is not known is empty.
+/// Renders a table as CSV, with `end` after each line. Numbers have all of their digits; missing
+/// values are empty fields.
 pub fn csv(table: &Table, end: &str) -> String {
     let header = table
         .columns
@@ -14,7 +15,7 @@ pub fn csv(table: &Table, end: &str) -> String {
     line(header, end) + &csv_rows(&table.rows, end)
 }
 
-/// Rows of a table whose header stands elsewhere.
+/// Renders rows without a header.
 pub fn csv_rows(rows: &[Vec<Cell>], end: &str) -> String {
     rows.iter()
         .map(|row| line(row.iter().map(field), end))

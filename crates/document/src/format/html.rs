@@ -1,14 +1,14 @@
-//! Blocks as a part of an HTML page: headings, lists, tables and pictures with classes, for whoever
-//! makes the page and its style. Every string is escaped here, but pictures, which their makers
-//! have escaped.
+//! Renders blocks as a part of an HTML page: headings, lists, tables and charts with classes, which
+//! the page's style sheet formats. All strings are escaped here, except charts, whose authors have
+//! escaped them.
 
 use crate::block::{Block, Document, Picture, Tone};
 use crate::sanitize;
 use crate::table::{Cell, Table};
 use crate::units::NO_BREAK;
 
-/// A whole document, as elements that follow one another. Its titles are `<h2>`: the page's own
-/// name is above them.
+/// Renders a document as a sequence of elements. Its titles are `<h2>`, because the page's own
+/// title is above them.
 pub fn html(document: &Document) -> String {
     let mut all = String::new();
     let mut open = List::None;
@@ -29,7 +29,7 @@ pub fn html(document: &Document) -> String {
     all
 }
 
-/// What some blocks have around them all.
+/// The element that surrounds consecutive blocks of one kind.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum List {
     None,
@@ -72,11 +72,11 @@ fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
         Block::Title(text) => format!("<h2>{}</h2>\n", marked(text)),
         Block::Heading(text) => format!("<h3>{}</h3>\n", marked(text)),
         Block::Head(text) => format!("<h4>{}</h4>\n", marked(text)),
-        // Room is the style's.
+        // The style sheet defines vertical space.
         Block::Words { text, .. } if text.is_empty() => String::new(),
         Block::Words { text, .. } => format!("<p>{}</p>\n", painted(text, words)),
         Block::Item { text, .. } => format!("<li>{}</li>\n", painted(text, words)),
-        // The one above goes on.
+        // Continues the previous pair.
         Block::Pair { key, value, .. } if key.is_empty() && all.ends_with("</dd></div>\n") => {
             all.truncate(all.len() - "</div>\n".len());
             format!("<dd>{}</dd></div>\n", painted(value, words))
@@ -103,7 +103,7 @@ fn element(all: &mut String, block: &Block, words: &[(String, Tone)]) {
             marked(title),
             html(inside)
         ),
-        // One within another is none of ours.
+        // Painted blocks are never nested.
         Block::Painted(..) => String::new(),
     };
     all.push_str(&next);
@@ -113,7 +113,7 @@ fn marked(text: &str) -> String {
     sanitize::html(text).replace(NO_BREAK, " ")
 }
 
-/// A text whose words stand out, of each its first place.
+/// Highlights words in a text: the first occurrence of each.
 fn painted(text: &str, words: &[(String, Tone)]) -> String {
     let mut text = marked(text);
     for (word, tone) in words {
@@ -139,7 +139,7 @@ fn table(table: &Table, name: &str) -> String {
         .iter()
         .take_while(|column| column.is_words)
         .count();
-    // It may be wider than the page: then it is what scrolls, by keyboard, too.
+    // A table that is wider than the page can be scrolled separately, including by keyboard.
     let mut text = format!(
         "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"{}\"><table>\n<thead><tr>",
         marked(name)
@@ -162,7 +162,8 @@ fn table(table: &Table, name: &str) -> String {
             let class = if is_words { "" } else { " class=\"n\"" };
             let facts = match cell {
                 Cell::Unavailable(why) => format!(" title=\"not available ({})\"", marked(why)),
-                // What a script sorts by: a unit is shown that suits each number.
+                // A script sorts by this value, because the displayed units may differ between
+                // numbers.
                 Cell::Number(number, _) => format!(" data-value=\"{}\"", number.plain()),
                 _ => String::new(),
             };

@@ -1,17 +1,17 @@
-//! Values as JSON.
+//! Renders values as JSON.
 
 use serde::Serialize;
 
 use crate::sanitize;
 
-/// A value as JSON of several lines, made harmless.
+/// Renders a value as JSON of several lines, with harmful characters escaped.
 pub fn json(value: &impl Serialize) -> String {
-    // Numbers are finite and keys are strings: writing to memory cannot fail.
+    // All numbers are finite and all keys are strings, so writing to memory cannot fail.
     let text = serde_json::to_string_pretty(value).unwrap_or_default();
     sanitize::json(&text).into_owned() + "\n"
 }
 
-/// A value as JSON in one line, made harmless.
+/// Renders a value as JSON in one line, with harmful characters escaped.
 pub fn json_line(value: &impl Serialize) -> String {
     let text = serde_json::to_string(value).unwrap_or_default();
     sanitize::json(&text).into_owned() + "\n"

@@ -1,11 +1,11 @@
-//! Blocks as Markdown (CommonMark, with GitHub's tables).
+//! Renders blocks as Markdown (CommonMark, with GitHub's tables).
 
 use crate::block::{Block, Document};
 use crate::sanitize;
 use crate::table::{Cell, Table};
 use crate::units::NO_BREAK;
 
-/// A whole document.
+/// Renders a document as Markdown.
 pub fn markdown(document: &Document) -> String {
     let mut all = String::new();
     for block in document.blocks() {
@@ -34,7 +34,7 @@ pub fn markdown(document: &Document) -> String {
             Block::Folded { title, inside } => {
                 format!("\n### {}\n\n{}", marked(title), markdown(inside))
             }
-            // One within another is none of ours.
+            // Painted blocks are never nested.
             Block::Painted(..) => String::new(),
         };
         all.push_str(&next);
@@ -47,7 +47,7 @@ fn marked(text: &str) -> String {
 }
 
 fn table(table: &Table, is_first: bool) -> String {
-    // Without an empty line before it a table belongs to what is above.
+    // Without an empty line before it, Markdown treats a table as part of the previous paragraph.
     let mut text = String::from(if is_first { "" } else { "\n" });
     let columns = &table.columns;
     text.push_str(&line(columns.iter().map(|column| marked(&column.header))));

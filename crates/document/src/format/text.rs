@@ -1,4 +1,4 @@
-//! Blocks as text in columns of characters, for terminals and mail.
+//! Renders blocks as text for terminals and mail.
 
 use anstyle::{AnsiColor, Effects, Style};
 use textwrap::core::{Fragment, display_width};
@@ -9,36 +9,36 @@ use crate::sanitize::sanitize;
 use crate::table::{Head, Table};
 use crate::units::NO_BREAK;
 
-/// So many characters fit in a line, if nothing else is known.
+/// The default length of a line in characters.
 pub const WIDTH: usize = 100;
-/// So many characters fit in a line of any terminal.
+/// A line length in characters that fits every terminal.
 pub const SCREEN_WIDTH: usize = 80;
-/// What stands before what a name has, in characters.
+/// The width of the column for names of pairs, in characters.
 const KEY_WIDTH: usize = 12;
-/// Of tables that fold, a column's header is broken before it becomes longer, in characters, unless
-/// its cells do.
+/// The width in characters to which headers of folding tables are wrapped, unless the column's
+/// cells are wider.
 const HEADER_WIDTH: usize = 12;
 
-/// A terminal that a document is shown on.
+/// The terminal on which a document is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Terminal {
-    /// Characters in a line.
+    /// The number of characters in a line.
     pub width: usize,
-    /// Whether words are painted.
+    /// Whether words are coloured.
     pub colour: bool,
 }
 
-/// How lines are made.
+/// The layout of lines.
 #[derive(Clone, Copy)]
 struct Layout {
     width: usize,
-    /// Whether everything that is too wide is broken between words: the terminal would break it
-    /// within them.
+    /// Whether texts that are too wide are always wrapped between words. Otherwise the terminal
+    /// would wrap them within words.
     breaks_all: bool,
     colour: bool,
 }
 
-/// A whole document, in lines of so many characters where their words allow it.
+/// Renders a document as text, with lines of at most `width` characters where the words allow it.
 pub fn text(document: &Document, width: usize) -> String {
     laid_out(
         document,
@@ -50,8 +50,8 @@ pub fn text(document: &Document, width: usize) -> String {
     )
 }
 
-/// A whole document on a terminal: nothing is wider than it but single words, and tables go on
-/// below.
+/// Renders a document for a terminal. Only single words may be wider than the terminal, and wide
+/// tables are continued below.
 pub fn on_terminal(document: &Document, terminal: Terminal) -> String {
     laid_out(
         document,
@@ -111,7 +111,7 @@ fn shown(block: &Block, layout: Layout) -> String {
     }
 }
 
-/// A text whose words stand out, of each its first place.
+/// Colours words in a text: the first occurrence of each.
 fn painted(mut text: String, words: &[(String, Tone)]) -> String {
     for (word, tone) in words {
         let colour = |colour: AnsiColor| colour.on_default().effects(Effects::BOLD);
@@ -130,7 +130,7 @@ fn blank(width: usize) -> String {
     " ".repeat(width)
 }
 
-/// Characters that a terminal needs for a text.
+/// Returns the number of terminal columns that a text occupies.
 fn wide(text: &str) -> usize {
     if text.is_ascii() {
         text.len()
@@ -156,7 +156,8 @@ impl Fragment for Word<'_> {
     }
 }
 
-/// Lines of words, none longer than that where they can be broken.
+/// Wraps a text between words. A line is only longer than its width if a single word is. The last
+/// width applies to all further lines.
 fn broken(text: &str, widths: &[usize]) -> Vec<String> {
     let words: Vec<Word<'_>> = text
         .split(' ')
@@ -177,7 +178,7 @@ fn broken(text: &str, widths: &[usize]) -> Vec<String> {
         .collect()
 }
 
-/// A text whose words are held together only where they fit in a line.
+/// Replaces the no-break spaces in words that would not fit into a line.
 fn loosened(text: &str, width: usize) -> String {
     let word = |word: &str| {
         if wide(word) > width {
@@ -189,7 +190,8 @@ fn loosened(text: &str, width: usize) -> String {
     text.split(' ').map(word).collect::<Vec<_>>().join(" ")
 }
 
-/// A text in as many lines as it needs, what is harmful in it escaped.
+/// Wraps a text, and escapes harmful characters in it. The first line begins with `first`, the
+/// others with `others`.
 fn filled(first: &str, others: &str, text: &str, layout: Layout) -> String {
     let widths = [first, others].map(|lead| layout.width.saturating_sub(wide(lead)));
     let text = sanitize(text);
@@ -208,7 +210,8 @@ fn filled(first: &str, others: &str, text: &str, layout: Layout) -> String {
         .collect()
 }
 
-/// Columns as wide as they need to be, words to the left and numbers to the right.
+/// Renders a table. Columns are as wide as necessary; words are aligned to the left, numbers to the
+/// right.
 fn table(table: &Table, layout: Layout) -> String {
     let shown = table.shown().into_iter();
     let cells: Vec<Vec<String>> = shown
@@ -227,7 +230,7 @@ fn table(table: &Table, layout: Layout) -> String {
         let heights = part.iter().map(|column| headers[*column].len());
         let height = heights.max().unwrap_or(0);
         for number in 0..height {
-            // The last line of every header stands on the rows.
+            // Headers are aligned at the bottom, directly above the rows.
             let of = |column: &usize| {
                 let place = (number + headers[*column].len()).checked_sub(height);
                 (*column, place.map_or("", |place| &*headers[*column][place]))
@@ -242,7 +245,7 @@ fn table(table: &Table, layout: Layout) -> String {
     text
 }
 
-/// The lines of each column's header, and the width of each column.
+/// Returns the wrapped lines of each header, and the width of each column.
 fn columns(table: &Table, cells: &[Vec<String>]) -> (Vec<Vec<String>>, Vec<usize>) {
     let column = |(index, column): (usize, &Head)| {
         let cells = cells.iter().filter_map(|row| row.get(index));
@@ -278,7 +281,7 @@ fn line<'a>(
     text.push('\n');
 }
 
-/// Which columns stand beside one another; the first ones in each part.
+/// Divides columns into parts that fit into the width. Every part begins with the leading columns.
 fn parts(leads: usize, widths: &[usize], width_max: usize) -> Vec<Vec<usize>> {
     let lead: Vec<usize> = (0..leads.min(widths.len())).collect();
     let lead_width: usize = lead.iter().map(|column| widths[*column] + 2).sum();
@@ -346,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_others_are_no_formulas_and_ours_are_as_they_are() {
+    fn only_foreign_texts_are_protected_from_formulas() {
         let mut table = Table::new(0, &["theirs", "ours"]);
         for text in ["-inf", "+1", "-88-(-77)%", "a,b"] {
             table.row(vec![text.into(), Cell::ours(text)]);
@@ -360,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn a_table_that_is_too_wide_goes_on_below() {
+    fn wide_tables_are_continued_below() {
         let header: Vec<String> = (0..30).map(|number| format!("column{number}")).collect();
         let mut table = Table::new(1, &header).folding();
         table.row(header.iter().map(|_| Number::Count(1).into()).collect());
@@ -404,7 +407,7 @@ mod tests {
     }
 
     #[test]
-    fn on_a_terminal_nothing_but_a_word_is_too_wide_and_only_there_words_are_painted() {
+    fn terminals_wrap_everything_and_show_colours() {
         let mut document = Document::default();
         document
             .line("12 transactions/s and so on, in a line that is never broken elsewhere VALID");
@@ -441,10 +444,10 @@ mod tests {
     }
 
     #[test]
-    fn no_cell_is_obeyed_and_columns_line_up_all_the_same() {
+    fn harmful_cells_are_escaped_and_columns_stay_aligned() {
         let mut table = Table::new(1, &["name", "ms"]);
         table.row(vec!["a\n\u{1b}[2J".into(), Number::Ordinal(1).into()]);
-        // Twice as wide as they are many.
+        // These characters occupy two columns each.
         table.row(vec!["日本".into(), "µ".into()]);
         table.row(vec!["alone".into()]);
         let mut document = Document::default();

@@ -1,4 +1,4 @@
-//! The slope rule: how much a run drifts, and how sure that is.
+//! The slope rule: the drift of a run and its confidence interval.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 use super::window::{average, first_or_last, windows};
 use crate::line::Line;
 
-/// Batches that a window is divided into. Between 10 and 30 are advised, whatever the length
-/// (Schmeiser: Batch Size Effects in the Analysis of Simulation Output, Operations Research 30(3),
-/// 1982).
+/// The number of batches that a window is divided into. Numbers between 10 and 30 are recommended
+/// for any length (Schmeiser: Batch Size Effects in the Analysis of Simulation Output, Operations
+/// Research 30(3), 1982).
 pub const BATCHES: usize = 20;
-/// The drift over a window that a steady run may have, as a share of its average: what SNIA allows
-/// the line.
+/// The largest drift of a steady run over a window, as a fraction of its average. It equals SNIA's
+/// limit for the line.
 pub const DRIFT_MAX: f64 = 0.10;
 
-/// Distances from the line that are this share of the average are rounding, and their correlation
-/// means nothing.
+/// Residuals below this fraction of the average are rounding errors, so their correlation is
+/// ignored.
 const ROUNDING: f64 = 1e-12;
 
 /// The 97.5 % quantiles of Student's t distribution for 1 to 18 degrees of freedom.
@@ -24,39 +24,38 @@ const STUDENT: [f64; BATCHES - 2] = [
     2.145, 2.131, 2.120, 2.110, 2.101,
 ];
 
-/// A verdict on a window of slices, with its numbers.
+/// The drift of a window of slices, and whether the window is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
-    /// Whether the whole interval lies within the limit.
+    /// Whether the complete confidence interval is within the limit.
     pub is_steady: bool,
     /// The window's first slice, from 0.
     pub begins: usize,
-    /// How many slices it has.
+    /// The number of slices in the window.
     pub window: usize,
-    /// The mean of its slices, in their unit.
+    /// The mean of the window's slices, in their unit.
     pub average: f64,
-    /// The rise of the line of least squares over the window, as a share of the average.
+    /// The rise of the least-squares line over the window, as a fraction of the average.
     pub drift: f64,
-    /// Where its 95 % confidence interval begins and ends; nothing where the slices hang together
-    /// too closely to say.
+    /// The 95 % confidence interval of the drift; null if the slices are too strongly correlated.
     pub interval: Option<(f64, f64)>,
-    /// The correlation of neighbouring batches about the line.
+    /// The correlation of the residuals of neighbouring batches.
     pub autocorrelation: f64,
-    /// How many independent batches those are worth.
+    /// The number of independent batches that would give the same precision.
     pub batches_effective: f64,
-    /// The limit that was asked for, as a share of the average.
+    /// The requested limit, as a fraction of the average.
     pub limit: f64,
 }
 
-/// The verdict on all of these slices as one window: steady is what drifts by at most `limit` of
-/// its average over the window, up or down, with a confidence of 95 %. So a short or a noisy window
-/// is not steady: it does not tell.
+/// Judges all slices as one window. The window is steady if it drifts up or down by at most `limit`
+/// of its average, with a confidence of 95 %. So a short or noisy window is not steady, because it
+/// does not allow a conclusion.
 ///
-/// Slices are not independent: a slow second is followed by another. Neighbours are therefore
-/// averaged to [`BATCHES`] batch means, which hang together the less the longer they are (Conway:
-/// Some Tactical Problems in Digital Simulation, Management Science 10(1), 1963), and a line is
-/// laid through these. With `e` their distances from it, what correlation is left is taken as that
-/// of a first-order autoregression, as Santer and others do (Statistical Significance of Trends and
+/// Slices are not independent: a slow second often follows another. Neighbours are therefore
+/// averaged to [`BATCHES`] batch means, whose correlation decreases with their length (Conway: Some
+/// Tactical Problems in Digital Simulation, Management Science 10(1), 1963). A line is fitted to
+/// the batch means, with residuals `e`. The remaining correlation is treated as that of a
+/// first-order autoregression, as by Santer and others (Statistical Significance of Trends and
 /// Trend Differences in Layer-Average Atmospheric Temperature Time Series, Journal of Geophysical
 /// Research 105(D6), 2000):
 ///
@@ -67,12 +66,12 @@ pub struct Drift {
 /// interval = (slope ± t(97.5 %, floor(n - 2)) s) × slices / average
 /// ```
 ///
-/// It is assumed that batch means are about normal and that their correlation has that form;
-/// periods longer than the window (a file system's log that is written back every few minutes, seen
-/// for one) look like a drift. Fewer than three effective batches give no interval and are not
-/// steady.
+/// The rule assumes that batch means are approximately normal and that their correlation has this
+/// form. Periods longer than the window look like a drift, for example if a file system writes back
+/// its log every few minutes and only one write-back is in the window. A window with fewer than
+/// three effective batches has no interval and is not steady.
 ///
-/// Nothing for fewer slices than batches, and where the average is not above 0.
+/// Returns `None` for fewer slices than batches, or if the average is not above 0.
 pub fn drift(slices: &[f64], limit: f64) -> Option<Drift> {
     let average = average(slices)?;
     if slices.len() < BATCHES {
@@ -111,10 +110,12 @@ pub fn drift(slices: &[f64], limit: f64) -> Option<Drift> {
     })
 }
 
-/// The verdict on the first window of so many slices that is steady; where none is, on the last
-/// that there is a verdict on; nothing where there is none. Who looks often finds by chance what is
-/// rare: with a window at every slice, the first steady one of a long run is a place to begin to
-/// measure, and no proof. What was measured is judged once more by [`drift`], as a whole.
+/// Returns the result of [`drift`] for the first steady window of `window` slices, or for the last
+/// window if none is steady. Returns `None` if no window can be judged.
+///
+/// The windows start at every slice, and with so many tests rare results occur by chance. So the
+/// first steady window of a long run is a point to start measuring, but no proof. The measured data
+/// is then judged by [`drift`] as one window.
 pub fn drifts(slices: &[f64], window: usize, limit: f64) -> Option<Drift> {
     let verdicts = windows(slices, window).filter_map(|(begins, values)| {
         Some(Drift {
@@ -125,8 +126,8 @@ pub fn drifts(slices: &[f64], window: usize, limit: f64) -> Option<Drift> {
     first_or_last(verdicts, |verdict| verdict.is_steady)
 }
 
-/// The middle of each batch, in slices from the first, and its mean. Batches differ by at most one
-/// slice in length.
+/// Returns the middle of each batch, in slices from the first one, and its mean. The lengths of
+/// batches differ by at most one slice.
 pub(super) fn batch_means(slices: &[f64], batches: usize) -> Vec<(f64, f64)> {
     (0..batches)
         .map(|batch| {
@@ -138,8 +139,8 @@ pub(super) fn batch_means(slices: &[f64], batches: usize) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Nothing for less than one degree of freedom; parts of one are left out, which errs to the wide
-/// side.
+/// Returns the quantile for a number of degrees of freedom, which is rounded down, so that the
+/// interval is rather too wide. Returns `None` below one degree.
 fn student(degrees: f64) -> Option<f64> {
     let whole = if degrees >= 1.0 {
         degrees as usize
@@ -161,8 +162,8 @@ mod tests {
         );
     }
 
-    /// About 100, with normal noise of so much and this correlation of neighbours, drifting by
-    /// `drift` over all.
+    /// Returns slices with a mean of 100, normal noise with a standard deviation and a correlation
+    /// of neighbours, and a drift of `drift` over all slices.
     fn series(
         noise: &mut Noise,
         length: u32,
@@ -184,16 +185,16 @@ mod tests {
 
     #[test]
     fn a_window_has_the_expected_values() {
-        // 100 and one more or less in turns, a slice a batch. About the means: products -10,
-        // squares of x 665, of y 20.
+        // The values alternate between 101 and 99, with one slice per batch. About the means, the
+        // products sum up to -10, the squares of x to 665 and those of y to 20.
         let slices: Vec<f64> = (0..20)
             .map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 })
             .collect();
         let drift = drift(&slices, DRIFT_MAX).unwrap();
         close(drift.average, 100.0);
         close(drift.drift, -10.0 / 665.0 * 20.0 / 100.0);
-        // What is left of y is 20 - 100 / 665; neighbours are opposite, so all 20 batches count,
-        // with 18 degrees.
+        // The residual squares sum up to 20 - 100 / 665. Neighbours differ in sign, so all 20
+        // batches are effective, with 18 degrees of freedom.
         assert!(drift.autocorrelation < -0.9);
         close(drift.batches_effective, 20.0);
         let half = 2.101 * ((20.0_f64 - 100.0 / 665.0) / 18.0 / 665.0).sqrt() * 20.0 / 100.0;
@@ -205,11 +206,11 @@ mod tests {
     }
 
     #[test]
-    fn batches_take_every_slice() {
+    fn batches_include_every_slice() {
         let slices: Vec<f64> = (0..47).map(f64::from).collect();
         let means = batch_means(&slices, BATCHES);
         assert_eq!(means.len(), BATCHES);
-        // On a line x + 1/2 every batch mean is half a slice below its middle.
+        // For the line x + 1/2, every batch mean is half a slice below its middle.
         assert!(
             means
                 .iter()
@@ -219,11 +220,11 @@ mod tests {
     }
 
     #[test]
-    fn a_line_drifts_by_what_it_rises() {
+    fn the_drift_of_a_line_is_its_rise() {
         let slices: Vec<f64> = (0..200)
             .map(|slice| 100.0 + 0.05 * f64::from(slice))
             .collect();
-        // 10 over the window, of 104.975.
+        // A rise of 10 over the window, relative to the average 104.975.
         let found = drift(&slices, DRIFT_MAX).unwrap();
         close(found.drift, 10.0 / 104.975);
         assert!(found.is_steady);
@@ -231,11 +232,12 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_no_steady_state_until_it_is_over() {
+    fn a_step_is_not_steady_until_it_has_passed() {
         let slices: Vec<f64> = (0..400)
             .map(|slice| if slice < 100 { 100.0 } else { 120.0 })
             .collect();
-        // The step in the middle: a slope of 1.5 times the step over the window, of 110.
+        // With the step in the middle, the slope times the window is 1.5 times the step, relative
+        // to the average 110.
         let middle = drift(&slices[..200], DRIFT_MAX).unwrap();
         assert!(!middle.is_steady);
         assert!((middle.drift - 30.0 / 110.0).abs() < 0.01, "{middle:?}");
@@ -250,11 +252,12 @@ mod tests {
     fn noise_is_steady_when_the_window_is_long_enough() {
         let mut noise = Noise::new(5);
         let slices = series(&mut noise, 600, 10.0, 0.0, 0.0);
-        // The deviation of a drift is deviation × sqrt(12 / slices): 1.4 % of 600, 7.7 % of 20.
+        // The standard error of the drift is deviation × sqrt(12 / slices): 1.4 % for 600 slices,
+        // 7.7 % for 20.
         assert!(drift(&slices, DRIFT_MAX).is_some_and(|found| found.is_steady));
         let short = drift(&slices[..20], DRIFT_MAX).unwrap();
         assert!(!short.is_steady, "{short:?}");
-        // What drifts by twice the limit is never taken for steady, noisy or not.
+        // A series that drifts by twice the limit must never be steady, even with noise.
         for _ in 0..200 {
             let slices = series(&mut noise, 600, 10.0, 0.5, 0.2);
             assert!(drift(&slices, DRIFT_MAX).is_some_and(|found| !found.is_steady));
@@ -266,11 +269,11 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_holds_the_drift_as_often_as_it_says() {
+    fn the_interval_contains_the_drift_at_the_stated_rate() {
         let mut noise = Noise::new(7);
-        // With 2,000 windows a share of 95 % is found within ±1 % (two deviations). With slices
-        // that hang together over ten seconds (correlation 0.9), in batches of 15, a little
-        // less.
+        // With 2,000 windows, a rate of 95 % is measured within ±1 % (two standard deviations). For
+        // slices that are correlated over ten seconds (correlation 0.9), in batches of 15, the rate
+        // is slightly lower.
         for (correlation, least) in [(0.0, 0.94), (0.6, 0.94), (0.9, 0.90)] {
             let held = (0..2_000)
                 .filter(|_| {
@@ -279,7 +282,8 @@ mod tests {
                         .unwrap()
                         .interval
                         .unwrap_or((-1.0, 1.0));
-                    // The noise moves the average, too, by far less than the drift's interval.
+                    // Noise also changes the average, but by much less than the width of the
+                    // interval.
                     low <= 0.05 && 0.05 <= high
                 })
                 .count() as f64
@@ -293,8 +297,9 @@ mod tests {
     }
 
     #[test]
-    fn what_hangs_together_too_closely_is_not_steady() {
-        // One slow wave over the window: flat in the mean, and no telling.
+    fn strongly_correlated_slices_are_not_steady() {
+        // One slow wave over the window. Its line is flat, but the residuals are too correlated for
+        // a conclusion.
         let wave: Vec<f64> = (0..200)
             .map(|slice| 100.0 + (std::f64::consts::TAU * f64::from(slice) / 200.0).cos())
             .collect();

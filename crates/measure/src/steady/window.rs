@@ -1,4 +1,4 @@
-//! The rule of the Performance Test Specification.
+//! The steady-state rule of SNIA's Performance Test Specification.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,32 +6,32 @@ use serde::{Deserialize, Serialize};
 use crate::line::Line;
 use crate::middle::Middle;
 
-/// Rounds of the window.
+/// The number of rounds in the window.
 pub const WINDOW_ROUNDS: usize = 5;
-/// The greatest excursion of a steady state, as a share of the average.
+/// The largest excursion of a steady state, as a fraction of the average.
 pub const EXCURSION_MAX: f64 = 0.20;
-/// The greatest excursion of the line, as a share of the average.
+/// The largest slope excursion of a steady state, as a fraction of the average.
 pub const SLOPE_EXCURSION_MAX: f64 = 0.10;
 
-/// A verdict on a window of rounds, with its numbers.
+/// The excursions of a window of rounds, and whether the window is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Steady {
-    /// Whether both excursions are small enough.
+    /// Whether both excursions are within their limits.
     pub is_steady: bool,
     /// The window's first round, from 0.
     pub begins: usize,
-    /// How many rounds it has.
+    /// The number of rounds in the window.
     pub window: usize,
-    /// The mean of its rounds, in their unit.
+    /// The mean of the window's rounds, in their unit.
     pub average: f64,
-    /// Greatest minus least, as a share of the average.
+    /// The maximum minus the minimum, as a fraction of the average.
     pub excursion: f64,
-    /// Greatest minus least of the line of least squares, as a share of the average.
+    /// The maximum minus the minimum of the least-squares line, as a fraction of the average.
     pub slope_excursion: f64,
 }
 
-/// The verdict on all of these rounds as one window. Nothing for fewer than two, and where their
-/// average is not above 0: there is no share of it.
+/// Judges all rounds as one window. Returns `None` for fewer than two rounds, or if their average
+/// is not above 0.
 pub fn window(rounds: &[f64]) -> Option<Steady> {
     let average = average(rounds)?;
     let extent = Middle::of(rounds.iter().copied())?;
@@ -50,8 +50,8 @@ pub fn window(rounds: &[f64]) -> Option<Steady> {
     })
 }
 
-/// The verdict on the first window of so many rounds that is steady; where none is, on the last
-/// that there is a verdict on; nothing where there is none.
+/// Returns the result for the first steady window of `window_rounds` rounds, or for the last window
+/// if none is steady. Returns `None` if no window can be judged.
 pub fn rounds(rounds: &[f64], window_rounds: usize) -> Option<Steady> {
     let verdicts = windows(rounds, window_rounds).filter_map(|(begins, values)| {
         Some(Steady {
@@ -62,7 +62,7 @@ pub fn rounds(rounds: &[f64], window_rounds: usize) -> Option<Steady> {
     first_or_last(verdicts, |verdict| verdict.is_steady)
 }
 
-/// All windows of a length, with where they begin.
+/// Returns all windows of a length, with the index of their first value.
 pub(super) fn windows(values: &[f64], length: usize) -> impl Iterator<Item = (usize, &[f64])> {
     values.windows(length.max(1)).enumerate()
 }
@@ -81,7 +81,7 @@ pub(super) fn first_or_last<T>(
     last
 }
 
-/// The mean, where it is one that there are shares of.
+/// Returns the mean, or `None` unless it is positive and finite.
 pub(super) fn average(values: &[f64]) -> Option<f64> {
     let average = values.iter().sum::<f64>() / values.len() as f64;
     (average > 0.0 && average.is_finite()).then_some(average)

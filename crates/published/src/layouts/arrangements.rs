@@ -1,4 +1,4 @@
-//! Results as tables, each layout arranged as its paper has it.
+//! Arranges results in tables like those of each paper.
 
 use document::{Cell, Number, Table};
 use study::PaperLayout;
@@ -13,7 +13,7 @@ use crate::compare_tables::amount;
 use crate::number::Unit;
 use crate::source::Figure;
 
-/// The tables of a layout, with their heads.
+/// Returns the tables of a layout with their titles.
 pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     match results.layout {
         PaperLayout::Tr3022 | PaperLayout::Submissions => by_configuration(results, view),
@@ -25,14 +25,15 @@ pub(super) fn tables(results: &LayoutResults, view: LayoutView) -> Vec<(String, 
     }
 }
 
-/// Whether a system has transactions a second at a work, or the reason why not.
+/// Returns whether a transaction rate, or the reason why it is not available, exists for a system
+/// and a work.
 fn has_rate(results: &LayoutResults, work: usize, system: usize) -> bool {
     let rate = results.value(work, system, Figure::TransactionsRate, None);
     rate.is_some()
 }
 
-/// Systems side by side, figures below one another, for each configuration: the study's, and those
-/// of the paper below.
+/// Returns tables for each configuration, with a column for each system and a row for each figure:
+/// first the study's systems, then those of the paper.
 fn by_configuration(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     let mut tables = Vec::new();
     for (work, of) in results.works.iter().enumerate() {
@@ -72,7 +73,7 @@ fn side_by_side(results: &LayoutResults, work: usize, head: String, systems: &[u
     table
 }
 
-/// `Table 1, Table 4: 1,000 files, 50,000 transactions`.
+/// Returns a table's title, such as `Table 1, Table 4: 1,000 files, 50,000 transactions`.
 fn head(results: &LayoutResults, work: usize) -> String {
     let of = &results.works[work];
     let what = of
@@ -83,14 +84,15 @@ fn head(results: &LayoutResults, work: usize) -> String {
     }
     let as_table = if of.is_as_published() { "" } else { "As " };
     let tables = match results.layout {
-        // The page's tables have their configuration for a title.
+        // This source's tables use their configuration as the title.
         PaperLayout::Submissions => return what,
         _ => of.tables.join(", "),
     };
     format!("{as_table}{tables}: {what}")
 }
 
-/// A line for each series, as the brief has it; the brief's own below, for each build.
+/// Returns tables with a row for each series, as in the brief: first the study's table, then those
+/// of the brief for each build of the operating system.
 fn by_series(results: &LayoutResults, view: LayoutView) -> Vec<(String, Table)> {
     let mut groups: Vec<(String, Vec<usize>)> =
         vec![("This study".to_owned(), results.own().collect())];
@@ -169,7 +171,8 @@ fn are_published(results: &LayoutResults, systems: &[usize]) -> bool {
     systems.any(|system| results.systems[*system].is_published)
 }
 
-/// Each system over each before it; of the brief those that it prints.
+/// Returns pairs of systems for columns with improvements: each system over each earlier one, or
+/// the printed pairs for the brief.
 pub(super) fn improvements(results: &LayoutResults, systems: &[usize]) -> Vec<(usize, usize)> {
     let mut pairs = Vec::new();
     if are_published(results, systems) {
@@ -203,7 +206,8 @@ fn improvement(results: &LayoutResults, work: usize, system: usize, over: usize)
     }
 }
 
-/// Systems side by side with the factor, in the lines of the original's report.
+/// Returns a table with the lines of the original's report, a column for each system, and columns
+/// with factors.
 fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
     let own: Vec<usize> = results.own().collect();
     let published = results.published().filter(|_| view.is_with_published);
@@ -235,12 +239,12 @@ fn session(results: &LayoutResults, view: LayoutView, work: usize) -> Table {
             }
             for (system, base) in factors(systems, base) {
                 row.push(factor(results, (work, system, figure), base));
-                // An improvement has no least and greatest block: an empty cell.
+                // An improvement has no minimum and maximum block, so the cell remains empty.
                 places.push((work, system, Figure::Improvement));
             }
         }
         table.row(row);
-        // What is counted is the same in every block.
+        // Counts are equal in all blocks.
         if unit != Unit::Files {
             add_spread(&mut table, results, vec![Cell::ours(SPREAD)], &places);
         }
@@ -254,7 +258,7 @@ fn factors(systems: &[usize], base: Option<usize>) -> Vec<(usize, usize)> {
     others.map(|system| (*system, base)).collect()
 }
 
-/// How many times as fast: rates over rates, and times the other way round.
+/// Returns how many times as fast a system is: the ratio of rates, or the inverse ratio of times.
 fn factor(results: &LayoutResults, (work, system, figure): Place, base: usize) -> Cell {
     let is_time = match unit_of(figure) {
         Unit::Seconds => true,
@@ -282,8 +286,8 @@ fn factor(results: &LayoutResults, (work, system, figure): Place, base: usize) -
     }
 }
 
-/// A line for each size of the pool; times, messages and processor time of each system beside one
-/// another.
+/// Returns a table with a row for each size of the pool. Its columns are the times, messages and
+/// processor times of all systems.
 fn by_pool(results: &LayoutResults, view: LayoutView) -> Table {
     let mut table = Table::new(0, &["Files", "Transactions"])
         .folding()

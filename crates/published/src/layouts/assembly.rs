@@ -1,4 +1,4 @@
-//! The results of a study are assembled from its runs and a source.
+//! Assembles the results of a study from its runs and a published source.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,8 @@ use super::{printed, studied};
 use crate::library::Library;
 use crate::source::Source;
 
-/// Results cannot be laid out: a system that the paper does not have, or a design without cells.
+/// Results cannot be shown in a layout: a counterpart does not exist in the paper, or the design is
+/// invalid.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LayoutError(String);
@@ -21,7 +22,7 @@ impl From<Flaw> for LayoutError {
     }
 }
 
-/// The source whose tables a layout has.
+/// Returns the name of the source that a layout follows.
 const fn source_of(layout: PaperLayout) -> &'static str {
     match layout {
         PaperLayout::Tr3022 => "paper",
@@ -32,10 +33,10 @@ const fn source_of(layout: PaperLayout) -> &'static str {
     }
 }
 
-/// Refuses counterparts that the paper does not have.
+/// Checks that all counterparts exist in the paper.
 ///
 /// # Errors
-/// The first of them.
+/// Returns an error that names the first counterpart that does not exist.
 pub fn check(layout: PaperLayout, design: &Design, library: &Library) -> Result<(), LayoutError> {
     let paper = source(library, layout);
     for (target, system) in &design.counterparts {
@@ -59,11 +60,11 @@ fn source(library: &Library, layout: PaperLayout) -> &Source {
 }
 
 impl LayoutResults {
-    /// The results of a study's runs, and of the paper those of the same work. `compared` is the
-    /// same study as it compares its cells.
+    /// Collects the results of a study's runs and the paper's results for the same work. `compared`
+    /// contains the comparisons of the same study.
     ///
     /// # Errors
-    /// Where the paper lacks a counterpart.
+    /// Returns an error if the paper lacks a counterpart.
     pub fn of(
         layout: PaperLayout,
         design: &Design,

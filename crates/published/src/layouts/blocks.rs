@@ -1,4 +1,4 @@
-//! The numbers of a cell, block by block.
+//! The values of a cell in each block of a study.
 
 use std::collections::BTreeMap;
 
@@ -8,48 +8,50 @@ use study::statistics::{BLOCKS_MIN, Mean, Middle, mean};
 use super::measured::PaperRun;
 use crate::number::Interval;
 
-/// The middle of blocks, and how far they lie apart.
+/// The median of blocks, and their range.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct MeasuredValue {
     /// The median over the blocks.
     pub median: f64,
-    /// The least of a block.
+    /// The minimum over the blocks.
     pub least: f64,
-    /// The greatest of a block.
+    /// The maximum over the blocks.
     pub greatest: f64,
-    /// How many blocks.
+    /// The number of blocks.
     pub blocks: u32,
 }
 
-/// How many times one value is another, from pairs within blocks.
+/// The ratio of two values, from pairs within blocks.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PairedRatio {
     /// The geometric mean over the blocks.
     pub ratio: f64,
-    /// Its interval; nothing of fewer blocks than an interval needs.
+    /// The confidence interval; `None` if there are too few blocks.
     pub interval: Option<Interval>,
-    /// How many blocks.
+    /// The number of blocks.
     pub blocks: u32,
 }
 
 impl PairedRatio {
-    /// The interval of the improvement, in percent.
+    /// Returns the confidence interval of the improvement in percent.
     pub(super) fn interval_percent(&self) -> Option<(f64, f64)> {
         let interval = self.interval?;
         Some((percent(interval.low), percent(interval.high)))
     }
 }
 
-/// By how much what is so many times as fast is faster.
+/// Converts a ratio to an improvement in percent.
 pub(super) fn percent(ratio: f64) -> f64 {
     (ratio - 1.0) * 100.0
 }
 
-/// The runs of a cell: by block and attempt, values of the run and its twin.
+/// The values of a cell, by block and attempt. An attempt contains the value of the run and, for an
+/// A/A control, of the second run.
 #[derive(Clone, Debug, Default)]
 pub(super) struct BlockValues(BTreeMap<u32, BTreeMap<u32, Vec<f64>>>);
 
-/// The geometric mean, where there is one: as comparisons take a baseline and its twin.
+/// Returns the geometric mean, or the arithmetic mean if a value is not positive. Comparisons
+/// combine a baseline and its A/A control in the same way.
 fn middle(values: &[f64]) -> f64 {
     if let [value] = values {
         return *value;
@@ -67,7 +69,7 @@ impl BlockValues {
         attempts.entry(run.part.attempt).or_default().push(value);
     }
 
-    /// A value for each block: of its last attempt.
+    /// Returns one value for each block, from its last attempt.
     fn each(&self) -> Vec<f64> {
         let last = |attempts: &BTreeMap<u32, Vec<f64>>| {
             attempts.values().next_back().map(|values| middle(values))
@@ -91,7 +93,8 @@ impl BlockValues {
         })
     }
 
-    /// These over those, in the blocks that both have, at the same attempt.
+    /// Returns the ratio of these values to others, in blocks that contain both, from the last
+    /// common attempt.
     pub(super) fn over(&self, other: &Self, alpha: f64) -> Option<PairedRatio> {
         let mut logs = Vec::new();
         for (block, attempts) in &self.0 {

@@ -1,4 +1,4 @@
-//! Results as a line for each number, for spreadsheets.
+//! Results as CSV, with a row for each number.
 
 use document::{Cell, Number, Table};
 use study::PaperLayout;
@@ -13,18 +13,18 @@ use crate::number::Unit;
 use crate::shape::ConfigurationShape;
 use crate::source::Figure;
 
-/// The headers, in order.
+/// The headers, in the order of [`line`]'s cells.
 const COLUMNS: &str = "layout work files transactions subdirectories processes system source \
                        variant contributor description figure over unit value least greatest low \
                        high blocks printed unavailable";
 
-/// What a line says of its number.
+/// The columns of a row that describe its number.
 #[derive(Default)]
 struct Amount<'a> {
     value: Option<f64>,
-    /// The least and the greatest block.
+    /// The minimum and the maximum over the blocks.
     spread: Option<(f64, f64)>,
-    /// The ends of a 95 % interval.
+    /// The ends of the confidence interval.
     interval: Option<(f64, f64)>,
     blocks: Option<u32>,
     printed: Option<&'a str>,
@@ -69,7 +69,7 @@ fn line(
     line.extend(ends(amount.spread));
     line.extend(ends(amount.interval));
     line.push(amount.blocks.map(Cell::count).into());
-    // A line ends with its last number, or with the reason why it has none.
+    // A row ends with its last number, or with the reason why the number is not available.
     match amount {
         Amount { why: Some(why), .. } => line.extend([Cell::Empty, Cell::ours(*why)]),
         Amount { printed, .. } => line.extend(printed.map(Cell::ours)),
@@ -77,7 +77,7 @@ fn line(
     line
 }
 
-/// A line for each number.
+/// Returns a table with a row for each number.
 pub fn csv(results: &LayoutResults, view: LayoutView) -> Table {
     let mut lines = Vec::new();
     for value in &results.values {
@@ -111,7 +111,7 @@ pub fn csv(results: &LayoutResults, view: LayoutView) -> Table {
     sheet(COLUMNS, lines)
 }
 
-/// A line for each improvement of the study, with its 95 % interval.
+/// Returns a row for each improvement of the study, with its confidence interval.
 fn improvements_of_study(results: &LayoutResults) -> Vec<Vec<Cell>> {
     let own: Vec<usize> = results.own().collect();
     let mut lines = Vec::new();

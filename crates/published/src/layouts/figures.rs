@@ -1,12 +1,12 @@
-//! The figures of layouts: which, what they are called, and what they count.
+//! The figures of each layout, with their labels and units.
 
 use study::PaperLayout;
 
 use crate::number::Unit::{self, Files, KilobytesPerSecond, PerSecond, Percent, Seconds};
 use crate::source::Figure::{self, *};
 
-/// What a session of the original reports, in its order: what a number of the study counts, and
-/// what sessions call it.
+/// The figures of a session report of the original, in its order: figure, unit of the study's
+/// numbers, and label.
 pub(super) const SESSION: [(Figure, Unit, &str); 21] = [
     (Elapsed, Seconds, "seconds total"),
     (TransactionsTime, Seconds, "seconds of transactions"),
@@ -39,7 +39,7 @@ pub(super) const SESSION: [(Figure, Unit, &str); 21] = [
     ),
 ];
 
-/// The figures of a layout, in order.
+/// Returns the figures of a layout, in order.
 pub fn figures_of(layout: PaperLayout) -> Vec<Figure> {
     match layout {
         PaperLayout::Tr3022 | PaperLayout::Submissions => {
@@ -51,7 +51,7 @@ pub fn figures_of(layout: PaperLayout) -> Vec<Figure> {
     }
 }
 
-/// What a number of the study counts.
+/// Returns the unit of a study's number.
 pub(super) fn unit_of(figure: Figure) -> Unit {
     match figure {
         Messages => Unit::Messages,
@@ -61,7 +61,7 @@ pub(super) fn unit_of(figure: Figure) -> Unit {
     }
 }
 
-/// A figure as the paper calls it.
+/// Returns a figure's label in papers.
 pub(crate) fn label(figure: Figure) -> &'static str {
     match figure {
         TransactionsRate => "Transactions per second",

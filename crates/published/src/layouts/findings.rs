@@ -1,5 +1,5 @@
-//! What of a paper's differences a study finds again, as far as no table says it: every sentence
-//! follows from the numbers of both.
+//! Sentences that state which of a paper's differences a study confirms, unless a table already
+//! shows it. Every sentence is computed from the numbers of both.
 
 use super::ratios::{self, compared};
 use super::results::{LayoutResults, StudiedWork};
@@ -8,8 +8,8 @@ use crate::compare_run::WHOLE_SYSTEMS;
 use crate::compare_tables::amount;
 use crate::source::Figure;
 
-/// What holds today and what does not, as sentences; empty where the paper has nothing of the
-/// study's works.
+/// Returns sentences about confirmed and contradicted differences. If the paper has no results for
+/// the study's works, the only sentence says so.
 pub fn sentences(results: &LayoutResults) -> Vec<String> {
     if results.published().next().is_none() {
         return vec![none(results)];
@@ -34,7 +34,7 @@ fn none(results: &LayoutResults) -> String {
     )
 }
 
-/// Works that are smaller or otherwise unlike the published ones.
+/// Returns sentences about works that are smaller than the published ones or differ in another way.
 fn scaled(results: &LayoutResults) -> Vec<String> {
     let mut items = Vec::new();
     for work in results.works.iter().filter(|work| !work.is_as_published()) {
@@ -63,7 +63,7 @@ fn scaled(results: &LayoutResults) -> Vec<String> {
     items
 }
 
-/// Which systems of the paper those of the study stand for.
+/// Names the systems of the study and the systems of the paper that they are compared with.
 fn compared_with(results: &LayoutResults) -> Option<String> {
     let pair = |ours: usize| {
         let ours = &results.systems[ours];
@@ -76,7 +76,7 @@ fn compared_with(results: &LayoutResults) -> Option<String> {
     (!pairs.is_empty()).then(|| format!("Compared: {}.", pairs.join(", ")))
 }
 
-/// Whole systems, then and now: only of the same work.
+/// Compares today's complete systems with published ones, only for the same work.
 fn times_as_fast(results: &LayoutResults) -> Option<String> {
     let mut pairs: Vec<(String, f64, f64)> = Vec::new();
     let speeds = compared(results)
@@ -104,7 +104,8 @@ fn times_as_fast(results: &LayoutResults) -> Option<String> {
     ))
 }
 
-/// How many times as fast a system is as its counterpart, at each work that was published.
+/// Returns how many times as fast each system is as its counterpart, for each work that equals the
+/// published one.
 fn then_and_now(results: &LayoutResults, figure: Figure) -> Vec<(String, f64)> {
     let mut found = Vec::new();
     for work in 0..results.works.len() {
@@ -130,7 +131,7 @@ fn then_and_now(results: &LayoutResults, figure: Figure) -> Vec<(String, f64)> {
     found
 }
 
-/// Why a server that the program speaks to by itself gets more messages than a printed client.
+/// Explains why an engine in user space sends more messages than the kernel's client in the paper.
 fn without_cache(results: &LayoutResults) -> Vec<String> {
     let is_measured = |system: usize| {
         let mut works = 0..results.works.len();

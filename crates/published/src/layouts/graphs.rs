@@ -1,6 +1,6 @@
-//! The graphs of a paper with the results of a study: transactions, operations on files and
-//! throughput, as the page on a log-structured file system drew them; improvements, as the brief of
-//! VERITAS; times, messages and processor time, as the study of NFS and iSCSI tabled them.
+//! Charts of a paper with the results of a study: transactions, file operations and throughput,
+//! like the charts of the page on a log-structured file system; improvements, as in the VERITAS
+//! brief; times, messages and processor time, as in the tables of the NFS and iSCSI study.
 
 use document::{DotRow, DotValue, Dots};
 use study::PaperLayout;
@@ -12,10 +12,10 @@ use super::figures::label;
 use super::results::{LayoutResults, ShownValue};
 use crate::source::Figure;
 
-/// What points are, in their order.
+/// The kinds of points in the legend, in order.
 const KINDS: [&str; 2] = ["this study", "published"];
 
-/// Title, axis and figures of a graph.
+/// The title, axis label and figures of a chart.
 type Graph = (&'static str, &'static str, &'static [Figure]);
 
 const TRANSACTIONS: Graph = ("Transactions", "per second", &[Figure::TransactionsRate]);
@@ -35,7 +35,7 @@ const DATA: Graph = (
     &[Figure::DataReadRate, Figure::DataWrittenRate],
 );
 
-/// The graphs of a layout: those that have a value.
+/// Returns the charts of a layout that contain at least one value.
 pub fn graphs(results: &LayoutResults) -> Vec<Dots> {
     let graphs: &[Graph] = match results.layout {
         PaperLayout::Sessions => &[TRANSACTIONS, OPERATIONS, DATA],
@@ -119,7 +119,7 @@ fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> O
             value: *value,
             range: None,
         },
-        // A system that the layout expects and the study lacks is told by its tables.
+        // The tables already report systems that the layout expects and the study lacks.
         ShownValue::Missing { .. }
             if results.systems[system].is_expected || results.systems[system].is_published =>
         {
@@ -128,7 +128,7 @@ fn row(results: &LayoutResults, work: usize, system: usize, figure: Figure) -> O
         ShownValue::Missing { why } => DotValue::Missing(why.clone()),
     };
     let name = name(results, system);
-    // What is 0 has no place on a logarithmic axis.
+    // A logarithmic axis cannot show 0.
     let value = match value {
         DotValue::At { value: 0.0, .. } => DotValue::Missing("0".to_owned()),
         value => value,
@@ -145,7 +145,7 @@ fn name(results: &LayoutResults, system: usize) -> String {
     }
 }
 
-/// By how much each system exceeds each before it, and by how much those of the paper do.
+/// Returns the improvements of each system over each earlier one, and the paper's improvements.
 fn improvements(results: &LayoutResults) -> Dots {
     let own: Vec<usize> = results.own().collect();
     let rate = Figure::TransactionsRate;

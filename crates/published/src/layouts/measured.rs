@@ -1,4 +1,4 @@
-//! A run of a study, as far as tables of papers show it.
+//! The figures of a study's run that published tables contain.
 
 use std::collections::BTreeMap;
 
@@ -13,30 +13,30 @@ use crate::plain::why_not_plain;
 use crate::shape::{ConfigurationShape, differences};
 use crate::source::Figure;
 
-/// One run of a study. Figures are in the units of published tables: seconds, files, kilobytes (of
-/// 1,024 bytes), each second; rates are of one process, where there are several.
+/// A run of a study. Figures are in the units of published tables: seconds, files, and kilobytes
+/// (of 1,024 bytes), or rates per second. With several processes, rates are per process.
 #[derive(Clone, Debug, PartialEq)]
 pub struct PaperRun {
-    /// Its place in the study.
+    /// The cell, block and attempt of the run in its study.
     pub part: StudyPart,
-    /// Whether its verdict lets it count.
+    /// Whether the run is counted, which its verdict decides.
     pub is_counted: bool,
-    /// What its work is; nothing of mixes.
+    /// The configuration of its work and the edition; `None` for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,
-    /// Why it is not a plain run of the published kind: one that was paced, has another seed, is a
-    /// mix.
+    /// Reasons why it is not a plain run like the published ones, for example because it has a
+    /// limited rate, another seed, or a mix.
     pub differences: Vec<String>,
-    /// Machine and file system in a few words.
+    /// A short description of the machine and the file system.
     pub description: String,
-    /// Who answered: `nfs3`, `nfs4.2`, `iscsi`, `block device`, `memory`; nothing where that is
-    /// not known.
+    /// What served the operations: `nfs3`, `nfs4.2`, `iscsi`, `block device`, `memory`; `None` if
+    /// it is not available.
     pub protocol: Option<String>,
-    /// What came out. What the run does not know is missing.
+    /// The run's figures. Figures that are not available are absent.
     pub figures: BTreeMap<Figure, f64>,
 }
 
 impl PaperRun {
-    /// What tables of papers show of a run; nothing of a run that belongs to no study.
+    /// Extracts the figures of a run, or returns `None` if the run does not belong to a study.
     pub fn of(record: &Record) -> Option<Self> {
         let part = record.study.clone()?;
         let summary = Summary::of(record);
@@ -77,7 +77,7 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     let Some(paper) = &summary.paper else {
         return figures;
     };
-    // As the brief has it: of each process.
+    // The VERITAS brief reports rates per process.
     let processes = f64::from(processes.max(1));
     let of_each = |rate: Option<f64>| rate.map(|rate| rate / processes);
     let transactions_s = paper.transactions_ns as f64 / 1e9;
@@ -109,8 +109,8 @@ fn figures(summary: &Summary, processes: u32) -> BTreeMap<Figure, f64> {
     figures
 }
 
-/// Of the whole run: requests to servers; without a server, commands to the devices of the file
-/// systems.
+/// Returns the messages of the whole run: requests to servers or, without a server, commands to the
+/// devices of the file systems.
 fn messages(summary: &Summary) -> Option<f64> {
     let mut sum = 0;
     for phase in &summary.phases {
@@ -135,7 +135,7 @@ fn messages(summary: &Summary) -> Option<f64> {
     Some(sum as f64)
 }
 
-/// Processor time of the program in the whole run, in seconds: user and system mode.
+/// Returns the processor time of the program in the whole run, in seconds of user and system mode.
 fn cpu_s(summary: &Summary) -> Option<f64> {
     let seconds = summary.phases.iter().map(|phase| {
         let machine = phase.machine.as_ref()?;
@@ -151,7 +151,7 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
         .find_map(|phase| phase.evidence.as_ref());
     if let Some(sent) = evidence.and_then(|evidence| evidence.messages.first()) {
         return Some(match sent.counter {
-            // The kernel's client is another one, with a cache.
+            // This engine differs from the kernel's client, which has a cache.
             MessageCounter::NfsEngine => format!("{} in user space", sent.protocol),
             _ => sent.protocol.clone(),
         });
@@ -167,7 +167,7 @@ fn protocol(record: &Record, summary: &Summary) -> Option<String> {
     is_memory.then(|| "memory".to_owned())
 }
 
-/// File system, kernel, processors and memory.
+/// Returns the file system, kernel, processors and memory as text.
 fn description(record: &Record, part: &StudyPart) -> String {
     let location = record.locations.first();
     let target = location.and_then(|location| location.target.known());

@@ -1,4 +1,4 @@
-//! What a paper printed of the works of a study.
+//! Adds the published values for the works of a study.
 
 use record::Fact;
 
@@ -9,7 +9,8 @@ use crate::number::{PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
 use crate::source::{Figure, PublishedTable, Source, System};
 
-/// The place of a system of the paper, whose columns have a name each, with its build.
+/// Returns the index of a system of the paper with this build. Systems are identified by their
+/// column's header.
 fn find(results: &LayoutResults, system: &System, variant: Option<&str>) -> Option<usize> {
     results.published().find(|at| {
         let known = &results.systems[*at];
@@ -17,7 +18,7 @@ fn find(results: &LayoutResults, system: &System, variant: Option<&str>) -> Opti
     })
 }
 
-/// The paper's rows of the study's works.
+/// Adds the paper's rows for the study's works.
 pub(super) fn add(results: &mut LayoutResults, paper: &Source) {
     let has = |shape: &ConfigurationShape| {
         let of = |one| ConfigurationShape::of_configuration(one) == *shape;
@@ -64,7 +65,7 @@ fn add_row(results: &mut LayoutResults, row: &Row<'_>, work: usize) {
     }
 }
 
-/// Printed improvements of a table at a work.
+/// Adds the printed improvements of a table for one work.
 fn add_improvements(
     results: &mut LayoutResults,
     (paper, table): (&Source, &PublishedTable),

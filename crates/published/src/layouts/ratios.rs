@@ -1,4 +1,4 @@
-//! How many times one printed number is another, and whether a study finds the same.
+//! Compares printed ratios of two numbers with the ratios that a study measured.
 
 use document::units::grouped;
 use document::{Cell, Number, Table};
@@ -11,42 +11,42 @@ use crate::compare_tables::amount;
 use crate::number::Interval;
 use crate::source::Figure;
 
-/// A difference that the paper printed, and the cells of the study that stand for it.
+/// A difference that the paper printed, and the cells of the study that correspond to it.
 struct Difference {
-    /// Between what, in the paper.
+    /// The compared systems or works in the paper.
     between: String,
-    /// At which work, or of which system.
+    /// The work or the system that the ratio is for.
     of: String,
-    /// How many times one number is the other in the paper.
+    /// The ratio in the paper.
     there: f64,
-    /// What the printed digits leave open for that.
+    /// The interval of the ratio, from the precision of the printed digits.
     there_open: Interval,
-    /// Work and system of the one.
+    /// Work and system of the numerator.
     over: (usize, usize),
-    /// Work and system of the other.
+    /// Work and system of the denominator.
     under: (usize, usize),
     figure: Figure,
 }
 
-/// What becomes of a difference.
+/// The result of the comparison for one difference.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Found {
-    /// The interval lies on the same side of 1.
+    /// The confidence interval is on the same side of 1 as the paper's ratio.
     Holds,
-    /// The interval lies on the other side.
+    /// The confidence interval is on the other side of 1.
     Opposite,
-    /// The interval has 1 in it.
+    /// The confidence interval includes 1.
     NotShown,
-    /// The paper's digits leave 1 open, or it printed the same number twice.
+    /// The paper's ratio may be 1, within the precision of its digits.
     NoneThere,
-    /// There are too few blocks for an interval, and the ratio lies on the same side.
+    /// There are too few blocks for an interval. The ratio is on the same side of 1.
     Same,
-    /// There are too few blocks for an interval, and the ratio lies on the other side.
+    /// There are too few blocks for an interval. The ratio is on the other side of 1.
     Other,
 }
 
 impl Found {
-    /// Each with the words that count them.
+    /// All results, each with the words of its count.
     const COUNTED: [(Self, &str); 6] = [
         (Self::Holds, "holding today"),
         (Self::Opposite, "not holding"),
@@ -62,13 +62,13 @@ impl Found {
         ),
     ];
 
-    /// Whether an interval has shown it.
+    /// Returns whether the result is based on a confidence interval.
     const fn is_of_interval(self) -> bool {
         matches!(self, Self::Holds | Self::Opposite | Self::NotShown)
     }
 }
 
-/// Figures in which systems differ.
+/// Returns the figures whose differences are compared.
 pub(super) fn compared(results: &LayoutResults) -> Vec<Figure> {
     match results.layout {
         PaperLayout::Completion => vec![Figure::Elapsed, Figure::Messages],
@@ -76,7 +76,8 @@ pub(super) fn compared(results: &LayoutResults) -> Vec<Figure> {
     }
 }
 
-/// What is no rate of transactions, and the build where there are several.
+/// Returns a suffix that names the figure, unless it is the transaction rate, and the build if
+/// there is one.
 fn in_short(figure: Figure, variant: Option<&str>) -> String {
     let figure = match figure {
         Figure::Elapsed => ", time",
@@ -89,7 +90,7 @@ fn in_short(figure: Figure, variant: Option<&str>) -> String {
     }
 }
 
-/// Each system over each that stands before it, work by work.
+/// Returns the differences of each system to each earlier one, for each work.
 fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     let mut differences = Vec::new();
     for variant in results.variants() {
@@ -100,7 +101,7 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
         let short = in_short(figure, variant.as_deref());
         for (at, one) in all.iter().enumerate() {
             for other in all[..at].iter().filter(|other| other.1 != one.1) {
-                // As it is printed, where it is.
+                // If the paper prints an improvement of this pair, its order is used.
                 let is_printed =
                     |value: &StudiedValue| (value.system, value.over) == (other.1, Some(one.1));
                 let (one, other) = match results.values.iter().any(is_printed) {
@@ -114,7 +115,8 @@ fn between_systems(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     differences
 }
 
-/// One system over another, work by work: each is of the study and of the paper.
+/// Returns the differences between two systems for each work. Each system is a pair: of the study
+/// and of the paper.
 fn between_two(
     results: &LayoutResults,
     figure: Figure,
@@ -124,7 +126,7 @@ fn between_two(
 ) -> Vec<Difference> {
     let name = |system: usize| results.systems[system].name.as_str();
     let theirs = format!("{}/{}", name(one.1), name(other.1));
-    // Where several systems stand for one, their names tell them apart.
+    // If several systems of the study have the same counterpart, their names distinguish them.
     let stand_for = |theirs: usize| {
         let is_for =
             |ours: &usize| results.systems[*ours].counterpart.as_deref() == Some(name(theirs));
@@ -150,12 +152,14 @@ fn between_two(
     (0..results.works.len()).filter_map(at_work).collect()
 }
 
-/// Each work over the one before it, system by system: what more files or transactions do.
+/// Returns the differences of each work to the previous one, for each system. They show the effect
+/// of more files or transactions.
 fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     let mut differences = Vec::new();
     for work in 1..results.works.len() {
         let (before, now) = (&results.works[work - 1], &results.works[work]);
-        // Works that were made smaller, each by its own factor, are no steps of the paper's.
+        // If works are scaled down, each by another factor, their differences do not correspond to
+        // the paper's.
         if !(before.is_as_published() && now.is_as_published()) {
             continue;
         }
@@ -185,7 +189,8 @@ fn between_works(results: &LayoutResults, figure: Figure) -> Vec<Difference> {
     differences
 }
 
-/// Of the differences, what the study has of each. The intervals hold together at 95 %.
+/// Returns the differences that the study can judge, with the study's ratios. The confidence level
+/// of 95 % applies to all intervals together.
 fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
     let mut differences = Vec::new();
     for figure in compared(results) {
@@ -201,8 +206,7 @@ fn judged(results: &LayoutResults) -> Vec<(Difference, PairedRatio, Found)> {
     judged.collect()
 }
 
-/// How many times one number is the other, in the paper and in the study; nothing where none can be
-/// judged.
+/// Returns a table of the ratios in the paper and in the study, or `None` if none can be judged.
 pub fn ratios(results: &LayoutResults) -> Option<Table> {
     let mut table = Table::new(
         2,
@@ -265,7 +269,8 @@ fn outcome(found: Found, there: f64, here: &PairedRatio) -> String {
     }
 }
 
-/// How many differences hold; nothing where none can be judged.
+/// Returns a sentence with the number of confirmed differences and the other results, or `None` if
+/// no difference can be judged.
 pub fn summary(results: &LayoutResults) -> Option<String> {
     let found: Vec<Found> = judged(results).iter().map(|(_, _, found)| *found).collect();
     if found.is_empty() {
@@ -289,7 +294,7 @@ pub fn summary(results: &LayoutResults) -> Option<String> {
     ))
 }
 
-/// A factor with as many digits as it is likely to be worth.
+/// Formats a factor with a reasonable number of digits.
 fn factor(number: f64) -> String {
     if number < 0.1 {
         format!("{number:.4}")

@@ -1,4 +1,4 @@
-//! What a study came to, cell by cell, with what a paper printed of the same work.
+//! The results of a study for each cell, with published values for the same work.
 
 use std::collections::BTreeMap;
 
@@ -13,44 +13,43 @@ use crate::number::{Interval, PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
 use crate::source::Figure;
 
-/// The results of a study as a paper would show them.
+/// The results of a study in the layout of a paper.
 #[derive(Clone, Debug, Serialize)]
 pub struct LayoutResults {
-    /// The layout's name.
     #[serde(serialize_with = "name")]
     pub layout: PaperLayout,
-    /// The study's name.
     pub study: String,
-    /// The source whose layout it is.
+    /// The name of the published source that the layout follows.
     pub source: String,
-    /// The works, in order: lines or tables.
+    /// The works, in order. Depending on the layout, each is a row or a table.
     pub works: Vec<StudiedWork>,
     /// The systems, in order: those of the study, then those of the paper.
     pub systems: Vec<StudiedSystem>,
-    /// What came out, where there is something.
+    /// The measured and printed values, and the reasons why values are missing.
     pub values: Vec<StudiedValue>,
-    /// Blocks in which every run of a cell was INVALID, by work and system: they are in no number.
+    /// INVALID blocks by work and system: blocks in which every run of a cell was INVALID. No value
+    /// includes them.
     pub invalid: Vec<InvalidBlocks>,
-    /// Whether the same system seems to differ from itself, so that every number is to be doubted.
+    /// Whether the A/A control of the study differs significantly, so that all values are doubtful.
     pub is_doubtful: bool,
-    /// The error of an interval, or of several that hold together.
+    /// The error probability of an interval, or of a group of simultaneous intervals.
     #[serde(skip)]
     pub alpha: f64,
-    /// By work, system and figure, what each block came to.
+    /// The values of each block, by work, system and figure.
     #[serde(skip)]
     pub(super) blocks: BTreeMap<(usize, usize, Figure), BlockValues>,
 }
 
-/// Blocks of a cell that are in no number, because its runs there were INVALID.
+/// The number of a cell's blocks that are excluded because their runs were INVALID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct InvalidBlocks {
-    /// The work, counted from 0.
+    /// The work's index, from 0.
     pub work: usize,
-    /// The system, counted from 0.
+    /// The system's index, from 0.
     pub system: usize,
-    /// How many blocks.
+    /// The number of INVALID blocks.
     pub invalid: u32,
-    /// Of how many.
+    /// The number of all blocks of the cell.
     pub all: u32,
 }
 
@@ -58,28 +57,29 @@ fn name<S: serde::Serializer>(layout: &PaperLayout, to: S) -> Result<S::Ok, S::E
     to.serialize_str(layout.name())
 }
 
-/// One work of a study.
+/// A work of a study: a workload with its parameters.
 #[derive(Clone, Debug, Default, Serialize)]
 pub struct StudiedWork {
     /// Its name in the study.
     pub name: String,
-    /// What it is; nothing of mixes, and where no run tells it.
+    /// Its configuration; `None` for mixes, and without runs.
     pub shape: Option<ConfigurationShape>,
-    /// What is unlike published work, but for its shape.
+    /// Differences from published work, apart from the configuration.
     pub differences: Vec<String>,
-    /// The published configuration that it is, or that its preset has.
+    /// The published configuration that it has or that its preset has.
     pub published: Option<ConfigurationShape>,
-    /// The names of that configuration's tables, as titles have them: `Table 1`.
+    /// The short titles of tables with that configuration, such as `Table 1`.
     pub tables: Vec<String>,
 }
 
 impl StudiedWork {
-    /// Whether its numbers can stand beside published ones.
+    /// Returns whether its numbers are comparable with published ones.
     pub fn is_as_published(&self) -> bool {
         self.shape.is_some() && self.shape == self.published && self.differences.is_empty()
     }
 
-    /// The configuration as heads of tables have it; the name of what has none.
+    /// Returns the configuration as in the heads of tables, or the work's name without a
+    /// configuration.
     pub fn label(&self) -> String {
         self.shape
             .map_or_else(|| self.name.clone(), |shape| shape.label())
@@ -89,28 +89,28 @@ impl StudiedWork {
 /// A system with results: a target of the study, or a system of the paper.
 #[derive(Clone, Debug, Serialize)]
 pub struct StudiedSystem {
-    /// What stands over its column.
+    /// The header of its column.
     pub name: String,
-    /// Machine and file system.
+    /// The machine and the file system.
     pub description: Fact<String>,
-    /// Who measured it; not applicable to targets of the study.
+    /// The person or organisation that measured it; not applicable to targets of the study.
     pub contributor: Fact<String>,
-    /// Whether it is the paper's.
+    /// Whether it is a system of the paper.
     pub is_published: bool,
-    /// The build of the operating system, where the paper has several.
+    /// The build of the operating system, if the paper has several.
     pub variant: Option<String>,
-    /// Of a target: the system of the paper that it is compared with.
+    /// The system of the paper that a target of the study is compared with.
     pub counterpart: Option<String>,
-    /// Whether it is no target, but something that the layout has a column of.
+    /// Whether it is not a target, but a column that the layout expects.
     pub is_expected: bool,
-    /// Whether it is a server that the program speaks to by itself: no kernel's client lies
-    /// between.
+    /// Whether it is a server that an engine of this program accesses from user space, without the
+    /// kernel's client.
     #[serde(skip)]
     pub is_user_space: bool,
 }
 
 impl StudiedSystem {
-    /// A target of the study that stands for nothing.
+    /// Creates a target of the study without a counterpart.
     pub(super) fn new(name: String, description: Fact<String>) -> Self {
         Self {
             name,
@@ -125,44 +125,38 @@ impl StudiedSystem {
     }
 }
 
-/// One number, or why there is none.
+/// A value of a cell, or the reason why it is missing.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudiedValue {
-    /// The work, counted from 0.
+    /// The work's index, from 0.
     pub work: usize,
-    /// The system, counted from 0.
+    /// The system's index, from 0.
     pub system: usize,
-    /// What it is.
     pub figure: Figure,
-    /// Of an improvement: over which system, counted from 0.
+    /// For an improvement, the index of the system that it is relative to.
     pub over: Option<usize>,
-    /// What came out.
     pub value: ShownValue,
 }
 
-/// What came out, in the units of [`PaperRun`]; an improvement in percent.
+/// A measured or printed value, in the units of [`PaperRun`]; improvements are in percent.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ShownValue {
-    /// By the study.
+    /// A value that the study measured.
     Measured(MeasuredValue),
-    /// In the paper.
+    /// A value that the paper printed.
     Printed {
-        /// As printed.
+        /// The text as printed.
         printed: String,
-        /// What that says, in the unit that it is printed in.
+        /// Its numeric value, in the printed unit.
         value: f64,
-        /// The unit.
         unit: Unit,
     },
-    /// Nowhere.
-    Missing {
-        /// Why.
-        why: String,
-    },
+    /// The value is not available.
+    Missing { why: String },
 }
 
-/// Why a number is missing though there are runs.
+/// The reason for a missing value if a cell has runs.
 pub const UNKNOWN: &str = "the runs do not know it";
 
 impl LayoutResults {
@@ -181,20 +175,20 @@ impl LayoutResults {
         });
     }
 
-    /// The blocks of a cell that are in no number; nothing where all of them are.
+    /// Returns the number of INVALID blocks of a cell, or `None` if it has none.
     pub fn invalid_of(&self, work: usize, system: usize) -> Option<&InvalidBlocks> {
         self.invalid
             .iter()
             .find(|one| (one.work, one.system) == (work, system))
     }
 
-    /// Whether a cell has so many INVALID blocks that it is compared with nothing.
+    /// Returns whether a cell has too many INVALID blocks to be compared.
     fn is_too_invalid(&self, (work, system): (usize, usize)) -> bool {
         let of_cell = self.invalid_of(work, system);
         of_cell.is_some_and(|one| f64::from(one.invalid) > INVALID_MAX * f64::from(one.all))
     }
 
-    /// What came out.
+    /// Returns a value, or `None` if the layout does not contain it.
     pub fn value(
         &self,
         work: usize,
@@ -208,7 +202,7 @@ impl LayoutResults {
         self.values.iter().find(is_it).map(|value| &value.value)
     }
 
-    /// The median of what was measured.
+    /// Returns the median of a measured value, or `None` if it is not measured.
     pub fn median(&self, work: usize, system: usize, figure: Figure) -> Option<f64> {
         match self.value(work, system, figure, None)? {
             ShownValue::Measured(measured) => Some(measured.median),
@@ -216,7 +210,7 @@ impl LayoutResults {
         }
     }
 
-    /// What was printed of a figure, and what its digits leave open.
+    /// Returns a printed value and its interval from the precision of its digits.
     pub fn printed(&self, work: usize, system: usize, figure: Figure) -> Option<(f64, Interval)> {
         match self.value(work, system, figure, None)? {
             ShownValue::Printed {
@@ -231,9 +225,9 @@ impl LayoutResults {
         }
     }
 
-    /// How many times one system's value at a work is another's, perhaps at another work; nothing
-    /// where they have no block in common, or too many INVALID ones. `alpha`: the error of the
-    /// interval.
+    /// Returns the ratio of a system's value to another one's, for the same or another work.
+    /// Returns `None` without common blocks, or with too many INVALID ones. `alpha` is the error
+    /// probability of the confidence interval.
     pub fn ratio(
         &self,
         figure: Figure,
@@ -249,7 +243,7 @@ impl LayoutResults {
         one.over(other, alpha)
     }
 
-    /// The most blocks that a value is of.
+    /// Returns the largest number of blocks of any value.
     pub fn blocks_max(&self) -> u32 {
         let blocks = self.values.iter().map(|value| match &value.value {
             ShownValue::Measured(measured) => measured.blocks,
@@ -258,17 +252,17 @@ impl LayoutResults {
         blocks.max().unwrap_or(0)
     }
 
-    /// The systems of the study, counted from 0.
+    /// Returns the indices of the study's systems.
     pub fn own(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.systems.len()).filter(|system| !self.systems[*system].is_published)
     }
 
-    /// The systems of the paper, counted from 0.
+    /// Returns the indices of the paper's systems.
     pub fn published(&self) -> impl Iterator<Item = usize> + '_ {
         (0..self.systems.len()).filter(|system| self.systems[*system].is_published)
     }
 
-    /// The builds that the paper has, each once.
+    /// Returns the builds in the paper, without duplicates.
     pub fn variants(&self) -> Vec<Option<String>> {
         distinct(
             self.published()
@@ -276,8 +270,8 @@ impl LayoutResults {
         )
     }
 
-    /// The systems of the study with the paper's that they stand for, in the paper's order, where
-    /// both have the figure.
+    /// Returns pairs of a system of the study and its counterpart in the paper, in the paper's
+    /// order. Both must have the figure.
     pub fn counterparts(
         &self,
         work: usize,

@@ -1,4 +1,4 @@
-//! Rows of a layout's tables: numbers of the study and of the paper, and their spread.
+//! Rows of a layout's tables, with values of the study and of the paper, and the spread of blocks.
 
 use document::units::grouped;
 use document::{Cell, Table};
@@ -11,28 +11,28 @@ use crate::compare_tables::amount;
 use crate::number::{KILOBYTE_BYTES, Unit};
 use crate::source::Figure;
 
-/// What stands in place of a number that no run has.
+/// The text for a value that no run has.
 pub(super) const NOT_MEASURED: &str = "not measured";
-/// What the row below a row of medians is called.
+/// The label of the row with the minimum and maximum, below a row of medians.
 pub(super) const SPREAD: &str = "least to greatest";
 
-/// Where a number is: work, system and figure.
+/// The position of a value: work, system and figure.
 pub(super) type Place = (usize, usize, Figure);
 
-/// Which numbers are shown.
+/// The values that tables show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LayoutView {
-    /// Those of the paper, too, and what of it holds.
+    /// Whether tables include the paper's values and the comparison with them.
     pub is_with_published: bool,
 }
 
-/// The systems whose numbers are shown.
+/// Returns the systems whose values are shown.
 pub(super) fn systems(results: &LayoutResults, view: LayoutView) -> Vec<usize> {
     let published = results.published().filter(|_| view.is_with_published);
     results.own().chain(published).collect()
 }
 
-/// What stands over a column: `UFS [NetApp, paper]`.
+/// Returns a column's header, such as `UFS [NetApp, paper]`.
 pub(super) fn header(results: &LayoutResults, system: usize) -> String {
     let system = &results.systems[system];
     if !system.is_published {
@@ -44,7 +44,7 @@ pub(super) fn header(results: &LayoutResults, system: usize) -> String {
     }
 }
 
-/// What a number of the study is multiplied with to be in the unit of the layout's table.
+/// Returns the factor that converts a number of the study to the unit of the layout's table.
 pub(super) fn scale(layout: PaperLayout, figure: Figure) -> f64 {
     match (layout, figure) {
         (PaperLayout::Sessions, Figure::DataReadRate | Figure::DataWrittenRate) => {
@@ -54,7 +54,7 @@ pub(super) fn scale(layout: PaperLayout, figure: Figure) -> f64 {
     }
 }
 
-/// A number in a table for people.
+/// Returns the cell of a value in a table for readers.
 pub(super) fn cell(results: &LayoutResults, (work, system, figure): Place) -> Cell {
     let scale = scale(results.layout, figure);
     match results.value(work, system, figure, None) {
@@ -78,8 +78,8 @@ pub(super) fn number(value: f64, figure: Figure) -> String {
     }
 }
 
-/// Adds a row of numbers behind its leads, and below it the least and the greatest, unless no
-/// number of the row is of several blocks.
+/// Adds a row with leading cells and values. Below it, a row with minima and maxima is added if a
+/// value has several blocks.
 pub(super) fn add_row(
     table: &mut Table,
     results: &LayoutResults,

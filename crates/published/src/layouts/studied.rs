@@ -1,4 +1,4 @@
-//! Works, systems and numbers of a study.
+//! Adds the works, systems and values of a study to its results.
 
 use std::collections::BTreeMap;
 
@@ -15,8 +15,8 @@ use super::results::{
 use crate::cells::distinct;
 use crate::shape::ConfigurationShape;
 
-/// Protocols that the layout `completion` has columns of, with their names: what is not there was
-/// not measured.
+/// Protocols with a column in the layout `completion`, and their names. The column exists even if
+/// the study did not measure the protocol.
 const PROTOCOLS: [(&str, &str); 5] = [
     ("block device", "block device"),
     ("nfs3", "NFS v3"),
@@ -25,13 +25,14 @@ const PROTOCOLS: [(&str, &str); 5] = [
     ("iscsi", "iSCSI"),
 ];
 
-/// What NFS in user space stands for in the paper, where the study file does not say it.
+/// The default counterpart of NFS in user space in the paper.
 const USER_SPACE_COUNTERPART: &str = "NFS v3";
 
-/// Where the runs of a cell belong: work and system.
+/// The work and system of each cell, by the cell's label.
 pub(super) type Places = BTreeMap<String, (usize, usize)>;
 
-/// Works and systems of the study; where each run belongs, by the label of its cell.
+/// Adds the works and systems of the study. Returns the work and system of each cell, by the cell's
+/// label.
 pub(super) fn add_works_and_systems(
     results: &mut LayoutResults,
     design: &Design,
@@ -84,9 +85,9 @@ pub(super) fn add_works_and_systems(
     places
 }
 
-/// The targets of a study, each with all sides.
+/// Adds the targets of a study, each with all configurations that are compared.
 fn add_systems(results: &mut LayoutResults, design: &Design, sides: &[Option<&str>]) {
-    // Counterparts are of the paper whose layout the study file names.
+    // Counterparts only apply to the paper whose layout the study file names.
     let is_other = design.layout.is_some_and(|own| own != results.layout);
     for target in &design.targets {
         let is_user_space = target.is_of_server();
@@ -111,7 +112,7 @@ fn add_systems(results: &mut LayoutResults, design: &Design, sides: &[Option<&st
     }
 }
 
-/// Columns of protocols that no target has.
+/// Adds columns for expected protocols that no target has.
 pub(super) fn add_missing_protocols(results: &mut LayoutResults, runs: &[PaperRun]) {
     if results.layout != PaperLayout::Completion {
         return;
@@ -128,7 +129,7 @@ pub(super) fn add_missing_protocols(results: &mut LayoutResults, runs: &[PaperRu
     }
 }
 
-/// What the runs came to, and how many of their blocks are in no number.
+/// Adds the values of the runs, and counts INVALID blocks.
 pub(super) fn add_values(results: &mut LayoutResults, runs: &[PaperRun], places: &Places) {
     let mut counted: BTreeMap<(usize, usize), BTreeMap<u32, bool>> = BTreeMap::new();
     for run in runs {

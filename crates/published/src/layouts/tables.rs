@@ -1,4 +1,4 @@
-//! Results as tables, and what has to be known of them.
+//! A document with the tables of a layout, explanations and findings.
 
 use document::Document;
 use document::units::counted;
@@ -13,7 +13,7 @@ use super::results::{LayoutResults, ShownValue, UNKNOWN};
 use super::rows::{LayoutView, header, systems};
 use crate::cells::bracketed;
 
-/// The tables of a layout, and what has to be known of them.
+/// Returns the tables of a layout, with explanations and findings.
 pub fn document(results: &LayoutResults, view: LayoutView) -> Document {
     let mut document = Document::default();
     document.title(title(results.layout));
@@ -63,7 +63,7 @@ const fn title(layout: PaperLayout) -> &'static str {
     }
 }
 
-/// What the numbers are.
+/// Explains the numbers in the tables.
 fn numbers(results: &LayoutResults) -> String {
     let what = match results.blocks_max() {
         0 => "Nothing has been measured yet".to_owned(),
@@ -95,7 +95,7 @@ fn numbers(results: &LayoutResults) -> String {
     format!("{what}. {of_layout}")
 }
 
-/// Each system with its machine, and the contributor in brackets.
+/// Describes each system, with its contributor in brackets.
 fn descriptions(results: &LayoutResults, view: LayoutView) -> Vec<String> {
     let one = |system: usize| {
         let named = header(results, system);
@@ -110,7 +110,8 @@ fn descriptions(results: &LayoutResults, view: LayoutView) -> Vec<String> {
     systems(results, view).into_iter().map(one).collect()
 }
 
-/// What the study did not measure, and why, each system once.
+/// Lists values that the study did not measure, with the reasons; values of a system with the same
+/// reason are combined.
 fn missing(results: &LayoutResults) -> Vec<String> {
     let mut items = Vec::new();
     for system in results.own() {

@@ -1,4 +1,5 @@
-//! What was published, against what `workload` plans: which edition made a row.
+//! Compares published ratios with the ratios that `workload` plans, which identifies the edition of
+//! each row.
 
 use std::collections::BTreeMap;
 
@@ -10,8 +11,8 @@ fn library() -> Library {
     Library::read()
 }
 
-/// Every row with data read and data written, and the edition that made it, by the ratio that
-/// `workload` plans.
+/// All rows with data read and data written, and the edition that produced them, according to the
+/// planned ratio.
 const MADE_BY: &str = "
     paper-1 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
     paper-2 | UFS=1.0 TMPFS=neither ODS/R0=1.0 ODS/R5=1.0 NFS/F330=1.0 NFS/F630=1.0
@@ -47,7 +48,7 @@ fn by_table(findings: &[Finding]) -> BTreeMap<&str, Vec<&Finding>> {
 }
 
 #[test]
-fn every_row_has_its_edition() {
+fn the_edition_of_every_row_is_identified() {
     let findings = library().findings();
     let tables = by_table(&findings);
     let mut wrong = Vec::new();
@@ -107,7 +108,7 @@ fn rows_that_fit_neither_edition_are_named_with_a_cause() {
             ("mail-page-3", "2xp3-soft"),
         ]
     );
-    // And every cause in the data is of such a row.
+    // Every cause in the data belongs to such a row.
     let causes: Vec<(&str, &str)> = library
         .sources
         .iter()
@@ -122,9 +123,9 @@ fn rows_that_fit_neither_edition_are_named_with_a_cause() {
     assert_eq!(causes, neither);
 }
 
-/// Megabytes of edition 1.0, taken for some of 1,024 kilobytes.
+/// These rates were megabytes of edition 1.0, but were converted like megabytes of 1,024 kilobytes.
 #[test]
-fn rates_that_were_converted_wrongly_are_known() {
+fn wrongly_converted_rates_are_found() {
     let findings = library().findings();
     let told: Vec<String> = findings
         .iter()

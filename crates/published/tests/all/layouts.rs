@@ -1,5 +1,4 @@
-//! Results of studies in the tables of papers: made-up runs, whose numbers a test knows, letter for
-//! letter.
+//! Compares results of synthetic studies in the layouts of papers with stored texts.
 
 use std::collections::BTreeMap;
 
@@ -19,13 +18,13 @@ const WITH: LayoutView = LayoutView {
     is_with_published: true,
 };
 
-/// The design in a study file of the project.
+/// Reads the design of one of the project's study files.
 fn kept(name: &str) -> Design {
     let path = format!("{}/../../studies/{name}.toml", env!("CARGO_MANIFEST_DIR"));
     Design::parse(&std::fs::read_to_string(path).unwrap()).unwrap()
 }
 
-/// Transactions a second by the target, and what the block makes of them: some percent to and fro.
+/// Creates runs with transaction rates by target. Each block varies them by a few percent.
 fn runs(design: &Design, blocks: u32, rates: &[(&str, f64)]) -> Vec<PaperRun> {
     let cells = design.cells().unwrap();
     let mut runs = Vec::new();
@@ -39,7 +38,7 @@ fn runs(design: &Design, blocks: u32, rates: &[(&str, f64)]) -> Vec<PaperRun> {
             let preset = design.workloads[cell.workload].preset.as_deref().unwrap();
             let workload = presets::find(preset, &Machine::SMALL).unwrap().workload;
             let (shape, edition) = ConfigurationShape::of(&workload).unwrap();
-            // Twice the files: three quarters of the rate.
+            // Twice the number of files reduces the rate to three quarters.
             let rate = rate * noise * 0.75_f64.powf((shape.files as f64 / 1_000.0).log2());
             runs.push(PaperRun {
                 part: part(design, &cell.label, block),
@@ -91,8 +90,8 @@ fn results(layout: PaperLayout, design: &Design, runs: &[PaperRun]) -> LayoutRes
     LayoutResults::of(layout, design, runs, &compared, &Library::read()).unwrap()
 }
 
-/// Compares text, Markdown and CSV with what is kept, or writes them where POSTMARK_WRITE_GOLDEN is
-/// set.
+/// Compares text, Markdown and CSV with the stored files, or writes these if POSTMARK_WRITE_GOLDEN
+/// is set.
 fn compare(name: &str, results: &LayoutResults, view: LayoutView) {
     let document = layouts::document(results, view);
     let text = document::text(&document, WIDTH);
@@ -116,7 +115,7 @@ fn text(results: &LayoutResults) -> String {
 }
 
 #[test]
-fn the_tables_of_the_paper() {
+fn results_in_the_layout_of_the_paper() {
     let design = kept("tr3022");
     let rates = [
         ("ext4", 30_000.0),
@@ -129,7 +128,7 @@ fn the_tables_of_the_paper() {
 }
 
 #[test]
-fn the_series_of_the_brief() {
+fn results_in_the_layout_of_the_brief() {
     let design = kept("veritas");
     let rates = [
         ("ext2", 3_000.0),
@@ -142,7 +141,7 @@ fn the_series_of_the_brief() {
 }
 
 #[test]
-fn sessions_side_by_side() {
+fn results_in_the_layout_of_sessions() {
     let design = kept("sessions");
     let rates = [("ext3", 10_000.0), ("ext4", 12_000.0), ("nilfs2", 9_000.0)];
     let results = results(PaperLayout::Sessions, &design, &runs(&design, 5, &rates));
@@ -150,7 +149,7 @@ fn sessions_side_by_side() {
 }
 
 #[test]
-fn many_systems_with_descriptions() {
+fn results_in_the_layout_of_submissions() {
     let design = kept("submissions");
     let results = results(
         PaperLayout::Submissions,
@@ -161,7 +160,7 @@ fn many_systems_with_descriptions() {
 }
 
 #[test]
-fn completion_by_the_size_of_the_pool() {
+fn results_in_the_layout_of_completion() {
     let mut design = kept("completion");
     for (name, at) in [("NFS v3", "/mnt/nfs3"), ("iSCSI", "/mnt/iscsi")] {
         let mut target = design.targets[0].clone();
@@ -194,7 +193,7 @@ fn completion_by_the_size_of_the_pool() {
 }
 
 #[test]
-fn completion_in_user_space_stands_beside_the_printed_protocol() {
+fn nfs_in_user_space_is_compared_with_the_printed_nfs() {
     let mut design = kept("completion");
     let mut target = design.targets[0].clone();
     (target.name, target.at) = ("in user space".to_owned(), "nfs://server/export".to_owned());
@@ -209,7 +208,8 @@ fn completion_in_user_space_stands_beside_the_printed_protocol() {
         .filter(|run| run.part.cell.contains("in user space"))
     {
         run.protocol = Some("nfs3 in user space".to_owned());
-        // Nothing is cached: only making and deleting the pool takes more.
+        // Nothing is cached, so the number of files only affects the creation and deletion of the
+        // pool.
         let files = run.shape.unwrap().0.files as f64;
         run.figures
             .insert(Figure::Messages, 350_000.0 + 3.0 * files);
@@ -226,7 +226,7 @@ fn completion_in_user_space_stands_beside_the_printed_protocol() {
 }
 
 #[test]
-fn what_holds_follows_from_the_numbers() {
+fn differences_are_judged_by_their_intervals() {
     let design = kept("tr3022");
     let judged = |blocks, ext4, tmpfs| {
         let results = results(
@@ -259,7 +259,7 @@ fn what_holds_follows_from_the_numbers() {
 }
 
 #[test]
-fn smaller_work_is_not_set_beside_the_paper() {
+fn smaller_work_is_not_compared_with_the_paper() {
     let design = kept("tr3022-small");
     let mut runs = runs(&design, 1, &[("ext4", 30_000.0), ("tmpfs", 60_000.0)]);
     for run in &mut runs {
@@ -274,13 +274,13 @@ fn smaller_work_is_not_set_beside_the_paper() {
     let shown = text(&results(PaperLayout::Tr3022, &design, &runs));
     let shown: String = shown.split_whitespace().collect::<Vec<_>>().join(" ");
     shown.shows("Not the published work: 200/500 in place of 20000/50000.");
-    // The numbers at 200/500 and 200/1000 would make this a range.
+    // If the numbers at 200/500 and 200/1000 were included, this would be a range.
     shown.shows("30.0 times as fast: tmpfs as TMPFS.");
     shown.does_not_show("200/500 over 1000/50000");
 }
 
 #[test]
-fn invalid_runs_and_missing_ones_are_told_apart() {
+fn invalid_and_missing_runs_have_different_reasons() {
     let design = kept("tr3022-small");
     let mut runs = runs(&design, 2, &[("ext4", 30_000.0), ("tmpfs", 60_000.0)]);
     for run in runs
@@ -298,7 +298,7 @@ fn invalid_runs_and_missing_ones_are_told_apart() {
 }
 
 #[test]
-fn with_too_many_invalid_blocks_nothing_is_judged() {
+fn too_many_invalid_blocks_prevent_comparisons() {
     let design = kept("tr3022");
     let judged = |invalid: u32| {
         let mut runs = runs(&design, 10, &[("ext4", 1_000.0), ("tmpfs", 2_000.0)]);
@@ -317,7 +317,7 @@ fn with_too_many_invalid_blocks_nothing_is_judged() {
 }
 
 #[test]
-fn counterparts_are_of_the_layout_that_the_study_file_names() {
+fn counterparts_only_apply_to_the_layout_of_the_study_file() {
     let design = kept("tr3022");
     let runs = runs(&design, 5, &[("ext4", 1_000.0), ("tmpfs", 2_000.0)]);
     let other = results(PaperLayout::Submissions, &design, &runs);
@@ -330,7 +330,7 @@ fn counterparts_are_of_the_layout_that_the_study_file_names() {
 }
 
 #[test]
-fn an_attempt_that_was_repeated_does_not_count_twice() {
+fn only_the_last_attempt_of_a_block_counts() {
     let design = kept("tr3022-small");
     let mut first = runs(&design, 1, &[("ext4", 10_000.0), ("tmpfs", 60_000.0)]);
     let mut second = runs(&design, 1, &[("ext4", 30_000.0), ("tmpfs", 60_000.0)]);
@@ -343,7 +343,7 @@ fn an_attempt_that_was_repeated_does_not_count_twice() {
 }
 
 #[test]
-fn counterparts_that_the_paper_does_not_have_are_refused() {
+fn counterparts_missing_in_the_paper_are_refused() {
     let mut design = kept("tr3022");
     design
         .counterparts
@@ -355,9 +355,9 @@ fn counterparts_that_the_paper_does_not_have_are_refused() {
     );
 }
 
-/// Its figures are those that everything else shows.
+/// The figures in the layout must equal those of the run's summary.
 #[test]
-fn figures_of_a_record_are_its_summary_in_the_units_of_the_paper() {
+fn figures_of_a_record_equal_its_summary() {
     let mut record = Record::from_json(RUN).unwrap();
     assert_eq!(PaperRun::of(&record), None, "it belongs to no study");
     record.study = Some(part(&kept("tr3022"), "ext4", 1));
@@ -382,7 +382,7 @@ fn figures_of_a_record_are_its_summary_in_the_units_of_the_paper() {
 }
 
 #[test]
-fn every_study_file_is_one_and_has_its_small_one() {
+fn every_layout_has_a_full_and_a_small_study_file() {
     let library = Library::read();
     for (layout, _) in PaperLayout::ROWS {
         for name in [layout.name().to_owned(), format!("{layout}-small")] {

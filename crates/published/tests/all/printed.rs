@@ -1,5 +1,5 @@
-//! What was published, against itself: cells, labels, improvements, ranges, and what the texts
-//! claim of their tables.
+//! Checks that the published data are consistent: cells, labels, improvements, ranges, and the
+//! statements of the texts about their tables.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +14,7 @@ fn library() -> Library {
 #[test]
 fn all_improvements_are_recomputed_and_one_differs() {
     let improvements = library().improvements();
-    // Six rows of five twice, and three tables of ranges.
+    // Two tables with 5 pairs in 6 rows each, and three tables of ranges.
     assert_eq!(improvements.len(), 12 * 5 + 8 + 8 + 4);
     let exact = improvements
         .iter()
@@ -38,9 +38,10 @@ fn all_improvements_are_recomputed_and_one_differs() {
             "veritas-multi-32: VxFS over UFS Logging, 32 bit, massive-1: unknown",
             "veritas-multi-32: VxFS+VxQLOG over UFS, 32 bit, massive-1: unknown",
             "veritas-multi-32: VxFS+VxQLOG over UFS Logging, 32 bit, massive-1: unknown",
-            // 218 % is of the cell that is lost.
+            // The upper end of the range, 218 %, is the improvement of the lost cell.
             "veritas-vxqlog: VxFS+VxQLOG over UFS, 32 bit, massive-1 massive-2 massive-3: unknown",
-            // 3.00 over 11.08 is -72.92 %, and is printed so in the table that the range is of.
+            // 3.00 over 11.08 is -72.92 %, which is also printed in the table that the range
+            // summarises.
             "veritas-logging: UFS Logging over UFS, 64 bit, massive-1 massive-2 massive-3: \
              differs by -4.08",
         ]
@@ -49,7 +50,7 @@ fn all_improvements_are_recomputed_and_one_differs() {
 }
 
 #[test]
-fn what_the_broken_row_has_lost_is_unavailable() {
+fn lost_cells_of_the_damaged_row_are_unavailable() {
     let library = library();
     let source = library
         .sources
@@ -82,7 +83,7 @@ fn what_the_broken_row_has_lost_is_unavailable() {
             .iter()
             .all(|cell| cell.0.why().is_some_and(|why| !why.is_empty()))
     );
-    // Computed from what is there, they agree with the ranges of section 5.
+    // The improvements that can be recomputed agree with the ranges of section 5.
     let improvements = library.improvements();
     let of_row: Vec<&[f64]> = improvements
         .iter()
@@ -129,7 +130,7 @@ fn the_page_repeats_the_papers_numbers() {
 }
 
 #[test]
-fn labels_of_rows_are_their_configurations() {
+fn row_labels_match_their_configurations() {
     for source in &library().sources {
         for table in &source.tables {
             for place in table.places() {
@@ -154,7 +155,7 @@ fn labels_of_rows_are_their_configurations() {
 }
 
 #[test]
-fn the_sessions_are_what_is_planned() {
+fn published_sessions_match_the_plan() {
     let library = library();
     for (table, created, read, appended, deleted) in [
         ("paper-session", 740.0, 237.0, 262.0, 740.0),
@@ -190,9 +191,9 @@ fn the_sessions_are_what_is_planned() {
     }
 }
 
-/// Numbers of cells in the sources, counted by hand: nothing is left out.
+/// The numbers of cells in the sources were counted by hand, so that no cell is missing.
 #[test]
-fn every_cell_of_every_table_is_there() {
+fn no_cell_of_any_table_is_missing() {
     let mut cells = BTreeMap::new();
     for source in &library().sources {
         for table in &source.tables {

@@ -1,4 +1,5 @@
-//! Submissions and comparisons, from a record of a real run that is kept with the reports.
+//! Tests of submissions and of comparisons with published results, based on a stored record of a
+//! real run.
 
 use std::time::Duration;
 
@@ -15,7 +16,7 @@ fn beside_run(library: &Library, record: &Record) -> Beside {
     published::beside(library, record)
 }
 
-/// The kept run, as if it had done other work.
+/// Returns the stored record with another workload.
 fn of(workload: Workload) -> Record {
     let fingerprint = fingerprint::fingerprint(&workload).unwrap();
     let mut record = kept();
@@ -30,7 +31,7 @@ fn preset(name: &str) -> Workload {
     presets::find(name, &Machine::SMALL).unwrap().workload
 }
 
-/// It did what the original does when told nothing.
+/// Returns a record with the original's default configuration.
 fn plain() -> Record {
     of(preset("default"))
 }
@@ -49,7 +50,7 @@ fn grouped(library: &Library, all: &[Submission]) -> Vec<Group> {
 }
 
 #[test]
-fn a_submission_comes_back_from_its_json() {
+fn submissions_are_read_back_from_json() {
     let submission = Submission::of(&plain(), " Jo Doe ", "Ultra 5, ext4").unwrap();
     assert_eq!(
         (
@@ -74,7 +75,7 @@ fn a_submission_comes_back_from_its_json() {
 }
 
 #[test]
-fn work_without_a_name_is_named_by_its_words() {
+fn work_without_preset_is_named_by_its_options() {
     let other = Workload::from(Classic {
         files: 777,
         ..Classic::default()
@@ -84,7 +85,7 @@ fn work_without_a_name_is_named_by_its_words() {
 }
 
 #[test]
-fn what_cannot_be_compared_is_not_submitted() {
+fn runs_without_comparable_rates_are_not_submitted() {
     let listing = Mix {
         weights: "list=1,create=1".parse().unwrap(),
         ..Mix::default()
@@ -98,7 +99,7 @@ fn what_cannot_be_compared_is_not_submitted() {
     }
 }
 
-/// A change of a plain run, and what is said of it then.
+/// A change to a plain run, and part of the expected message.
 type Change = (fn(&mut Record), &'static str);
 
 #[test]
@@ -168,8 +169,8 @@ fn runs_that_are_not_plain_are_neither_submitted_nor_compared() {
     }
 }
 
-/// What is replaced in the JSON, by what, and what is said of it. `LONG` has 600 letters, `~` is a
-/// blank.
+/// A text in the JSON, its replacement, and part of the expected message. `LONG` stands for 600
+/// letters, `~` for a space.
 const HOSTILE: &str = r#"
     "Jo" | "Jo\u001b[2J" | U+001B
     "Jo" | "\u202eoJ" | U+202E
@@ -190,7 +191,7 @@ const HOSTILE: &str = r#"
 "#;
 
 #[test]
-fn hostile_submissions_are_refused_without_repeating_what_they_say() {
+fn hostile_submissions_are_refused_without_echoing_control_characters() {
     let good = Submission::of(&plain(), "Jo", "A machine")
         .unwrap()
         .to_json();
@@ -214,7 +215,7 @@ fn hostile_submissions_are_refused_without_repeating_what_they_say() {
 }
 
 #[test]
-fn submissions_stand_in_one_table_beside_what_was_published() {
+fn submissions_share_a_table_with_published_columns() {
     let library = Library::read();
     let mut invalid = submitted(preset("mail-page-1"), "B. Other");
     invalid.verdict = Level::Invalid;
@@ -224,7 +225,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         invalid,
     ];
     let groups = grouped(&library, &all);
-    // The two editions intend different operations.
+    // The two editions perform different operations.
     let told: Vec<(&str, Option<Edition>, usize, usize)> = groups
         .iter()
         .map(|group| {
@@ -260,7 +261,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
             .collect::<Vec<_>>()
     };
     assert_eq!(value("UFS"), [36.0, 115.67, 118.27]);
-    // 5.95 and 6.09 megabytes of edition 1.0, which has 1,000 kilobytes in one.
+    // The program printed 5.95 and 6.09 megabytes of edition 1.0, which have 1,000 kilobytes.
     assert!(column("P3+DPT").is_converted && !column("PBG4/MFS").is_converted);
     assert_eq!(value("P3+DPT"), [1851.0, 5950.0, 6090.0]);
     let ufs = &groups[0].published[0];
@@ -281,13 +282,14 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
         text.lines().all(|line| line.chars().count() <= 130),
         "{text}"
     );
-    // What another edition made stands behind: the page's first column comes after its last ones.
+    // Columns of the other edition are in a second table, so the page's first column follows its
+    // last ones.
     let (ours, behind) = text
         .split_once("made by another edition or by none")
         .unwrap();
     ours.shows("PBG3/HFS+").does_not_show("P3+DPT");
     behind.shows("P3+DPT").shows("2.4 % too high");
-    // Groups are parted by an empty line.
+    // An empty line separates the groups.
     text.shows("\n\n1000/50000, edition 1.0\n");
     let csv = submission_tables::show(&groups, Format::Csv);
     assert_eq!(csv.lines().count(), 1 + 3 + 2 * 26);
@@ -301,7 +303,7 @@ fn submissions_stand_in_one_table_beside_what_was_published() {
 }
 
 #[test]
-fn completion_times_stand_where_others_have_printed_them() {
+fn completion_times_are_shown_if_a_source_prints_them() {
     let all = [
         submitted(preset("nfs-iscsi-1000"), "A"),
         submitted(preset("default"), "B"),
@@ -315,7 +317,7 @@ fn completion_times_stand_where_others_have_printed_them() {
     let cells: Vec<&str> = row.split_whitespace().collect();
     assert_eq!(cells[3..5], ["146", "12"], "{text}");
     assert_eq!(cells[5], format!("{:.2}", all[0].rates.elapsed_s), "{text}");
-    // Nothing is known of the edition of these rows, so they stay beside ours.
+    // The edition of these rows is unknown, so they remain in the same table.
     text.does_not_show("another edition");
     let bare = [submitted(Workload::from(Mix::default()), "C")];
     let groups = grouped(&Library::read(), &bare);
@@ -323,7 +325,7 @@ fn completion_times_stand_where_others_have_printed_them() {
 }
 
 #[test]
-fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
+fn long_contributor_names_are_not_in_headers() {
     let long = "x".repeat(80);
     let all = [
         submitted(preset("default"), &long),
@@ -341,7 +343,7 @@ fn a_name_that_is_too_wide_for_a_head_stands_above_alone() {
 }
 
 #[test]
-fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
+fn an_empty_table_explains_how_to_submit() {
     let text = submission_tables::show(&[], Format::Text);
     assert_eq!(
         text,
@@ -351,7 +353,7 @@ fn where_nothing_was_submitted_it_is_said_how_it_would_be() {
 }
 
 #[test]
-fn a_correction_is_of_the_same_run() {
+fn corrections_belong_to_the_same_run() {
     let first = submitted(preset("default"), "Jo");
     let corrected = Submission {
         system: "Another machine".to_owned(),
@@ -367,7 +369,7 @@ fn a_correction_is_of_the_same_run() {
 }
 
 #[test]
-fn other_fingerprints_stand_apart() {
+fn other_fingerprints_are_listed_separately() {
     let library = Library::read();
     let seeded = Workload::from(Classic {
         files: 1_000,
@@ -379,7 +381,7 @@ fn other_fingerprints_stand_apart() {
     forged.fingerprint = fingerprint::fingerprint(&preset("default")).unwrap();
     let mut renamed = submitted(preset("default"), "R");
     renamed.configuration = "mail-page-1".to_owned();
-    // Its seed was changed behind the run.
+    // The seed in the workload was changed after the run.
     let mut reseeded = submitted(preset("mail-page-1"), "Z");
     reseeded.workload = seeded.clone();
     let mut steal = submitted(preset("default"), "T");
@@ -414,7 +416,7 @@ fn other_fingerprints_stand_apart() {
 }
 
 #[test]
-fn a_workload_that_would_take_the_memory_is_not_planned() {
+fn huge_workloads_are_not_planned() {
     let mut large = submitted(preset("default"), "L");
     large.workload = Workload {
         workers: Workers::Private { workers: 4_096 },
@@ -437,7 +439,7 @@ fn a_workload_that_would_take_the_memory_is_not_planned() {
 }
 
 #[test]
-fn mixes_are_compared_with_one_another() {
+fn equal_mixes_are_grouped() {
     let library = Library::read();
     let mix = || Workload::from(Mix::default());
     let other = Workload::from(Mix {
@@ -464,7 +466,7 @@ fn mixes_are_compared_with_one_another() {
 }
 
 #[test]
-fn markup_of_contributors_is_text() {
+fn markup_of_contributors_is_escaped() {
     let submission = Submission::of(&plain(), "<b>|x|", "=HYPERLINK(\"http://x\")").unwrap();
     let groups = grouped(&Library::read(), &[submission]);
     let markdown = submission_tables::show(&groups, Format::Markdown);
@@ -479,7 +481,7 @@ fn markup_of_contributors_is_text() {
 }
 
 #[test]
-fn a_run_stands_beside_every_published_row_of_its_configuration() {
+fn a_run_is_compared_with_all_published_rows_of_its_configuration() {
     let library = Library::read();
     let beside = beside_run(&library, &of(preset("mail-page-3")));
     assert_eq!(
@@ -494,7 +496,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
     assert_eq!(soft.figures[0].printed, "139 /s");
     assert_eq!(soft.figures[0].factor, ours.transactions_per_second / 139.0);
     assert_eq!(row("NFS/F630").tables, ["paper-3", "mail-page-3"]);
-    // The brief's Medium has the same numbers, and transactions a second alone.
+    // The brief's configuration Medium is the same, but only has transaction rates.
     let vxfs = row("VxFS, 32 bit");
     assert_eq!(
         (vxfs.figures.len(), vxfs.figures[0].printed.as_str()),
@@ -541,7 +543,7 @@ fn a_run_stands_beside_every_published_row_of_its_configuration() {
 }
 
 #[test]
-fn processes_are_compared_each_with_each() {
+fn rates_are_compared_per_process() {
     let library = Library::read();
     let record = of(preset("veritas-massive-2"));
     let all = Summary::of(&record)
@@ -561,7 +563,7 @@ fn processes_are_compared_each_with_each() {
 }
 
 #[test]
-fn completion_times_and_megabytes_are_compared_too() {
+fn completion_times_and_megabytes_are_compared() {
     let library = Library::read();
     let of_iscsi = beside_run(&library, &of(preset("nfs-iscsi-5000")));
     let elapsed = Summary::of(&kept()).elapsed_ns as f64 / 1e9;
@@ -589,7 +591,7 @@ fn completion_times_and_megabytes_are_compared_too() {
 }
 
 #[test]
-fn a_run_of_other_work_is_told_why_there_is_nothing() {
+fn unpublished_work_has_a_reason() {
     let library = Library::read();
     let none = |workload: Workload| beside_run(&library, &of(workload)).none.unwrap();
     assert!(none(Workload::from(Mix::default())).contains("the run is a mix"));
