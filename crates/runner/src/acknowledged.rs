@@ -31,8 +31,8 @@ pub(crate) struct Acknowledged {
     pub spoiled: SpoiledThings,
 }
 
-/// Workers store their acknowledgements before a barrier and read those of all ranks after it.
-/// Clones share one state.
+/// Exchanges acknowledgements between ranks. Workers store theirs before a barrier and read those
+/// of all ranks after it. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AcknowledgedByAll(Arc<Mutex<ToldByWorkers>>);
 

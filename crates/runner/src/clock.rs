@@ -30,8 +30,8 @@ pub trait Clock: Send + Sync {
         }
     }
 
-    /// Whether this is the machine's clock. Only then do pauses of the program count as elapsed
-    /// time.
+    /// Whether this is the machine's clock. Only then do pauses of the program take time, so that
+    /// they are detected.
     fn is_of_machine(&self) -> bool {
         false
     }

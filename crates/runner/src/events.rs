@@ -8,7 +8,8 @@ use workload::{Action, End, Phase};
 /// A part of a run, as displays show it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Subdirectories are created before the clocks start. Occurs only with more than one.
+    /// Subdirectories are created before the clocks start. Occurs only if locations contain
+    /// subdirectories.
     MakeDirectories,
     /// A phase of the workload.
     Phase(Phase),
@@ -56,7 +57,6 @@ pub struct Second {
     pub machine: Option<Box<MachineSlice>>,
 }
 
-/// An event of a run.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
     /// All file access on the targets uses the rights of another user.

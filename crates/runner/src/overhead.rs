@@ -131,10 +131,10 @@ fn at_once(workers: Workers, processors: u32) -> Workers {
 fn files(workload: &Workload) -> u64 {
     let pools = u64::from(workload.streams()).max(1);
     let mut files = workload.files().min(FILES_MAX / pools);
-    // The fixed text of classic workloads is not generated.
+    // Classic text is not generated, so its bytes need no limit.
     if workload.contents.is_some() {
-        // The run had a valid stream, so this one is valid, too. Files without contents cost no
-        // memory.
+        // The run had a valid stream, so this one is valid, too. Files without contents cost
+        // nothing.
         if let Ok(Some(extent)) = workload.holding(BYTES_MAX / pools, FOLLOWED_MAX) {
             files = files.min(extent.files);
         }

@@ -49,7 +49,6 @@ impl Naming {
         }
     }
 
-    /// Whether locations contain subdirectories.
     pub(crate) fn has_directories(&self) -> bool {
         match self {
             Self::Classic { subdirectories } => *subdirectories > 1,

@@ -170,7 +170,7 @@ impl Processes {
         }
     }
 
-    /// Describes this process as one part of the cluster, for a record that contains only its part.
+    /// The part of the record's `cluster` that describes this process; `None` for a single process.
     pub(crate) fn own_part(&self, head: &Record, clock: &OneClock) -> Option<ClusterRecord> {
         let own = clock.own.clone()?;
         Some(records::own_part(self.0.as_ref()?, head, own))

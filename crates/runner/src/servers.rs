@@ -24,7 +24,7 @@ pub(crate) struct WatchedServers {
 }
 
 impl WatchedServers {
-    /// Returns `None` if the namespace is not on servers.
+    /// Returns `None` if the engine does not call servers by itself.
     pub(crate) fn of(namespace: &Arc<dyn Namespace>) -> Option<Self> {
         let servers = namespace.servers(Durability::None);
         let protocol = servers.first()?.protocol.to_owned();

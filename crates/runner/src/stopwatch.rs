@@ -44,9 +44,9 @@ pub(crate) struct SlowThing {
 /// Optional measurements.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recorded {
-    /// Service times in addition to response times.
+    /// Whether service times are recorded in addition to response times.
     pub service: bool,
-    /// Intervals of a second.
+    /// Whether results are recorded for each second.
     pub slices: bool,
 }
 
@@ -274,7 +274,7 @@ impl Stopwatch {
 /// Timed calls of the operations in flight.
 struct Laps {
     clock: RunClock,
-    /// By flight.
+    /// Timed calls by flight.
     flights: Vec<LapsOfOne>,
     /// The flight whose call ends next.
     current: usize,

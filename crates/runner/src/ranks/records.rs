@@ -32,7 +32,7 @@ pub(super) fn one_clock(ranks: &Ranks, clock: &RunClock) -> Result<OneClock, Ref
     })
 }
 
-/// Describes this rank as one part of the cluster, for a record that contains only its part.
+/// The part of the record's `cluster` that describes this rank.
 pub(super) fn own_part(ranks: &Ranks, head: &Record, clock: RankClock) -> ClusterRecord {
     let workers = head.spec.workers_of(ranks.rank());
     let rank = RankRecord {

@@ -57,7 +57,7 @@ pub(crate) struct SharedSource {
     pub(super) has_thought: bool,
     /// The next operation's file is claimed, and an operation in flight must complete first.
     pub(super) wants_one_landed: bool,
-    /// By flight.
+    /// Parts of the pool that operations hold, by flight.
     pub(super) held: Vec<Held>,
     pub(super) seen: Vec<Seen>,
     pub(super) waits: Waits,

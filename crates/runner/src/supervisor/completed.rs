@@ -48,9 +48,8 @@ impl Supervisor<'_> {
     fn tell_phase(&mut self, phase: Phase) {
         let is_heard = self.watch.since.is_some() || self.watch.merged.is_some();
         if !is_heard || !self.watch.sync {
-            // Without sync the next phase starts at once, and the whole seconds of the original
-            // PostMark continue between phases. Storing the record would be part of the measured
-            // time.
+            // Without sync the next phase starts at once, and the original PostMark's whole-second
+            // times run on between phases. They would include the time for storing the record.
             return;
         }
         let workers: Vec<(u32, PhaseReport)> = (self.watch.first_worker..)

@@ -49,7 +49,8 @@ pub(super) struct EvidenceWatch {
     servers: Option<WatchedServers>,
     /// Readings at the start of the current phase or sync.
     began: Option<(Accounted, Option<ServerTraffic>)>,
-    /// The stage before which a sample is taken.
+    /// The stage before which a sample is taken. `sample` contains the worker, directory index and
+    /// number of each file so far.
     pub(super) sampling: Option<Stage>,
     sample: Vec<(u32, u32, u64)>,
     /// Number of files in the pools of the workers.
@@ -129,7 +130,8 @@ impl EvidenceWatch {
         );
     }
 
-    /// Selects files evenly from the workers' samples, up to the maximum.
+    /// Selects files evenly from the workers' samples: at most a hundredth of the pool, and at most
+    /// [`SAMPLE_MAX`].
     pub(super) fn whole_sample(&mut self) -> Vec<(u32, u32, u64)> {
         let sample = std::mem::take(&mut self.sample);
         let most = (std::mem::take(&mut self.pool_files) / 100).min(SAMPLE_MAX as u64) as usize;

@@ -52,7 +52,7 @@ pub(crate) struct PhaseObservations {
     pub slices: Slices<(Role, Action)>,
     /// Kernel counters during the phase.
     pub machine: Option<MachineOverTime>,
-    /// Pauses of the program.
+    /// Times in which the program was stopped.
     pub pauses: Option<Pauses>,
     /// The sync after the phase.
     pub sync: Option<PhaseSync>,

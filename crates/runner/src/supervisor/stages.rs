@@ -96,7 +96,8 @@ impl<'e> Supervisor<'e> {
         }
     }
 
-    /// Starts a stage after its sample is complete or was not needed.
+    /// Syncs the previous phase, then starts the stage. Before transactions, waits for a load
+    /// instead.
     pub(super) fn pass(&mut self, stage: Stage) {
         if stage != Stage::Phase(Phase::Transactions) {
             self.close_sample();
@@ -106,7 +107,7 @@ impl<'e> Supervisor<'e> {
             self.phase_synced(phase);
         }
         if self.watched.abandoned {
-            // After a call did not return, no further calls are made on the file system.
+            // If a call did not return, no further calls are made on the file system.
             return self.answer(Answer::Stop);
         }
         self.wait_for_look();

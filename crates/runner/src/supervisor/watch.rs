@@ -35,9 +35,9 @@ pub(crate) struct Watch {
     /// Number of this process's first worker among those of all ranks. Lists by worker start with
     /// it.
     pub first_worker: u32,
-    /// By worker.
+    /// Channels to the workers, by worker.
     pub answers: Vec<Sender<Answer>>,
-    /// By worker and flight.
+    /// Status slots by worker and flight.
     pub slots: Vec<Vec<Arc<Slot>>>,
     /// The pool that each worker uses.
     pub pools: Vec<PoolOfWorker>,

@@ -8,7 +8,7 @@ use workload::{Action, Intent};
 
 /// The operations in flight of a worker.
 pub(super) struct Flights {
-    /// By flight.
+    /// Operations by flight; `None` for free flights.
     in_flight: Vec<Option<Flight>>,
     /// Free flights.
     free: Vec<usize>,

@@ -16,7 +16,7 @@ impl Worker {
     pub(super) fn phase(&mut self, phase: Phase) -> Result<(), Left> {
         let mut done = self.begin_phase(phase);
         let left = self.perform_intents(&mut done);
-        // Operations in flight complete and are counted whatever the reason for the end.
+        // Operations in flight always complete and are counted, even after an error.
         let left = left.and(self.complete_all(&mut done));
         self.report_phase(&mut done, left.is_ok());
         if left.is_err() {

@@ -119,8 +119,8 @@ fn first_done(workers: &[(u32, PhaseReport)]) -> Option<FirstDone> {
     })
 }
 
-/// Results of a worker in the measured segments. A worker without segments has zeros at its end
-/// time.
+/// Results of a worker in the measured segments. Without such segments, counts are 0 and both times
+/// are the end of its phase.
 fn worker_phase(
     worker: u32,
     report: &PhaseReport,

@@ -156,8 +156,8 @@ impl Performed {
     }
 }
 
-/// Partly written files, by worker of the pool: the worker's own pool, and the one for its
-/// transactions.
+/// Partly written files. Each is listed for the worker's own pool and for the pool of its
+/// transactions, because it may be in either.
 fn partly_written(request: &RunSpec, reports: &[(u32, Report)]) -> PartlyWritten {
     let of_worker = |(worker, report): &(u32, Report)| {
         let pools = [*worker, request.neighbour_of(*worker)];

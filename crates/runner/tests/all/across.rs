@@ -247,7 +247,7 @@ fn late_visibility_of_transactions_is_reported_with_delay() {
     }
 }
 
-/// A clock that runs a thousand times as fast.
+/// A clock that runs a thousand times as fast as the machine's.
 #[derive(Clone)]
 struct Hasty(Instant, u64);
 

@@ -32,7 +32,7 @@ use crate::{directory, heartbeats};
 /// A rank that sends nothing for this time counts as lost.
 const LIMIT: Duration = Duration::from_secs(2);
 
-/// The control of one rank.
+/// Passes the handles of one rank to the runner.
 struct Rank(Ranks, Control);
 
 impl TakeControl for Rank {
