@@ -1,4 +1,4 @@
-//! What came of checking a record, as lines.
+//! The results of checking a record, as lines of text.
 
 use std::fmt::Write as _;
 
@@ -6,8 +6,8 @@ use document::sanitize::sanitize;
 use record::Tool;
 use verdict::{BrokenRule, CheckedRecord, Difference};
 
-/// One line for the record, and one below it for each thing that is wrong. Nothing is wrapped, for
-/// those who search in it.
+/// One line for the record, followed by one for each problem. Lines are not wrapped, so that users
+/// can search them.
 pub fn text(name: &str, checked: &CheckedRecord) -> String {
     let mut found = Vec::new();
     if !checked.differences.is_empty() {

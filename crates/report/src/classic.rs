@@ -1,18 +1,16 @@
-//! The original's own words for a result: banner, verbose and terse report, and how it scales
-//! sizes.
+//! The original's texts for a result: banner, verbose and terse report, and its scaling of sizes.
 //!
-//! Not the place of what the prompt says (`show`, help, progress): that belongs to the prompt,
-//! which takes the scaling of sizes from here. All arithmetic is the original's as Debian's x86-64
-//! binary shows it: whole seconds in 32 bits, integer rates that truncate, 32-bit float rates and
-//! byte sums; but for the data of edition 1.0, which are whole numbers, as its published figures
-//! show.
+//! The prompt's other texts (`show`, help, progress) are in the prompt, which uses the scaling from
+//! here. The arithmetic is that of Debian's x86-64 binary: whole seconds in 32 bits, truncating
+//! integer rates, and 32-bit float rates and byte sums. For edition 1.0, byte sums are whole
+//! numbers, as its published figures show.
 
 use std::fmt::Write as _;
 
 use document::Format;
 use record::{ClassicFigures, Edition, End, Outcome, Record};
 
-/// The first line of a session, with its end of line.
+/// The first line of a session, including the line break.
 pub const fn banner(edition: Edition) -> &'static str {
     match edition {
         Edition::V1_0 => "PostMark v1.00 : 8/11/97\n",
@@ -20,8 +18,8 @@ pub const fn banner(edition: Edition) -> &'static str {
     }
 }
 
-/// The report of a run, in the given format; empty where the run was out of files, as the original
-/// has it. Edition 1.0 knows no terse format: its report is verbose always.
+/// The report of a run in the given format. Empty if the run ran out of files, as in the original.
+/// Edition 1.0 has no terse format, so its report is always verbose.
 pub fn report(figures: &ClassicFigures, format: Format) -> String {
     if figures.end != End::Complete {
         return String::new();
@@ -32,14 +30,14 @@ pub fn report(figures: &ClassicFigures, format: Format) -> String {
     }
 }
 
-/// What stands in place of a report of a run that was out of files: the original prints none.
+/// Replaces the report of a run that ran out of files. The original prints nothing.
 pub const NO_REPORT: &str = "NO REPORT: out of files before the last transaction; increase the \
                              number of files or decrease the number of transactions\n";
 
-/// The same of a run that ended before its first file, and has no figures.
+/// Replaces the report of a run that ended before its first file and has no figures.
 pub const NOTHING: &str = "PARTIAL RESULT, not a report: nothing was done\n";
 
-/// What a run that was not completed has done: one line that no script takes for a report.
+/// The results of an incomplete run, in one line that no script mistakes for a report.
 pub fn partial(figures: &ClassicFigures) -> String {
     format!(
         "PARTIAL RESULT, not a report: {} files created, {} read, {} appended to, {} deleted; \
@@ -54,7 +52,7 @@ pub fn partial(figures: &ClassicFigures) -> String {
     )
 }
 
-/// The report of a record, or a line that cannot be taken for one.
+/// The report of a record. If there is none, a line that no script mistakes for a report.
 pub fn of_record(record: &Record, format: Format) -> String {
     match (&record.actual.classic, &record.actual.outcome) {
         (None, _) => NOTHING.to_owned(),
@@ -66,7 +64,6 @@ pub fn of_record(record: &Record, format: Format) -> String {
     }
 }
 
-/// The verbose report.
 pub fn verbose(figures: &ClassicFigures) -> String {
     let seconds = Seconds::of(figures);
     let mut text = String::new();
@@ -90,7 +87,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
     text
 }
 
-/// What is counted: what stands before the numbers, and behind them.
+/// The counted operations: the texts before and after each number.
 const COUNTED: [(&str, &str); 8] = [
     ("", "created"),
     ("\tCreation alone: ", "files"),
@@ -102,7 +99,7 @@ const COUNTED: [(&str, &str); 8] = [
     ("\tMixed with transactions: ", "files"),
 ];
 
-/// How many of each there were, and in how many seconds.
+/// Each count with the duration in seconds on which its rate is based.
 fn counts(figures: &ClassicFigures, seconds: &Seconds) -> [(u64, i32); COUNTED.len()] {
     let (all, work) = (seconds.total, seconds.transactions);
     [
@@ -128,12 +125,11 @@ fn add_data(text: &mut String, figures: &ClassicFigures, seconds: i32) {
     }
 }
 
-/// Bytes, and bytes a second, as an edition prints them.
+/// A sum of bytes and its rate in bytes/s, as the edition prints them.
 fn sum_and_rate(bytes: f64, seconds: i32, edition: Edition) -> (String, String) {
     match edition {
-        // Whole bytes, and whole bytes a second: 1,337,821 in 41 s are 31.86 kilobytes per
-        // second in the paper's session, where a rate with a fraction would be
-        // printed as 31.87.
+        // Whole bytes and whole bytes/s. In the paper's session, 1,337,821 bytes in 41 s are 31.86
+        // kilobytes per second. A fractional rate would be printed as 31.87.
         Edition::V1_0 => {
             let rate = bytes as i64 / i64::from(seconds);
             (
@@ -165,8 +161,8 @@ pub fn terse(figures: &ClassicFigures) -> String {
     text
 }
 
-/// A whole number of bytes as `show` prints it, in edition 1.0 the report too: whole bytes below a
-/// kilobyte, else two decimals.
+/// A whole number of bytes as `show` prints it, and in edition 1.0 also the report: whole bytes
+/// below a kilobyte, else two decimals.
 pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     let megabyte = i64::from(edition.rules().megabyte_bytes);
     if bytes / megabyte > 0 {
@@ -178,9 +174,9 @@ pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     }
 }
 
-/// A sum or rate of bytes as edition 1.5's reports print it. Unlike [`scaled_size`], one megabyte
-/// exactly is still `1024.00 kilobytes`, whatever is not 0 counts as kilobytes, and 0 has six
-/// decimals.
+/// A sum or rate of bytes as the reports of edition 1.5 print it. Unlike in [`scaled_size`],
+/// exactly one megabyte is still `1024.00 kilobytes`, every other number except 0 is in kilobytes,
+/// and 0 has six decimals.
 pub fn scaled_sum(bytes: f32) -> String {
     let bytes = f64::from(bytes);
     let megabytes = bytes / f64::from(Edition::V1_5.rules().megabyte_bytes);
@@ -201,8 +197,8 @@ pub fn data(bytes: f64, edition: Edition) -> String {
     }
 }
 
-/// How long the parts of a run took, in whole seconds, never 0. A clock set back gives negative
-/// ones, as in the original.
+/// Durations of the parts of a run in whole seconds, never 0. If the clock is set back they are
+/// negative, as in the original.
 struct Seconds {
     total: i32,
     creation: i32,
@@ -221,7 +217,7 @@ impl Seconds {
     }
 }
 
-/// The difference in the original's 32-bit `int`, and 1 instead of 0.
+/// The difference as the original's 32-bit `int`; 1 instead of 0.
 fn whole_seconds(from: i64, to: i64) -> i32 {
     match to.wrapping_sub(from) as i32 {
         0 => 1,
@@ -237,7 +233,7 @@ fn whole_rate(count: u64, seconds: i32) -> i128 {
 mod tests {
     use super::*;
 
-    /// The run that Debian's binary performs with its defaults and 25 transactions.
+    /// The run of Debian's binary with its defaults and 25 transactions.
     fn debian(seconds: [i64; 4]) -> ClassicFigures {
         ClassicFigures {
             edition: Edition::V1_5,
@@ -259,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn verbose_is_what_debians_binary_prints() {
+    fn verbose_report_matches_debians_binary() {
         let expected = "Time:\n\t60 seconds total\n\t20 seconds of transactions (1 per \
                         second)\n\nFiles:\n\t513 created (8 per second)\n\t\tCreation alone: 500 \
                         files (50 per second)\n\t\tMixed with transactions: 13 files (0 per \
@@ -272,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn terse_is_what_debians_binary_prints() {
+    fn terse_report_matches_debians_binary() {
         for (seconds, expected) in [
             (
                 [200, 203, 210, 230],
@@ -297,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn rates_of_many_are_32_bit_floats() {
+    fn large_rates_are_32_bit_floats() {
         for (transactions, seconds, expected) in [
             (2_000_000, 3, " 666666.69 "),
             (20_000_001, 1, " 20000000.00 "),
@@ -310,10 +306,10 @@ mod tests {
         }
     }
 
-    /// The session that the paper prints: 41 s in all, 17 s of transactions, and a second more for
-    /// the creations than remains for the deletions.
+    /// The session printed in the paper: 41 s in total, of which 17 s for transactions. The
+    /// creations take one second more than the deletions.
     #[test]
-    fn edition_1_0_prints_the_papers_session() {
+    fn edition_1_0_report_matches_the_session_in_the_paper() {
         let figures = ClassicFigures {
             edition: Edition::V1_0,
             end: End::Complete,
@@ -346,10 +342,10 @@ mod tests {
         }
     }
 
-    /// The paper's Table 3, NFS to an F630: in 32-bit floats the sums would be printed as 446.68
-    /// and 617.44.
+    /// From Table 3 of the paper, NFS to an F630. With 32-bit floats, the sums would be printed as
+    /// 446.68 and 617.44.
     #[test]
-    fn edition_1_0_adds_bytes_up_in_whole_numbers() {
+    fn edition_1_0_adds_bytes_as_whole_numbers() {
         let figures = ClassicFigures {
             edition: Edition::V1_0,
             bytes_read: 314_238_321.0,
@@ -366,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn no_report_without_files() {
+    fn run_out_of_files_has_no_report() {
         let figures = ClassicFigures {
             end: End::OutOfFiles,
             ..debian([1, 2, 3, 4])
@@ -378,7 +374,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_scale_as_debians_show_does() {
+    fn sizes_scale_like_show_of_debians_binary() {
         for (bytes, expected) in [
             (1, "1 bytes"),
             (1_023, "1023 bytes"),
@@ -394,7 +390,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_scale_as_debians_report_does() {
+    fn sums_scale_like_the_report_of_debians_binary() {
         for (bytes, expected) in [
             (0.0, "0.000000 bytes"),
             (0.001, "0.00 kilobytes"),

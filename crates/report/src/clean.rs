@@ -1,11 +1,11 @@
-//! What became of the files of killed runs, and of the file systems of killed studies.
+//! What `clean` did with the files of killed runs and the file systems of killed studies.
 
 use document::units::counted;
 use document::{Document, sanitize};
 use rundir::Cleaned;
 use scratch::MadeRemoved;
 
-/// What became of a made file system that was asked for as `spec`.
+/// The result for a scratch file system. `spec` is its description, if known.
 pub fn made(spec: Option<&String>, removed: &MadeRemoved) -> Document {
     let directory = sanitize::path(&removed.directory);
     let mut document = Document::default();
@@ -25,7 +25,7 @@ pub fn made(spec: Option<&String>, removed: &MadeRemoved) -> Document {
     document
 }
 
-/// What became of what one run has left, and whether something of it is still there.
+/// The result for the files of one run, and whether some of them still exist.
 pub fn cleaned(cleaned: &Cleaned) -> (Document, bool) {
     let mut document = Document::default();
     let (directory, told, is_left) = match cleaned {

@@ -1,4 +1,4 @@
-//! Comparisons as a table, a sentence for each, and what makes them worth less.
+//! Comparisons as a table, with a sentence for each, and with reasons to doubt them.
 
 mod sentence;
 mod spreadsheet;
@@ -16,7 +16,7 @@ pub use self::spreadsheet::as_csv;
 use self::words::reasons;
 pub(crate) use self::words::result;
 
-/// Tables below one another.
+/// Several tables, one after another.
 pub fn documents(tables: &[Comparisons]) -> Document {
     let mut document = Document::default();
     for (number, table) in tables.iter().enumerate() {
@@ -28,7 +28,6 @@ pub fn documents(tables: &[Comparisons]) -> Document {
     document
 }
 
-/// The whole document.
 pub fn document(found: &Comparisons) -> Document {
     let mut document = Document::default();
     document.title(format!("Comparison with {}", found.baseline));
@@ -42,7 +41,7 @@ pub fn document(found: &Comparisons) -> Document {
     document
 }
 
-/// Adds a sentence for each comparison, and how sure all of them are.
+/// Adds a sentence for each comparison, and their joint confidence.
 pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
     for row in &found.rows {
         document.item(sentence(row, found.confidence));
@@ -67,7 +66,8 @@ fn has_blocks(found: &Comparisons) -> bool {
     rows.all(|row| row.method != Method::NotInterleaved)
 }
 
-/// How many more blocks would decide what is not decided; nothing where all is, or nobody knows.
+/// Number of additional blocks that would decide the undecided comparisons; `None` if all are
+/// decided or the number is not available.
 fn more_blocks(found: &Comparisons) -> Option<String> {
     let done = found.rows.iter().map(|row| row.count).max()?;
     let more = found.blocks_needed()?.checked_sub(done);
@@ -79,7 +79,7 @@ fn more_blocks(found: &Comparisons) -> Option<String> {
     ))
 }
 
-/// Why all of it is to be doubted; empty where it is not.
+/// Reasons to doubt all comparisons; empty if there are none.
 pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
     let doubtful = found.noise.iter().filter(|noise| noise.is_doubtful);
     let doubts: Vec<String> = doubtful
@@ -94,7 +94,7 @@ pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
     }
 }
 
-/// Adds the A/A noise, the verdicts of the runs, and the runs that are not counted.
+/// Adds the A/A noise, the verdicts of the runs, and the excluded runs.
 pub(crate) fn add_basis(document: &mut Document, found: &Comparisons) {
     for noise in &found.noise {
         document.words(noise_sentence(noise, &found.baseline));
@@ -109,7 +109,7 @@ pub(crate) fn add_basis(document: &mut Document, found: &Comparisons) {
     }
 }
 
-/// How many runs have which verdict.
+/// The number of runs with each verdict.
 pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
     let levels = [Level::Valid, Level::Doubtful, Level::Invalid];
     let words = |level: Level| {
@@ -120,8 +120,8 @@ pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
     levels.map(words).collect()
 }
 
-/// The same in words, with the rules that the verdicts name and how many runs each has, the most
-/// frequent first.
+/// The number of runs with each verdict in words, and the rules that the verdicts name. Each rule
+/// has its number of runs; the most frequent rule comes first.
 pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     let levels: Vec<String> = levels(counts).into_iter().map(|(_, words)| words).collect();
     if levels.is_empty() {
@@ -137,7 +137,7 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     text
 }
 
-/// The table alone; `side` makes the cell of a side's name.
+/// The table only; `side` makes the cell with a configuration's name.
 pub(crate) fn table(found: &Comparisons, side: impl Fn(&str) -> Cell) -> Table {
     let mut table = Table::new(2, &["", "metric", "ratio", "from", "to"]);
     let counted = if has_blocks(found) { "blocks" } else { "runs" };

@@ -1,10 +1,10 @@
-//! The I/O engines, with what is known of each.
+//! The I/O engines and their facts.
 
 use document::{Cell, Document, Table};
 use engine::{Cached, EngineFacts, Targets};
 use serde_json::{Map, Value};
 
-/// What is shown of an engine: the name in JSON and CSV, and the words for it.
+/// The facts that are shown of an engine: the name in JSON and CSV, and a description.
 const COLUMNS: [(&str, &str); 11] = [
     ("name", "--storage"),
     ("targets", "targets"),
@@ -19,7 +19,7 @@ const COLUMNS: [(&str, &str); 11] = [
     ("locks", "locks its directories"),
 ];
 
-/// The values of the columns; null where one does not apply.
+/// The values of the columns; null if one does not apply.
 fn values(facts: &EngineFacts) -> [Value; COLUMNS.len()] {
     let namespace = facts.namespace;
     [
@@ -44,7 +44,7 @@ fn values(facts: &EngineFacts) -> [Value; COLUMNS.len()] {
     ]
 }
 
-/// A value in words.
+/// A value in words; `None` for null.
 fn words(value: Value) -> Option<String> {
     match value {
         Value::Null => None,
@@ -59,7 +59,7 @@ fn words(value: Value) -> Option<String> {
     }
 }
 
-/// The table for spreadsheets.
+/// The table as CSV.
 pub fn csv<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     let mut table = Table::new(COLUMNS.len(), &COLUMNS.map(|(name, _)| name));
     for facts in engines {
@@ -69,7 +69,7 @@ pub fn csv<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     document::csv(&table, "\n")
 }
 
-/// An object for each engine.
+/// A JSON array with an object for each engine.
 pub fn json<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     let named = |facts: &EngineFacts| -> Map<String, Value> {
         let names = COLUMNS.iter().map(|(name, _)| (*name).to_owned());
@@ -78,7 +78,7 @@ pub fn json<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     document::json(&engines.into_iter().map(named).collect::<Vec<_>>())
 }
 
-/// The list for people.
+/// The list for readers.
 pub fn document<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> Document {
     let mut document = Document::default();
     document.line("I/O engines, for postmark run --storage NAME:");

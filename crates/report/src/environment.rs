@@ -1,10 +1,10 @@
-//! Where a run was: the part of a report about the machine and the targets.
+//! The part of a report about the machine and the targets.
 
 use document::{Block, Cell, Document, Number, kept};
 use record::durability::{DeviceDurability, FlushAnswer};
 use record::{DurabilityFacts, Fact, Host, Record, ServerRecord, Target};
 
-/// The file systems and devices of a run's locations in a few words.
+/// A short description of the file systems and devices of a run's locations.
 pub(crate) fn places(record: &Record) -> String {
     let mut places: Vec<String> = Vec::new();
     for location in &record.locations {
@@ -24,7 +24,7 @@ pub(crate) fn places(record: &Record) -> String {
     places.join("; ")
 }
 
-/// Machine and targets, a line each.
+/// The machine and the targets, one line for each fact.
 pub(crate) fn render(document: &mut Document, record: &Record) {
     document.head("Where it ran");
     host(document, &record.host);
@@ -117,7 +117,8 @@ fn host(document: &mut Document, host: &Host) {
     document.pair(1, "Memory", words);
 }
 
-/// A target's mount, room and device, a line each; what is unknown says why.
+/// A target's mount, free space and device, one line each. An unknown value is shown with its
+/// reason.
 pub(crate) fn target(document: &mut Document, target: &Target) {
     let mount = fact(&target.mount, |mount| {
         format!(
@@ -147,7 +148,7 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
     document.pair(2, "Device", device.to_string());
 }
 
-/// How a server was spoken to, a line each.
+/// How the engine accessed a server, one line for each aspect.
 fn server(document: &mut Document, of: &ServerRecord) {
     let port = match of.privileged_port {
         true => ", privileged port",
@@ -174,7 +175,8 @@ fn server(document: &mut Document, of: &ServerRecord) {
     document.pair(2, "Durable", durable);
 }
 
-/// What decides whether data is durable there: who answers a flush, and what the mount leaves out.
+/// What determines whether data is durable on a target: which component answers a flush, and which
+/// guarantees the mount disables.
 fn durability(document: &mut Document, durability: &DurabilityFacts) {
     let device = |device: &DeviceDurability| {
         let answered = match device.flush_answer {
@@ -221,7 +223,7 @@ fn size(number: &u64) -> Number {
     Number::Bytes(*number as f64)
 }
 
-/// A fact, as words; what is unknown says why.
+/// A fact as a cell; an unknown value is shown with its reason.
 pub(crate) fn fact<T, C: Into<Cell>>(fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
     match fact {
         Fact::Known(value) => known(value).into(),
@@ -230,7 +232,7 @@ pub(crate) fn fact<T, C: Into<Cell>>(fact: &Fact<T>, known: impl Fn(&T) -> C) ->
     }
 }
 
-/// The same, with other words for what does not apply.
+/// Like [`fact`], but with another text if the fact does not apply.
 fn fact_or<T, C: Into<Cell>>(none: &str, fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
     match fact {
         Fact::NotApplicable => none.into(),

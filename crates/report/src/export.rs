@@ -1,5 +1,5 @@
-//! The numbers of a run for spreadsheets: a line for each kind of operation in each phase, and for
-//! each step of a sweep.
+//! A run's numbers as CSV: one row for each kind of operation in each phase, and for each load
+//! level of a sweep.
 
 use document::units::utc;
 use document::{Cell, Number, csv_rows};
@@ -11,17 +11,17 @@ use crate::latencies;
 use crate::steps::by_load;
 use crate::text::kind;
 
-/// The first line of [`csv`]. Times are in nanoseconds; what is not known, or has no sense, is
-/// empty. `step` and `load` are of sweeps: the load is in transactions a second where `step_by` is
-/// `rate`, in workers or ranks where it is `workers` or `ranks`.
+/// The first line of [`csv`]. Times are in nanoseconds. A cell is empty if its value is not
+/// available or does not apply. `step` and `load` are for sweeps: `load` is in transactions/s if
+/// `step_by` is `rate`, and a number of workers or ranks if `step_by` is `workers` or `ranks`.
 pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workload,storage,state,\
                               verdict,tags,step,step_by,load,workers,phase,role,operation,\
                               operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,\
                               p99_9_ns,max_ns\r\n";
 
-/// A run's lines, without a header (RFC 4180): its transactions, its operations by phase, and the
-/// steps of a sweep by load. Latencies and failures of the line `transaction` are of its
-/// operations.
+/// A run's rows without the header (RFC 4180): its transactions, its operations by phase, and the
+/// load levels of a sweep, ordered by load. Latencies and failures in the row `transaction` are
+/// those of its operations.
 pub fn csv(entry: &ListedRun, record: &Record) -> String {
     let run = run(entry, record);
     let summary = Summary::of(record);
@@ -60,7 +60,7 @@ fn run(entry: &ListedRun, record: &Record) -> Vec<Cell> {
     ]
 }
 
-/// What a row is of, where it is of all.
+/// Phase, role and operation of a row about all transactions.
 const ALL: [&str; 3] = ["transactions", "all", "transaction"];
 
 fn transactions(all: &TransactionsSummary) -> Vec<Cell> {
@@ -84,7 +84,7 @@ fn operation(phase: &str, of: &OperationSummary) -> Vec<Cell> {
     row(kind, counts, &of.latency_ns)
 }
 
-/// What it is of; operations, their rate, bytes and failures; mean, percentiles and maximum in
+/// The kind; operations, their rate, bytes and failures; mean, percentiles and maximum in
 /// nanoseconds.
 fn row(kind: [&str; 3], counts: [Cell; 4], times: &LatencySummary) -> Vec<Cell> {
     let columns = ["mean", "p50", "p99", "p99.9", "max"];
@@ -92,8 +92,8 @@ fn row(kind: [&str; 3], counts: [Cell; 4], times: &LatencySummary) -> Vec<Cell> 
     [&kind.map(Cell::ours)[..], &counts, &times].concat()
 }
 
-/// What a step asks for: transactions a second, workers, or ranks; a closed loop's step is the
-/// first. The transactions of a step, of all roles and kinds together.
+/// A load level: its load as transactions/s, workers or ranks (the closed loop comes first), and
+/// its transactions, with all roles and kinds together.
 fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
     let (by, load) = match step.load {
         Load::Closed => ("closed", Cell::Empty),

@@ -1,6 +1,5 @@
-//! Figures for a paper: the pictures of a page, each as SVG for one column and for two, with its
-//! data and its caption. Text is in generic fonts; lines and marks are told apart without their
-//! colours, too.
+//! Figures for a paper: the charts of a page as SVG, each in widths for one column and for two,
+//! with data and caption. Fonts are generic. Lines and marks differ in more than colour.
 
 use document::{Block, Document, Picture, WIDTH, csv, text};
 use record::Record;
@@ -10,33 +9,33 @@ use crate::page::{
 };
 
 const STYLE: &str = include_str!("../style/paper.css");
-/// The width of a column, and of two, in millimetres.
+/// Widths of one column and of two columns, in millimetres.
 const COLUMN_MM: f64 = 85.0;
 const COLUMNS_MM: f64 = 178.0;
 
-/// A figure, as the texts of its files.
+/// A figure, as the contents of its files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PaperFigure {
-    /// The beginning of its files' names: letters, digits and hyphens.
+    /// Beginning of the file names: letters, digits and hyphens.
     pub name: String,
     /// SVG, 85 mm wide.
     pub one_column: String,
     /// SVG, 178 mm wide.
     pub two_columns: String,
-    /// The numbers that are drawn (RFC 4180).
+    /// The charted numbers as CSV (RFC 4180).
     pub data: String,
-    /// Title and caption, and the conditions of the runs.
+    /// Title, caption, and conditions of the runs.
     pub caption: String,
 }
 
-/// The figures of a run; `more`: what stands behind the run's own, like published results.
+/// The figures of a run. `more` is appended to the run's own blocks, for example published results.
 pub fn run_figures(record: &Record, more: &Document) -> Vec<PaperFigure> {
     let mut document = of_run(record);
     document.append(more.clone());
     figures(&document, &conditions(record))
 }
 
-/// The figures of a study, or of sides that are compared.
+/// The figures of a study or of compared configurations.
 pub fn comparison_figures(page: &ComparedPage<'_>) -> Vec<PaperFigure> {
     figures(&comparison_document(page), &comparison_conditions(page))
 }
@@ -67,7 +66,7 @@ fn figures(document: &Document, conditions: &Document) -> Vec<PaperFigure> {
     (1..).zip(pictures).map(figure).collect()
 }
 
-/// Adds a condition: a name and what it has as one paragraph, since names may be long.
+/// Adds a condition as one paragraph with name and value, because names may be long.
 fn line(lines: &mut Document, block: &Block) {
     match block {
         Block::Painted(block, _) => line(lines, block),
@@ -76,9 +75,9 @@ fn line(lines: &mut Document, block: &Block) {
     }
 }
 
-/// A title as a part of a file's name.
+/// Converts a title to a part of a file name.
 fn slug(title: &str) -> String {
-    /// Names that are longer are of no use.
+    /// Longer names are cut.
     const LONGEST: usize = 60;
     let mut slug = String::new();
     for letter in title.chars() {
@@ -94,7 +93,7 @@ fn slug(title: &str) -> String {
     slug.trim_end_matches('-').to_owned()
 }
 
-/// A picture of a page with a size and a style of its own.
+/// Adds a size and a style to a chart of a page.
 fn on_paper(svg: &str, width_mm: f64) -> String {
     let svg = &without(&without(svg, "data-readings"), "data-plane");
     let size = |svg: &str| {
@@ -111,7 +110,7 @@ fn on_paper(svg: &str, width_mm: f64) -> String {
     )
 }
 
-/// An element without an attribute that only the script of a page reads.
+/// Removes an attribute that only the script of a page reads.
 fn without(svg: &str, name: &str) -> String {
     let rest = || {
         let (before, attribute) = svg.split_once(&format!(" {name}=\""))?;

@@ -1,4 +1,5 @@
-//! Gates as documents: the decision, what it needs, a table, and a sentence for each requirement.
+//! Gates as documents: the decision, the number of blocks needed, a table, and a sentence for each
+//! requirement.
 
 use document::units::{bound, counted, percent};
 use document::{Cell, Column, Document, Table, Tone};
@@ -7,7 +8,7 @@ use study::{Bound, Decision, Gate, Judged, Method};
 
 use crate::comparison::{add_basis, doubts, probability, reservations};
 
-/// The whole document, for people and for a pull request.
+/// The whole document, for readers and for a pull request.
 pub fn document(gate: &Gate) -> Document {
     let mut document = Document::default();
     let word = gate.decision.name();
@@ -38,7 +39,8 @@ pub fn document(gate: &Gate) -> Document {
     document
 }
 
-/// Why a gate whose requirements are met is undecided, or passed in spite of it; nothing of others.
+/// For a gate whose requirements are all met in a doubtful study: why it is undecided, or passed
+/// nevertheless. `None` for other gates.
 fn doubtful(gate: &Gate) -> Option<&'static str> {
     let mut requirements = gate.requirements.iter();
     let is_met = requirements.all(|judged| judged.decision == Decision::Passed);
@@ -75,7 +77,7 @@ const fn tone(decision: Decision) -> Tone {
     }
 }
 
-/// How many blocks the requirements need, and how many there are.
+/// The number of blocks that the requirements need, and the number that exists.
 fn needs(gate: &Gate) -> String {
     let requirements = || gate.requirements.iter();
     let done = requirements().map(|judged| judged.count).min().unwrap_or(0);
@@ -121,7 +123,6 @@ fn p(p: Option<f64>) -> Cell {
         .into()
 }
 
-/// A requirement in one sentence.
 pub fn sentence(judged: &Judged) -> String {
     let Judged {
         side,
@@ -166,7 +167,7 @@ pub fn sentence(judged: &Judged) -> String {
     bound(&text)
 }
 
-/// What the sentence of a requirement says beside its decision.
+/// Adds reservations to the sentence of a requirement.
 fn add_reservations(text: &mut String, judged: &Judged) {
     if let (Decision::Undecided, Some(order_p)) = (judged.decision, order_alone(judged)) {
         *text += &format!(
@@ -185,7 +186,7 @@ fn add_reservations(text: &mut String, judged: &Judged) {
     *text += &reservations(&judged.unlike, &judged.incomplete, side, baseline);
 }
 
-/// The probability by the order of the runs, where it is what keeps a requirement from failing.
+/// The order p-value, if it is the only reason why a requirement does not fail.
 fn order_alone(judged: &Judged) -> Option<f64> {
     let is_low = |p: f64| p <= FAIL_ALPHA;
     let order_p = judged.order_p;

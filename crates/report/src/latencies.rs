@@ -1,14 +1,14 @@
-//! Latencies in tables, each of which has some of the columns.
+//! Latencies in tables, each of which shows some of the columns.
 
 use document::{Cell, Number};
 use verdict::SweepStepSummary;
 use verdict::summary::LatencySummary;
 
-/// All columns.
+/// The names of all columns.
 pub(crate) const COLUMNS: [&str; 8] =
     ["mean", "p50", "p90", "p95", "p99", "p99.9", "p99.99", "max"];
 
-/// What stands in a column, in nanoseconds.
+/// The value of a column, in nanoseconds.
 pub(crate) fn ns(times: &LatencySummary, column: &str) -> Option<f64> {
     let ns = match column {
         "mean" => return times.mean,
@@ -23,7 +23,7 @@ pub(crate) fn ns(times: &LatencySummary, column: &str) -> Option<f64> {
     ns.map(|ns| ns as f64)
 }
 
-/// What stands in some of the columns.
+/// The values of some columns.
 pub(crate) fn cells<const N: usize>(
     times: &LatencySummary,
     columns: [&str; N],
@@ -32,7 +32,7 @@ pub(crate) fn cells<const N: usize>(
     columns.map(|column| ns(times, column).map(number).into())
 }
 
-/// The latencies of a step of a sweep, as far as it has them.
+/// The latencies of a load level. A load level stores only some of the columns.
 pub(crate) fn of_step(step: &SweepStepSummary) -> LatencySummary {
     LatencySummary {
         mean: step.mean_ns,

@@ -1,5 +1,5 @@
-//! Views of records: pure functions from what was measured to a string. Nothing is computed here
-//! that a record does not define, and nothing is read or written.
+//! Views of records: pure functions from records to text. They define no new numbers, and read and
+//! write no files.
 
 pub mod check;
 pub mod classic;

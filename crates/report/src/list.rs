@@ -1,5 +1,5 @@
-//! Lists of runs as text, JSON, CSV and Markdown: what columns show, once, and which of them a
-//! format has.
+//! Lists of runs as text, JSON, CSV and Markdown. The content of each column is defined once, and
+//! each format chooses its columns.
 
 use document::sanitize::{self, sanitize};
 use document::units::{shortened, utc};
@@ -7,10 +7,10 @@ use document::{Cell, Document, Number, Table};
 use verdict::list_row::{WorkKind, class_name};
 use verdict::{ListedRun, State};
 
-/// Longer words are cut in tables of text, in characters.
+/// Maximum number of characters of a word in text tables. Longer words are cut.
 const WORD_MAX: usize = 9;
 
-/// Columns of numbers in tables to read; all others are words.
+/// Columns with numbers in tables for readers. All other columns contain words.
 const NUMBERS: [&str; 5] = ["workers", "trans/s", "transactions/s", "p99", "p99 (µs)"];
 
 fn table(runs: &[ListedRun], columns: &str, cell: fn(&ListedRun, &str) -> Cell) -> Table {
@@ -25,7 +25,7 @@ fn table(runs: &[ListedRun], columns: &str, cell: fn(&ListedRun, &str) -> Cell) 
     table
 }
 
-/// What a run has in the column with this header.
+/// A run's cell in the column with this header.
 fn cell(run: &ListedRun, column: &str) -> Cell {
     let of = &run.headline;
     match column {
@@ -45,7 +45,7 @@ fn cell(run: &ListedRun, column: &str) -> Cell {
         }
         "p99" => Cell::latency(of.p99_ns),
         "p99 (µs)" | "p99_ns" => of.p99_ns.map(|ns| Number::Microseconds(ns as f64)).into(),
-        // The verdict of a run that came to its end, else how it ended.
+        // The verdict of a complete run, or the state of any other run.
         "verdict" if of.state == State::Complete => Cell::ours(of.verdict.name()),
         "verdict" => Cell::ours(of.state.name()),
         "fingerprint" => of.fingerprint.as_str().into(),
@@ -55,7 +55,7 @@ fn cell(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// In tables for people, words are cut, and times are to the minute.
+/// A cell in a table for readers: words are cut, and times have no seconds.
 fn short(run: &ListedRun, column: &str) -> Cell {
     match (column, cell(run, column)) {
         ("begun (UTC)", Cell::Ours(begun)) => Cell::ours(&begun[..begun.len() - 3]),
@@ -66,7 +66,8 @@ fn short(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// Programs are given the kind of the work, and the verdict whatever the state.
+/// A cell for programs: the workload is only its kind, and the verdict does not depend on the
+/// state.
 fn for_programs(run: &ListedRun, column: &str) -> Cell {
     match column {
         "workload" => Cell::ours(run.headline.work.map_or("", WorkKind::name)),
@@ -75,7 +76,7 @@ fn for_programs(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// The table for people; times are of UTC.
+/// The table for readers. Times are in UTC.
 pub fn document(entries: &[ListedRun]) -> Document {
     let mut document = Document::default();
     if entries.is_empty() {
@@ -90,12 +91,12 @@ pub fn document(entries: &[ListedRun]) -> Document {
     document
 }
 
-/// An array of entries, one a line.
+/// A JSON array with one run per line.
 pub fn json(entries: &[ListedRun]) -> String {
     if entries.is_empty() {
         return "[]\n".to_owned();
     }
-    // Maps have string keys and numbers are finite: writing to memory cannot fail.
+    // Keys are strings and numbers are finite, so writing to memory cannot fail.
     let lines = entries
         .iter()
         .map(|entry| serde_json::to_string(entry).unwrap_or_default());
@@ -105,7 +106,7 @@ pub fn json(entries: &[ListedRun]) -> String {
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
-/// A table for spreadsheets (RFC 4180), with a header, whose names are those of the JSON.
+/// A CSV table (RFC 4180) with a header. Its names are those of the JSON.
 pub fn csv(entries: &[ListedRun]) -> String {
     let columns = "number, id, state, begun_utc, host, file_systems, device_class, preset, \
                    workload, storage, workers, transactions_per_second, p99_ns, verdict, \
@@ -113,7 +114,7 @@ pub fn csv(entries: &[ListedRun]) -> String {
     document::csv(&table(entries, columns, for_programs), "\r\n")
 }
 
-/// A table for documents (GitHub Flavored Markdown), a line for each run.
+/// A Markdown table (GitHub Flavored Markdown) with a row for each run.
 pub fn markdown(entries: &[ListedRun]) -> String {
     let columns = "run, begun (UTC), host, file system, workload, storage, workers, \
                    transactions/s, p99 (µs), verdict, tags, note";

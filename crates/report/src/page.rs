@@ -1,8 +1,9 @@
-//! One HTML file about runs that people send to each other: complete without network and without
-//! script, with the records in it. The same records give the same bytes.
+//! One HTML file about runs, made for sharing: complete without network and without script, with
+//! the records embedded. The same records give the same bytes.
 //!
-//! What is shown is a document, as everywhere; this adds the file around it. The file's own policy
-//! forbids every request and every script but one of ours, by its hash; what is embedded is data.
+//! The content is a document; this module adds the file around it. The file's content security
+//! policy forbids every request and every script except our own, which is identified by its hash.
+//! Embedded records are data, not code.
 
 mod calls;
 mod cells;
@@ -29,7 +30,7 @@ use self::file::whole;
 pub use self::run::{conditions, document};
 pub use self::study::{ComparedPage, comparison_conditions, comparison_document, comparison_page};
 
-/// The whole file.
+/// The whole file, for one or several runs.
 pub fn page(runs: &[PageRun<'_>]) -> String {
     let names: Vec<String> = runs.iter().map(|run| run::name(run.record)).collect();
     let title = match names.as_slice() {

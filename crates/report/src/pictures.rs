@@ -1,6 +1,6 @@
-//! Pictures as SVG, complete without script: scales, axes and marks. Colours, dashes and letters
-//! are classes, which whoever shows the picture gives a style. Strings are escaped by
-//! `document::harmless::html`; numbers are finite, whatever a record holds.
+//! Charts as SVG, complete without script: scales, axes and marks. Colours, dashes and fonts are
+//! CSS classes, and the file around a chart defines their style. Strings are escaped by
+//! `document::sanitize::html`, and all numbers are finite, whatever a record contains.
 
 pub(crate) mod chart;
 pub(crate) mod heat;

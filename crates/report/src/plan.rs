@@ -1,4 +1,4 @@
-//! What a run would do, as text.
+//! The plan of a run, as text.
 
 use document::units::{bytes, counted, grouped};
 use document::{Cell, Document, Number, Table, WIDTH};
@@ -10,13 +10,12 @@ use crate::environment;
 use crate::sizing::{assumed, sentence};
 use crate::text::{work, workload_lines};
 
-/// The whole plan as text.
 pub fn render(record: &PlanRecord) -> String {
     document::text(&plan(record), WIDTH)
 }
 
-/// The whole plan, of so many transactions of each worker where they end by time, with what was
-/// made of the options.
+/// The plan with notes about the options. If the transactions end by time, `first` is the number of
+/// transactions of each worker that the plan covers.
 pub fn with_notes(record: &PlanRecord, first: Option<u64>, notes: &[Note]) -> Document {
     let mut document = plan(record);
     if let Some(first) = first {
@@ -33,7 +32,6 @@ pub fn with_notes(record: &PlanRecord, first: Option<u64>, notes: &[Note]) -> Do
     document
 }
 
-/// The whole plan.
 pub fn plan(record: &PlanRecord) -> Document {
     let plan = &record.plan;
     let mut whole = Document::default();
@@ -89,7 +87,7 @@ pub fn plan(record: &PlanRecord) -> Document {
     whole
 }
 
-/// The operations that occur, by phase.
+/// A table of the operations that occur, by phase.
 fn operations(document: &mut Document, record: &PlanRecord) {
     let plan = &record.plan;
     let mut table = Table::new(
@@ -138,7 +136,7 @@ fn transactions(document: &mut Document, record: &PlanRecord) {
     ));
 }
 
-/// What moves, and what there is at the most.
+/// The bytes that are read and written, and the peak of the pool.
 fn data(document: &mut Document, record: &PlanRecord) {
     let plan = &record.plan;
     document.below(format!(

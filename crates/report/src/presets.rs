@@ -1,11 +1,11 @@
-//! The presets, with where they come from.
+//! The presets and their sources.
 
 use document::Document;
 use document::units::counted;
 use workload::presets::Preset;
 use workload::{Work, Workers};
 
-/// The presets as they are on one machine.
+/// The list of presets, as resolved on this machine.
 pub fn document(presets: &[Preset]) -> Document {
     let mut document = Document::default();
     document.line("Presets, for postmark run --preset NAME:");

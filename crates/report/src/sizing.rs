@@ -1,9 +1,9 @@
-//! What `--working-set` chose, in a sentence.
+//! The choice of `--working-set`, in sentences.
 
 use document::units::{bytes, counted, grouped};
 use record::{Calibration, Drive, Sizing, Stop, Workers, WorkingSet, Workload};
 
-/// What was chosen, and how long that takes as far as a calibration tells.
+/// The chosen number of files, and the expected duration if there was a calibration.
 pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
     let chosen = chosen(sizing, workload);
     match &sizing.calibration {
@@ -12,8 +12,8 @@ pub fn sentence(sizing: &Sizing, workload: &Workload, drive: &Drive) -> String {
     }
 }
 
-/// `Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page cache of 256.00 MiB
-/// (the control group's limit)`.
+/// For example `Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page cache of
+/// 256.00 MiB (the control group's limit)`.
 fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     let each = match workload.workers {
         Workers::Private { workers } if workers > 1 => {
@@ -38,7 +38,7 @@ fn chosen(sizing: &Sizing, workload: &Workload) -> String {
     )
 }
 
-/// What that takes, as far as a calibration tells.
+/// The expected duration according to a calibration.
 fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive: &Drive) -> String {
     let mut text = format!(
         "A calibration of {} created {} files/s",
@@ -69,7 +69,7 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
             },
             about(count as f64)
         )),
-        // Those without end are ended by something that nobody can foretell.
+        // The duration of endless transactions cannot be predicted.
         (_, _, Some(rate)) if workload.transactions() < Workload::ENDLESS => {
             let all = workload.transactions() as f64 * f64::from(workload.workers.count());
             text.push_str(&format!(
@@ -82,11 +82,11 @@ fn takes(sizing: &Sizing, calibration: &Calibration, workload: &Workload, drive:
     text
 }
 
-/// Files and bytes a second that a fast target takes, and a slow one: nothing was measured.
+/// Assumed rates of a fast and of a slow target, in files/s and bytes/s.
 const FAST: (f64, f64) = (50_000.0, (2_u64 << 30) as f64);
 const SLOW: (f64, f64) = (200.0, (50_u64 << 20) as f64);
 
-/// How long the pool takes where no calibration tells, as a range.
+/// A range for the duration of creating the pool, if there was no calibration.
 pub fn assumed(sizing: &Sizing) -> String {
     let files = sizing.files as f64;
     let at = |(per_second, bytes_per_second): (f64, f64)| {
@@ -105,7 +105,7 @@ pub fn assumed(sizing: &Sizing) -> String {
     )
 }
 
-/// A number of which two digits are worth something.
+/// A number, rounded to two significant digits.
 fn about(number: f64) -> String {
     if number < 10.0 {
         return format!("{number:.1}");
@@ -114,7 +114,7 @@ fn about(number: f64) -> String {
     grouped(((number / unit).round() * unit).round() as u64)
 }
 
-/// A length of time as it is spoken of.
+/// A duration in a suitable unit.
 fn time(seconds: f64) -> String {
     match seconds {
         _ if seconds < 10.0 => format!("{seconds:.1} s"),
@@ -129,7 +129,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_pool_that_nobody_has_calibrated_takes_a_range() {
+    fn duration_is_a_range_without_a_calibration() {
         let sizing = Sizing {
             working_set: WorkingSet::OfCache(4.0),
             cache_bytes: 64 << 30,
@@ -144,7 +144,7 @@ mod tests {
             "Creating the pool may take from about 11 min (at 50,000 files/s, 2.00 GiB/s) to \
              about 47 h (at 200 files/s, 50.00 MiB/s)."
         );
-        // Large files take as long as their bytes.
+        // For large files, the bytes determine the duration.
         let large = Sizing {
             mean_file_bytes: (1_u64 << 30) as f64,
             files: 256,
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_are_told_as_they_are_worth() {
+    fn numbers_are_rounded_to_significant_digits() {
         for (number, told) in [
             (0.0, "0.0"),
             (3.24, "3.2"),

@@ -1,9 +1,9 @@
-//! The steps of a sweep in the order of their loads.
+//! The load levels of a sweep, ordered by load.
 
 use record::Load;
 use verdict::{Summary, SweepStepSummary};
 
-/// The steps by load, each with its place in the order of measurement, from 0.
+/// The load levels, ordered by load. Each one has its index in the order of measurement, from 0.
 pub(crate) fn by_load(summary: &Summary) -> Vec<(usize, &SweepStepSummary)> {
     let steps = summary
         .sweep

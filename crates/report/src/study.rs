@@ -1,13 +1,13 @@
-//! What a study is going to do, and how it ended, in words.
+//! The plan of a study and its end, in words.
 
 use document::Document;
 use document::units::{bytes, counted, grouped};
 use study::StudyPlan;
 
-/// Cells and runs of an order that are named.
+/// Maximum number of configurations and runs of an order that are listed.
 const NAMED: usize = 12;
 
-/// What a study is going to do.
+/// The plan of a study.
 pub fn plan(plan: &StudyPlan) -> Document {
     let mut document = Document::default();
     let runs = plan.order.len() as u64;
@@ -103,7 +103,7 @@ fn time(plan: &StudyPlan) -> String {
     }
 }
 
-/// A length of time as it is spoken of.
+/// A duration in a suitable unit.
 pub fn length(seconds: f64) -> String {
     let whole = seconds.round() as u64;
     match whole {

@@ -1,5 +1,5 @@
-//! Small charts of block characters, for terminals: the rate over time, and the percentiles of the
-//! transactions' latencies.
+//! Small charts of block characters for terminals: the rate over time, and the latency percentiles
+//! of the transactions.
 
 use document::Document;
 use document::units::rate;
@@ -11,17 +11,16 @@ use crate::page::over_time::{phases, stretches};
 use crate::page::percentiles::{operations, points, share};
 use crate::pictures::scale::Scale;
 
-/// From empty to full, in eighths.
+/// Blocks from empty to full, in eighths.
 const BLOCKS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
-/// Lines of a chart.
+/// Height of a chart, in lines.
 const HEIGHT: usize = 4;
-/// What stands before each line of it, in characters.
+/// Width of the labels to the left of a chart, in characters.
 const LABEL: usize = 11;
-/// Neither is a chart wider than this, in characters, nor is there one where there is less room
-/// than the other.
+/// Minimum and maximum width of a chart, in characters. On a narrower terminal there is no chart.
 const WIDTHS: (usize, usize) = (20, 68);
 
-/// The charts of a run in lines of so many characters; none of what the record does not have.
+/// The charts of a run for a terminal of `width` characters. A chart without data is left out.
 pub fn charts(record: &Record, width: usize) -> Document {
     let mut document = Document::default();
     let width = width.saturating_sub(LABEL + 1).min(WIDTHS.1);
@@ -32,7 +31,7 @@ pub fn charts(record: &Record, width: usize) -> Document {
     document
 }
 
-/// A line of values, the highest of which is a full block.
+/// A line of blocks. The highest value is a full block.
 pub fn line(values: impl Iterator<Item = f64> + Clone) -> String {
     let high = values.clone().fold(0.0, f64::max);
     values
@@ -40,13 +39,13 @@ pub fn line(values: impl Iterator<Item = f64> + Clone) -> String {
         .collect()
 }
 
-/// So much of a block, from 0 to 1; what is more than nothing is seen.
+/// A block for a part from 0 to 1. Every part above 0 is visible.
 fn block(part: f64) -> char {
     let eighths = (part * 8.0).ceil().clamp(0.0, 8.0);
     BLOCKS[eighths as usize]
 }
 
-/// All operations in each stretch of time.
+/// A chart of the rate of all operations over time.
 fn rates(document: &mut Document, record: &Record, width: usize) {
     let stretches = stretches(&phases(record), width);
     let (Some(first), Some(last)) = (stretches.first(), stretches.last()) else {
@@ -54,7 +53,7 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
     };
     let (began, ended) = (first.began_ns as f64 / 1e9, last.ended_ns as f64 / 1e9);
     let per_second = |column: usize| {
-        // In the middle of the column; between phases there is nothing.
+        // The middle of the column. Columns between phases are empty.
         let at = began + (column as f64 + 0.5) / width as f64 * (ended - began);
         let stretch = stretches.iter().find(|stretch| {
             (stretch.began_ns as f64 / 1e9..stretch.ended_ns as f64 / 1e9).contains(&at)
@@ -76,7 +75,7 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
     chart(document, title, &heights, (&rate(Some(high)), "0"), &labels);
 }
 
-/// The latencies of all transactions, on the axes that pages have.
+/// A chart of the latencies of all transactions, with the same axes as on pages.
 fn latencies(document: &mut Document, record: &Record, width: usize) {
     let mut all = Histogram::default();
     for operation in operations(record) {
@@ -107,8 +106,8 @@ fn latencies(document: &mut Document, record: &Record, width: usize) {
     chart(document, title, &heights, ends, &labels);
 }
 
-/// Columns from 0 to 1, between what stands at the top and at the bottom, with labels below: each
-/// ends where it would leave the chart, and is left out where it would meet another.
+/// A chart of columns with heights from 0 to 1. `ends` are the labels at the top and bottom. The
+/// labels below are moved so that they do not leave the chart, and left out if they would overlap.
 fn chart(
     document: &mut Document,
     title: &str,

@@ -1,5 +1,4 @@
-//! The report of a run as text. Every number comes from the record or its summary; nothing is
-//! computed here.
+//! The report of a run as text. All numbers come from the record or its summary.
 
 pub(crate) mod evidence;
 pub(crate) mod findings;
@@ -28,12 +27,10 @@ pub use self::observation::observation;
 pub use self::short::short;
 use crate::environment;
 
-/// The whole report as text.
 pub fn render(record: &Record) -> String {
     document::text(&report(record), WIDTH)
 }
 
-/// The whole report.
 pub fn report(record: &Record) -> Document {
     let summary = Summary::of(record);
     let mut report = Document::default();
@@ -63,7 +60,7 @@ pub fn report(record: &Record) -> Document {
     report
 }
 
-/// The paper's list, or what other workloads have of it.
+/// The figures as listed in the paper, or the elapsed time if the workload is not the paper's.
 pub(crate) fn elapsed(document: &mut Document, summary: &Summary) {
     match &summary.paper {
         Some(paper) => self::paper(document, paper),

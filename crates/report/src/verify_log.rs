@@ -1,9 +1,8 @@
-//! What a crash has taken of what was acknowledged.
+//! The results of `verify-log`: acknowledged changes that a crash has lost.
 
 use document::Document;
 use rundir::Verified;
 
-/// What a crash has taken of what was acknowledged.
 pub fn document(verified: &Verified) -> Document {
     let mut document = Document::default();
     document.line(format!(

@@ -1,4 +1,4 @@
-//! Comparisons in sentences.
+//! Comparisons as sentences.
 
 use document::units::{counted, percent};
 use study::{
@@ -6,7 +6,6 @@ use study::{
     RatioInterval, Statistic, TwinNoise, Unlike, UnlikeWhat,
 };
 
-/// A comparison in one sentence.
 pub fn sentence(row: &Comparison, level: f64) -> String {
     let (side, baseline) = (&row.side, &row.baseline);
     let what = noun(row.metric);
@@ -44,7 +43,7 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
     document::units::bound(&text)
 }
 
-/// In what else sides differ, behind a sentence about them.
+/// Other differences between two configurations, as an addition to a sentence about them.
 pub(crate) fn reservations(
     unlike: &[Unlike],
     incomplete: &[IncompleteDifference],
@@ -62,7 +61,7 @@ pub(crate) fn reservations(
     text
 }
 
-/// The ratio in words: who makes how much of what.
+/// The ratio in words, such as "A makes 1.40 times B's transactions/s".
 fn ratio(row: &Comparison, estimate: &Estimate) -> String {
     let verb = match row.metric {
         Metric::Transactions | Metric::Read | Metric::Written | Metric::Operations(_) => "makes",
@@ -78,19 +77,19 @@ fn ratio(row: &Comparison, estimate: &Estimate) -> String {
     )
 }
 
-/// `ext4's`, `1,000 files'`.
+/// The possessive form: `ext4's`, `1,000 files'`.
 fn of_whom(name: &str) -> String {
     let end = if name.ends_with('s') { "'" } else { "'s" };
     format!("{name}{end}")
 }
 
-/// `0.71 of`, `1.40 times`.
+/// A ratio with its word: `0.71 of`, `1.40 times`.
 fn ratio_of(ratio: f64, digits: usize) -> String {
     let word = if ratio < 1.0 { "of" } else { "times" };
     format!("{ratio:.digits$} {word}")
 }
 
-/// A difference that is not shown, with what would have been.
+/// An undecided difference, with the smallest difference that would have been shown.
 fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
     let digits = digits(estimate);
     let mut text = format!(
@@ -114,7 +113,7 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
     text
 }
 
-/// What a ratio is based on: interval, blocks or runs.
+/// The basis of a ratio: interval, and number of blocks or runs.
 fn basis(row: &Comparison, estimate: &Estimate, level: f64) -> String {
     let runs = match row.method {
         Method::Blocks => counted(row.count.into(), "block"),
@@ -143,7 +142,7 @@ fn basis(row: &Comparison, estimate: &Estimate, level: f64) -> String {
     }
 }
 
-/// What a metric is called in a sentence.
+/// The name of a metric in a sentence.
 pub(crate) fn noun(metric: Metric) -> String {
     match metric {
         Metric::Transactions => "transactions/s".to_owned(),
@@ -160,10 +159,10 @@ pub(crate) fn noun(metric: Metric) -> String {
     }
 }
 
-/// In what sides differ, in words.
+/// A difference in conditions between two configurations, in words.
 pub fn unlike_words(unlike: &Unlike) -> String {
     let what = match unlike.what {
-        // Their names are long, and tell nobody anything.
+        // Fingerprints are long and mean nothing to a reader.
         UnlikeWhat::Fingerprint => return "workload (fingerprint)".to_owned(),
         UnlikeWhat::DurabilityTier => "durability tier",
         UnlikeWhat::CacheState => "cache state",
@@ -177,7 +176,7 @@ pub fn unlike_words(unlike: &Unlike) -> String {
     )
 }
 
-/// What a twin shows.
+/// Describes the A/A noise.
 pub(super) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     let blocks = counted(noise.count.into(), "block");
     let spread = noise.spread.map_or("not known".to_owned(), percent);
@@ -188,7 +187,7 @@ pub(super) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     ))
 }
 
-/// What a twin that differs means.
+/// Explains why an A/A control that differs from its baseline makes the results doubtful.
 pub(super) fn doubt(noise: &TwinNoise, baseline: &str) -> String {
     let interval = noise
         .interval
@@ -205,7 +204,7 @@ pub(super) fn doubt(noise: &TwinNoise, baseline: &str) -> String {
     ))
 }
 
-/// `= 0.0021`, `< 0.0001`.
+/// A probability with its relation: `= 0.0021`, `< 0.0001`.
 pub(crate) fn probability(p: f64) -> String {
     if p < 0.000_1 {
         "< 0.0001".to_owned()
@@ -214,23 +213,22 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// Rounded up: what is promised of it holds.
+/// A percentage, rounded up so that the statement about it stays true.
 fn percent_up(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent < 1.0 {
-        // A whole number of tenths is one, whatever its last bit.
+        // The subtraction keeps rounding errors from raising a whole number of tenths.
         format!("{:.1} %", ((percent * 10.0 - 1e-9).ceil() / 10.0).max(0.1))
     } else {
         format!("{:.0} %", (percent - 1e-9).ceil())
     }
 }
 
-/// Digits behind the point, for a ratio and the ends of its interval: so many that the ends are not
-/// the same.
+/// Number of decimals for a ratio and the ends of its interval, enough to tell the ends apart.
 pub(super) fn digits(estimate: &Estimate) -> usize {
     let ends = estimate.interval.map(|of| [of.low, of.high]);
     let is_narrow = ends.is_some_and(|[low, high]| high - low < 0.015);
-    // An end that would be shown as 1.00 is on one side of 1.
+    // An end that would be shown as 1.00 is not equal to 1, so more decimals are needed.
     let is_near_one = ends.is_some_and(|ends| ends.iter().any(|end| (end - 1.0).abs() < 0.005));
     let by_size: usize = match estimate.ratio {
         ratio if ratio >= 100.0 => 0,
@@ -245,7 +243,7 @@ pub(super) fn digits(estimate: &Estimate) -> usize {
     }
 }
 
-/// What two sides did not complete, in words.
+/// Operations that two configurations did not complete, in words.
 pub fn incomplete_words(found: &[IncompleteDifference], side: &str, baseline: &str) -> String {
     let words = |difference: &IncompleteDifference| {
         let verb = match difference.why {
@@ -261,10 +259,10 @@ pub fn incomplete_words(found: &[IncompleteDifference], side: &str, baseline: &s
     found.iter().map(words).collect::<Vec<_>>().join("; ")
 }
 
-/// `95 %`.
+/// A confidence level: `95 %`.
 pub(crate) fn confidence(level: f64) -> String {
     let percent = level * 100.0;
-    // What looks have spent leaves more digits.
+    // Interim analyses reduce the remaining level, which may then not be a whole percentage.
     let digits = if (percent - percent.round()).abs() < 1e-6 {
         0
     } else {

@@ -1,4 +1,4 @@
-//! Comparisons for spreadsheets.
+//! Comparisons as CSV, for spreadsheets.
 
 use document::{Cell, Number, Table, csv};
 use study::{Comparison, Comparisons, Estimate, Method};
@@ -8,7 +8,7 @@ use super::words::{reasons, result};
 
 type Value = fn(&Comparison, &Comparisons) -> Cell;
 
-/// The columns: name, and the cell of a comparison in its table.
+/// The columns: the name, and a function that makes a comparison's cell.
 const COLUMNS: [(&str, Value); 24] = [
     ("side", |row, _| row.side.as_str().into()),
     ("baseline", |row, _| row.baseline.as_str().into()),
@@ -77,7 +77,7 @@ fn truth(is_so: bool) -> Cell {
     Cell::ours(if is_so { "true" } else { "false" })
 }
 
-/// A row for each comparison, for spreadsheets (RFC 4180).
+/// A row for each comparison, as CSV (RFC 4180).
 pub fn as_csv(tables: &[Comparisons]) -> String {
     let mut table = Table::new(4, &COLUMNS.map(|(name, _)| name));
     for of in tables {

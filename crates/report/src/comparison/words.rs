@@ -1,18 +1,18 @@
-//! Results of comparisons and reasons of verdicts in a few words.
+//! Short results of comparisons, and short reasons of verdicts.
 
 use document::units::grouped;
 use study::{Better, Comparison, ComparisonOutcome, Estimate, VerdictCounts};
 
 pub(super) fn reasons(counts: &VerdictCounts) -> String {
     let mut reasons: Vec<(&String, &u32)> = counts.reasons.iter().collect();
-    // Those with the same count stay in the order of their names.
+    // The sort is stable: reasons with the same count stay in the order of their names.
     reasons.sort_by_key(|(_, count)| std::cmp::Reverse(**count));
     let words = |(name, count): (&String, &u32)| format!("{name} {}", grouped((*count).into()));
     let words: Vec<String> = reasons.into_iter().map(words).collect();
     words.join(", ")
 }
 
-/// A comparison in a few words.
+/// The result of a comparison in a few words.
 pub(crate) fn result(row: &Comparison) -> &'static str {
     match &row.outcome {
         ComparisonOutcome::Estimated(Estimate { interval: None, .. }) => "no interval",

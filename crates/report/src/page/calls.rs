@@ -1,4 +1,4 @@
-//! The system-call steps of the transactions' operations, where these were timed.
+//! The durations of steps of the transactions' operations, if steps were timed.
 
 use document::{Cell, Column, Document, Number, Table};
 use record::{Phase, Role};
@@ -9,10 +9,10 @@ use crate::pictures::chart::Axis;
 use crate::pictures::rows::{Mark, Row, Rows};
 use crate::pictures::scale::Scale;
 
-/// A picture has no more rows.
+/// Maximum number of rows in a chart.
 const ROWS_MAX: usize = 100;
 
-/// Each step as a point at its median with its way to the 99th percentile.
+/// Adds a chart of the steps: each is a point at its median, with a line to its 99th percentile.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let phase = summary.phase(Phase::Transactions);
     let operations = phase.iter().flat_map(|phase| &phase.operations);

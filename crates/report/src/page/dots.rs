@@ -1,4 +1,4 @@
-//! Pictures of values that others have put on an axis, like those of a paper.
+//! Charts of values on an axis that another source has chosen, for example a paper.
 
 use document::{Cell, DotValue, Dots, Number, Picture, Table};
 
@@ -7,7 +7,6 @@ use crate::pictures::chart::Axis;
 use crate::pictures::rows::{Mark, Row, Rows};
 use crate::pictures::scale::Scale;
 
-/// The picture of values.
 pub fn dots(of: &Dots) -> Picture {
     let mut rows = Vec::new();
     let mut all = Vec::new();

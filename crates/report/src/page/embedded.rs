@@ -1,5 +1,5 @@
-//! The records within a page: packed once, in an element that no browser executes or shows, and
-//! read back as they were.
+//! Embedding of records in a page: compressed, in an element that browsers neither execute nor
+//! show, and restored exactly when read.
 
 mod histograms;
 
@@ -13,38 +13,39 @@ use flate2::write::GzEncoder;
 
 use self::histograms::{Longer, shorter};
 
-/// No page is longer, in bytes: none is written, and none is read.
+/// Maximum size of a page in bytes, for writing and for reading.
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
-/// Nor have the records in it more, in bytes: records shrink to a tenth, not to a fortieth.
+/// Maximum size of the uncompressed records in a page, in bytes. Records shrink to a tenth, never
+/// to a fortieth.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
-/// So much is compressed as well as can be; more, which no study has that records what today's runs
-/// do, would take seconds.
+/// Up to this size, records are compressed with the best level. For larger ones that would take
+/// seconds, but no study with today's records is that large.
 const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
-/// The same, where the histograms are short texts.
+/// The same element, with histograms as short texts.
 const BEGIN_SHORTER: &str = "<script type=\"application/vnd.postmark.records+gzip\" \
                              data-histograms=\"packed\" id=\"records\">";
 const END: &str = "</script>";
 
-/// Why a page has no records.
+/// Why the records of a page cannot be read or written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum PageError {
-    /// Nothing in it says that there are some.
+    /// The page does not contain the element for records.
     #[error("the HTML file holds no records (use a file that 'postmark report' wrote)")]
     None,
-    /// They are not as they were written.
+    /// The records are incomplete or modified.
     #[error("the records in the HTML file are truncated or damaged (use another copy of the file)")]
     Damaged,
-    /// It would be longer than what is read, or is.
+    /// The page exceeds the maximum size.
     #[error("the HTML file has more than {} MiB (name fewer runs)", PAGE_BYTES_MAX >> 20)]
     TooLong,
 }
 
-/// Whether a page can be read again.
+/// Checks that a page is not too large to be read back.
 ///
 /// # Errors
-/// Where it is too long for that.
+/// Returns an error if the page is too large.
 pub fn fits(page: &str) -> Result<(), PageError> {
     match page.len() <= PAGE_BYTES_MAX {
         true => Ok(()),
@@ -52,7 +53,7 @@ pub fn fits(page: &str) -> Result<(), PageError> {
     }
 }
 
-/// The element with these documents, one after another.
+/// The element that contains these documents, one after another.
 pub(super) fn element(documents: &[&str]) -> String {
     let short: Option<Vec<String>> = documents.iter().map(|document| shorter(document)).collect();
     match short {
@@ -76,22 +77,23 @@ fn packed<'a>(begin: &str, documents: impl Iterator<Item = &'a str> + Clone) -> 
     format!("{begin}{}{END}\n", BASE64_STANDARD.encode(packed))
 }
 
-/// Whether a text that begins so is a page, and no JSON.
+/// Whether a text with this beginning is a page and not JSON.
 pub fn is_page(beginning: &[u8]) -> bool {
     beginning.trim_ascii_start().first() == Some(&b'<')
 }
 
-/// The documents within a page, as they were given: they are unpacked while they are read, so that
-/// whoever reads sets the limit.
+/// The documents in a page, exactly as they were embedded. They are decompressed while they are
+/// read, so the caller can limit the size.
 ///
 /// # Errors
-/// Where there are none, or they are damaged. What is damaged further on is an error of reading.
+/// Returns an error if there are no documents, or if they are damaged. Damage at a later position
+/// becomes an error of reading.
 pub fn records(page: &[u8]) -> Result<Box<dyn Read>, PageError> {
     if page.len() > PAGE_BYTES_MAX {
         return Err(PageError::TooLong);
     }
-    // Behind everything that is shown, in which nobody can write this element: its brackets are
-    // escaped there.
+    // The element follows all shown content. Shown content cannot contain this element, because its
+    // brackets are escaped.
     let found = [(BEGIN_SHORTER, true), (BEGIN, false)]
         .into_iter()
         .find_map(|(begin, is_shorter)| {
@@ -110,7 +112,8 @@ pub fn records(page: &[u8]) -> Result<Box<dyn Read>, PageError> {
     })
 }
 
-/// Refuses what is longer than records are, and does not cut it.
+/// A reader that returns an error if the records exceed the maximum size, instead of truncating
+/// them.
 struct Limited<R> {
     source: R,
     left: u64,
@@ -161,10 +164,10 @@ mod tests {
         assert_eq!(short.read_to_end(&mut Vec::new()).unwrap(), 1_000);
     }
 
-    /// Both kinds of elements are read, and what has no histograms as they are written stays as it
-    /// is.
+    /// Elements of both kinds can be read. Documents that do not contain histograms in the usual
+    /// form stay unchanged.
     #[test]
-    fn documents_of_others_are_kept_as_they_are() {
+    fn documents_without_usual_histograms_stay_unchanged() {
         for (document, begin) in [
             ("{\"buckets\":[[5,3]]}", BEGIN_SHORTER),
             ("{\"buckets\": \"x\"}", BEGIN_SHORTER),

@@ -1,4 +1,4 @@
-//! The file around what is shown: style, script, policy, and the records in it.
+//! The file around the content: style, script, security policy, and embedded records.
 
 use document::Document;
 use document::sanitize::html;
@@ -10,28 +10,28 @@ const STYLE: &str = concat!(
     include_str!("../../style/page.css"),
     include_str!("../../style/study.css")
 );
-/// Readouts, legends that switch series, sorted tables, commands to copy; the page is complete
-/// without it.
+/// Adds readouts, legends that toggle series, sortable tables, and commands to copy. The page is
+/// complete without it.
 const SCRIPT: &str = include_str!("../../style/page.js");
-/// Nothing is fetched or sent, and nothing but [`SCRIPT`] is executed, by its SHA-256; pictures are
-/// in the file.
+/// The content security policy. Nothing is fetched or sent, and only [`SCRIPT`] is executed,
+/// identified by its SHA-256. Images are in the file.
 const POLICY: &str = "default-src 'none'; script-src \
                       'sha256-q7C3fS+wrDJLxGT53vb8D3FPiyGnLAxNnjUd6y2Sl54='; style-src \
                       'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
 /// A run on a page.
 pub struct PageRun<'a> {
-    /// What is shown.
+    /// The record that is shown.
     pub record: &'a Record,
-    /// The document that is embedded: JSON, as exports have it.
+    /// The embedded JSON document, as in exports.
     pub json: &'a str,
-    /// What an archive says of the run.
+    /// Remarks of users from an archive.
     pub remarks: Document,
-    /// What stands behind the run's own tables and pictures, like published results.
+    /// Blocks after the run's own tables and charts, for example published results.
     pub more: Document,
 }
 
-/// The file around what is shown, and the documents in it.
+/// The whole file, with the content and the embedded documents.
 pub(super) fn whole(title: &str, main: &str, documents: &[&str]) -> String {
     let title = html(title);
     let mut page = format!(

@@ -5,7 +5,7 @@ use document::units::{latency, rate, throughput};
 use crate::pictures::chart::Axis;
 use crate::pictures::scale::Scale;
 
-/// With two digits behind the point at most.
+/// A number in millions, with at most two decimals.
 pub(crate) fn millions(value: f64) -> String {
     format!("{}M", document::units::trimmed(value / 1e6, 2))
 }
@@ -19,12 +19,12 @@ pub(crate) fn rate_label(value: f64) -> String {
     }
 }
 
-/// A rate without digits behind the point, where they are zeros.
+/// A rate without decimals that are zero.
 pub(crate) fn short_rate(value: f64) -> String {
     rate(Some(value)).replace(".00", "")
 }
 
-/// Whole numbers alone.
+/// A label for whole numbers only; empty for others.
 pub(crate) fn whole(value: f64) -> String {
     match value.fract() == 0.0 {
         true => document::units::fixed(value, 0),
@@ -39,17 +39,17 @@ pub(crate) fn throughput_label(value: f64) -> String {
     }
 }
 
-/// An axis of bytes a second, for these values.
+/// An axis in bytes/s for these values.
 pub(crate) fn throughput_axis(values: impl Iterator<Item = f64>) -> Axis {
     Axis::new("bytes/s", Scale::of_bytes(values), throughput_label)
 }
 
-/// A latency at an axis, where it is a power of ten.
+/// A latency for an axis, without trailing zeros.
 pub(crate) fn short_latency(ns: f64) -> String {
     without_zeros(latency(ns))
 }
 
-/// A number with its unit, without zeros at the end of its digits behind the point.
+/// Removes trailing zeros from the decimals of a number with a unit.
 fn without_zeros(shown: String) -> String {
     match shown.split_once(' ') {
         Some((digits, unit)) if digits.contains('.') => {

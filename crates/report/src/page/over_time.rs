@@ -1,5 +1,5 @@
-//! What was done over time: rate and throughput here, latencies and what the machine did meanwhile
-//! in files of their own.
+//! Activity over time: rate and throughput. Submodules add latencies and the activity of the
+//! machine.
 
 mod heat_maps;
 pub(super) mod machine;
@@ -19,7 +19,7 @@ use super::labels::{rate_label, throughput_axis};
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX};
 use crate::pictures::scale::Scale;
 
-/// Rate, throughput and latencies over time.
+/// Adds charts of rate, throughput and latencies over time.
 pub(super) fn work(document: &mut Document, record: &Record) {
     document.title("Over time");
     let phases = phases(record);
@@ -82,7 +82,7 @@ fn rates(
     document.figure(chart.over(behind).picture(data));
 }
 
-/// Completed operations of an action a second.
+/// A function that returns an action's completed operations per second in a time interval.
 fn rate_of(action: Action) -> impl Fn(&Stretch) -> Option<f64> {
     move |stretch| {
         let done = stretch.done.get(&action).map_or(0, |done| done.operations);

@@ -1,6 +1,6 @@
-//! Percentile curves: latency against the share of operations that took no longer, on the axis
-//! log(1/(1-p)), on which each further nine is as wide as the one before. A curve ends where fewer
-//! than ten operations lie beyond.
+//! Percentile curves: latency against the share of operations that took no longer. The axis is
+//! log(1/(1-p)), so that each further nine has the same width. A curve ends where fewer than ten
+//! operations are beyond the percentile.
 
 use std::collections::BTreeMap;
 
@@ -18,20 +18,20 @@ use crate::latencies;
 use crate::pictures::chart::{self, Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
-/// So many operations lie beyond the last point, as beyond every percentile in a report.
+/// Minimum number of operations beyond a point, the same as for every percentile in a report.
 const BEYOND_MIN: f64 = 10.0;
-/// Points to each nine.
+/// Number of points for each nine.
 const POINTS: i32 = 20;
 
-/// The curve of each operation of the transactions, and response over service time where loads are
-/// requested.
+/// Adds the percentile curve of each operation of the transactions, and response time against
+/// service time for an open loop.
 pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     document.title("Percentiles");
     if !record.spec.latencies {
         document.note("Percentile curves: not available (the run was made with --no-latencies).");
         return;
     }
-    // Steps of a sweep are not alike: that which matters is the last one that was sustained.
+    // The load levels of a sweep differ, so the curves show only the last sustained one.
     let last = sweep::last_sustained(summary);
     let of_step = last.and_then(|(number, _)| record.actual.sweep_steps.get(number));
     let operations: Vec<&OperationRecord> = match of_step {
@@ -47,7 +47,7 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
     response(document, &operations, &which);
 }
 
-/// What was measured of the operations of the transactions.
+/// The measured operations of the transactions.
 pub(crate) fn operations(record: &Record) -> impl Iterator<Item = &OperationRecord> {
     measured(record.actual.transactions())
 }
@@ -60,7 +60,7 @@ fn measured<'a>(
         .flat_map(|segment| &segment.operations)
 }
 
-/// Latency, with the service time of what was due at a time.
+/// Latencies, and the service times of operations with a due time.
 #[derive(Default)]
 struct Times {
     latency: Histogram,
@@ -77,7 +77,7 @@ fn by_operation(document: &mut Document, operations: &[&OperationRecord], which:
         }
     }
     let mut kinds: Vec<(Action, Times)> = kinds.into_iter().collect();
-    // Those with the most operations, where not all can be told apart.
+    // If there are too many kinds for distinct lines, those with the most operations are shown.
     kinds.sort_by_key(|(_, times)| std::cmp::Reverse(times.latency.count()));
     let more = kinds.len().saturating_sub(SERIES_MAX);
     let curves: Vec<Curve<'_>> = kinds
@@ -121,7 +121,7 @@ fn by_operation(document: &mut Document, operations: &[&OperationRecord], which:
     self::curves(document, &title, caption, what, &curves);
 }
 
-/// What latencies are: from the due time, where loads are requested.
+/// The name of what is measured: response time if operations have due times, else latency.
 pub(super) fn what<'a>(
     operations: impl IntoIterator<Item = &'a &'a OperationRecord>,
 ) -> &'static str {
@@ -131,7 +131,8 @@ pub(super) fn what<'a>(
     if is_due { "response time" } else { "latency" }
 }
 
-/// From the due time, and from the issue: what lies between them a closed loop hides.
+/// Adds a chart of response time and service time. A closed loop hides the difference between them
+/// (coordinated omission).
 fn response(document: &mut Document, operations: &[&OperationRecord], which: &str) {
     let (mut response, mut service) = (Histogram::default(), Histogram::default());
     for operation in operations {
@@ -155,16 +156,16 @@ fn response(document: &mut Document, operations: &[&OperationRecord], which: &st
     self::curves(document, title, caption, "time", &curves);
 }
 
-/// A line of a picture of percentiles.
+/// A line in a percentile chart.
 pub(super) struct Curve<'a> {
     pub name: String,
     pub latency: &'a Histogram,
-    /// From the issue, where the other counts from the due time.
+    /// Service time, if `latency` is counted from the due time.
     pub service: Option<&'a Histogram>,
 }
 
 impl<'a> Curve<'a> {
-    /// Without a service time.
+    /// A curve without service times.
     pub(super) fn of(name: &str, latency: &'a Histogram) -> Self {
         Self {
             name: name.to_owned(),
@@ -213,12 +214,13 @@ pub(super) fn curves(
     document.figure(Chart::new(title, caption, axes, series).picture(data(curves)));
 }
 
-/// The share that lies not beyond one part of so many, in percent.
+/// The percentile beyond which one of `parts` operations lies, in percent.
 pub(crate) fn share(parts: f64) -> String {
     if parts <= 1.0 {
         return "0 %".to_owned();
     }
-    // As many nines, and what lies between two of them with a digit more than the first.
+    // Enough digits for all nines. A value between two nines gets one digit more than the lower
+    // one.
     let digits = (parts.log10().ceil() as usize).saturating_sub(1);
     let share = format!("{:.digits$}", 100.0 - 100.0 / parts);
     let share = match digits {
@@ -228,10 +230,10 @@ pub(crate) fn share(parts: f64) -> String {
     format!("{share} %")
 }
 
-/// One part of so many lies beyond a latency; and the latency in nanoseconds. None where ten lie
-/// beyond no median.
+/// Points of a curve: a number of parts, and the latency in nanoseconds that one operation in this
+/// many exceeds. Empty if fewer than ten operations are beyond the median.
 pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
-    // Half of them lie beyond the median: with fewer there is nothing to show.
+    // Half of the operations are beyond the median. With fewer than this, no point can be shown.
     let most = latency.count() as f64 / BEYOND_MIN;
     if most < 2.0 {
         return Vec::new();
@@ -245,7 +247,7 @@ pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
     points.collect()
 }
 
-/// The percentiles that reports show.
+/// A table of the percentiles that reports show.
 fn data(curves: &[Curve<'_>]) -> Table {
     let mut table = Table::new(1, &[&["", "operations"][..], &latencies::COLUMNS].concat());
     let has_service = curves.iter().any(|curve| curve.service.is_some());

@@ -1,5 +1,5 @@
 //! The ratio plot: every comparison as a point with its interval on a logarithmic axis, and the A/A
-//! noise behind.
+//! noise in the background.
 
 use document::{Cell, Column, Document, Table};
 use study::{Better, Comparison, Comparisons, Estimate, RatioInterval};
@@ -10,16 +10,16 @@ use crate::pictures::chart::Axis;
 use crate::pictures::rows::{Mark, Row, Rows};
 use crate::pictures::scale::Scale;
 
-/// A picture has no more rows.
+/// Maximum number of rows in a chart.
 const ROWS_MAX: usize = 120;
-/// What a point stands for, in the order of its kinds.
+/// The meanings of the points, in the order of their kinds.
 const KINDS: [&str; 4] = ["no difference shown", "better", "worse", "no interval"];
 
 fn decimal<T>(of: Option<T>, value: fn(T) -> f64) -> Cell {
     Cell::decimal(of.map(value), 3)
 }
 
-/// The plot.
+/// Adds the ratio plot.
 pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
     let all: Vec<(&Comparisons, &Comparison)> = tables
         .iter()
@@ -73,7 +73,7 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
     document.figure(plot.picture(data));
 }
 
-/// The A/A noise of what a row compares.
+/// The A/A noise in the metric of a row.
 fn noise(table: &Comparisons, row: &Comparison) -> Option<RatioInterval> {
     let noise = table.noise.iter().find(|noise| noise.metric == row.metric);
     noise.and_then(|noise| noise.interval)
@@ -141,7 +141,7 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
     caption
 }
 
-/// What stands beside the plot.
+/// Adds the sentences beside the plot.
 pub(super) fn sentences(document: &mut Document, tables: &[Comparisons]) {
     for table in tables {
         add_sentences(document, table);

@@ -1,4 +1,4 @@
-//! What the page of a run shows, and in which order.
+//! The content of a run's page, in order.
 
 mod strip;
 
@@ -20,7 +20,7 @@ use crate::pictures::chart::{Axis, Chart, Series};
 use crate::pictures::scale::Scale;
 use crate::text;
 
-/// Everything that the page of a run shows.
+/// The whole content of a run's page.
 pub fn document(record: &Record) -> Document {
     let summary = Summary::of(record);
     let mut document = strip(record, &summary);
@@ -28,7 +28,8 @@ pub fn document(record: &Record) -> Document {
     document
 }
 
-/// What has to be known of every picture of a run: what its page begins with, and the work.
+/// The conditions that every chart of a run depends on: the summary at the top of the page, and the
+/// workload.
 pub fn conditions(record: &Record) -> Document {
     let mut document = Document::default();
     document.sentence("Run", name(record));
@@ -41,7 +42,7 @@ pub fn conditions(record: &Record) -> Document {
     document
 }
 
-/// What a run is called.
+/// The title of a run.
 pub(super) fn name(record: &Record) -> String {
     let when = utc(record.origin.begun_unix_ns());
     format!(
@@ -51,7 +52,7 @@ pub(super) fn name(record: &Record) -> String {
     )
 }
 
-/// Everything below the strip.
+/// All content below the summary at the top.
 pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     let mut document = Document::default();
     let all = &mut document;
@@ -97,10 +98,9 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     document
 }
 
-/// A command that does the same work in the directory in which it is given, from wherever it is
-/// copied.
+/// A command that performs the same work in the working directory.
 fn again(document: &mut Document, record: &Record) {
-    /// A longer one is no command that anybody copies.
+    /// Maximum length of the command. A longer one is not useful to copy.
     const LONGEST: usize = 4_000;
     let mut command = "postmark run".to_owned();
     for word in words_again(&record.spec) {
@@ -120,7 +120,7 @@ fn again(document: &mut Document, record: &Record) {
     document.push(Block::Command(command));
 }
 
-/// A word as POSIX shells take it.
+/// Quotes a word for POSIX shells.
 fn for_shells(word: &str) -> Cow<'_, str> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_=.,:/%+@".contains(letter);
     match word.chars().all(is_plain) {
@@ -129,7 +129,7 @@ fn for_shells(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// How the workers shared in the work. Of two the table of rates says it all.
+/// Adds the workers' rates. With two workers, the table of rates is sufficient.
 fn workers(document: &mut Document, summary: &Summary) {
     let phases = summary.phases.iter();
     for phase in phases.filter(|phase| phase.workers.len() > 2) {
@@ -158,7 +158,7 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
         Axis::new("worker", Scale::over(points.iter().map(|(x, _)| *x)), whole),
         Axis::new("per second", rates, short_rate),
     );
-    // Workers are not on a line: points alone, with nothing between them.
+    // Workers are not ordered along a line, so the points are not connected.
     let points = points.into_iter().flat_map(|point| [Some(point), None]);
     let series = vec![Series::new("", points.collect())];
     document.figure(Chart::new(title, caption, axes, series).picture(data));

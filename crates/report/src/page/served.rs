@@ -1,4 +1,4 @@
-//! Who served a run: in short, by phase, by operation where that is known, and by step of a sweep.
+//! What served a run: in short, by phase, by operation if available, and by load level of a sweep.
 
 use document::units::{latency, percent};
 use document::{Cell, Column, Document, Table};
@@ -14,7 +14,7 @@ use crate::text::evidence::{
     asked, behind, by_reason, cached, in_words, messages, table, unavailable,
 };
 
-/// Of the transactions, for the strip.
+/// What served the transactions, for the summary at the top.
 pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
     if !record.spec.engine.makes_files() {
         return "memory (the storage touches no file system)".to_owned();
@@ -50,7 +50,7 @@ pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
     words.join("; ")
 }
 
-/// Everything that shows it.
+/// Adds all evidence of what served the operations.
 pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
     all.title("Served by");
     let before = all.blocks().len();
@@ -69,7 +69,8 @@ pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
     }
 }
 
-/// The shares of who served each kind of operation, where they are known; else why they are not.
+/// Adds the shares of cache, server and device for each kind of operation, or the reason if they
+/// are not available.
 fn by_operation(all: &mut Document, summary: &Summary) {
     let operations = summary.phases.iter().flat_map(|phase| {
         let evidence = phase.evidence.iter();
@@ -97,7 +98,7 @@ fn by_operation(all: &mut Document, summary: &Summary) {
     }
 }
 
-/// The evidence of each step of a sweep, by load.
+/// Adds the evidence of each load level of a sweep, ordered by load.
 fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
     let mut found: Vec<(String, EvidenceSummary)> = Vec::new();
     for (number, step) in by_load(summary) {
@@ -136,8 +137,7 @@ fn by_step(all: &mut Document, record: &Record, summary: &Summary) {
     unavailable(all, stretches().flat_map(|(_, evidence)| asked(evidence)));
 }
 
-/// The 99th percentile from issue to completion of operations that were due at a time: what stands
-/// beside response times.
+/// The 99th percentile of service time, shown beside response times.
 pub(super) fn service(p99_ns: Option<u64>) -> String {
     match p99_ns {
         Some(ns) => latency(ns as f64),

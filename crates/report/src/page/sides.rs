@@ -1,5 +1,5 @@
-//! The sides of a comparison on a page: the cells of a study, their twins, what else is compared;
-//! each with its runs.
+//! The compared configurations (sides) on a page, with their runs: the configurations of a study,
+//! their A/A controls, and other groups of runs.
 
 use std::collections::BTreeMap;
 
@@ -12,33 +12,34 @@ use super::file::PageRun;
 use super::labels::{millions, rate_label, short_latency, throughput_label};
 use crate::comparison::unlike_words;
 
-/// A run of a side.
+/// A run of a configuration.
 pub(super) struct SideRun<'a> {
     pub observed: &'a Observed,
-    /// What the page knows of it.
+    /// The run on the page.
     pub run: &'a PageRun<'a>,
-    /// Its place among all runs, in the order of time, from 1.
+    /// Its number among all runs in order of time, from 1.
     pub order: usize,
 }
 
-/// See the module's text.
+/// A compared configuration with its runs.
 pub(super) struct PageSide<'a> {
     pub name: String,
-    /// Its group, counted from 0: what is compared with one another.
+    /// Index of its group, from 0. Configurations of a group are compared with one another.
     pub group: usize,
     pub compared: &'a ComparedSide,
     pub is_twin: bool,
     pub runs: Vec<SideRun<'a>>,
-    /// Where its runs stand on the page.
+    /// Anchor of its runs on the page.
     pub anchor: String,
 }
 
-/// Where a run stands on the page.
+/// The anchor of a run on the page.
 pub(super) fn anchor(run: u64) -> String {
     format!("run-{run}")
 }
 
-/// All of them, baselines first, then their twins; those without a run are left out.
+/// All configurations: in each group the baseline, its A/A control, and then the others.
+/// Configurations without a run are left out.
 pub(super) fn all<'a>(
     groups: &'a [SideGroup],
     runs: &'a [(u64, PageRun<'a>)],
@@ -85,17 +86,16 @@ pub(super) fn all<'a>(
 }
 
 impl PageSide<'_> {
-    /// Its name, which leads to its runs.
+    /// Its name, as a link to its runs.
     pub(super) fn linked(&self) -> Cell {
         Cell::Linked(self.name.clone(), self.anchor.clone())
     }
 
-    /// The runs that are counted.
     pub(super) fn counted(&self) -> impl Iterator<Item = &SideRun<'_>> {
         self.runs.iter().filter(|run| run.observed.is_counted())
     }
 
-    /// The middle of its counted runs in a metric.
+    /// Median, least and greatest value of a metric over the counted runs.
     pub(super) fn middle(&self, metric: Metric) -> Option<Middle> {
         Middle::of(
             self.counted()
@@ -103,14 +103,14 @@ impl PageSide<'_> {
         )
     }
 
-    /// The value of a dimension of the study.
+    /// The configuration's value of a dimension of the study.
     pub(super) fn coordinate(&self, dimension: &str) -> Option<&str> {
         let part = self.runs.first()?.run.record.study.as_ref()?;
         let found = part.coordinates.iter().find(|at| at.dimension == dimension);
         found.map(|at| at.value.as_str())
     }
 
-    /// What its runs have of a condition, each once.
+    /// The values of a condition in the counted runs, without duplicates.
     pub(super) fn conditions(&self, what: UnlikeWhat) -> String {
         let mut found: Vec<&str> = Vec::new();
         for run in self.counted() {
@@ -121,7 +121,7 @@ impl PageSide<'_> {
     }
 }
 
-/// In what else sides differ that are drawn in one picture: a sentence behind its caption.
+/// A sentence for a chart's caption: other differences between the configurations in it.
 pub(super) fn not_alike(sides: &[&PageSide<'_>]) -> String {
     let Some((first, others)) = sides.split_first() else {
         return String::new();
@@ -147,7 +147,7 @@ pub(super) fn not_alike(sides: &[&PageSide<'_>]) -> String {
     }
 }
 
-/// A value of a metric in a table.
+/// A metric's value as a table cell.
 pub(super) fn value(metric: Metric, value: f64) -> Cell {
     match metric.unit() {
         MetricUnit::PerSecond => Number::Rate(value).into(),
@@ -157,7 +157,7 @@ pub(super) fn value(metric: Metric, value: f64) -> Cell {
     }
 }
 
-/// A value of a metric in a sentence.
+/// A metric's value for a sentence.
 pub(super) fn in_words(metric: Metric, value: f64) -> String {
     match metric.unit() {
         MetricUnit::PerSecond => rate(Some(value)),
@@ -167,7 +167,7 @@ pub(super) fn in_words(metric: Metric, value: f64) -> String {
     }
 }
 
-/// How values of a metric stand at an axis.
+/// The function that formats a metric's values for an axis.
 pub(super) fn label(metric: Metric) -> fn(f64) -> String {
     match metric.unit() {
         MetricUnit::PerSecond => rate_label,
@@ -177,7 +177,7 @@ pub(super) fn label(metric: Metric) -> fn(f64) -> String {
     }
 }
 
-/// A number at an axis, with three digits behind the point at most.
+/// A number for an axis, with at most three decimals.
 pub(super) fn number(value: f64) -> String {
     match value {
         value if value >= 1e6 => millions(value),
@@ -186,7 +186,7 @@ pub(super) fn number(value: f64) -> String {
     }
 }
 
-/// A sentence begins with it.
+/// The text with a capital first letter.
 pub(super) fn capital(text: &str) -> String {
     let mut letters = text.chars();
     let first = letters.next().map(char::to_uppercase);

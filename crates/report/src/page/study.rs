@@ -1,5 +1,5 @@
-//! The page of a study, or of sides that are compared: what follows from them first, then what it
-//! is made of, down to each run.
+//! The page of a study or of compared configurations: results first, then the details, down to each
+//! run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
@@ -16,25 +16,24 @@ use super::{cells, ratios, run};
 use crate::comparison::{self, add_basis, doubts, noun, table};
 use crate::text;
 
-/// What a page shows of a study, or of sides that are compared.
+/// The content of the page of a study or of compared configurations.
 pub struct ComparedPage<'a> {
-    /// What is compared, in a few words.
+    /// A short title.
     pub name: String,
-    /// What is compared with what.
+    /// The groups of configurations. Each group has a baseline.
     pub groups: &'a [SideGroup],
-    /// What came of it, for each group that has sides.
+    /// The comparisons, for each group that contains configurations.
     pub tables: &'a [Comparisons],
-    /// In what.
+    /// The metrics that are compared.
     pub metrics: &'a [Metric],
-    /// The design of a study.
+    /// The design, if this is a study.
     pub design: Option<&'a Design>,
-    /// Tables and pictures that others have made of the same runs, like those of a paper.
+    /// Tables and charts of the same runs from another source, for example a paper.
     pub more: Document,
-    /// All runs, with their numbers.
+    /// All runs with their archive numbers.
     pub runs: Vec<(u64, PageRun<'a>)>,
 }
 
-/// The whole file.
 pub fn comparison_page(page: &ComparedPage<'_>) -> String {
     let sides = all(page.groups, &page.runs);
     let title = format!("PostMark: {}", page.name);
@@ -64,7 +63,7 @@ pub fn comparison_page(page: &ComparedPage<'_>) -> String {
     whole(&title, &main, &jsons)
 }
 
-/// What the page shows, without its runs.
+/// The content of the page without its runs.
 pub fn comparison_document(page: &ComparedPage<'_>) -> Document {
     let sides = all(page.groups, &page.runs);
     let mut document = strip(page, &sides);
@@ -79,8 +78,8 @@ pub fn comparison_document(page: &ComparedPage<'_>) -> Document {
     document
 }
 
-/// What has to be known of every picture of it: what the page begins with, the sentences, and the
-/// work.
+/// The conditions that every chart of the page depends on: the summary at the top, the sentences of
+/// the comparisons, and the workloads.
 pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
     let mut document = strip(page, &all(page.groups, &page.runs));
     document.gap();
@@ -97,7 +96,7 @@ pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
     document
 }
 
-/// What nobody should read the ratios without.
+/// The summary at the top of the page, which every reader of the ratios needs.
 fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut strip = Document::default();
     result(&mut strip, page.tables);
@@ -206,7 +205,7 @@ fn noise(strip: &mut Document, tables: &[Comparisons]) {
     strip.sentence("A/A noise", words);
 }
 
-/// How many runs have which verdict, and why.
+/// Adds the number of runs with each verdict, and the reasons.
 fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
     let runs = sides.iter().flat_map(|side| &side.runs);
     let counts = VerdictCounts::of(runs.map(|run| run.observed));
@@ -216,7 +215,7 @@ fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
     strip.paint(painted.collect());
 }
 
-/// The tables of the comparisons, what makes them worth less, and the table of all sides.
+/// The tables of the comparisons, the basis of each, and the table of all configurations.
 fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut document = Document::default();
     for of in page.tables {
@@ -259,7 +258,7 @@ fn pictures(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     document
 }
 
-/// The runs of a side, each folded: what it came to, and what its page begins with.
+/// The runs of a configuration, each in a collapsed section with its results and its summary.
 fn runs(main: &mut String, side: &PageSide<'_>, metrics: &[Metric]) {
     let runs = counted(side.runs.len() as u64, "run");
     let _ = writeln!(

@@ -1,5 +1,5 @@
-//! A sweep: latency against the achieved rate, what was offered, and where the limits are; of
-//! workers, how it scales.
+//! A load sweep: latency against the achieved rate, achieved against offered rate, and the limits.
+//! For workers or ranks: how the rate scales.
 
 use document::units::{latency, rate};
 use document::{Cell, Column, Document, Number, Table};
@@ -15,8 +15,8 @@ use crate::text;
 
 pub(super) use crate::text::sweep::load;
 
-/// The step with the highest load that was sustained, with its place in the order of measurement;
-/// where none was, that of the highest load that came to its end.
+/// The sustained load level with the highest load, and its index in the order of measurement. If
+/// none was sustained, the complete level with the highest load.
 pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSummary)> {
     let ended = || {
         let steps = by_load(summary).into_iter();
@@ -27,7 +27,7 @@ pub(super) fn last_sustained(summary: &Summary) -> Option<(usize, &SweepStepSumm
         .or_else(|| ended().next_back())
 }
 
-/// Whether a step was sustained, behind its load.
+/// Describes a load level and whether it was sustained.
 pub(super) fn which(step: &SweepStepSummary) -> String {
     match step.holds {
         true => format!("the last sustained step, {}", load(step.load)),
@@ -35,7 +35,7 @@ pub(super) fn which(step: &SweepStepSummary) -> String {
     }
 }
 
-/// Nothing where no sweep was climbed.
+/// Adds the charts and tables of a sweep; nothing without a sweep.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let Some(sweep) = &summary.sweep else {
         return;
@@ -110,7 +110,8 @@ fn latencies(document: &mut Document, sweep: &SweepSummary, steps: &[&SweepStepS
     document.figure(chart.over(behind).picture(data));
 }
 
-/// The knee is told by the load; it is drawn at what was achieved there.
+/// A mark at the knee. The knee is defined by its load, but drawn at the rate that was achieved
+/// there.
 fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
     let knee = sweep.knee.as_ref()?;
     let at_knee = |step: &&&SweepStepSummary| match step.load {
@@ -127,7 +128,7 @@ fn knee(sweep: &SweepSummary, steps: &[&SweepStepSummary]) -> Option<Behind> {
     Some(Behind::Upright { at, name })
 }
 
-/// What steps without a rate are counted by.
+/// The unit of load levels without a rate: worker or rank.
 fn counted_by(steps: &[&SweepStepSummary]) -> &'static str {
     match steps.first().map(|step| step.load) {
         Some(Load::Ranks(_)) => "rank",
@@ -135,8 +136,8 @@ fn counted_by(steps: &[&SweepStepSummary]) -> &'static str {
     }
 }
 
-/// What was achieved of what was offered; of workers or ranks, against as many times what the
-/// fewest achieved.
+/// Adds a chart of achieved against offered rate. For workers or ranks, the reference line is the
+/// lowest level's rate, scaled linearly.
 fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
     let of = |load: fn(&SweepStepSummary) -> Option<f64>| -> Vec<(f64, f64)> {
         steps
@@ -180,7 +181,7 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
     document.figure(Chart::new(title, caption, axes, series.into()).picture(data));
 }
 
-/// The title, the horizontal axis, the line to compare with and the caption.
+/// The title, the horizontal axis, the reference line, and the caption.
 fn words_of_scaling(is_of_counts: bool, counted_by: &str) -> [&'static str; 4] {
     match (is_of_counts, counted_by) {
         (true, "rank") => [

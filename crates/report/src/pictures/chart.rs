@@ -1,4 +1,4 @@
-//! A chart: axes, what lies behind, lines and points, and names of the lines above.
+//! A chart: axes, background, lines and points, and a legend above.
 
 mod parts;
 mod plane;
@@ -16,9 +16,9 @@ use self::parts::{BOTTOM, HEIGHT, LEFT, RIGHT};
 use self::plane::Plane;
 pub(crate) use self::plane::ticks;
 
-/// Where no line has more points each one is drawn, and says what it is.
+/// Maximum number of points of a line up to which each point is drawn with a tooltip.
 const POINTS_DRAWN_MAX: usize = 60;
-/// See the module's text.
+/// A chart of lines over two axes.
 pub(crate) struct Chart {
     title: String,
     caption: String,
@@ -29,7 +29,7 @@ pub(crate) struct Chart {
 }
 
 impl Chart {
-    /// With nothing behind the lines.
+    /// A chart without a background.
     pub(crate) fn new(
         title: impl Into<String>,
         caption: impl Into<String>,
@@ -50,7 +50,7 @@ impl Chart {
         Self { behind, ..self }
     }
 
-    /// The picture, with the numbers that it shows.
+    /// The finished chart, with its data.
     pub(crate) fn picture(self, data: Table) -> Picture {
         Picture {
             svg: self.svg(WIDE),
@@ -61,7 +61,7 @@ impl Chart {
         }
     }
 
-    /// One `<svg>` element, so wide.
+    /// One `<svg>` element of this width.
     fn svg(&self, width: f64) -> String {
         let mut names = String::new();
         let top = self.names(&mut names, width);
@@ -87,17 +87,17 @@ impl Chart {
             self.line(&mut svg, &plane, series, number % SERIES_MAX);
             svg.push_str("</g>\n");
         }
-        // Over the lines, which would go through them.
+        // Labels are drawn over the lines, which would otherwise cross them.
         for behind in &self.behind {
             plane.label(&mut svg, behind);
         }
         svg + &names + "</svg>"
     }
 
-    /// What the readout of a page (`style/page.js`) shows, as attributes: where the plane begins
-    /// and ends from the top; in the first row the names of the axis and of the series; then
-    /// for each place of the axis where it lies, its label, and the label of each series there.
-    /// Names cannot hold the tabs and newlines between them: those are escaped there.
+    /// Attributes for the readout of a page (`style/page.js`): the top and bottom of the plotting
+    /// area, and rows of values. The first row contains the names of the axis and of the series.
+    /// Each other row contains a position on the axis, its label, and the label of each series
+    /// there. Names cannot contain the separating tabs and newlines, because those are escaped.
     fn readings(&self, plane: &Plane) -> String {
         let unseen = self.behind.iter().filter_map(|behind| match behind {
             Behind::Unseen(series) => Some(series),
@@ -141,7 +141,7 @@ impl Chart {
         )
     }
 
-    /// The names of the lines, in as many lines as they need: where the plane begins.
+    /// Draws the legend in as many lines as necessary; returns the top of the plotting area.
     fn names(&self, svg: &mut String, width: f64) -> f64 {
         let (mut x, mut y) = (LEFT, LINE - 5.0);
         if self.series.len() < 2 && self.series.iter().all(|series| series.name.is_empty()) {
@@ -201,7 +201,7 @@ impl Chart {
         if !path.is_empty() {
             let _ = writeln!(svg, "<path class=\"line s{class}\" d=\"{path}\"/>");
         }
-        // All lines of a picture look alike.
+        // All lines of a chart have the same style.
         if self
             .series
             .iter()

@@ -1,12 +1,12 @@
-//! The colours of heat maps: from dark to light, so that they can be told apart in grey and by
-//! those who are colour-blind.
+//! The colours of heat maps: from dark to light, so that they are distinguishable in greyscale and
+//! with colour blindness.
 
 use super::png::Indexed;
 
-/// Steps between the least and the greatest value.
+/// Number of shades between the least and the greatest value.
 pub(crate) const SHADES: u8 = 32;
-/// Points of the palette viridis (<https://bids.github.io/colormap/>), between which colours are
-/// mixed.
+/// Points of the palette viridis (<https://bids.github.io/colormap/>). Colours between them are
+/// interpolated.
 const VIRIDIS: [[f64; 3]; 5] = [
     [68.0, 1.0, 84.0],
     [59.0, 82.0, 139.0],
@@ -15,7 +15,7 @@ const VIRIDIS: [[f64; 3]; 5] = [
     [253.0, 231.0, 37.0],
 ];
 
-/// Values in columns, the lowest row first.
+/// A grid of values. Row 0 is the lowest one.
 #[derive(Clone)]
 pub(crate) struct Grid {
     columns: usize,
@@ -24,7 +24,7 @@ pub(crate) struct Grid {
 }
 
 impl Grid {
-    /// Without values.
+    /// A grid of zeros.
     pub(crate) fn new(columns: usize, rows: usize) -> Self {
         let values = vec![0.0; columns * rows];
         Self {
@@ -34,20 +34,20 @@ impl Grid {
         }
     }
 
-    /// Adds to a value; what lies outside goes nowhere.
+    /// Adds to a value. Positions outside of the grid are ignored.
     pub(crate) fn add(&mut self, column: usize, row: usize, value: f64) {
         if column < self.columns && row < self.rows {
             self.values[row * self.columns + column] += value;
         }
     }
 
-    /// Those that are not 0.
+    /// The values above 0.
     pub(crate) fn values(&self) -> impl Iterator<Item = f64> + Clone {
         self.values.iter().copied().filter(|value| *value > 0.0)
     }
 
-    /// A pixel each, on a logarithmic scale of colours from the least to the greatest value; what
-    /// is 0 is not seen.
+    /// An image with one pixel for each value, on a logarithmic colour scale from the least to the
+    /// greatest. Values of 0 are transparent.
     pub(crate) fn picture(&self, (low, high): (f64, f64)) -> Indexed {
         let span = (high / low).ln();
         let shade = |value: f64| match value > 0.0 {
@@ -70,7 +70,7 @@ impl Grid {
     }
 }
 
-/// The colour of a shade.
+/// The colour of a shade, from 0 (dark) to `SHADES - 1` (bright).
 pub(crate) fn colour(shade: u8) -> [u8; 3] {
     let place = f64::from(shade) / f64::from(SHADES - 1) * (VIRIDIS.len() - 1) as f64;
     let below = (place as usize).min(VIRIDIS.len() - 2);

@@ -1,5 +1,4 @@
-//! A picture of a few colours as PNG (ISO/IEC 15948: indexed, 8 bits a pixel), and that as an
-//! address within a page.
+//! An image with a palette as PNG (ISO/IEC 15948: indexed, 8 bits per pixel), and as a data URL.
 
 use std::io::Write;
 
@@ -8,25 +7,25 @@ use base64::prelude::BASE64_STANDARD;
 use flate2::write::ZlibEncoder;
 use flate2::{Compression, Crc};
 
-/// Pixels in rows from the top, each the place of its colour in the palette.
+/// An image with a palette.
 pub(crate) struct Indexed {
-    /// Pixels in a row.
+    /// Number of pixels in a row.
     pub width: u32,
-    /// Row after row.
+    /// Palette indices, row by row from the top.
     pub pixels: Vec<u8>,
-    /// Red, green and blue; the first colour is not seen.
+    /// Red, green and blue. The first colour is transparent.
     pub palette: Vec<[u8; 3]>,
 }
 
 impl Indexed {
-    /// The whole file.
+    /// The PNG file.
     pub(crate) fn bytes(&self) -> Vec<u8> {
         let width = self.width as usize;
         let rows = self.pixels.len().checked_div(width).unwrap_or(0);
         let mut header = Vec::new();
         header.extend(self.width.to_be_bytes());
         header.extend((rows as u32).to_be_bytes());
-        // 8 bits, indexed; the only compression and filtering there are; not interlaced.
+        // 8 bits, indexed; the only defined compression and filter methods; not interlaced.
         header.extend([8, 3, 0, 0, 0]);
         let mut lines = Vec::with_capacity(self.pixels.len() + rows);
         for row in self.pixels.chunks_exact(width.max(1)) {
@@ -42,7 +41,7 @@ impl Indexed {
         file
     }
 
-    /// The whole file, as an address.
+    /// The PNG file as a data URL.
     pub(crate) fn address(&self) -> String {
         format!(
             "data:image/png;base64,{}",

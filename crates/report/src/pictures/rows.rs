@@ -1,5 +1,5 @@
-//! Rows below one another on one horizontal axis: points with intervals, and what lies behind them.
-//! A row without points is a heading, or says why it has none.
+//! Charts of rows over one horizontal axis: points with intervals, and marks in the background. A
+//! row without points is a heading, or states why it contains none.
 
 use std::fmt::Write;
 
@@ -11,31 +11,30 @@ use super::chart::{Axis, LETTER, LINE, NARROW, SERIES_MAX, WIDE, label, ticks};
 
 const RIGHT: f64 = 32.0;
 const BOTTOM: f64 = 46.0;
-/// A row.
+/// Height of a row.
 const HEIGHT: f64 = 20.0;
-/// Names take no more of the width than this part.
+/// Maximum share of the width for names.
 const NAMES_PART: f64 = 0.42;
 
-/// A point, and from where to where its interval goes.
+/// A point with its interval.
 pub(crate) struct Mark {
-    /// Its place among the names of the marks.
+    /// Index of its kind in the legend.
     pub series: usize,
     pub at: f64,
     pub range: Option<(f64, f64)>,
 }
 
-/// A row.
 pub(crate) struct Row {
     pub name: String,
-    /// From where to where it is shaded.
+    /// The shaded range.
     pub band: Option<(f64, f64)>,
     pub marks: Vec<Mark>,
-    /// Why it has no points; nothing of a heading.
+    /// Why it contains no points; `None` for a heading.
     pub why: Option<String>,
 }
 
 impl Row {
-    /// What stands over rows.
+    /// A heading above rows.
     pub(crate) fn heading(name: impl Into<String>) -> Self {
         Self {
             name: name.into(),
@@ -50,20 +49,20 @@ impl Row {
     }
 }
 
-/// See the module's text.
+/// A chart of rows.
 pub(crate) struct Rows {
     pub title: String,
     pub caption: String,
     pub x: Axis,
     /// A value of the axis with a line through all rows.
     pub rule: Option<f64>,
-    /// What marks are called; none where there is one kind.
+    /// Names of the kinds of marks; empty if there is only one kind.
     pub series: Vec<String>,
     pub rows: Vec<Row>,
 }
 
 impl Rows {
-    /// The picture, with the numbers that it shows.
+    /// The finished chart, with its data.
     pub(crate) fn picture(self, data: Table) -> Picture {
         Picture {
             svg: self.svg(WIDE),
@@ -117,7 +116,7 @@ impl Rows {
         svg + &names + "</svg>"
     }
 
-    /// The names of the marks, in as many lines as they need: where the rows begin.
+    /// Draws the legend in as many lines as necessary; returns the top of the rows.
     fn names(&self, svg: &mut String, width: f64) -> f64 {
         if self.series.is_empty() {
             return 6.0;
@@ -157,7 +156,7 @@ impl Rows {
             );
             return;
         }
-        // What lies beyond the axis ends with it.
+        // Values beyond the axis are drawn at its ends.
         let within = |value: f64| {
             x(value).unwrap_or(if self.x.scale.is_above(value) {
                 right
@@ -191,7 +190,7 @@ impl Rows {
         svg.push('\n');
     }
 
-    /// The points of a row with their ranges.
+    /// Draws the points of a row with their ranges.
     fn marks(&self, svg: &mut String, row: &Row, y: f64, within: impl Fn(f64) -> f64) {
         for one in &row.marks {
             let label = |value: f64| (self.x.label)(value);
@@ -211,7 +210,7 @@ impl Rows {
     }
 }
 
-/// A point of a kind, told by its form as well as by its colour.
+/// Draws a point. Each kind has its own shape and colour.
 fn mark(svg: &mut String, series: usize, x: f64, y: f64, said: &str) {
     let form = match series % SERIES_MAX {
         0 => "m-4 0a4 4 0 1 0 8 0a4 4 0 1 0 -8 0z",

@@ -1,44 +1,44 @@
-//! Scales: from a value to a place between 0 and 1, and which values stand at an axis.
+//! Scales: mappings from values to positions between 0 and 1, with the labelled values of an axis.
 
-/// So many values stand at an axis, or a few more.
+/// Approximate number of labelled values on an axis.
 const TICKS: f64 = 5.0;
-/// What no axis goes beyond: nanoseconds, bytes and rates do not.
+/// Limit of all axes. Nanoseconds, bytes and rates do not reach it.
 const VALUE_MAX: f64 = 1e30;
 
-/// Where a value lies.
+/// A mapping from values to positions.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Scale {
-    /// Equal differences are equal lengths.
+    /// A linear scale.
     Linear {
-        /// The value at 0.
+        /// The value at position 0.
         low: f64,
-        /// The value at 1.
+        /// The value at position 1.
         high: f64,
     },
-    /// Equal differences are equal lengths, from 0.
+    /// A linear scale from 0.
     Stepped {
-        /// The value at 1.
+        /// The value at position 1.
         high: f64,
-        /// What lies between two values that stand at the axis.
+        /// Distance between two labelled values.
         step: f64,
     },
-    /// Equal ratios are equal lengths.
+    /// A logarithmic scale.
     Log {
-        /// The value at 0.
+        /// The value at position 0.
         low: f64,
-        /// The value at 1.
+        /// The value at position 1.
         high: f64,
     },
 }
 
 impl Scale {
-    /// From 0 to a round number above all of these.
+    /// A scale from 0 to a round number above all values.
     pub(crate) fn from_zero(values: impl Iterator<Item = f64>) -> Self {
         let high = highest(values);
         Self::up_to(high, step(high))
     }
 
-    /// The same for bytes: round numbers of a power of 1,024.
+    /// Like [`Scale::from_zero`] for bytes: round numbers in units of a power of 1,024.
     pub(crate) fn of_bytes(values: impl Iterator<Item = f64>) -> Self {
         let high = highest(values);
         let unit = 1024_f64.powf(high.max(1.0).log(1024.0).floor());
@@ -50,7 +50,7 @@ impl Scale {
         Self::Stepped { high, step }
     }
 
-    /// From the least to the greatest of these, exactly.
+    /// A linear scale exactly from the least to the greatest value.
     pub(crate) fn over(values: impl Iterator<Item = f64> + Clone) -> Self {
         let known = values.filter(|value| value.is_finite());
         let low = known.clone().fold(f64::INFINITY, f64::min);
@@ -68,7 +68,7 @@ impl Scale {
         }
     }
 
-    /// Powers of ten around all of these that are above 0.
+    /// A logarithmic scale between powers of ten that enclose all values above 0.
     pub(crate) fn decades(values: impl Iterator<Item = f64> + Clone) -> Self {
         let known = values.filter(|value| *value > 0.0 && value.is_finite());
         let low = known.clone().fold(f64::INFINITY, f64::min);
@@ -87,7 +87,7 @@ impl Scale {
         }
     }
 
-    /// Ratios around 1 that have all of these above 0, and a little more.
+    /// A logarithmic scale around 1 that encloses all values above 0, with a small margin.
     pub(crate) fn ratios(values: impl Iterator<Item = f64>) -> Self {
         let known = values.filter(|value| *value > 0.0 && value.is_finite());
         let (low, high) = known.fold((1.0_f64, 1.0_f64), |(low, high), value| {
@@ -100,7 +100,7 @@ impl Scale {
         }
     }
 
-    /// Whether a value lies beyond the upper end.
+    /// Whether a value is beyond the upper end.
     pub(crate) fn is_above(self, value: f64) -> bool {
         match self {
             Self::Linear { high, .. } | Self::Stepped { high, .. } | Self::Log { high, .. } => {
@@ -109,20 +109,20 @@ impl Scale {
         }
     }
 
-    /// From 0 to 1; nothing for what has no place there.
+    /// The position from 0 to 1; `None` for a value beyond the scale.
     pub(crate) fn place(self, value: f64) -> Option<f64> {
         let place = match self {
             Self::Linear { low, high } => (value - low) / (high - low),
             Self::Stepped { high, .. } => value / high,
             Self::Log { low, high } => (value / low).ln() / (high / low).ln(),
         };
-        // A little beyond is a matter of rounding.
+        // A small excess is a rounding error.
         (-0.01..=1.01)
             .contains(&place)
             .then(|| place.clamp(0.0, 1.0))
     }
 
-    /// What stands at the axis.
+    /// The labelled values of the axis.
     pub(crate) fn ticks(self) -> Vec<f64> {
         match self {
             Self::Linear { low, high } => {
@@ -138,7 +138,7 @@ impl Scale {
                     .map(|number| f64::from(number) * step)
                     .collect()
             }
-            // Within less than a power of ten, as many values as on a linear scale.
+            // If the scale covers less than a power of ten, the same values as on a linear scale.
             Self::Log { low, high } if high / low < 9.99 => Self::Linear { low, high }.ticks(),
             Self::Log { low, high } if !is_power(low) || !is_power(high) => {
                 let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;
@@ -160,18 +160,17 @@ impl Scale {
     }
 }
 
-/// Whether a value is a power of ten.
 fn is_power(value: f64) -> bool {
     (value.log10() - value.log10().round()).abs() < 1e-9
 }
 
-/// The highest of these, or 1 where none is above 0.
+/// The highest value, or 1 if none is above 0.
 fn highest(values: impl Iterator<Item = f64>) -> f64 {
     let high = values.filter(|value| value.is_finite()).fold(0.0, f64::max);
     if high > 0.0 { high.min(VALUE_MAX) } else { 1.0 }
 }
 
-/// The 1, 2 or 5 of a power of ten that divides a length into about [`TICKS`] parts.
+/// The distance (1, 2 or 5 times a power of ten) that divides a length into about [`TICKS`] parts.
 fn step(length: f64) -> f64 {
     let rough = length / TICKS;
     let power = 10_f64.powf(rough.log10().floor());

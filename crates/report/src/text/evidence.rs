@@ -1,5 +1,4 @@
-//! Who served each phase: what was read and written, and what reached the device or the server for
-//! it.
+//! What served each phase: bytes read and written, and the traffic to device or server.
 
 use document::units::{counted, grouped, percent};
 use document::{Cell, Column, Document, Number, Table};
@@ -37,8 +36,8 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// Of servers that the storage speaks to by itself: that they served everything, and what else
-/// happened on the way.
+/// For engines that call servers themselves: states that the server served all operations, and
+/// counts disturbances.
 fn servers(document: &mut Document, phases: &[(&str, &EvidenceSummary)]) {
     let mut counts = phases
         .iter()
@@ -73,7 +72,7 @@ fn servers(document: &mut Document, phases: &[(&str, &EvidenceSummary)]) {
     }
 }
 
-/// What was read and written in stretches with a name.
+/// Bytes read and written in named parts of a run.
 pub(crate) fn table<'a>(
     document: &mut Document,
     stretches: impl Iterator<Item = (&'a str, &'a EvidenceSummary)>,
@@ -110,12 +109,12 @@ pub(crate) fn count(fact: &Fact<u64>) -> Cell {
     fact.known().copied().map(Number::Count).into()
 }
 
-/// The share of what was read that the page cache served; nothing where it is not known.
+/// Page-cache hit rate, as a share of the bytes read; `None` if it is not available.
 pub(crate) fn cached(reads: &ReadsServed) -> Option<f64> {
     reads.fraction.map(|fetched| (1.0 - fetched).max(0.0))
 }
 
-/// What acknowledged changes had reached, in a few words.
+/// The durability level of acknowledged changes, in a few words.
 pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
     if let Some(stability) = &durability.stability {
         let contents = match &durability.tier {
@@ -145,7 +144,7 @@ pub(crate) fn acknowledged(durability: &DurabilitySummary) -> String {
     format!("acknowledged: {tier} ({})", durability.policy)
 }
 
-/// What lies behind the page cache, in words.
+/// The name of the storage behind the page cache.
 pub(crate) fn behind(reads: &ReadsServed) -> &'static str {
     let behind = reads.fetched_from.known();
     behind.map_or("device", |behind: &Behind| behind.name())
@@ -180,10 +179,10 @@ pub(crate) fn in_words(sample: &ResidencySample) -> String {
     words
 }
 
-/// More kinds than these are in the record only.
+/// Maximum number of kinds in the table. The record contains all.
 const KINDS_MAX: usize = 8;
 
-/// What went to servers in stretches with a name, by kind.
+/// Messages to servers in named parts of a run, by kind.
 pub(crate) fn messages<'a>(
     document: &mut Document,
     stretches: impl Iterator<Item = (&'a str, &'a [MessagesSent])>,
@@ -212,7 +211,7 @@ pub(crate) fn messages<'a>(
                 Cell::Empty,
             ]);
             let kinds_max = match sent.counter {
-                // What the program called itself is told to the last call.
+                // For the program's own calls, all kinds are shown.
                 MessageCounter::NfsEngine => usize::MAX,
                 _ => KINDS_MAX,
             };
@@ -238,7 +237,7 @@ pub(crate) fn messages<'a>(
     }
 }
 
-/// Names of a phase's numbers, each with why it is missing.
+/// The names of a phase's numbers, each with the reason if it is missing.
 pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, Option<&str>)> {
     let EvidenceSummary {
         reads,
@@ -260,7 +259,7 @@ pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, O
     fetched.into_iter().chain(numbers).chain(sent)
 }
 
-/// Why numbers are missing, each reason once.
+/// Adds the reasons why numbers are missing, each reason once.
 pub(crate) fn unavailable<'a>(
     document: &mut Document,
     numbers: impl Iterator<Item = (&'a str, Option<&'a str>)>,
@@ -271,7 +270,7 @@ pub(crate) fn unavailable<'a>(
     }
 }
 
-/// What is missing, once for each reason, each thing once.
+/// Groups missing numbers by reason, without duplicates.
 pub(crate) fn by_reason<'a>(
     missing: impl Iterator<Item = (&'a str, String)>,
 ) -> impl Iterator<Item = (&'a str, String)> {

@@ -1,5 +1,4 @@
-//! What was found besides times: what reads got from the device, how the names were, what failed,
-//! what was left.
+//! Findings other than times: checks, skipped operations, errors and clean-up.
 
 use document::units::{counted, grouped, percent, seconds};
 use document::{Cell, Document, Number};
@@ -77,10 +76,10 @@ fn checks(document: &mut Document, record: &Record) {
     }
 }
 
-/// The share of skipped operations from which on every report names them.
+/// Smallest share of skipped operations that the short report shows.
 const SKIPPED_SHOWN_FROM: f64 = 0.001;
 
-/// Operations of the transactions that were skipped, where they are not negligible.
+/// Adds the skipped operations of the transactions, unless their share is negligible.
 pub(super) fn skipped_noticeably(document: &mut Document, summary: &Summary) {
     let transactions = summary.phase(Phase::Transactions);
     if let Some(phase) = transactions.filter(|phase| phase.skipped_fraction >= SKIPPED_SHOWN_FROM) {
@@ -101,7 +100,7 @@ fn skipped(document: &mut Document, phase: &PhaseSummary) {
     ));
 }
 
-/// Operations that were drawn and not performed.
+/// Adds operations that were drawn but not performed.
 fn not_performed(document: &mut Document, summary: &Summary) {
     for phase in &summary.phases {
         let name = phase.phase.name();
@@ -118,7 +117,7 @@ fn not_performed(document: &mut Document, summary: &Summary) {
     }
 }
 
-/// What failed, by kind; at most so many of them.
+/// Adds failed operations by kind, at most `max` kinds.
 pub(crate) fn errors(document: &mut Document, record: &Record, max: usize) {
     for error in record.actual.errors.iter().take(max) {
         document.line(format!(
@@ -158,7 +157,7 @@ pub(crate) fn stalled(document: &mut Document, stalled: &Stalled) {
     ));
 }
 
-/// What was removed and what was not, behind words that say where.
+/// Adds what was removed and what was not. `place` precedes the first line.
 pub fn clean_up(document: &mut Document, place: &str, clean_up: &CleanUp) {
     document.line(format!(
         "{place}Removed the files of the run: {}, {}.",

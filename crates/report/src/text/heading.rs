@@ -1,4 +1,4 @@
-//! What was asked for: the first lines of reports and plans.
+//! The first lines of reports and plans: the requested run.
 
 use document::Document;
 use document::units::{counted, grouped, percent};
@@ -33,12 +33,11 @@ pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary
     }
 }
 
-/// The workload in a word: its preset, else what kind it is.
+/// The name of the workload: its preset, or else its kind.
 pub(crate) fn work(spec: &RunSpec) -> String {
     spec.preset.clone().unwrap_or_else(|| kind(&spec.workload))
 }
 
-/// The kind of work in a few words.
 pub(crate) fn kind(workload: &Workload) -> String {
     match &workload.work {
         Work::Classic(classic) => format!("edition {}", classic.edition),
@@ -46,7 +45,7 @@ pub(crate) fn kind(workload: &Workload) -> String {
     }
 }
 
-/// The workload as meant, in words.
+/// The workload in words.
 pub(crate) fn workload_lines(document: &mut Document, workload: &Workload, shares: &[Share]) {
     match &workload.work {
         Work::Classic(work) => classic(document, work),
@@ -128,7 +127,7 @@ fn mix(document: &mut Document, workload: &Workload, mix: &Mix, shares: &[Share]
     document.list("", "blocks: ", &words);
 }
 
-/// Sizes of what the mix does; those that are never drawn are left out.
+/// The sizes that a mix uses. Sizes that are never drawn are left out.
 fn sizes(mix: &Mix) -> Vec<String> {
     let mut words = vec![format!("files {}", mix.sizes)];
     if mix.weights.get(Action::Append) > 0 {
@@ -144,7 +143,7 @@ fn sizes(mix: &Mix) -> Vec<String> {
     words
 }
 
-/// Which files are used, where they lie, what they are called, and how fast.
+/// Popularity, directories, file names and think time of a mix.
 fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
     let mut words = vec![format!("popularity {}", mix.popularity)];
     words.push(match workload.directories() {
@@ -172,7 +171,7 @@ fn places(mix: &Mix, workload: &Workload) -> Vec<String> {
     words
 }
 
-/// The workers, where there are several.
+/// Describes the workers, unless there is only one.
 fn workers(document: &mut Document, workload: &Workload) {
     let workers = workload.workers;
     let words = match workers {

@@ -1,15 +1,15 @@
-//! What the machine did meanwhile: processors, memory that waits to be written, and the devices
-//! under the targets.
+//! Activity of the machine during the phases: processors, memory waiting for write-back, and the
+//! devices under the targets.
 
 use document::{Block, Cell, Column, Document, Number, Table, kept};
 use record::{DeviceRole, Phase, Record};
 use verdict::summary::{DeviceSummary, MachineSummary};
 use verdict::{PhaseSummary, Rate, Summary};
 
-/// Shorter stretches are in the record only: the kernel counts the machine's processors in ticks of
-/// 10 ms.
+/// Minimum duration of a phase in the table, because the kernel counts processor time in ticks of
+/// 10 ms. The record contains shorter phases.
 const MIN_NS: u64 = 100_000_000;
-/// More devices than these are in the record only.
+/// Maximum number of devices in the table. The record contains all.
 const DEVICES_MAX: usize = 4;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
@@ -57,12 +57,12 @@ fn faults(of: &MachineSummary) -> Option<f64> {
     Some(of.minor_faults_per_second? + of.major_faults_per_second?)
 }
 
-/// Of a processor, in percent.
+/// A number of processors in percent of one processor.
 fn share(processors: Option<f64>) -> Cell {
     Cell::decimal(processors.map(|processors| processors * 100.0), 1)
 }
 
-/// How the transactions' threads shared in the program's time.
+/// Processor time of workers and other threads during the transactions.
 fn threads(document: &mut Document, machine: &MachineSummary) {
     let mut words = Vec::new();
     let [others, memory] = [
@@ -100,7 +100,7 @@ fn devices(document: &mut Document, machine: &MachineSummary) {
     }
 }
 
-/// Why there is no table of devices.
+/// Adds the reason if there is no table of devices.
 fn no_devices(document: &mut Document, record: &Record) {
     let mut phases = record.actual.phases.iter();
     if let Some(why) = phases.find_map(|phase| phase.machine.as_ref()?.devices.why()) {
@@ -124,7 +124,8 @@ fn per_second(of: Option<Rate>, number: fn(f64) -> Number) -> Cell {
     of.and_then(|of| of.per_second).map(number).into()
 }
 
-/// What a transaction was for the device that the target lies on, and for the last one beneath it.
+/// Reads, writes and flushes for each transaction, for the target's device and for the last one
+/// below it.
 fn each(document: &mut Document, machine: &MachineSummary) {
     let shown = &machine.devices[..machine.devices.len().min(DEVICES_MAX)];
     let of = |device: &DeviceSummary| {
@@ -149,7 +150,7 @@ fn each(document: &mut Document, machine: &MachineSummary) {
     }
 }
 
-/// Why numbers above are missing.
+/// Adds the reasons why numbers above are missing.
 fn unknown(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
     let machines = phases.filter(|phase| phase.phase == Phase::Transactions);
@@ -162,7 +163,7 @@ fn unknown(document: &mut Document, record: &Record) {
     }
 }
 
-/// The columns that are in the text.
+/// The columns that the text shows.
 const SHOWN: [&str; 15] = [
     "process.user_ns",
     "process.system_ns",

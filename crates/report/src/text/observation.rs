@@ -1,4 +1,4 @@
-//! What the machine did for a command that is not ours.
+//! Activity of the machine during an observed command.
 
 use document::sanitize::sanitize;
 use document::units::{bytes, grouped, seconds};
@@ -10,7 +10,7 @@ use super::evidence::{messages, unavailable};
 use super::machine::role;
 use crate::environment::fact;
 
-/// The whole account.
+/// The whole document.
 pub fn observation(observation: &Observation) -> Document {
     let mut account = Document::default();
     let document = &mut account;
@@ -50,7 +50,7 @@ pub fn observation(observation: &Observation) -> Document {
     account
 }
 
-/// What the command worked on, how it ended and what it moved.
+/// Target, end, time and bytes of the command.
 fn command(document: &mut Document, observation: &Observation) {
     let target = &observation.target;
     let on = format!("{}: {}", target.path, target.one_line());
@@ -73,7 +73,7 @@ fn command(document: &mut Document, observation: &Observation) {
     document.pair(0, "Command", moved);
 }
 
-/// What was counted apart, with its name.
+/// The parts that are counted separately, with their names.
 fn stretches(observation: &Observation) -> Vec<(&'static str, &Accounted)> {
     let sync = observation
         .sync

@@ -1,5 +1,5 @@
-//! What observers counted on their machines, for the whole run and in each phase, beside what the
-//! ranks sent.
+//! Counters of observers on their machines, for the whole run and for each phase, compared with
+//! what the ranks sent.
 
 use document::units::{counted, grouped, percent};
 use document::{Cell, Column, Document, Number, Table, kept};
@@ -7,14 +7,16 @@ use record::Fact;
 use verdict::Summary;
 use verdict::summary::{ObserverRow, ObserverSummary};
 
-/// More rows are in the record only.
+/// Maximum number of rows in the table. The record contains all.
 const ROWS_MAX: usize = 32;
-/// Calls that differ by more are told, as a share of those that clients sent.
+/// Relative difference in the number of calls above which it is reported, as a share of the calls
+/// that clients sent.
 const CALLS_DIFFER: f64 = 0.01;
-/// Phases that lasted for less are not judged: their calls are taken from readings 100 ms apart.
+/// Minimum duration of a phase for this comparison, because calls are interpolated between readings
+/// 100 ms apart.
 const JUDGED_NS: u64 = 2_000_000_000;
 
-/// Columns of calls, which are left out where nobody counted any.
+/// Columns about calls. They are left out if no observer counted calls.
 const CALLS: [&str; 3] = ["NFS calls", "sent", "CPU/call"];
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
@@ -24,7 +26,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
         return;
     }
     document.head("Observers");
-    // Where nobody counted calls, a line says why.
+    // If calls were not counted, a line below states the reason.
     let is_counted = |row: &ObserverRow| row.server_calls.is_known() || row.client_calls.is_known();
     let list = observers.iter();
     let rows = list.flat_map(|observer| observer.rows.iter().map(move |row| (observer, row)));
@@ -50,7 +52,8 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// How exact the counters of each observer are, and whether its calls agree with what was sent.
+/// Adds the accuracy of each observer's counters, and whether its calls agree with those that were
+/// sent.
 fn accuracy_and_calls(document: &mut Document, observers: &[ObserverSummary]) {
     for observer in observers {
         document.line(format!(

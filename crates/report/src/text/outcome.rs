@@ -1,9 +1,9 @@
-//! How the run ended, and advice about where it was.
+//! How the run ended, and advice about its targets.
 
 use document::Document;
 use record::{Class, End, Outcome, Record};
 
-/// Adds notes: the hints of the record, and advice about where the run was.
+/// Adds the hints of the record, and advice about the targets.
 pub(crate) fn notes(document: &mut Document, record: &Record) {
     let mut notes: Vec<String> = record.hints.iter().map(ToString::to_string).collect();
     for target in record.targets() {
@@ -27,7 +27,7 @@ pub(crate) fn notes(document: &mut Document, record: &Record) {
     }
 }
 
-/// How a role stands beneath its phase: workers that do everything have no name.
+/// Adds a line about the end of the run, unless it is complete.
 pub(crate) fn outcome(document: &mut Document, record: &Record) {
     match &record.actual.outcome {
         Outcome::Complete => {}

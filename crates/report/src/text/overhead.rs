@@ -1,4 +1,4 @@
-//! What the program itself cost, in a line.
+//! The overhead of the program, in a line.
 
 use document::Document;
 use document::units::{microseconds, percent};

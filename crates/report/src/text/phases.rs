@@ -1,4 +1,4 @@
-//! What was done in each phase, until when, and how the workers shared in it.
+//! Operations and rates of each phase, the time until completion, and the spread of the workers.
 
 use document::units::{grouped, percent, rate, seconds};
 use document::{Cell, Column, Document, Number, Table};
@@ -8,7 +8,7 @@ use verdict::{PhaseSummary, Rate, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if summary.phases.is_empty() {
-        // Those of a sweep with a pool for each step are the steps'.
+        // A sweep with a pool for each load level has phases only in its levels.
         return;
     }
     operations(document, summary);
@@ -64,7 +64,7 @@ fn operations(document: &mut Document, summary: &Summary) {
     document.table(table);
 }
 
-/// What an open loop came to, beside what was requested of it.
+/// The achieved rate of an open loop, beside the requested rate.
 pub(crate) fn arrivals(document: &mut Document, summary: &Summary) {
     let Some(found) = &summary.arrivals else {
         return;
@@ -91,12 +91,12 @@ pub(crate) fn arrivals(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// How many, and how many a second.
+/// A count and its rate.
 fn counts(rate: &Rate) -> [Cell; 2] {
     [Cell::count(rate.count), Cell::rate(rate.per_second)]
 }
 
-/// What rates of a whole phase count.
+/// The unit that the rates of a whole phase count.
 fn unit(phase: Phase) -> &'static str {
     match phase {
         Phase::Prepare | Phase::Delete => "files",
@@ -104,8 +104,8 @@ fn unit(phase: Phase) -> &'static str {
     }
 }
 
-/// Rates until the first worker was done, the last one, and all was on the device: where these
-/// differ.
+/// Adds rates until the first worker ended, until the last one ended, and until all data was on the
+/// device, if these differ.
 fn moments(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(2, &["Until", "", "seconds", "done", "per second"]);
     if summary.phases.iter().any(|phase| phase.sync_ns.is_some()) {
@@ -158,7 +158,7 @@ fn space_back(document: &mut Document, phase: &PhaseSummary) {
     }
 }
 
-/// The workers' own rates, where there are several.
+/// Adds the spread of the workers' own rates, if there are several workers.
 fn spread(document: &mut Document, summary: &Summary) {
     let columns: [Column<Part<'_, Spread>>; 9] = [
         ("Workers' own rates", |(name, ..)| (*name).into()),
@@ -187,7 +187,7 @@ fn spread(document: &mut Document, summary: &Summary) {
     }
 }
 
-/// A part of a phase, behind the phase and its name, which stands before the first part alone.
+/// A part of a phase: the phase's name (empty except for the first part), the phase, and the part.
 pub(super) type Part<'a, T> = (&'static str, &'a PhaseSummary, &'a T);
 
 /// The parts of all phases.
@@ -203,9 +203,9 @@ pub(super) fn by_phase<T: 'static>(
     })
 }
 
-/// Each worker's rate, where they are few enough to be read.
+/// Adds each worker's rate, if there are not too many workers.
 fn of_each(document: &mut Document, phase: &PhaseSummary) {
-    /// More are in the record only.
+    /// With more workers, only the record contains the rates.
     const WORKERS_MAX: usize = 16;
     const PER_LINE: usize = 8;
     if phase.workers.len() > WORKERS_MAX {

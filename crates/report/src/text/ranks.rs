@@ -1,5 +1,4 @@
-//! What each host and each rank contributed, how their clocks stood, and what hosts do not have in
-//! common.
+//! Results of each host and each rank, accuracy of their clocks, and differences between hosts.
 
 use document::units::{counted, grouped, numbers, percent, rate};
 use document::{Cell, Column, Document, Table, kept};
@@ -7,9 +6,9 @@ use record::Fact;
 use verdict::Summary;
 use verdict::summary::{HostFact, HostShare, HostsDiffer, RankShare, RanksSummary};
 
-/// With more ranks they are in the record only.
+/// Maximum number of ranks in the table. With more, only the record contains them.
 const RANKS_MAX: usize = 16;
-/// Of more hosts these are shown, the slowest first.
+/// Maximum number of hosts in the table, the slowest first.
 const HOSTS_MAX: usize = 32;
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
@@ -113,7 +112,7 @@ fn each_rank(document: &mut Document, ranks: &RanksSummary) {
 }
 
 fn difference(differ: &HostsDiffer) -> String {
-    /// More values are in the record only.
+    /// Maximum number of values that are listed. The record contains all.
     const VALUES_MAX: usize = 4;
     let what = match differ.fact {
         HostFact::Program => "the program",

@@ -1,4 +1,4 @@
-//! Whether the numbers are worth anything: at the top, so that nobody reads them without it.
+//! The verdict and its reasons. They are at the top, so that every reader of the numbers sees them.
 
 use super::evidence;
 use document::units::{bound, counted, percent, seconds, signed_percent};
@@ -24,7 +24,7 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     reasons(document, summary, usize::MAX);
 }
 
-/// The verdict, as it stands out.
+/// The verdict's text and its emphasis.
 pub(crate) fn painted(level: Level) -> (String, Tone) {
     let tone = match level {
         Level::Valid => Tone::Good,
@@ -34,7 +34,7 @@ pub(crate) fn painted(level: Level) -> (String, Tone) {
     (level.name().to_owned(), tone)
 }
 
-/// Why the verdict is what it is, the worst first; at most so many reasons.
+/// Adds the reasons of the verdict, the worst first, at most `max` of them.
 pub(crate) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
     let Verdict { level, reasons, .. } = &summary.verdict;
     for reason in reasons.iter().take(max) {
@@ -52,7 +52,7 @@ pub(crate) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
     }
 }
 
-/// A reason that is less bad than the verdict says so.
+/// The sentence of a reason. It is marked if it is less severe than the verdict.
 fn said(reason: &Reason, level: Level) -> String {
     let lead = if reason.level() < level {
         "(doubtful) "
@@ -62,7 +62,7 @@ fn said(reason: &Reason, level: Level) -> String {
     format!("{lead}{} {}", reason.sentence(), reason.advice())
 }
 
-/// A steady rate in a few words.
+/// The steadiness of the rate in a few words.
 fn in_short(steadiness: &Steadiness) -> String {
     match steadiness {
         Steadiness::Change(change) => {
@@ -89,7 +89,8 @@ fn in_short(steadiness: &Steadiness) -> String {
     }
 }
 
-/// What was looked at and found to be well, with its numbers; what is not known says why.
+/// The checks that passed, with their numbers. A number that is not available is shown with its
+/// reason.
 fn looked_at(summary: &Summary) -> Vec<String> {
     let Verdict { seen, .. } = &summary.verdict;
     let mut words = Vec::new();

@@ -1,5 +1,5 @@
-//! The answer on one screen: what was measured, how fast it was, and whether that holds. Everything
-//! else is in the whole report.
+//! The short report on one screen: what was measured, its rates, and the verdict. The full report
+//! contains everything else.
 
 use document::units::{bound, latency, percent, rate, throughput};
 use document::{Cell, Document, Number, Table, Tone, kept};
@@ -13,12 +13,11 @@ use super::heading::work;
 use super::{outcome, phases, reasons, sweep};
 use crate::{environment, latencies};
 
-/// More reasons of a verdict are in the whole report.
+/// Maximum number of reasons of a verdict. The full report contains all.
 const REASONS_MAX: usize = 4;
-/// More kinds of errors are in the whole report.
+/// Maximum number of kinds of errors. The full report contains all.
 const ERRORS_MAX: usize = 3;
 
-/// The report on one screen.
 pub fn short(record: &Record) -> Document {
     let summary = Summary::of(record);
     let mut report = Document::default();
@@ -51,7 +50,7 @@ pub fn short(record: &Record) -> Document {
     report
 }
 
-/// The work, where it was done, and by whom.
+/// The workload, the targets, the engine and the workers.
 fn what(record: &Record, summary: &Summary) -> String {
     let spec = &record.spec;
     let work = work(spec);
@@ -73,13 +72,13 @@ fn what(record: &Record, summary: &Summary) -> String {
     )
 }
 
-/// The transactions, where any were measured.
+/// The transactions, if any were measured.
 fn measured(summary: &Summary) -> Option<&TransactionsSummary> {
     let transactions = summary.transactions.as_ref();
     transactions.filter(|of| of.duration_ns > 0 && of.rate.count > 0)
 }
 
-/// Rates, the latency that 1 % exceed, and the verdict.
+/// Rates, p99 latency and verdict.
 fn answer(summary: &Summary) -> String {
     let mut words = Vec::new();
     if let Some(transactions) = measured(summary) {
@@ -101,7 +100,7 @@ fn answer(summary: &Summary) -> String {
     apart(&words)
 }
 
-/// What stands out of the answer.
+/// The emphasized parts of the answer.
 fn emphasis(summary: &Summary) -> Vec<(String, Tone)> {
     let done =
         measured(summary).map(|transactions| (rate(transactions.rate.per_second), Tone::Headline));
@@ -109,7 +108,7 @@ fn emphasis(summary: &Summary) -> Vec<(String, Tone)> {
     done.into_iter().chain([reasons::painted(level)]).collect()
 }
 
-/// Facts in one line, two blanks between them: one that holds, and one at which a line may end.
+/// Joins facts into one line. They are separated by two spaces, the first of which does not break.
 fn apart(facts: &[String]) -> String {
     let facts: Vec<String> = facts.iter().map(|fact| kept(fact)).collect();
     facts.join("\u{a0} ")
@@ -131,7 +130,7 @@ fn operations(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// The phases beside the transactions.
+/// The phases other than the transactions.
 fn others(document: &mut Document, summary: &Summary) {
     let phases = summary.phases.iter();
     let words: Vec<String> = phases
@@ -146,7 +145,7 @@ fn others(document: &mut Document, summary: &Summary) {
     }
 }
 
-/// Who served the reads, when writes were acknowledged, and what the program itself cost.
+/// What served the reads, the durability level of writes, and the overhead of the program.
 fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
     if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {

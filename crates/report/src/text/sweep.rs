@@ -1,4 +1,4 @@
-//! The steps of a sweep, its limits and its knee; and what a rule of steady state found.
+//! The load levels of a sweep, its limits and its knee; and the result of a steady-state rule.
 
 use std::collections::BTreeSet;
 
@@ -12,11 +12,11 @@ use verdict::{Limit, PhaseSummary, SloSummary, Summary, SweepStepSummary, SweepS
 use crate::latencies;
 use crate::steps::by_load;
 
-/// So many kinds of operations stand beside one another.
+/// Maximum number of kinds of operations in one table.
 const KINDS_MAX: usize = 5;
 
-/// The steps and what follows from them; in full with all columns, and with the latencies by
-/// operation.
+/// Adds the load levels and what follows from them. With `is_full`, adds all columns and the
+/// latencies by operation.
 pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) {
     let Some(sweep) = &summary.sweep else {
         return;
@@ -53,11 +53,11 @@ pub(crate) fn load(load: Load) -> String {
     }
 }
 
-/// What a sweep found, for the line with the answer.
+/// The results of a sweep, for the first lines of the short report.
 pub(crate) fn found(sweep: &SweepSummary) -> Vec<String> {
     let mut words = Vec::new();
     let highest = |limit: &Limit| {
-        // Where no step was too much, it lies beyond the highest one.
+        // If all load levels were sustained, the limit is above the highest one.
         let above = limit.lowest_beyond.map_or("above ", |_| "");
         Some(format!("{above}{}/s", rate(Some(limit.highest?))))
     };
@@ -137,7 +137,7 @@ fn sweep_steps(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// The number of a step, from its place.
+/// The number of a load level, from its index.
 fn ordinal(place: usize) -> Cell {
     Number::Ordinal(place as u64 + 1).into()
 }
@@ -146,12 +146,13 @@ fn micros(ns: Option<u64>) -> Option<Number> {
     ns.map(|ns| Number::Microseconds(ns as f64))
 }
 
-/// Nothing where a step has no such number.
+/// A cell that is empty if there is no number.
 fn or_empty(number: Option<Number>) -> Cell {
     number.map_or(Cell::Empty, Cell::from)
 }
 
-/// A column for each kind of operation whose latency is known of any step.
+/// Adds a table with a column for each kind of operation whose latency is available at any load
+/// level.
 fn by_operation(document: &mut Document, sweep: &SweepSummary, summary: &Summary) {
     let operations = sweep.sweep_steps.iter().flat_map(|step| &step.by_operation);
     let known = operations.filter(|operation| operation.p99_ns.is_some());
@@ -246,12 +247,12 @@ fn knee(document: &mut Document, sweep: &SweepSummary) {
     document.sentence("Knee", words);
 }
 
-/// In whole percent.
+/// A fraction in whole percent.
 fn threshold(fraction: f64) -> String {
     format!("{:.0} %", 100.0 * fraction)
 }
 
-/// What the rule of steady state found in the transactions.
+/// Adds the result of the steady-state rule for the transactions.
 pub(crate) fn steady(document: &mut Document, asked: &SteadyAsked, phase: &PhaseSummary) {
     let Some(found) = &phase.steady else {
         return;

@@ -1,4 +1,4 @@
-//! How long operations, their steps, and waits for one another took.
+//! Durations of operations, of their steps, and of waits for other workers.
 
 use document::units::percent;
 use document::{Cell, Document, Number, Table};
@@ -11,7 +11,7 @@ use crate::latencies;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
-        // Those of a sweep with a pool for each step are the steps'.
+        // A sweep with a pool for each load level has phases only in its levels.
         return;
     }
     if record.spec.latencies {
@@ -63,12 +63,13 @@ fn latencies(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// Of each kind of the transactions the slowest operation; more of them are in the record.
+/// Adds the slowest operation of each kind in the transactions. The record contains more of them.
 fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
     let header = ["Slowest", "longest step", "step, ms", "all, ms", "at, s"];
     let mut table = Table::new(2, &header).leading(1);
-    // The last one: where there is no room beside it, the path stands below, not the numbers.
+    // The path is the last column: if the line is too long, the path continues below instead of the
+    // numbers.
     table.column("path", true);
     let run_directory = match record.locations.as_slice() {
         [only] => only.directory.rsplit('/').next(),
@@ -150,7 +151,7 @@ fn steps(document: &mut Document, summary: &Summary) {
     }
 }
 
-/// Waits for files that others had claimed, on a shared pool.
+/// Adds waits for files that other workers had claimed, for shared pools.
 fn claim_waits(document: &mut Document, summary: &Summary) {
     let columns = ["mean", "p99", "max"];
     let head = ["Claim wait, µs", "", "count"];

@@ -11,8 +11,8 @@ use crate::page::sides::{self, PageSide, capital, label, not_alike, number, valu
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
 use crate::pictures::scale::Scale;
 
-/// For each axis of numbers, the values along it: a picture for all else that is varied, a line for
-/// each target.
+/// Adds the values along each numeric axis: one chart for each combination of the other dimensions,
+/// with one line for each target.
 pub(crate) fn along(
     document: &mut Document,
     sides: &[PageSide<'_>],
@@ -30,7 +30,7 @@ pub(crate) fn along(
                 .find(|(word, _)| word == at)
                 .map(|(_, number)| *number)
         };
-        // All else that is varied, but for targets and sides.
+        // All dimensions that vary, except target, side and this axis.
         let mut panels: BTreeMap<Vec<(&str, &str)>, Vec<&PageSide<'_>>> = BTreeMap::new();
         for side in sides
             .iter()
@@ -67,7 +67,7 @@ fn coordinates<'a>(side: &'a PageSide<'a>) -> impl Iterator<Item = (&'a str, &'a
         .map(|at| (at.dimension.as_str(), at.value.as_str()))
 }
 
-/// The sides of each target.
+/// Groups the configurations by target.
 fn by_target<'a>(sides: &[&'a PageSide<'a>]) -> Vec<(&'a str, Vec<&'a PageSide<'a>>)> {
     let mut lines: Vec<(&str, Vec<&PageSide<'_>>)> = Vec::new();
     for side in sides {
@@ -134,7 +134,7 @@ fn panel(
     document.figure(chart.over(behind).picture(data));
 }
 
-/// The cells of each line that have a value.
+/// The median, least and greatest value of each configuration on the lines.
 fn table(
     axis: &str,
     lines: &[(&str, Vec<&PageSide<'_>>)],
@@ -172,7 +172,7 @@ fn caption(lines: &[(&str, Vec<&PageSide<'_>>)], more: usize) -> String {
     caption + &not_alike(&drawn)
 }
 
-/// A logarithmic scale where values lie far apart, exactly from the least to the greatest.
+/// A logarithmic scale if the values differ widely, exactly from the least to the greatest.
 fn wide(values: impl Iterator<Item = f64> + Clone) -> Scale {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.clone().fold(0.0, f64::max);

@@ -1,4 +1,4 @@
-//! Distributions of sides over one another.
+//! Latency distributions of several configurations in one chart.
 
 use document::Document;
 use record::{Action, Histogram};
@@ -9,8 +9,8 @@ use crate::page::percentiles::{self, Curve};
 use crate::page::sides::{PageSide, capital, not_alike};
 use crate::pictures::chart::SERIES_MAX;
 
-/// Percentile curves of what is compared with one another: of all operations of the transactions,
-/// and of those whose latencies are compared.
+/// Adds percentile curves of the configurations in each group: for all operations of the
+/// transactions, and for each action whose latency is compared.
 pub(crate) fn distributions(
     document: &mut Document,
     groups: &[Vec<&PageSide<'_>>],
@@ -64,7 +64,7 @@ pub(crate) fn distributions(
     });
 }
 
-/// The latencies of all counted runs of a side together: of one action, or of all.
+/// The merged latencies of all counted runs of a configuration, for one action or for all.
 fn merged(side: &PageSide<'_>, kind: Option<Action>) -> Histogram {
     let mut merged = Histogram::default();
     let operations = side

@@ -1,11 +1,11 @@
-//! How many pictures of a kind are drawn.
+//! The limit on the number of charts of one kind.
 
 use document::Document;
 
-/// No kind of picture is drawn more often: the tables have the rest.
+/// Maximum number of charts of one kind. The tables contain all values.
 const PICTURES_MAX: usize = 12;
 
-/// Draws a picture for each row and each column, the first of them where they are too many.
+/// Draws a chart for each row and column, up to the limit.
 pub(super) fn pictures<A: Copy, B: Copy>(
     document: &mut Document,
     rows: impl ExactSizeIterator<Item = A>,

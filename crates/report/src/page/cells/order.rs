@@ -1,4 +1,4 @@
-//! Runs in the order of time.
+//! Runs in order of time.
 
 use document::{Cell, Document, Number, Table};
 use study::Metric;
@@ -10,7 +10,8 @@ use crate::page::sides::{PageSide, SideRun, anchor, capital, not_alike, number, 
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
 use crate::pictures::scale::Scale;
 
-/// Runs in the order of time, each over the median of its side: what drifts is seen.
+/// Adds charts of the runs in order of time, each relative to the median of its configuration. They
+/// make drift visible.
 pub(crate) fn order(document: &mut Document, groups: &[Vec<&PageSide<'_>>], metrics: &[Metric]) {
     limit::pictures(
         document,
@@ -73,7 +74,7 @@ fn in_time<'a>(side: &'a PageSide<'a>) -> Vec<&'a SideRun<'a>> {
     runs
 }
 
-/// The runs of a side over its median; an INVALID run interrupts the line.
+/// The runs of a configuration relative to their median. An INVALID run interrupts the line.
 fn over_median(side: &PageSide<'_>, median: f64, metric: Metric) -> Series {
     let point = |run: &SideRun<'_>| match run.observed.is_counted() {
         true => {
@@ -86,7 +87,7 @@ fn over_median(side: &PageSide<'_>, median: f64, metric: Metric) -> Series {
     Series::new(side.name.clone(), points)
 }
 
-/// The INVALID runs of a side.
+/// The INVALID runs of a configuration, as marks in the background.
 fn invalid<'a>(side: &'a PageSide<'a>) -> impl Iterator<Item = Behind> + 'a {
     let runs = in_time(side).into_iter();
     runs.filter(|run| !run.observed.is_counted())
@@ -102,7 +103,7 @@ fn invalid<'a>(side: &'a PageSide<'a>) -> impl Iterator<Item = Behind> + 'a {
         })
 }
 
-/// The counted runs of the sides, each with the median of its side.
+/// The counted runs of the configurations, each relative to the median of its configuration.
 fn table(sides: &[(&PageSide<'_>, f64)], metric: Metric) -> Table {
     let header = ["run", "", "order", "block", "value", "over its median"];
     let mut table = Table::new(2, &header);

@@ -1,9 +1,8 @@
-//! The histograms of documents as short texts, which is half of what their lists take when both are
-//! compressed: the numbers of buckets follow from one another. What is done here to a text is
-//! undone exactly.
+//! The histograms of documents as short texts. Compressed, they take half of the size of the lists,
+//! because bucket indices are stored as differences. The conversion is reversed exactly.
 //!
-//! `"buckets":[[5,3],[6,40],[9,1]]` becomes `"buckets":"FDoBABB"`, and back. Neither can stand
-//! within a string of JSON, whose quotation marks have a backslash before them.
+//! `"buckets":[[5,3],[6,40],[9,1]]` becomes `"buckets":"FDoBABB"`, and the reverse. Neither can
+//! occur within a JSON string, because quotation marks in a string are preceded by a backslash.
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
@@ -12,10 +11,10 @@ use measure::{packed, unpacked};
 const LIST: &str = "\"buckets\":[[";
 const TEXT: &str = "\"buckets\":\"";
 const END: &str = "]]";
-/// What lies between two quotation marks is no longer, in bytes: as long as any string of a record.
+/// Maximum number of bytes between two quotation marks: the maximum length of a string in a record.
 const BETWEEN_BYTES_MAX: u64 = 4 << 20;
 
-/// A document with its histograms as texts; none of one that would not come back as it is.
+/// A document with its histograms as texts; `None` if the conversion could not be reversed exactly.
 pub(super) fn shorter(document: &str) -> Option<String> {
     if document.contains(TEXT) {
         return None;
@@ -33,7 +32,8 @@ pub(super) fn shorter(document: &str) -> Option<String> {
     Some(shorter + rest)
 }
 
-/// `5,3],[6,40` as it is written by us: without a space, a sign or a zero before a number.
+/// Parses pairs such as `5,3],[6,40`. Fails if a number contains a space, a sign or a leading zero,
+/// because we do not write them.
 fn pairs(list: &str) -> Option<Vec<(usize, u64)>> {
     let number = |text: &str| {
         text.parse::<u64>()
@@ -47,13 +47,14 @@ fn pairs(list: &str) -> Option<Vec<(usize, u64)>> {
     list.split("],[").map(pair).collect()
 }
 
-/// The documents as they were, of shorter ones.
+/// A reader that restores the original documents from shortened ones.
 pub(super) struct Longer<R> {
     source: R,
-    /// What is given next, and how much of it has been.
+    /// The bytes to be returned next, and the number of those already returned.
     ready: Vec<u8>,
     given: usize,
-    /// What was read is the name of buckets, and then what stands before their text.
+    /// Whether the last text read is the key `buckets`, and then whether it is the start of the
+    /// value.
     is_name: bool,
     is_text: bool,
 }
@@ -69,7 +70,7 @@ impl<R: BufRead> Longer<R> {
         }
     }
 
-    /// Reads up to the next quotation mark; nothing at the end.
+    /// Reads up to the next quotation mark. `ready` is empty at the end.
     fn go_on(&mut self) -> io::Result<()> {
         self.ready.clear();
         self.given = 0;
@@ -79,7 +80,7 @@ impl<R: BufRead> Longer<R> {
             return Err(spoilt());
         }
         if std::mem::take(&mut self.is_text) {
-            // The quotation mark before it was held back.
+            // The quotation mark in front of the text was not passed on.
             let text = self
                 .ready
                 .strip_suffix(b"\"")
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_come_back_as_they_were() {
+    fn shortened_documents_are_restored_exactly() {
         let list = concat!(
             r#"{"a":"\"buckets\":[[","buckets":[[5,3],[6,40],[9,1]],"#,
             r#""b":{"buckets":[[4351,18446744073709551615]]}}"#
@@ -151,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn what_would_not_come_back_stays() {
+    fn documents_that_cannot_be_restored_are_not_shortened() {
         for other in [
             "{\"buckets\":[[5, 3]]}",
             "{\"buckets\":[[05,3]]}",

@@ -1,4 +1,4 @@
-//! Heat maps: how many operations had which latency, and when.
+//! Heat maps: the number of operations by time and latency.
 
 use std::collections::BTreeMap;
 
@@ -18,13 +18,13 @@ use crate::pictures::chart::{Axis, Behind, Chart, Series};
 use crate::pictures::heat::Grid;
 use crate::pictures::scale::Scale;
 
-/// No table of latencies over time has more rows.
+/// Maximum number of rows in a table of latencies over time.
 const ROWS_MAX: usize = 60;
-/// Of a heat map.
+/// Resolution of a heat map.
 const COLUMNS: usize = 300;
 const ROWS: usize = 60;
 
-/// A heat map for each kind of operation.
+/// Adds a heat map for each kind of operation.
 pub(super) fn render(
     document: &mut Document,
     record: &Record,
@@ -52,7 +52,7 @@ pub(super) fn render(
         .collect();
     let values = || grids.iter().flat_map(|(_, grid)| grid.values());
     let highest = values().fold(0.0, f64::max);
-    // What a cell has that is touched by few is not told apart from it.
+    // Cells with values far below the highest share the darkest colour.
     let colours = (
         values().fold(f64::INFINITY, f64::min).max(highest / 1e4),
         highest,
@@ -85,7 +85,7 @@ fn why_none(record: &Record) -> &'static str {
     }
 }
 
-/// What the colours from the least to the greatest mean.
+/// Explains the range of the colours.
 fn meaning((least, greatest): (f64, f64)) -> String {
     format!(
         "Colour: operations/s in a cell, from {} and less (dark) to {} (bright), on a logarithmic \
@@ -95,8 +95,8 @@ fn meaning((least, greatest): (f64, f64)) -> String {
     )
 }
 
-/// The sentence on the latency from the issue of each operation, where it is recorded from the due
-/// time.
+/// A sentence on the latency from the issue of each operation. Empty if latencies are not counted
+/// from a due time.
 fn sentence_of_issue(operations: &[&OperationRecord], action: Action) -> String {
     let mut from_issue = Histogram::default();
     operations
@@ -113,7 +113,7 @@ fn sentence_of_issue(operations: &[&OperationRecord], action: Action) -> String 
     )
 }
 
-/// Operations a second by time and latency.
+/// Operations per second by time and latency.
 fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Grid {
     let mut grid = Grid::new(COLUMNS, ROWS);
     for stretch in stretches {
@@ -128,7 +128,7 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
         for (ns, count) in done.latency.durations() {
             for (row, share) in rows(ns, levels) {
                 for column in first..last {
-                    // Of a column that two stretches share each has its part.
+                    // If two time intervals overlap a column, each contributes its part.
                     let part =
                         (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
                     grid.add(column, row, count as f64 / stretch.seconds() * part * share);
@@ -139,10 +139,10 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
     grid
 }
 
-/// The rows over which a recorded bucket goes, by its middle, each with the share that lies in it:
-/// buckets may be wider than rows.
+/// The rows that a histogram bucket covers, with the share in each row. `ns` is the middle of the
+/// bucket. A bucket may be wider than a row.
 fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
-    /// From the middle of a bucket to its ends.
+    /// Distance from the middle of a bucket to its ends, relative to the middle.
     const HALF: f64 = 0.5 / (1 << LATENCY_PRECISION_BITS) as f64;
     let ns = ns.max(1) as f64;
     let Some(middle) = levels.place(ns) else {
@@ -155,7 +155,7 @@ fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
     }
     let share = |row: usize| (to.min((row + 1) as f64) - from.max(row as f64)) / (to - from);
     let rows = from as usize..(to.ceil() as usize).min(ROWS);
-    // A sliver is no colour of its own.
+    // Rows with a negligible share of the bucket are left out.
     let shares = rows.map(|row| (row, share(row)));
     let mut seen: Vec<(usize, f64)> = shares.filter(|(_, share)| *share > 0.1).collect();
     let all: f64 = seen.iter().map(|(_, share)| share).sum();
@@ -163,7 +163,7 @@ fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
     seen
 }
 
-/// What a readout shows over a heat map: as in the table beside it.
+/// Series for the readout of a heat map, as in the table beside it.
 fn percentiles(action: Action, stretches: &[Stretch]) -> impl Iterator<Item = Series> {
     ["p50", "p99", "max"].into_iter().map(move |name| {
         line(name, stretches, |stretch| {
@@ -193,7 +193,7 @@ mod tests {
     use super::super::stretches::Done;
     use super::*;
 
-    /// Also where columns and stretches do not begin at the same moments.
+    /// The colour is constant even if columns and time intervals do not start at the same moments.
     #[test]
     fn a_constant_rate_has_one_colour() {
         let mut latency = Histogram::default();
@@ -224,7 +224,7 @@ mod tests {
         )
         .values()
         .collect();
-        // A bucket goes over a few rows, over which its operations are shared out.
+        // A bucket covers a few rows, and its operations are divided among them.
         let rows: Vec<&[f64]> = cells.chunks(COLUMNS).collect();
         assert!((2..=3).contains(&rows.len()), "{}", cells.len());
         let odd = |row: &&&[f64]| {
@@ -236,12 +236,13 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_goes_over_its_rows_and_no_further() {
+    fn a_bucket_covers_exactly_its_rows() {
         let levels = Scale::decades([1e5, 1e6].into_iter());
         let shares = |ns: u64| rows(ns, levels);
         let all: f64 = shares(300_000).iter().map(|(_, share)| share).sum();
         assert!((all - 1.0).abs() < 1e-9, "{all}");
-        // 8 buckets to a power of two of 60 rows to a power of ten: none is left out.
+        // There are 8 buckets for a power of two and 60 rows for a power of ten, so no row is left
+        // out.
         let mut seen: Vec<usize> = (0..=26)
             .flat_map(|bucket| shares((1e5 * 2_f64.powf(f64::from(bucket) / 8.0)) as u64))
             .map(|(row, _)| row)

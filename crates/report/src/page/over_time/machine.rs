@@ -1,4 +1,4 @@
-//! What the machine did meanwhile: processors and devices.
+//! Activity of processors and devices over time.
 
 use std::ops::Range;
 
@@ -12,7 +12,7 @@ use crate::page::labels::throughput_axis;
 use crate::pictures::chart::{Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
-/// What the processors and the devices did under the rate.
+/// Adds charts of processors and devices over time.
 pub(in crate::page) fn render(document: &mut Document, record: &Record) {
     document.title("The machine over time");
     let phases = phases(record);
@@ -33,8 +33,8 @@ pub(in crate::page) fn render(document: &mut Document, record: &Record) {
     devices(document, record, &counted, together);
 }
 
-/// A number for each stretch of slices, with its middle in seconds and the stretch's seconds; a gap
-/// between phases.
+/// One point for each group of `together` slices: the middle in seconds, and the value. `value`
+/// receives the slices and their duration in seconds. A gap separates the phases.
 fn points(
     counted: &[(Phase, &MachineOverTime)],
     together: usize,
@@ -58,7 +58,7 @@ fn points(
     points
 }
 
-/// The numbers of several lines beside one another.
+/// A table of several series, side by side.
 fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     let mut header = vec!["at, s".to_owned()];
     header.extend(series.iter().map(|series| series.name.clone()));
@@ -80,7 +80,7 @@ fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     table
 }
 
-/// The time of all processors over slices.
+/// The time of all processors in these slices.
 fn processor_time(machine: &MachineOverTime, slices: &Range<usize>) -> Option<u64> {
     let total = machine.system.total_ns.sum(slices);
     total.filter(|total| *total > 0)
@@ -135,7 +135,8 @@ fn processors(
     document.figure(chart.over(behind(record)).picture(data));
 }
 
-/// The names of the devices under the targets, and why those of a phase are not known.
+/// The names of the devices under the targets, and the reason if those of a phase are not
+/// available.
 fn names_of_devices<'a>(
     counted: &[(Phase, &'a MachineOverTime)],
 ) -> (Vec<&'a str>, Option<&'a str>) {

@@ -1,14 +1,14 @@
-//! Slices of a record put together to the stretches of time that are drawn.
+//! Merging of a record's slices into the time intervals that are charted.
 
 use std::collections::BTreeMap;
 
 use measure::{LATENCY_PRECISION_BITS, SparseHistogram};
 use record::{Action, PhaseRecord, Record};
 
-/// No line has more points: a screen shows no more, and the file stays small.
+/// Maximum number of points of a line: a screen shows no more, and the file stays small.
 pub(super) const POINTS_MAX: usize = 240;
 
-/// Operations of one kind in a stretch of time.
+/// Operations of one kind in a time interval.
 #[derive(Default)]
 pub(crate) struct Done {
     pub operations: u64,
@@ -16,7 +16,7 @@ pub(crate) struct Done {
     pub(super) latency: SparseHistogram,
 }
 
-/// What was done in a stretch of time.
+/// All operations in a time interval.
 #[derive(Default)]
 pub(crate) struct Stretch {
     pub began_ns: u64,
@@ -34,7 +34,7 @@ impl Stretch {
         (self.began_ns as f64 + self.ended_ns as f64) / 2e9
     }
 
-    /// Takes the one that follows.
+    /// Appends the interval that follows this one.
     fn add(&mut self, next: Self) {
         self.ended_ns = next.ended_ns;
         self.failed = self.failed.saturating_add(next.failed);
@@ -52,7 +52,7 @@ impl Stretch {
     }
 }
 
-/// The phases whose moments count from the record's own origin, in the order of time.
+/// The phases whose times are relative to the record's own origin, in order of time.
 pub(crate) fn phases(record: &Record) -> Vec<&PhaseRecord> {
     let steps = record
         .actual
@@ -65,22 +65,20 @@ pub(crate) fn phases(record: &Record) -> Vec<&PhaseRecord> {
     phases
 }
 
-/// When it began and ended.
 pub(super) fn span_ns(phase: &PhaseRecord) -> (u64, u64) {
     phase.span_ns().unwrap_or_default()
 }
 
-/// Slices put together, so that there are no more than so many of all phases, without their
-/// latencies.
+/// Merges slices into at most `most` time intervals over all phases, without latencies.
 pub(crate) fn stretches(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     put_together(phases, slices(phases).div_ceil(most).max(1), false)
 }
 
-/// The same with latencies, of whole stretches that share them.
+/// Like [`stretches`], with latencies. Slices that share a histogram stay together.
 pub(super) fn stretches_of_latencies(phases: &[&PhaseRecord], most: usize) -> Vec<Stretch> {
     let sharing = phases.iter().map(|phase| phase.slices.sharing());
     let sharing = sharing.max().unwrap_or(1);
-    // More than there are is all of them.
+    // On overflow, all slices become one interval.
     let together = slices(phases).div_ceil(most).max(1);
     let together = together
         .checked_next_multiple_of(sharing)
@@ -102,7 +100,7 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
             let from_ns = began_ns.saturating_add(number.saturating_mul(wide_ns));
             let mut stretch = Stretch {
                 began_ns: from_ns,
-                // The last one is cut short by the phase's end.
+                // The phase's end cuts the last interval.
                 ended_ns: from_ns.saturating_add(wide_ns).min(ended_ns.max(from_ns)),
                 ..Stretch::default()
             };
@@ -111,21 +109,21 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
                 done.operations = done.operations.saturating_add(meter.operations);
                 done.bytes = done.bytes.saturating_add(meter.bytes);
                 if with_latencies {
-                    // Those of older records are finer than a picture shows, and take long to be
-                    // merged.
+                    // Older records contain finer histograms than a chart shows, and merging those
+                    // takes long.
                     done.latency
                         .merge(&meter.latency.coarse(LATENCY_PRECISION_BITS));
                 }
                 stretch.failed = stretch.failed.saturating_add(meter.failed);
             }
-            // So short a rest of a phase is no rate of its own.
+            // An interval this short at the end of a phase is not shown as a rate of its own.
             let is_rest = stretch.ended_ns - stretch.began_ns < wide_ns / 2;
             match stretches.last_mut() {
                 Some(before) if is_rest && number > 0 => Stretch::add(before, stretch),
                 _ => stretches.push(stretch),
             }
         }
-        // Slices end with the last one in which something was done.
+        // The slices end with the last one in which an operation completed.
         let told_ns =
             began_ns.saturating_add((slices.len() as u64).saturating_mul(phase.slices.width_ns()));
         if !slices.is_empty() && ended_ns.saturating_sub(told_ns) >= phase.slices.width_ns() {

@@ -1,4 +1,4 @@
-//! The axis of time, what lies behind lines over time, and the lines.
+//! The time axis, marks in the background, and lines over time.
 
 use document::units::grouped;
 use record::{Outcome, PhaseRecord, Record, SegmentKind};
@@ -7,7 +7,7 @@ use super::stretches::{POINTS_MAX, Stretch, phases, span_ns};
 use crate::pictures::chart::{Axis, Behind, Series, points};
 use crate::pictures::scale::Scale;
 
-/// The axis of time: seconds since the run's origin.
+/// The time axis, in seconds since the run's origin.
 pub(super) fn time(record: &Record) -> Axis {
     let phases = phases(record).into_iter();
     let ends: Vec<f64> = phases
@@ -19,7 +19,7 @@ pub(super) fn time(record: &Record) -> Axis {
 }
 
 fn second(value: f64) -> String {
-    // Of what is short the fractions are worth something.
+    // Fractions matter if a run is short.
     document::units::trimmed(value, 3)
 }
 
@@ -32,7 +32,7 @@ fn stretch((from_ns, to_ns): (u64, u64), name: impl Into<String>, class: &'stati
     }
 }
 
-/// Phases and warm-ups behind a line.
+/// Phases and warm-ups, as marks in the background.
 pub(super) fn behind(record: &Record) -> Vec<Behind> {
     let mut behind = Vec::new();
     for (number, phase) in phases(record).into_iter().enumerate() {
@@ -51,7 +51,7 @@ pub(super) fn behind(record: &Record) -> Vec<Behind> {
     behind
 }
 
-/// Stretches with failed operations.
+/// Intervals with failed operations, as marks in the background.
 pub(super) fn failures(stretches: &[Stretch]) -> impl Iterator<Item = Behind> {
     let failed = stretches.iter().filter(|stretch| stretch.failed > 0);
     failed.map(|of| {
@@ -60,8 +60,8 @@ pub(super) fn failures(stretches: &[Stretch]) -> impl Iterator<Item = Behind> {
     })
 }
 
-/// Slices of phases in which nothing was completed, those that follow one another as one, where
-/// they are wide enough to be seen.
+/// Intervals of phases in which no operation completed. Adjacent slices are merged, and intervals
+/// that are too narrow to be seen are left out.
 pub(super) fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
     let mut stalls: Vec<(u64, u64)> = Vec::new();
     let (mut widest_ns, mut whole_ns) = (0, 0);
@@ -77,7 +77,7 @@ pub(super) fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
         }
         widest_ns = widest_ns.max(width_ns);
         whole_ns = ended_ns;
-        // Slices end with the last one in which something was done.
+        // The slices end with the last one in which an operation completed.
         for number in 0..ended_ns.saturating_sub(began_ns).div_ceil(width_ns) {
             if !idle.get(number as usize).copied().unwrap_or(true) {
                 continue;
@@ -98,7 +98,7 @@ pub(super) fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
         .collect()
 }
 
-/// Why there is nothing over time.
+/// The reason why a record contains no activity over time.
 pub(super) fn why_missing(record: &Record) -> &'static str {
     let mut steps = record.actual.sweep_steps.iter();
     match (&record.actual.outcome, phases(record).is_empty()) {
@@ -120,7 +120,7 @@ pub(super) fn line(
     let mut points = Vec::new();
     let mut before_ns = None;
     for stretch in stretches {
-        // Between phases nothing was done, and nothing is drawn.
+        // Between phases nothing is drawn.
         if before_ns.is_some_and(|before_ns| before_ns != stretch.began_ns) {
             points.push(None);
         }
@@ -130,7 +130,7 @@ pub(super) fn line(
     Series::new(name, points)
 }
 
-/// The values of all series.
+/// The vertical values of all series.
 pub(super) fn values(series: &[Series]) -> impl Iterator<Item = f64> {
     points(series).map(|(_, y)| y)
 }

@@ -1,4 +1,4 @@
-//! What nobody should read the numbers of a run without.
+//! The summary at the top of a run's page, which every reader of its numbers needs.
 
 use document::units::{grouped, latency, percent, rate};
 use document::{Block, Document, Tone};
@@ -9,7 +9,7 @@ use crate::environment::fact;
 use crate::page::{served, sweep};
 use crate::text;
 
-/// What nobody should read the numbers without.
+/// The summary: verdict, rates, durability, cache, errors and overhead.
 pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     let mut strip = Document::default();
     let level = summary.verdict.level;
@@ -32,7 +32,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     if summary.verdict.reasons.is_empty() {
         let mut rules = Document::default();
         text::reasons::render(&mut rules, summary);
-        // Behind the level, which stands above already.
+        // Only the text that follows the level, which is shown above already.
         let said = rules.blocks().iter().filter_map(|block| match block {
             Block::Painted(inside, _) => Some(&**inside),
             _ => None,
@@ -48,7 +48,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     strip
 }
 
-/// The rates, requested and achieved.
+/// Adds the requested and achieved rates.
 fn achieved(strip: &mut Document, summary: &Summary) {
     if let Some(arrivals) = &summary.arrivals {
         let requested = rate(Some(arrivals.requested_per_second));
@@ -80,7 +80,7 @@ fn achieved(strip: &mut Document, summary: &Summary) {
     self::p99(strip, summary.arrivals.is_some(), p99, "");
 }
 
-/// The 99th percentile, which counts from the due time where loads are requested.
+/// Adds the 99th percentile. It is counted from the due time if operations have one.
 fn p99(strip: &mut Document, is_response: bool, p99_ns: Option<u64>, more: &str) {
     let what = match is_response {
         true => "p99 response time",
@@ -91,7 +91,7 @@ fn p99(strip: &mut Document, is_response: bool, p99_ns: Option<u64>, more: &str)
     strip.sentence(what, shown.unwrap_or_else(|| why.to_owned()));
 }
 
-/// What was achieved at the last step that was sustained.
+/// Adds the achieved rate at the last sustained load level.
 fn at_last_sustained(strip: &mut Document, summary: &Summary) {
     let last = sweep::last_sustained(summary).map(|(_, step)| step);
     let achieved = last.and_then(|step| step.achieved_per_second);
@@ -125,7 +125,7 @@ fn durability(strip: &mut Document, record: &Record, summary: &Summary) {
     );
 }
 
-/// How much of a sample of the pool was in the page cache, before and after.
+/// Adds the share of a sample of the pool that was in the page cache, before and after.
 fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
     let mut phases = summary.phases.iter();
     let residency = phases.find_map(|phase| phase.evidence.as_ref()?.residency.as_ref());

@@ -1,30 +1,29 @@
-//! What a chart is made of, and its measures.
+//! The parts of a chart and their dimensions.
 
 use document::sanitize::html;
 
 use crate::pictures::png::Indexed;
 use crate::pictures::scale::Scale;
 
-/// The width on a page, and in a column of a paper, where letters are as large.
+/// The width on a page, and in a column of a paper. Letters have the same size in both.
 pub(crate) const WIDE: f64 = 640.0;
 pub(crate) const NARROW: f64 = 320.0;
 pub(super) const HEIGHT: f64 = 300.0;
 pub(super) const LEFT: f64 = 88.0;
 pub(super) const RIGHT: f64 = 24.0;
 pub(super) const BOTTOM: f64 = 46.0;
-/// A line of names.
+/// Height of a line of the legend.
 pub(crate) const LINE: f64 = 19.0;
-/// About so wide is a letter.
+/// Approximate width of a letter.
 pub(crate) const LETTER: f64 = 7.0;
-/// So many kinds of lines can be told apart.
+/// Number of distinguishable line styles.
 pub(crate) const SERIES_MAX: usize = 8;
 
-/// An axis.
 pub(crate) struct Axis {
-    /// What is at it, with the unit.
+    /// The quantity, with its unit.
     pub name: String,
     pub scale: Scale,
-    /// How a value of it is written.
+    /// Formats a value for this axis.
     pub label: fn(f64) -> String,
 }
 
@@ -35,7 +34,7 @@ impl Axis {
     }
 }
 
-/// A line through points, in order; where there is nothing it is broken.
+/// A line through points, in order. `None` interrupts it.
 pub(crate) struct Series {
     pub name: String,
     pub points: Vec<Option<(f64, f64)>>,
@@ -48,39 +47,39 @@ impl Series {
     }
 }
 
-/// The points of all lines.
+/// The points of all series.
 pub(crate) fn points(series: &[Series]) -> impl Iterator<Item = (f64, f64)> + Clone {
     let points = series.iter().flat_map(|series| &series.points);
     points.copied().flatten()
 }
 
-/// What lies behind the lines.
+/// A mark in the background of a chart.
 pub(crate) enum Behind {
-    /// A stretch of the horizontal axis with a name.
+    /// A named interval of the horizontal axis.
     Stretch {
         from: f64,
         to: f64,
         name: String,
         class: &'static str,
     },
-    /// A value of the horizontal axis.
+    /// A line at a value of the horizontal axis.
     Upright { at: f64, name: String },
-    /// A value of the vertical axis.
+    /// A line at a value of the vertical axis.
     Level { at: f64, name: String },
-    /// From where to where the values at one place go, in the colour of a line.
+    /// The range of values at one position, in the colour of a series.
     Range {
         at: f64,
         from: f64,
         to: f64,
         series: usize,
     },
-    /// A picture over the whole plane.
+    /// An image over the whole plotting area.
     Picture(Indexed),
-    /// Values that are not drawn, for the readout.
+    /// Values for the readout that are not drawn.
     Unseen(Series),
 }
 
-/// A `<text>` element at a place.
+/// A `<text>` element at a position.
 pub(crate) fn label(class: &str, (x, y): (f64, f64), text: &str) -> String {
     let text = html(text);
     format!("<text class=\"{class}\" x=\"{x:.1}\" y=\"{y:.1}\">{text}</text>")

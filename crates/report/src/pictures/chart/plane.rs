@@ -1,4 +1,4 @@
-//! Where values lie in a chart, and what is drawn at them behind the lines.
+//! The plotting area of a chart: positions of values, and marks in the background.
 
 use std::fmt::Write;
 
@@ -7,7 +7,7 @@ use document::sanitize::html;
 use super::parts::{self, Axis, BOTTOM, Behind, HEIGHT, LEFT, LETTER, LINE, RIGHT, SERIES_MAX};
 use crate::pictures::scale::Scale;
 
-/// Draws what stands below a horizontal axis, with a line of the grid for each value.
+/// Draws the labels below a horizontal axis, with a grid line for each value.
 pub(crate) fn ticks(
     svg: &mut String,
     axis: &Axis,
@@ -21,7 +21,7 @@ pub(crate) fn ticks(
         let _ = write!(svg, "<path class=\"grid\" d=\"{}\"/>", grid(x));
         let label = (axis.label)(tick);
         let half = LETTER * label.chars().count() as f64 / 2.0;
-        // Labels that would touch are left out.
+        // Labels that would overlap are left out.
         if x - half > before {
             before = x + half + LETTER;
             svg.push_str(&parts::label("middle", (x, bottom + 18.0), &label));
@@ -30,7 +30,7 @@ pub(crate) fn ticks(
     }
 }
 
-/// Where values lie in the picture.
+/// Converts values to positions in the plotting area.
 pub(super) struct Plane {
     pub(super) width: f64,
     pub(super) top: f64,
@@ -82,7 +82,7 @@ impl Plane {
                 let (Some((x, from)), Some(to)) = (self.point(*at, *from), self.y(*to)) else {
                     return;
                 };
-                // Beside one another, where several lines have values at one place.
+                // Ranges of several series at one position are drawn side by side.
                 writeln!(
                     svg,
                     "<path class=\"range m{}\" d=\"M{:.1} {from:.1}h6m-3 0V{to:.1}m-3 0h6\"/>",
@@ -102,7 +102,7 @@ impl Plane {
         };
     }
 
-    /// A stretch of the horizontal axis, with its name where that has room.
+    /// Draws an interval of the horizontal axis, with its name if there is space.
     fn stretch(&self, svg: &mut String, (from, to): (f64, f64), name: &str, class: &str) {
         let (Some(from), Some(to)) = (self.x(from), self.x(to)) else {
             return;
@@ -115,17 +115,17 @@ impl Plane {
              height=\"{height:.1}\"><title>{}</title></rect>",
             html(name)
         );
-        // A name that has no room is in the table.
+        // A name without space is still in the table.
         if width < LETTER * name.chars().count() as f64 {
             return;
         }
-        // A warm-up lies within a phase, whose name stands above.
+        // A warm-up is part of a phase, whose name is above.
         let below = if class == "warm-up" { LINE } else { 0.0 };
         let place = (from + 3.0, top + 13.0 + below);
         let _ = writeln!(svg, "{}", parts::label("faint", place, name));
     }
 
-    /// What stands beside a value of an axis.
+    /// Draws the label of a mark at a value of an axis.
     pub(super) fn label(&self, svg: &mut String, behind: &Behind) {
         let right = self.width - RIGHT;
         let (class, place, name) = match behind {
