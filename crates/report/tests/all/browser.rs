@@ -1,4 +1,4 @@
-//! Pages in a real browser: what a reader sees and does, by pointer, keyboard and screen reader.
+//! Tests of pages in a real browser, with pointer, keyboard and a check of accessibility.
 
 use testkit::{Assert, Shows};
 
@@ -14,16 +14,16 @@ use self::driven::{Browser, needed};
 use crate::pages::{HOSTILE, hostile, kept, over_time, page_of, run, swept};
 use crate::studied::{hostile_study, page_of_a_hundred, page_of_study};
 
-/// In pixels: a telephone, a laptop, a large screen.
+/// Widths of a telephone, a laptop and a large screen, in pixels.
 const WIDTHS: [u32; 3] = [390, 1280, 2560];
-/// Of each picture that is compared, in pixels.
+/// Width of each chart in the comparison of images, in pixels.
 const COMPARED: u32 = 200;
 
 fn of_run() -> String {
     page_of(&over_time(40, &[Action::Read, Action::Create]))
 }
 
-/// What axe-core calls serious or critical, as lines.
+/// Serious and critical findings of axe-core, as lines.
 fn findings(browser: &Browser, axe: &str) -> String {
     browser.value(axe);
     let found = browser.value(
@@ -37,7 +37,7 @@ fn findings(browser: &Browser, axe: &str) -> String {
 }
 
 #[test]
-fn pages_are_accessible_at_every_width_and_ask_for_nothing() {
+fn pages_are_accessible_at_every_width_and_request_nothing() {
     let Some(axe) = needed() else { return };
     let axe = std::fs::read_to_string(axe).unwrap() + "; 0";
     let browser = Browser::start();
@@ -56,8 +56,8 @@ fn pages_are_accessible_at_every_width_and_ask_for_nothing() {
                 wider.as_i64().unwrap() <= 0,
                 "{name} is {wider} wider than {width} pixels"
             );
-            // What axe finds of colours depends on colours alone; of the run it looks at every
-            // width.
+            // The findings about colours do not depend on the width, so only the run's page is
+            // checked at every width.
             let colours = match width {
                 1280 => &["dark", "light"][..],
                 390 => &["light"],
@@ -75,7 +75,7 @@ fn pages_are_accessible_at_every_width_and_ask_for_nothing() {
 }
 
 #[test]
-fn nothing_of_a_hostile_record_is_executed() {
+fn browser_executes_nothing_from_a_hostile_record() {
     if needed().is_none() {
         return;
     }
@@ -92,9 +92,9 @@ fn nothing_of_a_hostile_record_is_executed() {
     assert!(browser.text("h1").contains(shown), "{}", browser.text("h1"));
 }
 
-/// No element that others could have made.
+/// Checks that the page contains no elements that come from a record.
 fn has_nothing_foreign(browser: &Browser) {
-    // A dialog would have been an error of the driver.
+    // An open dialog would be an error of the driver.
     assert_eq!(browser.complaints(), [""; 0]);
     assert_eq!(
         browser.value(
@@ -108,7 +108,7 @@ fn has_nothing_foreign(browser: &Browser) {
 }
 
 #[test]
-fn values_series_and_tables_answer_the_pointer() {
+fn readouts_legends_and_tables_react_to_the_pointer() {
     if needed().is_none() {
         return;
     }
@@ -121,7 +121,7 @@ fn values_series_and_tables_answer_the_pointer() {
     let read = browser.text(&readout);
     read.shows("all operations: 40\n");
     assert!(read.ends_with("read: 20"), "{read}");
-    // A heat map says the percentiles of its table.
+    // The readout of a heat map shows the percentiles of its table.
     browser.point(
         ".picture[aria-label='Latency of read over time'] svg",
         (0.6, 0.5),
@@ -133,7 +133,7 @@ fn values_series_and_tables_answer_the_pointer() {
         browser.value(&format!("document.querySelector({readout:?}).hidden")),
         true
     );
-    // A series goes, and comes back.
+    // Clicking the legend hides a series and shows it again.
     let name = format!("{chart} g.name");
     let is_seen = || {
         browser.value(&format!(
@@ -151,7 +151,7 @@ fn values_series_and_tables_answer_the_pointer() {
     );
     browser.point(&name, (0.5, 0.5), true);
     assert_eq!(is_seen(), true);
-    // Rows go up, down, and back; latencies by their value, whatever their unit.
+    // Sorting is ascending, then descending, then in the original order.
     let column = |number: u32| {
         browser.value(&format!(
             "[...document.querySelectorAll('#sorted tbody tr')].map((row) => \
@@ -173,7 +173,7 @@ fn values_series_and_tables_answer_the_pointer() {
     assert_eq!(down, Value::from(turned));
     browser.point(head, (0.5, 0.5), true);
     assert_eq!(column(0), before);
-    // Latencies go by their value, whatever unit they are shown in.
+    // Latencies are sorted by value, whatever unit they are shown in.
     browser.point("#sorted th:nth-of-type(2) button", (0.5, 0.5), true);
     let kept = browser.value(
         "[...document.querySelectorAll('#sorted tbody tr')].map((row) => \
@@ -189,7 +189,7 @@ fn values_series_and_tables_answer_the_pointer() {
     assert_eq!(browser.complaints(), [""; 0]);
 }
 
-/// The text of the button to copy, when it has been pressed.
+/// Presses the button to copy, and returns its text afterwards.
 fn copied(browser: &Browser) -> String {
     browser.point("button.copy", (0.5, 0.5), true);
     let changed = "new Promise((done) => { const look = () => \
@@ -200,7 +200,7 @@ fn copied(browser: &Browser) -> String {
 }
 
 #[test]
-fn a_command_is_copied_or_where_that_is_forbidden_selected() {
+fn command_is_copied_or_selected_if_copying_is_forbidden() {
     if needed().is_none() {
         return;
     }
@@ -223,14 +223,15 @@ fn a_command_is_copied_or_where_that_is_forbidden_selected() {
 }
 
 #[test]
-fn a_study_of_a_hundred_runs_can_be_used_within_a_second() {
+fn page_of_a_hundred_runs_is_usable_within_a_second() {
     if needed().is_none() {
         return;
     }
     let browser = Browser::start();
     browser.wide(1280);
     let page = page_of_a_hundred();
-    // The script has run by then; of several, because other tests run beside.
+    // At this time the script has run. The best of several attempts counts, because other tests run
+    // at the same time.
     let ready = (0..5).map(|_| {
         browser.open(&page);
         let ready =
@@ -241,7 +242,7 @@ fn a_study_of_a_hundred_runs_can_be_used_within_a_second() {
     println!("ready after {ready:?} ms");
     let best = ready.iter().copied().fold(f64::INFINITY, f64::min);
     assert!(best > 0.0 && best < 1_000.0, "{ready:?} ms");
-    // It is used: a table is sorted, and a run is shown.
+    // Sorts a table, and shows a run.
     let took = browser.value(
         "(() => { const began = performance.now(); document.querySelector('thead button').click();
            location.hash = document.querySelector('a[href^=\"#run-\"]').getAttribute('href'); \
@@ -253,7 +254,7 @@ fn a_study_of_a_hundred_runs_can_be_used_within_a_second() {
 }
 
 #[test]
-fn a_page_is_used_by_keyboard_alone() {
+fn page_is_usable_with_the_keyboard_only() {
     if needed().is_none() {
         return;
     }
@@ -328,7 +329,7 @@ fn a_page_is_used_by_keyboard_alone() {
 }
 
 #[test]
-fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
+fn page_supports_dark_mode_print_and_no_script() {
     if needed().is_none() {
         return;
     }
@@ -347,7 +348,7 @@ fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
     assert_eq!(browser.value(colour), "rgb(255, 255, 255)");
     browser.shown("screen", "dark");
     assert_eq!(browser.value(colour), "rgb(13, 17, 23)");
-    // Paper is white, and what is folded on a screen is on it.
+    // Printed pages are white, and show sections that are collapsed on a screen.
     browser.shown("print", "dark");
     assert_eq!(browser.value(colour), "rgb(255, 255, 255)");
     let high = browser.value(
@@ -367,7 +368,7 @@ fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
         paper.len()
     );
     assert_eq!(browser.complaints(), [""; 0]);
-    // All of it is there without script.
+    // The page is complete without script.
     browser.tools(
         "Emulation.setScriptExecutionDisabled",
         json!({"value": true}),
@@ -381,8 +382,8 @@ fn a_page_is_dark_where_that_is_wanted_whole_on_paper_and_without_script() {
     assert_eq!((&counts[2], &counts[3]), (&json!(1), &json!(0)));
 }
 
-/// The picture's parts as a browser draws them, in grey and small, without letters: those are the
-/// machine's fonts.
+/// The charts as a browser draws them, in grey and reduced, without text, because fonts depend on
+/// the machine.
 fn drawn(browser: &Browser, record: &Record) -> String {
     browser.wide(1280);
     browser.shown("screen", "light");
@@ -426,7 +427,7 @@ fn drawn(browser: &Browser, record: &Record) -> String {
 }
 
 #[test]
-fn pictures_look_as_they_did() {
+fn charts_look_the_same_as_the_golden_image() {
     if needed().is_none() {
         return;
     }
@@ -453,10 +454,10 @@ fn pictures_look_as_they_did() {
         ));
         share.as_f64().unwrap()
     };
-    // Of other versions of a browser edges differ a little.
+    // Edges differ a little between versions of a browser.
     let share = differ(&drawn, &golden);
     assert!(share < 0.005, "{:.2} % of the pixels differ", share * 100.0);
-    // And a picture with other values is told apart.
+    // Charts of other values are recognized as different.
     let other = self::drawn(&browser, &over_time(40, &[Action::Read]));
     assert!(
         differ(&other, &golden) > 0.005,

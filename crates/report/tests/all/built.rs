@@ -1,4 +1,4 @@
-//! Records of runs with several workers, made up: every latency is a function of its number.
+//! Synthetic records of runs with several workers. Every latency is a function of its index.
 
 use std::ops::Range;
 
@@ -20,7 +20,7 @@ use workload::Skipped;
 
 const MS: u64 = 1_000_000;
 
-/// So many durations around a middle, with a tail.
+/// A histogram of `count` durations around a middle, with a tail.
 pub fn durations(count: u64, middle_ns: u64) -> Histogram {
     let mut histogram = Histogram::default();
     for number in 0..count {
@@ -39,14 +39,14 @@ fn meter(operations: u64, bytes_each: u64, middle_ns: u64) -> Meter {
     }
 }
 
-/// Operations of a role: which, how many, bytes of each, nanoseconds.
+/// Returns a function that makes a role's record from action, count, bytes of each and nanoseconds.
 fn done_by(role: Role) -> impl Fn(Action, u64, u64, u64) -> OperationRecord {
     move |action, operations, bytes_each, middle_ns| {
         operation(role, action, meter(operations, bytes_each, middle_ns))
     }
 }
 
-/// The same with steps, each with a middle in nanoseconds.
+/// Adds steps, each with a middle in nanoseconds.
 fn with_steps(mut operation: OperationRecord, steps: &[(&str, u64)]) -> OperationRecord {
     let step = |(step, middle_ns): &(&str, u64)| StepRecord {
         step: (*step).to_owned(),
@@ -56,8 +56,8 @@ fn with_steps(mut operation: OperationRecord, steps: &[(&str, u64)]) -> Operatio
     operation
 }
 
-/// A phase whose workers begin together, and end one after the other as said: worker, role,
-/// milliseconds, done.
+/// A phase whose workers start together and end at different times. Each entry of `workers`
+/// contains worker, role, milliseconds until the end, and number of operations.
 fn phase(
     phase: Phase,
     ms: Range<u64>,
@@ -99,7 +99,7 @@ fn phase(
     }
 }
 
-/// So much was fetched while so much was written to a partition, of whose disk flushes are counted.
+/// Evidence with bytes fetched from and written to a partition. Flushes are counted on its disk.
 pub fn evidence(fetched_bytes: Fact<u64>, written_bytes: u64) -> PhaseEvidence {
     let device = |name: &str, role, flushes: Fact<u64>| DeviceReading {
         name: name.to_owned(),
@@ -150,7 +150,7 @@ pub fn evidence(fetched_bytes: Fact<u64>, written_bytes: u64) -> PhaseEvidence {
     }
 }
 
-/// A run of other work, with the words of this one.
+/// The spec of a run of another workload, with the kept run's command line and targets.
 fn asked(kept: &Record, workload: Workload) -> RunSpec {
     RunSpec {
         command_line: kept.spec.command_line.clone(),
@@ -159,7 +159,7 @@ fn asked(kept: &Record, workload: Workload) -> RunSpec {
     }
 }
 
-/// Three workers of a classic run, each with a pool of its own.
+/// Three workers of a classic run with private pools.
 pub fn private(kept: &Record) -> Record {
     let workload = by(runs::private(3), kept.spec.workload.clone());
     let all = |ends: [u64; 3], done: [u64; 3]| {
@@ -208,7 +208,7 @@ pub fn private(kept: &Record) -> Record {
     record
 }
 
-/// The mix of the shared run.
+/// The mix of the run with a shared pool.
 pub fn mix() -> Mix {
     let mut mix = Mix {
         files: 2_000,
@@ -228,7 +228,7 @@ pub fn mix() -> Mix {
     mix
 }
 
-/// Two writers and two readers on one pool.
+/// The workload of two writers and two readers with a shared pool.
 pub fn shared_workload() -> Workload {
     let contents = "compressible:3".parse().unwrap();
     let mut workload = by(runs::shared(2, 2), mix());
@@ -239,7 +239,7 @@ pub fn shared_workload() -> Workload {
     workload
 }
 
-/// Two writers and two readers on one pool, with everything that a report can show.
+/// Two writers and two readers with a shared pool, and with everything that a report can show.
 pub fn shared(kept: &Record) -> Record {
     let mut record = Record {
         spec: RunSpec {
@@ -286,7 +286,7 @@ pub fn shared(kept: &Record) -> Record {
     record
 }
 
-/// Two writers and two readers that are done after so many milliseconds with so much each.
+/// Two writers and two readers, each with milliseconds until the end, and number of operations.
 fn workers(ends: [u64; 4], done: [u64; 4]) -> [(u32, Role, u64, u64); 4] {
     let role = |worker| {
         if worker < 2 {
@@ -298,8 +298,8 @@ fn workers(ends: [u64; 4], done: [u64; 4]) -> [(u32, Role, u64, u64); 4] {
     [0, 1, 2, 3].map(|worker| (worker as u32, role(worker), ends[worker], done[worker]))
 }
 
-/// What a machine of two processors did meanwhile: a partition of a disk, which is half as busy as
-/// the workers wait.
+/// Counters of a machine with two processors and one partition of a disk, which is busy for half of
+/// the time that the workers wait.
 fn machine(segment: &Segment) -> MachineOverTime {
     let ns = segment.ended_ns - segment.began_ns;
     let count = |number: u64| Counts::from(vec![Some(number)]);
@@ -505,8 +505,8 @@ fn failures(record: &mut Record) {
     actual.outcome = Outcome::Complete;
 }
 
-/// The plan of a workload, on the targets of the kept run; the room is known for that one's
-/// workload.
+/// The plan of a workload on the targets of the kept run. The space is known only for the kept
+/// run's workload.
 pub fn plan(kept: &Record, workload: Workload) -> PlanRecord {
     let targets = kept
         .locations

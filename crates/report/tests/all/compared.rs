@@ -1,4 +1,4 @@
-//! Comparisons and gates, letter for letter, of runs whose numbers are made up.
+//! Comparisons and gates of synthetic runs, compared with golden files.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -18,8 +18,8 @@ fn metric(word: &str) -> Metric {
 /// Deviations of six runs, in percent.
 const NOISE: [f64; 6] = [0.0, 2.0, -1.0, 1.0, -2.0, 0.5];
 
-/// A side of so many blocks, with transactions/s and a latency; its noise begins at another place
-/// than that of others.
+/// A configuration with `blocks` runs, each with transactions/s and a latency. `shift` makes its
+/// noise different from that of other configurations.
 fn side(label: &str, rate: f64, shift: usize, blocks: u32) -> ComparedSide {
     let runs = (1..=blocks).map(|number| {
         let noise = 1.0 + NOISE[(number as usize * (shift + 1) + shift) % 6] / 100.0;
@@ -62,7 +62,7 @@ fn without_blocks(mut side: ComparedSide, runs: usize) -> ComparedSide {
     side
 }
 
-/// Writes the text where POSTMARK_WRITE_GOLDEN is set, so that a wanted change shows in the diff.
+/// Compares a text with a golden file, or writes the file if POSTMARK_WRITE_GOLDEN is set.
 fn compare(name: &str, golden: &str, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -111,7 +111,7 @@ fn comparisons_are_a_table_and_sentences() {
 }
 
 #[test]
-fn a_difference_is_said_as_it_would_be_asked() {
+fn sentences_state_the_ratio_and_its_basis() {
     let found = Comparisons::of(
         &with_twin(),
         &[side("xfs", 7_100.0, 1, 10), side("other", 10_000.0, 4, 10)],
@@ -133,7 +133,7 @@ fn a_difference_is_said_as_it_would_be_asked() {
 }
 
 #[test]
-fn runs_that_were_not_interleaved_say_so() {
+fn runs_without_blocks_are_marked_as_not_interleaved() {
     let mut cold = without_blocks(side("cold", 5_000.0, 1, 6), 6);
     for run in &mut cold.runs {
         run.conditions
@@ -155,7 +155,7 @@ fn runs_that_were_not_interleaved_say_so() {
 }
 
 #[test]
-fn a_twin_that_differs_is_a_warning() {
+fn differing_aa_control_is_a_warning() {
     let baseline = Baseline {
         twin: Some(side("ext4", 12_000.0, 0, 10)),
         ..with_twin()
@@ -171,7 +171,7 @@ fn a_twin_that_differs_is_a_warning() {
 }
 
 #[test]
-fn gates_say_what_they_need_and_decide() {
+fn gates_state_their_decision_and_the_blocks_needed() {
     let requirements: Vec<Requirement> = ["transactions >= 0.97", "create.p99 <= 1.10"]
         .map(|text| text.parse().unwrap())
         .to_vec();

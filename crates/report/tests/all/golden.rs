@@ -1,4 +1,4 @@
-//! Reports of kept records, letter for letter. `run.json` is a record of a real run.
+//! Reports of kept records, compared with golden files. `run.json` is a record of a real run.
 
 use record::{
     Action, ArrivalProcess, Calibration, Check, CleanUp, End, ErrorRecord, Fact, Left, Outcome,
@@ -14,7 +14,7 @@ fn kept() -> Record {
     Record::from_json(RUN).unwrap()
 }
 
-/// Writes the text where POSTMARK_WRITE_GOLDEN is set, so that a wanted change shows in the diff.
+/// Compares a text with a golden file, or writes the file if POSTMARK_WRITE_GOLDEN is set.
 fn compare(name: &str, golden: &str, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
@@ -24,7 +24,7 @@ fn compare(name: &str, golden: &str, text: &str) {
 }
 
 #[test]
-fn a_complete_run_is_reported_as_ever() {
+fn report_of_a_complete_run_matches_its_golden_file() {
     compare(
         "complete.txt",
         include_str!("../golden/complete.txt"),
@@ -33,7 +33,7 @@ fn a_complete_run_is_reported_as_ever() {
 }
 
 #[test]
-fn the_answer_fits_on_one_screen() {
+fn short_report_fits_on_one_screen() {
     let text = document::text(&report::text::short(&kept()), document::SCREEN_WIDTH);
     compare("short.txt", include_str!("../golden/short.txt"), &text);
     assert!(text.lines().count() <= 40, "{text}");
@@ -45,7 +45,7 @@ fn the_answer_fits_on_one_screen() {
 }
 
 #[test]
-fn the_screen_says_what_the_device_served() {
+fn short_report_shows_reads_from_cache() {
     let screen = |fetched_share: Fact<u64>| {
         let mut record = kept();
         let mut phases = record.actual.phases.iter_mut();
@@ -68,7 +68,7 @@ fn the_screen_says_what_the_device_served() {
 }
 
 #[test]
-fn a_failed_run_says_what_failed_and_what_was_left() {
+fn failed_run_reports_the_error_and_remaining_files() {
     let mut record = kept();
     record.actual.outcome = Outcome::Failed {
         why: "cannot append to /mnt/disk/7 (step write): No space left on device (os error 28)"
@@ -105,7 +105,7 @@ fn a_failed_run_says_what_failed_and_what_was_left() {
 }
 
 #[test]
-fn an_open_loop_tells_what_was_requested_and_what_is_waiting() {
+fn open_loop_reports_requested_rate_and_waiting_transactions() {
     let mut record = kept();
     record.spec.drive.pace = at_rate(30_000.0, ArrivalProcess::Poisson);
     record.actual.phases[1].waiting = Some(1_234);
@@ -117,7 +117,7 @@ fn an_open_loop_tells_what_was_requested_and_what_is_waiting() {
 }
 
 #[test]
-fn an_interrupted_run_and_a_dry_pool_are_marked() {
+fn interrupted_run_and_empty_pool_are_marked() {
     let mut record = kept();
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
     record.spec.latencies = false;
@@ -142,7 +142,7 @@ fn an_interrupted_run_and_a_dry_pool_are_marked() {
     }
 }
 
-/// The same record, of a run that was measured for a minute.
+/// The kept record, with a measurement of one minute.
 fn valid() -> Record {
     const SECOND: u64 = 1_000_000_000;
     let mut record = kept();
@@ -166,14 +166,14 @@ fn valid() -> Record {
 }
 
 #[test]
-fn a_verdict_that_is_valid_says_what_was_looked_at() {
+fn valid_verdict_lists_its_checks() {
     let record = valid();
     let text = report::text::render(&record);
     let lines: Vec<&str> = text.lines().skip(1).take(2).collect();
     assert_eq!(
         lines,
         [
-            // The kept latencies are of few operations.
+            // The kept record contains latencies of only a few operations.
             "Verdict     VALID: 60.000 s measured, too noisy to show small changes (drift -0.6 %, \
              noise ±25.7 %),",
             "            no errors, other programs 0.0 %, CPU steal 0.0 %, 0.0 % of reads from \
@@ -183,7 +183,7 @@ fn a_verdict_that_is_valid_says_what_was_looked_at() {
 }
 
 #[test]
-fn a_reason_that_is_less_bad_than_the_verdict_says_so() {
+fn less_severe_reason_is_marked() {
     let mut record = valid();
     record.during.clocks.suspended_ns = 12_000_000_000;
     let times = &mut record.during.counted.system.times;
@@ -208,7 +208,7 @@ fn a_reason_that_is_less_bad_than_the_verdict_says_so() {
 }
 
 #[test]
-fn workers_with_a_pool_each_are_reported_beside_one_another() {
+fn workers_with_private_pools_are_reported_separately() {
     compare(
         "private.txt",
         include_str!("../golden/private.txt"),
@@ -226,7 +226,7 @@ fn writers_and_readers_are_reported_by_role() {
 }
 
 #[test]
-fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
+fn machine_section_fits_and_is_omitted_for_short_runs() {
     let mut record = built::shared(&kept());
     let text = report::text::render(&record);
     let section = |text: &str| -> Vec<String> {
@@ -245,7 +245,7 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
         lines.iter().any(|line| line.starts_with(said_why)),
         "{text}"
     );
-    // A name that makes a line too long, which is broken then.
+    // A long device name exceeds the line, so the line is broken.
     let machine = record.actual.phases[1].machine.as_mut().unwrap();
     if let Fact::Known(devices) = &mut machine.devices {
         devices[0].name = "nvme0n1p12".to_owned();
@@ -253,7 +253,7 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
     let broken = section(&report::text::render(&record));
     assert_eq!(broken.len(), lines.len() + 1, "{broken:#?}");
     assert_eq!(broken.iter().find(|line| !is_narrow(line)), None);
-    // One worker, and nothing below.
+    // One worker, and no devices below.
     let machine = record.actual.phases[1].machine.as_mut().unwrap();
     machine.devices = Fact::NotApplicable;
     machine.unknown.clear();
@@ -284,7 +284,7 @@ fn what_the_machine_did_fits_and_is_left_out_of_short_runs() {
 }
 
 #[test]
-fn what_is_not_known_or_not_there_is_said() {
+fn missing_values_are_reported_with_reasons() {
     let mut record = built::shared(&kept());
     let actual = &mut record.actual;
     actual.phases[1].evidence = Some(built::evidence(
@@ -318,7 +318,7 @@ fn what_is_not_known_or_not_there_is_said() {
 }
 
 #[test]
-fn what_was_chosen_is_said_in_a_sentence() {
+fn chosen_working_set_is_described_in_a_sentence() {
     let mut record = kept();
     let sentence = "Chose 131,072 files (8.00 KiB on average, 1.00 GiB in all): 4 x the page \
                     cache of 256.00 MiB (the control group's limit). A calibration of 2.1 s \
@@ -378,7 +378,7 @@ fn what_was_chosen_is_said_in_a_sentence() {
 }
 
 #[test]
-fn the_programs_overhead_is_one_line() {
+fn overhead_is_reported_in_one_line() {
     let mut record = kept();
     assert!(
         !report::text::render(&record).contains("Overhead"),
@@ -411,10 +411,10 @@ fn the_programs_overhead_is_one_line() {
 }
 
 #[test]
-fn nothing_is_said_of_several_where_there_is_one() {
+fn report_of_one_worker_does_not_mention_several() {
     let mut record = built::shared(&kept());
     record.spec.workload.workers = Workers::ONE;
-    // The verdict says who waited for what.
+    // The verdict would mention waits of workers.
     record.actual.stalled.clear();
     record.spec.ack_log = None;
     for phase in &mut record.actual.phases {
@@ -441,7 +441,7 @@ fn nothing_is_said_of_several_where_there_is_one() {
 }
 
 #[test]
-fn plans_say_what_workers_would_do_together() {
+fn plans_cover_the_operations_of_all_workers() {
     let kept = kept();
     let private = built::private(&kept).spec.workload;
     for (name, golden, workload) in [
@@ -470,7 +470,7 @@ fn plans_say_what_workers_would_do_together() {
 }
 
 #[test]
-fn a_record_comes_back_from_its_json() {
+fn record_survives_a_json_round_trip() {
     compare("run.json", RUN, &verdict::to_json(&kept()));
     assert_eq!(
         Record::from_json(&verdict::to_json(&kept())).unwrap(),
@@ -479,7 +479,7 @@ fn a_record_comes_back_from_its_json() {
 }
 
 #[test]
-fn a_newer_or_foreign_record_is_refused() {
+fn newer_or_invalid_record_is_refused() {
     let newer = RUN.replace("\"schema\":1", "\"schema\":999");
     assert!(matches!(
         Record::from_json(&newer),
@@ -499,7 +499,7 @@ fn a_newer_or_foreign_record_is_refused() {
 }
 
 #[test]
-fn a_report_can_be_shown_in_other_formats_and_widths() {
+fn report_works_in_other_formats_and_widths() {
     let report = report::text::report(&built::shared(&kept()));
     let markdown = document::markdown(&report);
     let is_row = |line: &&str| line.starts_with("| ");

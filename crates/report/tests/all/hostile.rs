@@ -1,5 +1,4 @@
-//! Records of others: whatever is in them, they are refused with a word about it, or shown without
-//! harm.
+//! Untrusted records: whatever they contain, they are refused with a message or shown harmlessly.
 
 use std::path::{Path, PathBuf};
 
@@ -17,8 +16,8 @@ use crate::imported::{everything, import};
 use crate::{built, paged};
 
 const RUN: &str = include_str!("../golden/run.json");
-/// Clears the screen, sets the title, turns the writing round, ends the line, and goes on in
-/// another.
+/// Clears the screen, sets the title, reverses the writing direction, and ends the line to forge
+/// another one.
 const HOSTILE: &str = "\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{2066}\u{200f}\u{7f}\u{0}\
                        \u{2028}\r\nForged      all is well\n\t|`<script>=cmd";
 
@@ -26,7 +25,7 @@ fn kept() -> Record {
     Record::from_json(RUN).unwrap()
 }
 
-/// The same with what was done in each second, and the slowest operations.
+/// Adds counts of each second, and the slowest operations.
 fn over_time(mut record: Record) -> Record {
     let transactions = record.actual.phases.iter_mut();
     for phase in transactions.filter(|phase| phase.phase == Phase::Transactions) {
@@ -58,7 +57,7 @@ fn over_time(mut record: Record) -> Record {
     record
 }
 
-/// A run that a rule of steady state has ended.
+/// A run that ended by a steady-state rule.
 fn steady() -> Record {
     let mut record = over_time(built::private(&kept()));
     record.spec.drive.stop = Stop::Steady(SteadyAsked {
@@ -83,7 +82,7 @@ fn steady() -> Record {
     record
 }
 
-/// Records that have something of everything, between them.
+/// Records that together contain a value of every kind.
 fn records() -> Vec<(&'static str, Record)> {
     let mut failed = over_time(built::shared(&kept()));
     failed.actual.outcome = Outcome::Failed {
@@ -144,7 +143,7 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
-/// The files of a directory, by name.
+/// The files of a directory and their contents, sorted by name, without `.md` files.
 fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let entries = std::fs::read_dir(directory).unwrap();
     let mut files: Vec<PathBuf> = entries.map(|entry| entry.unwrap().path()).collect();
@@ -157,9 +156,9 @@ fn files(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     read.collect()
 }
 
-/// With POSTMARK_WRITE_GOLDEN they are written.
+/// POSTMARK_WRITE_GOLDEN writes the files.
 #[test]
-fn the_seeds_of_fuzzing_are_records() {
+fn fuzzing_seeds_are_valid_records() {
     let directory = root().join("fuzz/seeds/import");
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         for (name, record) in records() {
@@ -171,7 +170,7 @@ fn the_seeds_of_fuzzing_are_records() {
         }
     }
     let mut seeds = files(&directory);
-    // Submissions are read elsewhere (`cli/tests/all/hostile.rs`).
+    // Submissions are tested in `cli/tests/all/hostile.rs`.
     seeds.retain(|(path, _)| !path.ends_with("submission.json"));
     assert_eq!(seeds.len(), records().len());
     for (path, seed) in seeds {
@@ -180,14 +179,14 @@ fn the_seeds_of_fuzzing_are_records() {
 }
 
 #[test]
-fn what_fuzzing_has_found_does_no_harm_any_more() {
+fn earlier_fuzzing_finds_are_harmless() {
     for (path, find) in files(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/finds/import")) {
         println!("{}", path.display());
         import(&find);
     }
 }
 
-/// All places of strings in a document.
+/// Collects the JSON pointers of all strings in a document.
 fn strings(value: &Value, place: &str, found: &mut Vec<String>) {
     match value {
         Value::String(_) => found.push(place.to_owned()),
@@ -206,7 +205,7 @@ fn strings(value: &Value, place: &str, found: &mut Vec<String>) {
 }
 
 #[test]
-fn a_record_of_hostile_strings_is_shown_without_harm() {
+fn record_with_hostile_strings_is_shown_harmlessly() {
     for (name, record) in records() {
         let mut document: Value = serde_json::from_str(&verdict::to_json(&record)).unwrap();
         let mut places = Vec::new();
@@ -215,7 +214,7 @@ fn a_record_of_hostile_strings_is_shown_without_harm() {
         for place in &places {
             let string = document.pointer_mut(place).unwrap();
             let kept = std::mem::replace(string, Value::String(HOSTILE.to_owned()));
-            // Those that name something of ours stay.
+            // Strings that must be known names keep their value.
             match Record::from_json(&document.to_string()) {
                 Ok(_) => hostile += 1,
                 Err(error) => {
@@ -237,14 +236,14 @@ fn a_record_of_hostile_strings_is_shown_without_harm() {
         let mut shown = everything(&record);
         shown.push(paged::shown(&record));
         shown[0].shows("\\x1b[2J\\x1b]0;x\\x07\\u{9b}31m\\u{202e}");
-        // No line is one of a name's, and the names are read again as they were.
+        // No line consists of a forged name, and names are read back unchanged.
         shown[0].assert(!shown[0].lines().any(|line| line.starts_with("Forged")));
         assert_eq!(record.host.hostname, HOSTILE);
         assert_eq!(Record::from_json(&shown[1]).unwrap().host.hostname, HOSTILE);
     }
 }
 
-/// What is wrong with the kept record where one value is another.
+/// The error for the kept record with another value at this place.
 fn refused(place: &str, other: Value) -> String {
     let mut document: Value = serde_json::from_str(RUN).unwrap();
     *document.pointer_mut(place).unwrap() = other;
@@ -257,7 +256,7 @@ fn refused(place: &str, other: Value) -> String {
 }
 
 #[test]
-fn what_no_run_can_have_written_is_refused_by_its_name() {
+fn impossible_values_are_refused_with_their_field() {
     let phase = "/record/actual/phases/1";
     let first = "record.actual.phases[1]";
     for (place, other, field, why) in [
@@ -325,7 +324,7 @@ fn what_no_run_can_have_written_is_refused_by_its_name() {
 }
 
 #[test]
-fn sums_that_no_view_could_make_are_refused() {
+fn overflowing_sums_are_refused() {
     for place in [
         "issued",
         "transactions",
@@ -347,7 +346,7 @@ fn sums_that_no_view_could_make_are_refused() {
 }
 
 #[test]
-fn a_run_of_a_century_takes_no_more_time_or_memory() {
+fn century_long_run_needs_no_extra_time_or_memory() {
     let mut record = over_time(built::shared(&kept()));
     for phase in &mut record.actual.phases {
         phase.first_done = None;
@@ -356,9 +355,9 @@ fn a_run_of_a_century_takes_no_more_time_or_memory() {
     assert!(import(verdict::to_json(&record).as_bytes()));
 }
 
-/// What a run may be told to do can be read when it has done it.
+/// A record of the largest allowed run can be read.
 #[test]
-fn a_run_in_as_many_locations_as_there_may_be_is_read() {
+fn record_with_the_maximum_number_of_locations_is_read() {
     let mut record = kept();
     record.locations = vec![record.locations[0].clone(); LOCATIONS_MAX];
     assert!(import(verdict::to_json(&record).as_bytes()));
@@ -371,7 +370,7 @@ fn a_run_in_as_many_locations_as_there_may_be_is_read() {
 }
 
 #[test]
-fn texts_that_are_no_records_are_refused_in_a_line() {
+fn invalid_records_are_refused_with_one_line() {
     let deep = format!("{{\"record\":{}{}}}", "[".repeat(300), "]".repeat(300));
     let hostile = format!(
         "{{\"record\":{{\"schema\":\"{}\"}}}}",
@@ -400,7 +399,7 @@ fn texts_that_are_no_records_are_refused_in_a_line() {
     );
 }
 
-/// So many values there are in a document.
+/// The number of values in a document.
 fn count(value: &Value) -> usize {
     1 + match value {
         Value::Array(list) => list.iter().map(count).sum(),
@@ -409,7 +408,7 @@ fn count(value: &Value) -> usize {
     }
 }
 
-/// The value with this number, from 0.
+/// The value with this index, in the order of the document.
 fn at<'a>(value: &'a mut Value, number: &mut usize) -> Option<&'a mut Value> {
     if *number == 0 {
         return Some(value);
@@ -422,17 +421,17 @@ fn at<'a>(value: &'a mut Value, number: &mut usize) -> Option<&'a mut Value> {
     }
 }
 
-/// What becomes of a value.
+/// A change of a value.
 #[derive(Clone, Debug)]
 enum Mutation {
     Replace(Value),
-    /// Its first element or field goes.
+    /// Removes the first element or field.
     Shorten,
-    /// Its last element is there so often.
+    /// Repeats the last element this many times.
     Repeat(usize),
-    /// It is the same as another one.
+    /// Replaces the value by another value of the document.
     Copy(prop::sample::Index),
-    /// As a number, so much more, or less.
+    /// Adds to a number.
     Add(i64),
 }
 
@@ -521,9 +520,10 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 600, max_shrink_iters: 200,
         ..ProptestConfig::default() })]
 
-    /// In one place most of the time: what is wrong elsewhere would hide it.
+    /// Most of the time only one value is changed, because another invalid value would hide its
+    /// effect.
     #[test]
-    fn mutated_records_do_no_harm(
+    fn mutated_records_are_harmless(
         which in any::<prop::sample::Index>(),
         mutations in prop::collection::vec((any::<prop::sample::Index>(), mutation()), 1..4),
     ) {

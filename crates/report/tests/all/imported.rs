@@ -1,6 +1,6 @@
-//! What is done with a record of others: read, summed up, shown and listed in every format, written
-//! and read again. Finds, seeds and mutated records go through it in `hostile.rs`, and whatever the
-//! fuzz target `import` comes up with.
+//! Processing of an untrusted record: it is read, summarized, shown and listed in every format,
+//! written, and read back. `hostile.rs` passes finds, seeds and mutated records through it, and the
+//! fuzz target `import` passes its inputs.
 
 use document::sanitize;
 use record::Record;
@@ -9,7 +9,7 @@ use report::{export, list};
 use testkit::Assert;
 use verdict::{Headline, ListedRun};
 
-/// Panics where something is not as it should be. Whether it was a record.
+/// Processes a text, and panics if a check fails. Returns whether it is a record.
 pub fn import(bytes: &[u8]) -> bool {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return false;
@@ -26,7 +26,7 @@ pub fn import(bytes: &[u8]) -> bool {
     for shown in everything(&record) {
         is_harmless(&shown);
     }
-    // As they are printed.
+    // The text as it is printed.
     let written = verdict::to_json(&record);
     let again = Record::from_json(&sanitize::lines(&written));
     assert_eq!(again.expect("what was written is read again"), record);
@@ -54,7 +54,7 @@ pub fn import(bytes: &[u8]) -> bool {
     true
 }
 
-/// A record in a list, with strings of others wherever one can stand.
+/// A list entry whose tags and note are strings from the record.
 fn entry(record: &Record) -> ListedRun {
     ListedRun {
         number: Some(7),
@@ -86,7 +86,7 @@ pub fn everything(record: &Record) -> Vec<String> {
     shown
 }
 
-/// Nothing in it is obeyed or unseen, but for the ends of lines.
+/// Checks that a text contains no control or invisible characters except line breaks and tabs.
 fn is_harmless(text: &str) {
     let harmful =
         |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);

@@ -1,4 +1,4 @@
-//! Lists and exports: what they show of records, and what they do to strings of others.
+//! Lists and exports: the values that they show, and untrusted strings in them.
 
 use record::{ArrivalProcess, Climb, Load, Outcome, Phase, Record, Sweep, SweepStep};
 use report::{export, list};
@@ -15,7 +15,7 @@ fn entry(record: &Record) -> ListedRun {
 }
 
 #[test]
-fn a_list_fits_a_terminal_and_says_what_it_is_of() {
+fn list_fits_a_terminal_and_names_its_columns() {
     let record = kept();
     let mut second = entry(&record);
     second.number = Some(1_234);
@@ -48,7 +48,7 @@ fn a_list_fits_a_terminal_and_says_what_it_is_of() {
 }
 
 #[test]
-fn how_a_run_ended_stands_where_its_verdict_would() {
+fn incomplete_runs_show_their_state_instead_of_a_verdict() {
     let mut record = kept();
     for (outcome, word) in [
         (Outcome::Unfinished, "unfinished"),
@@ -69,7 +69,7 @@ fn how_a_run_ended_stands_where_its_verdict_would() {
 }
 
 #[test]
-fn a_line_is_of_the_measured_transactions() {
+fn list_row_shows_the_measured_transactions() {
     let record = kept();
     let headline = Headline::of(&record);
     let transactions = record.actual.phase(Phase::Transactions);
@@ -77,7 +77,7 @@ fn a_line_is_of_the_measured_transactions() {
     let rate = transactions.transactions() as f64 * 1e9 / transactions.measured_ns() as f64;
     assert_eq!(headline.transactions_per_second, Some(rate));
     assert!(headline.p99_ns.is_some());
-    // Of a sweep, the step that held with the most.
+    // For a sweep, the row shows the sustained load level with the highest rate.
     let mut sweep = record.clone();
     sweep.spec.drive.sweep = Some(Sweep {
         climb: Climb::Workers(vec![1, 2]),
@@ -152,7 +152,7 @@ fn every_row_has_the_columns_of_its_header() {
 }
 
 #[test]
-fn strings_of_others_are_text() {
+fn untrusted_strings_are_escaped_in_lists() {
     let mut evil = entry(&kept());
     evil.headline.host = "\u{1b}[2J=a|b\n".to_owned();
     evil.headline.preset = Some("=HYPERLINK(\"x\")".to_owned());
@@ -175,14 +175,14 @@ fn strings_of_others_are_text() {
 }
 
 #[test]
-fn an_unfinished_run_is_reported_as_far_as_it_came() {
+fn unfinished_run_reports_its_completed_phases() {
     let mut record = kept();
     record.actual.outcome = Outcome::Unfinished;
     loop {
         let text = report::text::render(&record);
         text.shows("UNFINISHED: the program was killed");
         text.shows("INVALID");
-        // Down to a run that had completed nothing.
+        // This includes a run without a completed phase.
         if record.actual.phases.pop().is_none() {
             break;
         }

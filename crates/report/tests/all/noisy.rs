@@ -1,5 +1,5 @@
-//! Runs as they are in earnest: seeded noise that no compression removes, in latencies, counts and
-//! the kernel's counters; and how long their pages are.
+//! Realistic records: latencies, counts and kernel counters with seeded noise, which does not
+//! compress. Tests of the size of their pages.
 
 use record::{
     Action, Histogram, MachineOverTime, Phase, Record, Role, SliceMeter, Slices, WorkerPhase,
@@ -12,11 +12,11 @@ use crate::paged::{processor_time, shown};
 use crate::pages::kept;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// The kinds of operations of a usual mix.
+/// The kinds of operations of a typical mix.
 const USUAL: [Action; 4] = [Action::Read, Action::Append, Action::Create, Action::Delete];
 
-/// So many durations: log-normal around a median of their kind with sigma 0.5, and three in a
-/// hundred that wait for a device (5 ms, sigma 0.8).
+/// Log-normal durations around the median of their kind, with sigma 0.5. Three in a hundred wait
+/// for a device (5 ms, sigma 0.8).
 fn durations(noise: &mut Random, kind: usize, count: u64) -> Histogram {
     let mut latency = Histogram::default();
     for _ in 0..count {
@@ -29,8 +29,8 @@ fn durations(noise: &mut Random, kind: usize, count: u64) -> Histogram {
     latency
 }
 
-/// The run with transactions of so many seconds, in which each kind of operation is done so often a
-/// second.
+/// The record with transactions of this many seconds, in which each kind of operation is performed
+/// `per_second` times per second.
 pub fn noisy(
     record: &Record,
     seed: u64,
@@ -40,9 +40,10 @@ pub fn noisy(
 ) -> Record {
     let mut noise = Random(seed);
     let mut record = record.clone();
-    // As wide as slices are then.
+    // The width of slices for this duration.
     let wide = seconds.div_ceil(1_800).next_power_of_two();
-    // Of a wide slice not every operation is drawn: the record has as many buckets without.
+    // For a wide slice not every operation is drawn. The record then still contains as many
+    // buckets.
     let drawn = (per_second * wide).min(3_000);
     let phases = record.actual.phases.iter_mut();
     for phase in phases.filter(|phase| phase.phase == Phase::Transactions) {
@@ -82,7 +83,8 @@ pub fn noisy(
     record
 }
 
-/// Counters of a machine in so many slices of so many seconds: around those of a made one.
+/// Counters of a machine in slices of `wide` seconds, with noise around those of a synthetic
+/// record.
 fn machine(noise: &mut Random, began_ns: u64, slices: u64, wide: u64) -> MachineOverTime {
     fn fill(value: &mut Value, noise: &mut Random, slices: u64) {
         match value {
@@ -104,7 +106,7 @@ fn machine(noise: &mut Random, began_ns: u64, slices: u64, wide: u64) -> Machine
     let mut value =
         serde_json::to_value(shared.actual.phases[1].machine.as_ref().unwrap()).unwrap();
     fill(&mut value, noise, slices);
-    // The kernel counts the machine's times in ticks of 10 ms.
+    // The kernel counts processor time in ticks of 10 ms.
     let system = value["system"].as_object_mut().unwrap();
     for (_, column) in system.iter_mut().filter(|(name, _)| name.ends_with("_ns")) {
         for number in column.as_array_mut().into_iter().flatten() {
@@ -123,16 +125,16 @@ fn machine(noise: &mut Random, began_ns: u64, slices: u64, wide: u64) -> Machine
     serde_json::from_value(value).unwrap()
 }
 
-/// The bytes that are shown, and all.
+/// The length of the visible part of a page, and of the whole page.
 fn lengths(page: &str) -> (usize, usize) {
     (page.split_once("<script").unwrap().0.len(), page.len())
 }
 
 #[test]
-fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
+fn page_of_a_day_is_below_one_and_a_half_megabytes() {
     let base = built::private(&kept());
-    // As many kinds of operations as there are for three hours, and those of a usual mix from half
-    // an hour to a day.
+    // All kinds of operations for almost three hours, and those of a typical mix for half an hour
+    // and for a day.
     for (seconds, kinds, most) in [
         (1_800, &USUAL[..], 1_500_000),
         (10_000, Action::ALL, 2_000_000),
@@ -152,7 +154,7 @@ fn the_page_of_a_day_is_below_a_megabyte_and_a_half() {
         assert!(page.contains("Spread of workers in transactions"));
         assert!(visible < 1_000_000, "{visible}");
         assert!(all < most, "{seconds} s: {all}");
-        // It is noise: what is embedded is of a size that gzip cannot make.
+        // The embedded data is noise, so gzip cannot make it small.
         assert!(
             all - visible > 200_000,
             "{seconds} s: {all} of which {visible} are shown"
@@ -180,10 +182,10 @@ fn many_workers(record: &mut Record) {
     }
 }
 
-/// The largest record that a run of today's or of an earlier program writes: two roles with all
-/// kinds of operations for half an hour, each second with its own latencies in full precision.
+/// The largest record that this or an earlier version of the program writes: two roles with all
+/// kinds of operations for half an hour, and full-precision latencies for each second.
 #[test]
-fn the_page_of_the_largest_record_is_made_in_time() {
+fn page_of_the_largest_record_is_made_in_time() {
     let base = built::private(&kept());
     let mut record = noisy(&base, 3, 1_800, &USUAL, 200);
     let mut noise = Random(5);
@@ -214,7 +216,7 @@ fn the_page_of_the_largest_record_is_made_in_time() {
     let json = verdict::to_json(&record);
     assert!(json.len() > 30_000_000, "{}", json.len());
     let began = processor_time();
-    // It takes no longer than this allows.
+    // `shown` enforces the time limit.
     let page = shown(&record);
     println!(
         "{} bytes of JSON: {} in {:?}",

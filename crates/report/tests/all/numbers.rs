@@ -1,6 +1,6 @@
-//! A number is the same on the page, in the JSON and in the text, for every kind of record: what
-//! the JSON has is in a row of the page with its exact value, and the text has a line with all that
-//! this row shows.
+//! Numbers are the same on the page, in the JSON and in the text, for every kind of record. A row
+//! of the page contains the exact value of the JSON, and a line of the text contains everything
+//! that this row shows.
 
 use document::units::{latency, rate};
 use measure::Histogram;
@@ -12,7 +12,7 @@ use crate::built;
 use crate::noisy::noisy;
 use crate::pages::{kept, over_time, page_of, swept};
 
-/// A cell: what it shows, and its value.
+/// A table cell: its text, and its exact value.
 type Shown = (String, Option<f64>);
 
 fn plain(html: &str) -> String {
@@ -25,7 +25,7 @@ fn plain(html: &str) -> String {
         .replace("&amp;", "&")
 }
 
-/// The rows of all tables.
+/// The rows of all tables of a page.
 fn rows(page: &str) -> Vec<Vec<Shown>> {
     let cell = |cell: &str| {
         let (tag, rest) = cell.split_once('>')?;
@@ -45,7 +45,7 @@ fn rows(page: &str) -> Vec<Vec<Shown>> {
     .collect()
 }
 
-/// Whether a line has these words in their order.
+/// Whether a line contains these words in this order.
 fn has(line: &str, words: &[&str]) -> bool {
     let mut rest = line;
     words.iter().all(|word| match rest.split_once(word) {
@@ -57,8 +57,8 @@ fn has(line: &str, words: &[&str]) -> bool {
     })
 }
 
-/// A row of the page that begins so has all of these values, and a line of the text shows what it
-/// shows. How many rows do.
+/// Checks that a row of the page with this name contains all values, and that a line of the text
+/// contains the same cells. Returns the number of such rows.
 fn same(what: &str, (page, text): (&[Vec<Shown>], &str), name: &str, values: &[f64]) {
     let is_near = |one: f64, other: f64| (one - other).abs() <= one.abs() * 1e-9;
     let has_values = |row: &&Vec<Shown>| {
@@ -88,7 +88,7 @@ fn numbers(value: &Value, keys: &[&str]) -> Vec<f64> {
     keys.iter().filter_map(|key| value[key].as_f64()).collect()
 }
 
-/// How many rows were compared.
+/// Compares all numbers of a record; returns the number of compared rows.
 fn compare(what: &str, record: &Record) -> usize {
     let json: Value = serde_json::from_str(&verdict::to_json(record)).unwrap();
     let summary = &json["summary"];
@@ -162,7 +162,7 @@ fn compare(what: &str, record: &Record) -> usize {
     compared
 }
 
-/// Its transactions were waited for from their due times.
+/// A record whose transactions are measured from their due times.
 fn open() -> Record {
     let mut record = over_time(40, &[Action::Read, Action::Append]);
     for phase in &mut record.actual.phases {
@@ -192,7 +192,7 @@ fn failed() -> Record {
     record
 }
 
-/// All reads failed: nobody may use it.
+/// A record in which all reads failed, so that its verdict is INVALID.
 fn invalid() -> Record {
     let mut record = failed();
     let first: Vec<ErrorRecord> = built::shared(&kept()).actual.errors;
@@ -201,7 +201,7 @@ fn invalid() -> Record {
 }
 
 #[test]
-fn numbers_are_the_same_on_the_page_in_json_and_in_text() {
+fn numbers_agree_between_page_json_and_text() {
     let base = built::private(&kept());
     let kinds = [
         ("classic", kept(), 4),
@@ -226,7 +226,7 @@ fn numbers_are_the_same_on_the_page_in_json_and_in_text() {
 }
 
 #[test]
-fn a_number_that_differs_is_found() {
+fn comparison_finds_a_differing_number() {
     let record = kept();
     let page = page_of(&record);
     let all = rows(page.split_once("<script").unwrap().0);

@@ -1,5 +1,6 @@
-//! The page of a record of others: made in time, well-formed and harmless. Records of `hostile.rs`
-//! and `pages.rs` go through it, and whatever the fuzz target `page` comes up with.
+//! The page of an untrusted record: made within a time limit, well-formed and harmless.
+//! `hostile.rs` and `pages.rs` pass records through it, and the fuzz target `page` passes its
+//! inputs.
 
 use std::time::Duration;
 
@@ -9,10 +10,10 @@ use report::page::{ComparedPage, PageRun, comparison_page, page};
 use study::statistics::ALPHA;
 use study::{Baseline, ComparedSide, Comparisons, Metric, Observed, SideGroup, Statistic};
 
-/// No page takes longer, of a processor: other tests run beside.
+/// Limit on the processor time for a page. Processor time is independent of other tests.
 const PAGE_MAX: Duration = Duration::from_secs(2);
 
-/// Panics where something is not as it should be. Whether it was a record.
+/// Makes the page of a record, and panics if a check fails. Returns whether the text is a record.
 pub fn show(bytes: &[u8]) -> bool {
     let record = std::str::from_utf8(bytes)
         .ok()
@@ -23,8 +24,8 @@ pub fn show(bytes: &[u8]) -> bool {
     page.is_some()
 }
 
-/// Panics where something is not as it should be. The page on which the record is compared with
-/// itself, by others and in a name of others.
+/// Makes the page of a comparison of the record with itself, under an untrusted name. Panics if a
+/// check fails.
 pub fn compared(record: &Record) -> String {
     let json = verdict::to_json(record);
     let run = || PageRun {
@@ -58,12 +59,12 @@ pub fn compared(record: &Record) -> String {
         more: Document::default(),
         runs: [1, 2, 3].map(|number| (number, run())).into(),
     });
-    // It has three records.
+    // The page contains three records.
     checked(&page, processor_time().saturating_sub(began) / 3);
     page
 }
 
-/// Panics where something is not as it should be. The page.
+/// Makes the page of a record. Panics if a check fails.
 pub fn shown(record: &Record) -> String {
     let json = verdict::to_json(record);
     let mut remarks = Document::default();
@@ -79,7 +80,7 @@ pub fn shown(record: &Record) -> String {
     page
 }
 
-/// Panics where a page that took so long is not as it should be.
+/// Checks a page and the time that it took.
 fn checked(page: &str, took: Duration) {
     assert!(took < PAGE_MAX, "{took:?}");
     let harmful =
@@ -91,7 +92,7 @@ fn checked(page: &str, took: Duration) {
     places_are_numbers(visible);
 }
 
-/// The time that this thread has had a processor (proc_pid_schedstat).
+/// The processor time of this thread (proc_pid_schedstat).
 pub fn processor_time() -> Duration {
     let text =
         std::fs::read_to_string("/proc/thread-self/schedstat").expect("the kernel counts it");
@@ -99,7 +100,7 @@ pub fn processor_time() -> Duration {
     Duration::from_nanos(ns.expect("nanoseconds"))
 }
 
-/// Whatever says where something is in a picture says it in numbers.
+/// Checks that all positions and sizes in charts are numbers.
 pub fn places_are_numbers(visible: &str) {
     const PLACES: [&str; 13] = [
         "d",
@@ -137,15 +138,15 @@ pub fn places_are_numbers(visible: &str) {
     );
 }
 
-/// The page without what the script says.
+/// The page without the content of its script.
 pub fn without_script(page: &str) -> String {
     let (before, script) = page.split_once("<script>").unwrap_or((page, ""));
     let (_, after) = script.split_once("</script>").unwrap_or_default();
     [before, after].concat()
 }
 
-/// Every element that is begun is ended, in order; its attributes are names with values in
-/// quotation marks, but for a few of HTML; `&` begins a character's name.
+/// Checks that every element is closed in order, that attributes are names with quoted values
+/// (except for a few of HTML), and that `&` begins a character reference.
 pub fn is_well_formed(text: &str) {
     const VOID: [&str; 2] = ["meta", "!DOCTYPE"];
     let mut open: Vec<&str> = Vec::new();

@@ -1,5 +1,5 @@
-//! Pages: complete, the same each time, with the numbers of every other view, and harmless whatever
-//! is in a record.
+//! Pages are complete and reproducible, show the same numbers as other views, and are harmless
+//! whatever a record contains.
 
 use std::io::Read;
 
@@ -31,7 +31,7 @@ pub fn page_of(record: &Record) -> String {
     page(&[run(record, &verdict::to_json(record))])
 }
 
-/// A run with nothing said of it.
+/// A run without remarks.
 pub fn run<'a>(record: &'a Record, json: &'a str) -> PageRun<'a> {
     PageRun {
         record,
@@ -41,7 +41,7 @@ pub fn run<'a>(record: &'a Record, json: &'a str) -> PageRun<'a> {
     }
 }
 
-/// A record with so many slices in the transactions, of these operations.
+/// A record with this many slices of these operations in the transactions.
 pub fn over_time(slices: u64, actions: &[Action]) -> Record {
     filled(built::private(&kept()), slices, actions)
 }
@@ -79,13 +79,13 @@ fn figures(document: &Document) -> Vec<&Picture> {
     figures.collect()
 }
 
-/// Writes the text where POSTMARK_WRITE_GOLDEN is set, so that a wanted change shows in the diff.
+/// Compares a text with a golden file, or writes the file if POSTMARK_WRITE_GOLDEN is set.
 pub fn compare(name: &str, golden: &str, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
         let path = format!("{}/tests/golden/{name}", env!("CARGO_MANIFEST_DIR"));
         std::fs::write(path, text).unwrap();
     }
-    // Pages are long: the first line that differs.
+    // Pages are long, so only the first different line is shown.
     let differing = text
         .lines()
         .zip(golden.lines())
@@ -96,7 +96,7 @@ pub fn compare(name: &str, golden: &str, text: &str) {
 }
 
 #[test]
-fn a_kept_run_has_the_page_it_had() {
+fn page_of_the_kept_run_matches_its_golden_file() {
     let page = page_of(&kept());
     let (shown, _) = page.split_once("<script").unwrap();
     compare("page.html", include_str!("../golden/page.html"), shown);
@@ -108,7 +108,7 @@ fn a_kept_run_has_the_page_it_had() {
 }
 
 #[test]
-fn pictures_over_time_are_those_they_were() {
+fn charts_over_time_match_their_golden_file() {
     let document = report::page::document(&over_time(40, &[Action::Read, Action::Create]));
     let pictures: Vec<String> = figures(&document)
         .iter()
@@ -122,7 +122,7 @@ fn pictures_over_time_are_those_they_were() {
 }
 
 #[test]
-fn the_numbers_of_the_page_are_those_of_json() {
+fn numbers_of_the_page_match_the_json() {
     let record = kept();
     let json: serde_json::Value = serde_json::from_str(&verdict::to_json(&record)).unwrap();
     let per_second = json["summary"]["transactions"]["per_second"]
@@ -152,7 +152,7 @@ fn the_numbers_of_the_page_are_those_of_json() {
 }
 
 #[test]
-fn rates_over_time_are_what_was_counted() {
+fn rates_over_time_match_the_counts() {
     let record = over_time(10, &[Action::Read]);
     let document = report::page::document(&record);
     let all = figures(&document);
@@ -170,7 +170,7 @@ fn rates_over_time_are_what_was_counted() {
 }
 
 #[test]
-fn records_are_read_back_as_they_were_given() {
+fn embedded_records_are_read_back_exactly() {
     let json = verdict::to_json(&kept());
     let record = kept();
     let text = page(&[run(&record, &json), run(&record, &json)]);
@@ -188,13 +188,13 @@ fn records_are_read_back_as_they_were_given() {
     );
     let spoilt = text.replace("id=\"records\">", "id=\"records\">!");
     assert_eq!(records(spoilt.as_bytes()).err(), Some(PageError::Damaged));
-    // What is too long is refused, and not cut.
+    // A page that is too long is refused, not truncated.
     let long = text + &" ".repeat(PAGE_BYTES_MAX);
     assert_eq!(fits(&long), Err(PageError::TooLong));
     assert_eq!(records(long.as_bytes()).err(), Some(PageError::TooLong));
 }
 
-/// Markup in everything that others name.
+/// A page with markup in every untrusted string.
 pub fn hostile() -> String {
     let mut record = over_time(5, &[Action::Read]);
     record.host.hostname = HOSTILE.to_owned();
@@ -231,7 +231,7 @@ fn nothing_on_a_page_is_executed_or_fetched() {
 }
 
 #[test]
-fn the_policy_allows_the_script_of_the_page_alone() {
+fn policy_allows_only_the_script_of_the_page() {
     let page = page_of(&kept());
     let (_, script) = page.split_once("<script>").unwrap();
     let (script, _) = script.split_once("</script>").unwrap();
@@ -240,7 +240,7 @@ fn the_policy_allows_the_script_of_the_page_alone() {
 }
 
 #[test]
-fn odd_records_have_pages_that_say_what_is_missing() {
+fn pages_of_incomplete_records_state_what_is_missing() {
     let nothing = |mut record: Record| {
         record.actual.phases.clear();
         record.actual.outcome = Outcome::Unfinished;
@@ -254,7 +254,7 @@ fn odd_records_have_pages_that_say_what_is_missing() {
             .for_each(|phase| phase.slices = Slices::default());
         record
     };
-    // Nothing was done, or all of it failed, or but one operation was done.
+    // No operation was performed, all of them failed, or only one was performed.
     let done = |meter: fn(&mut Meter)| {
         let mut record = kept();
         let phases = record.actual.phases.iter_mut();
@@ -349,7 +349,7 @@ fn a_sweep_shows_latency_over_the_achieved_rate() {
 }
 
 #[test]
-fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
+fn sweep_reports_rate_and_cache_hits_of_its_last_sustained_level() {
     let mut record = swept();
     for (number, step) in (1_u64..).zip(&mut record.actual.sweep_steps) {
         let phase = &mut step.phases[0];
@@ -365,7 +365,7 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
             operation.meter.service = Some(operation.meter.latency.clone());
         }
     }
-    // The last one never was up to its arrivals.
+    // The last load level never caught up with its arrivals.
     for step in &mut record.actual.sweep_steps[..2] {
         let phase = &mut step.phases[0];
         phase.caught_up_ns = phase.segments.last().map(|segment| segment.ended_ns);
@@ -390,7 +390,7 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
         .shows("Of the last sustained step, 1,000/s.");
     let header = document::csv(&percentiles.data, "\n");
     header.assert(header.lines().next().unwrap().contains("p99 service time"));
-    // Each step has its row.
+    // Each load level has its row.
     let (_, served) = page.split_once("<h2>Served by</h2>").unwrap();
     let (served, _) = served.split_once("<h2>").unwrap();
     for load in ["500/s", "1,000/s", "2,000/s"] {
@@ -399,7 +399,7 @@ fn a_sweep_says_what_its_last_sustained_step_achieved_and_who_served_it() {
 }
 
 #[test]
-fn steps_of_operations_have_a_picture_and_operations_who_served_them() {
+fn steps_have_a_chart_and_operations_show_what_served_them() {
     let record = built::shared(&kept());
     let document = report::page::document(&record);
     let all = figures(&document);
@@ -441,7 +441,7 @@ fn steps_of_operations_have_a_picture_and_operations_who_served_them() {
 }
 
 #[test]
-fn the_same_work_is_a_command() {
+fn page_contains_a_command_for_the_same_work() {
     let page = page_of(&kept());
     let (_, command) = page.split_once("<pre tabindex=\"0\">").unwrap();
     let (command, _) = command.split_once("</pre>").unwrap();
@@ -452,7 +452,7 @@ fn the_same_work_is_a_command() {
 
 proptest! {
     #[test]
-    fn whatever_is_shown_is_text(text in "[ -~<>&\"'\\x00-\\x1f\u{202a}-\u{202e}]{0,40}") {
+    fn any_text_is_escaped(text in "[ -~<>&\"'\\x00-\\x1f\u{202a}-\u{202e}]{0,40}") {
         let mut document = Document::default();
         document.title(text.clone());
         document.pair(0, &text, &text);

@@ -1,4 +1,4 @@
-//! What reports say of a run of several ranks.
+//! Reports of runs with several ranks.
 
 use record::{
     ClusterRecord, Fact, HostRecord, MessagesReading, ObserverRecord, Outcome, Phase, RankClock,
@@ -7,8 +7,8 @@ use record::{
 use serde_json::json;
 use testkit::{Shows, kept};
 
-/// The kept run as so many ranks with a worker each, two on each host; each is a tenth faster than
-/// the one before.
+/// The kept run with `count` ranks of one worker, two on each host. Each rank is a tenth faster
+/// than the one before.
 fn of_ranks(count: u32) -> Record {
     let mut record = kept();
     let host = |number: u32| {
@@ -78,7 +78,7 @@ fn section(record: &Record) -> String {
 }
 
 #[test]
-fn hosts_and_ranks_have_their_shares_and_rates() {
+fn shares_and_rates_of_hosts_and_ranks_are_shown() {
     let text = section(&of_ranks(4));
     text.shows_all(
         "client0      2        2  45.7 %         210            105        0.0    2.5 | \
@@ -91,7 +91,7 @@ fn hosts_and_ranks_have_their_shares_and_rates() {
 }
 
 #[test]
-fn of_many_ranks_the_hosts_are_shown_and_of_many_hosts_the_slowest() {
+fn many_ranks_show_only_hosts_and_many_hosts_only_the_slowest() {
     let text = section(&of_ranks(18));
     text.shows("client8");
     text.does_not_show("rank  host");
@@ -101,7 +101,7 @@ fn of_many_ranks_the_hosts_are_shown_and_of_many_hosts_the_slowest() {
 }
 
 #[test]
-fn what_hosts_do_not_have_in_common_is_a_warning() {
+fn differences_between_hosts_are_a_warning() {
     let mut record = of_ranks(6);
     let cluster = record.cluster.as_mut().unwrap();
     cluster.hosts[2].host.kernel.release = "5.10\u{1b}[31m".to_owned();
@@ -112,11 +112,11 @@ fn what_hosts_do_not_have_in_common_is_a_warning() {
 }
 
 #[test]
-fn a_run_of_one_process_has_no_such_section() {
+fn run_of_one_process_has_no_ranks_section() {
     assert!(!report::text::render(&kept()).contains("Ranks"));
 }
 
-/// An observer that counted so many calls in the whole run, and half of them in its first phase.
+/// An observer that counted `calls` calls in the whole run, half of them in its first phase.
 fn observer(record: &Record, calls: Option<u64>) -> ObserverRecord {
     let spent = |busy: u64| {
         json!({"known": {"total_ns": {"known": 1000}, "user_ns": {"known": busy},
@@ -163,12 +163,12 @@ fn observer(record: &Record, calls: Option<u64>) -> ObserverRecord {
 fn observed(record: &Record) -> String {
     let text = report::text::render(record);
     let (_, rest) = text.split_once("Observers").expect("the section is there");
-    // A table that is too wide has a second part.
+    // A table that is too wide is split into two parts.
     rest.split("\n\n").take(2).collect::<Vec<_>>().join("\n\n")
 }
 
 #[test]
-fn what_observers_counted_stands_beside_what_the_ranks_sent() {
+fn observed_calls_are_compared_with_sent_calls() {
     let mut record = of_ranks(2);
     let found = observer(&record, Some(1_020));
     let messages = found.whole.calls.known().unwrap()[0].clone();
@@ -221,7 +221,7 @@ fn what_observers_counted_stands_beside_what_the_ranks_sent() {
 }
 
 #[test]
-fn calls_that_nobody_counted_are_not_available() {
+fn uncounted_calls_are_not_available() {
     let mut record = of_ranks(2);
     let found = observer(&record, None);
     record.cluster.as_mut().unwrap().observers = vec![found];

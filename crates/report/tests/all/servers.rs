@@ -1,5 +1,5 @@
-//! Reports of runs that spoke to a server by themselves: where that was, what went there, and what
-//! was acknowledged.
+//! Reports of runs whose engine called a server: the server, its messages, and the durability
+//! level.
 
 use record::{
     Durability, EngineName, Fact, MessageCounter, MessageKind, MessagesReading, Phase,
@@ -11,7 +11,7 @@ use crate::built;
 
 const RUN: &str = include_str!("../golden/run.json");
 
-/// The kept run as if it had been one of NFS in user space, with these counts besides its calls.
+/// The kept run as if it had used the engine `nfs`, with these counts.
 fn on_server(counts: ServerCounts) -> Record {
     let mut record = Record::from_json(RUN).unwrap();
     record.spec.engine = EngineName::from_name("nfs").unwrap();
@@ -76,13 +76,13 @@ fn kind(number: u64) -> MessageKind {
     }
 }
 
-/// Without the line ends, wherever these fall.
+/// The text with normalized white space.
 fn words(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
 #[test]
-fn a_report_says_what_went_to_the_server_to_the_last_procedure() {
+fn report_shows_all_procedures_sent_to_the_server() {
     let text = words(&report::text::render(&on_server(ServerCounts::default())));
     for expected in [
         "storage nfs, on nfs3 10.0.0.1:2049:/export (in user space)",
@@ -97,7 +97,7 @@ fn a_report_says_what_went_to_the_server_to_the_last_procedure() {
     ] {
         text.shows(expected);
     }
-    // More kinds than the kernel's counters are shown with.
+    // These are more kinds than are shown for the kernel's counters.
     for number in 1..=12 {
         let line = format!("PROCEDURE{number} {} ", 10 * number);
         text.shows(&line);
@@ -106,7 +106,7 @@ fn a_report_says_what_went_to_the_server_to_the_last_procedure() {
 }
 
 #[test]
-fn what_happened_on_the_way_is_told() {
+fn connection_problems_are_reported() {
     let text = words(&report::text::render(&on_server(ServerCounts {
         reconnections: 1,
         not_known: 2,
@@ -124,7 +124,7 @@ fn what_happened_on_the_way_is_told() {
 }
 
 #[test]
-fn markdown_says_the_same() {
+fn markdown_shows_all_procedures() {
     let record = on_server(ServerCounts::default());
     let markdown = document::markdown(&report::text::report(&record));
     markdown.shows("PROCEDURE12");

@@ -1,5 +1,5 @@
-//! Pages of studies and comparisons: what they show is what their tables have, and every cell leads
-//! to its runs.
+//! Pages of studies and comparisons: they show the values of their tables, and every configuration
+//! links to its runs.
 
 use std::io::Read;
 
@@ -40,7 +40,7 @@ struct Made {
     records: Vec<(u64, Record, String)>,
 }
 
-/// The runs of a study with so many blocks: xfs makes 0.7 of what ext4 does, and one run is
+/// The runs of a study with this many blocks: xfs achieves 0.7 of ext4's rate, and one run is
 /// INVALID.
 fn made(blocks: u32) -> Made {
     let design = Design::parse(DESIGN).unwrap();
@@ -73,7 +73,7 @@ fn made(blocks: u32) -> Made {
                 made: None,
                 age: None,
             });
-            // How long it took makes the rate.
+            // The duration determines the rate.
             let slower = if cell.target == 1 { 10 } else { 7 };
             let noise = u64::from(block * 7 + position) % 5;
             for phase in &mut record.actual.phases {
@@ -99,7 +99,7 @@ fn made(blocks: u32) -> Made {
     all
 }
 
-/// The page of a study of five blocks.
+/// The page of a study with five blocks.
 pub fn page_of_study() -> String {
     with_page(&made(5), comparison_page)
 }
@@ -147,7 +147,7 @@ fn figure<'a>(document: &'a Document, title: &str) -> &'a Picture {
 }
 
 #[test]
-fn a_study_has_the_page_it_had() {
+fn page_of_a_study_matches_its_golden_file() {
     let made = made(6);
     let page = with_page(&made, comparison_page);
     assert_eq!(
@@ -173,7 +173,7 @@ fn a_study_has_the_page_it_had() {
 }
 
 #[test]
-fn the_numbers_of_a_study_are_those_of_its_tables() {
+fn numbers_of_a_study_page_match_its_tables() {
     let made = made(6);
     let cells = made.design.cells().unwrap();
     let tables =
@@ -194,7 +194,7 @@ fn the_numbers_of_a_study_are_those_of_its_tables() {
             intervals += usize::from(row.estimate().unwrap().interval.is_some());
         }
     }
-    // One for each interval; the legend has none.
+    // One range for each interval. The legend contains no ranges.
     assert_eq!(plot.svg.matches("class=\"range").count(), intervals);
     assert_eq!(
         plot.svg.matches("class=\"noise").count(),
@@ -231,7 +231,7 @@ fn values_along_an_axis_are_medians_of_counted_runs() {
 }
 
 #[test]
-fn every_cell_leads_to_its_runs() {
+fn every_configuration_links_to_its_runs() {
     let page = page_of_study();
     let links: Vec<&str> = page
         .split("href=\"#")
@@ -247,7 +247,7 @@ fn every_cell_leads_to_its_runs() {
 }
 
 #[test]
-fn what_is_not_alike_is_said() {
+fn differing_conditions_are_marked() {
     let mut made = made(5);
     for run in &mut made.runs {
         if run.part.cell.ends_with("xfs") {
@@ -272,7 +272,7 @@ fn what_is_not_alike_is_said() {
 }
 
 #[test]
-fn sides_of_no_study_and_of_one_run_have_a_page() {
+fn configurations_without_a_study_and_with_one_run_have_a_page() {
     let made = made(1);
     let mut groups = groups(&made.design.cells().unwrap(), &made.runs);
     groups.truncate(1);
@@ -301,7 +301,7 @@ fn sides_of_no_study_and_of_one_run_have_a_page() {
     assert!(page.contains("no interval") && !without_script(&page).contains("NaN"));
 }
 
-/// The page of a study whose names are markup, and so are its cells'.
+/// The page of a study with markup in its name and in the names of its configurations.
 pub fn hostile_study() -> String {
     let made = made(5);
     let mut groups = groups(&made.design.cells().unwrap(), &made.runs);
@@ -338,7 +338,7 @@ fn a_study_of_hostile_names_is_well_formed() {
     );
 }
 
-/// A hundred runs of a minute with all that they record over time.
+/// A hundred runs of one minute, each with everything that is recorded over time.
 pub fn page_of_a_hundred() -> String {
     let mut made = made(12);
     made.records.truncate(100);
@@ -362,12 +362,12 @@ fn a_study_of_a_hundred_runs_is_small() {
     println!("{} bytes shown, {} in all", shown.len(), page.len());
     assert!(shown.len() < 1_000_000, "{}", shown.len());
     assert!(page.len() < 6_000_000, "{}", page.len());
-    // It is noise: gzip makes no less of it.
+    // The data is noise, so gzip cannot make it small.
     assert!(page.len() - shown.len() > 3_000_000, "{}", page.len());
 }
 
 #[test]
-fn figures_are_whole_files_with_their_conditions() {
+fn figures_are_complete_files_with_their_conditions() {
     let made = made(5);
     let figures = with_page(&made, comparison_figures);
     let ratios = &figures[0];
@@ -382,9 +382,9 @@ fn figures_are_whole_files_with_their_conditions() {
     assert_eq!(ratios.name, "01-ratios-to-the-baseline");
     for (svg, width) in [(&ratios.one_column, "85mm"), (&ratios.two_columns, "178mm")] {
         svg.shows(&format!("<svg width=\"{width}\" height=\""));
-        // Programs for paper know no variables of CSS, and have no page around it.
+        // Programs for papers do not support CSS variables, and a figure is not embedded in a page.
         assert!(svg.contains("<style>") && !svg.contains("var("));
-        // Nor has it a script.
+        // A figure contains no data for a script.
         assert!(!svg.contains("data-readings") && !svg.contains("data-plane"));
     }
     assert!(

@@ -8,7 +8,7 @@ use testkit::Shows;
 use crate::pages::{kept, over_time};
 
 #[test]
-fn charts_have_as_many_columns_as_there_are_characters() {
+fn charts_fill_the_width_of_the_terminal() {
     let record = over_time(40, &[Action::Read, Action::Create]);
     for width in [80, 40, 33] {
         let shown = text(&charts(&record, width), width);
@@ -20,7 +20,7 @@ fn charts_have_as_many_columns_as_there_are_characters() {
             shown.lines().any(|line| line.chars().count() == width),
             "{shown}"
         );
-        // 40 operations in each second, so that all of it is full.
+        // There are 40 operations in each second, so all columns are full.
         let top = shown
             .lines()
             .find(|line| line.contains("40.00 "))
@@ -32,7 +32,7 @@ fn charts_have_as_many_columns_as_there_are_characters() {
 }
 
 #[test]
-fn a_curve_rises_and_what_is_not_there_is_not_drawn() {
+fn percentile_curve_rises_and_missing_charts_are_omitted() {
     let shown = text(&charts(&kept(), 80), 80);
     shown
         .does_not_show("Rate over time")
@@ -56,7 +56,7 @@ fn a_curve_rises_and_what_is_not_there_is_not_drawn() {
 }
 
 #[test]
-fn a_line_has_a_block_for_each_value() {
+fn line_contains_a_block_for_each_value() {
     assert_eq!(line([0.0, 0.1, 4.0, 8.0].into_iter()), " ▁▄█");
     assert_eq!(line([0.0, 0.0].into_iter()), "  ");
 }

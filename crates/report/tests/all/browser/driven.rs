@@ -1,5 +1,5 @@
-//! Chromium, driven by Debian's chromium-driver: WebDriver's commands, and the protocol of its
-//! developer tools through them.
+//! A browser for tests: Chromium, controlled through Debian's chromium-driver with WebDriver
+//! commands and the protocol of its developer tools.
 
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -9,10 +9,10 @@ use std::time::Duration;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// No answer takes so long.
+/// Time limit for an answer of the driver.
 const ANSWER_MAX: Duration = Duration::from_secs(30);
 
-/// A browser with one window. It ends with this value.
+/// A browser with one window. It ends when this value is dropped.
 pub struct Browser {
     agent: ureq::Agent,
     driver: Child,
@@ -20,8 +20,8 @@ pub struct Browser {
     place: TempDir,
 }
 
-/// What all tests need: a driver, and the file of axe-core. Nothing, with the reason on standard
-/// error, where one of them is missing and not everything is to be tested.
+/// Requirements of all tests: a driver, and the file of axe-core. If one is missing, returns `None`
+/// and prints the reason, or panics if all tests are required.
 pub fn needed() -> Option<PathBuf> {
     let found = look();
     let all = std::env::var_os("CI").is_some()
@@ -55,7 +55,6 @@ fn look() -> Result<PathBuf, String> {
 }
 
 impl Browser {
-    /// Starts one.
     pub fn start() -> Self {
         let place = tempfile::tempdir().unwrap();
         let mut driver = Command::new("chromedriver")
@@ -111,7 +110,7 @@ impl Browser {
         browser
     }
 
-    /// Opens a page that is written to a file, as somebody does who was sent it.
+    /// Opens a page from a file, as a recipient of the page would.
     pub fn open(&self, page: &str) {
         let path = self.place.path().join("page.html");
         std::fs::write(&path, page).unwrap();
@@ -121,7 +120,7 @@ impl Browser {
         );
     }
 
-    /// One command of WebDriver.
+    /// Sends a WebDriver command.
     fn command(&self, path: &str, body: &Value) -> Value {
         let request = self.agent.post(format!("{}{path}", self.session));
         let mut answer = request.send(&body.to_string()).unwrap();
@@ -139,7 +138,7 @@ impl Browser {
         answer["value"].take()
     }
 
-    /// A command of the developer tools' protocol.
+    /// Sends a command of the developer tools' protocol.
     pub fn tools(&self, command: &str, parameters: Value) -> Value {
         self.command(
             "/goog/cdp/execute",
@@ -147,7 +146,7 @@ impl Browser {
         )
     }
 
-    /// The value of an expression in the page; of a promise, what it comes to.
+    /// The value of a JavaScript expression in the page, or the result of its promise.
     pub fn value(&self, expression: &str) -> Value {
         let parameters =
             json!({"expression": expression, "awaitPromise": true, "returnByValue": true});
@@ -159,7 +158,6 @@ impl Browser {
         answer["result"]["value"].take()
     }
 
-    /// The text of an element.
     pub fn text(&self, selector: &str) -> String {
         let text = self.value(&format!("document.querySelector({selector:?}).textContent"));
         text.as_str()
@@ -167,14 +165,14 @@ impl Browser {
             .to_owned()
     }
 
-    /// Shows the page in a window of this width, in pixels.
+    /// Sets the width of the window, in pixels.
     pub fn wide(&self, width: u32) {
         let parameters =
             json!({"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": false});
         self.tools("Emulation.setDeviceMetricsOverride", parameters);
     }
 
-    /// Shows the page for a screen or for paper, in light or dark colours.
+    /// Emulates screen or paper, with light or dark colours.
     pub fn shown(&self, media: &str, colours: &str) {
         let features = json!([{"name": "prefers-color-scheme", "value": colours}]);
         self.tools(
@@ -183,8 +181,8 @@ impl Browser {
         );
     }
 
-    /// Moves the pointer to a place in an element, from 0 to 1 of its width and height, and presses
-    /// there where that is wanted.
+    /// Moves the pointer to a position in an element, from 0 to 1 of its width and height, and
+    /// clicks there if `is_press` is true.
     pub fn point(&self, selector: &str, (x, y): (f64, f64), is_press: bool) {
         let place = self.value(&format!(
             "(() => {{ const element = document.querySelector({selector:?}); \
@@ -207,7 +205,8 @@ impl Browser {
         }
     }
 
-    /// Presses a key: `Tab`, `Enter`, `ArrowRight`, or one that writes what it is called.
+    /// Presses a key: `Tab`, `Enter`, `ArrowRight` or a similar one, or one whose name is its
+    /// character.
     pub fn press(&self, key: &str) {
         let (text, code) = match key {
             "Enter" => ("\r", 13),
@@ -235,8 +234,8 @@ impl Browser {
         event("keyUp", "");
     }
 
-    /// What the console has said since the last time, and what was asked for but the page itself,
-    /// and what the browser's own first window consists of.
+    /// Returns new console messages, and requests other than for the page itself and for the
+    /// browser's own first window.
     pub fn complaints(&self) -> Vec<String> {
         let lines = |kind: &str| {
             let log = self.command("/se/log", &json!({"type": kind}));
@@ -266,7 +265,7 @@ impl Browser {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // A test that has failed is told of; what ends its browser need not be.
+        // The failure of a test is reported elsewhere; errors when the browser ends are ignored.
         let _ = self.agent.delete(&self.session).call();
         let _ = self.driver.kill();
         let _ = self.driver.wait();
