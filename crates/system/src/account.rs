@@ -1,8 +1,8 @@
-//! The account of a stretch of time: what this process exchanged with storage, what the devices
-//! below its targets did, and the messages that went to their servers.
+//! Bytes that this process exchanged with storage, work of the devices below its targets, and
+//! messages to their servers, between two moments.
 //!
-//! It is read at the borders of a stretch, not over its time: a reading opens a file for each
-//! device.
+//! It is read at the beginning and the end of an interval, not every second, because a reading
+//! opens a file for each device.
 
 use crate::fact::{Fact, both, each_since};
 use std::os::fd::OwnedFd;
@@ -19,18 +19,18 @@ use crate::network::{InterfaceReading, WatchedInterfaces};
 use crate::sources::Sources;
 use crate::target::Target;
 
-/// What is read for targets. Found once, read often.
+/// The counters of a run's targets: found once, read often.
 #[derive(Clone, Debug)]
 pub struct WatchedAccount {
     devices: Fact<WatchedDevices>,
     messages: Fact<WatchedMessages>,
     interfaces: Fact<WatchedInterfaces>,
-    /// The files below the loop devices that targets lie on, held open.
+    /// Files below the loop devices of targets, held open.
     backing: Fact<Arc<Vec<OwnedFd>>>,
 }
 
 impl WatchedAccount {
-    /// Of these targets.
+    /// Finds the counters of these targets.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target> + Clone,
@@ -43,12 +43,11 @@ impl WatchedAccount {
         }
     }
 
-    /// The devices among it.
     pub fn devices(&self) -> &Fact<WatchedDevices> {
         &self.devices
     }
 
-    /// Everything at one moment, or nearly.
+    /// Reads all counters, one after another.
     pub fn read(&self, sources: &Sources) -> Accounted {
         Accounted {
             own: OwnIo::read(sources),
@@ -65,7 +64,7 @@ impl WatchedAccount {
         }
     }
 
-    /// What the files below loop devices have allocated, together.
+    /// Bytes allocated by the files below loop devices, summed.
     fn allocated_bytes(&self) -> Fact<u64> {
         self.backing.as_ref().and_then(|files| {
             let add = |sum: u64, file: &OwnedFd| match rustix::fs::fstat(file) {
@@ -79,8 +78,8 @@ impl WatchedAccount {
     }
 }
 
-/// The files of this machine below the loop devices that targets lie on, each once. One that a
-/// server provides is not looked at: that could take for ever.
+/// Opens the files below the targets' loop devices, each once. If one is on a file system with a
+/// server, the result is unavailable, because opening it could block for ever.
 fn backing_files<'target>(
     targets: impl IntoIterator<Item = &'target Target>,
 ) -> Fact<Arc<Vec<OwnedFd>>> {
@@ -111,26 +110,28 @@ fn backing_files<'target>(
     opened.map(Arc::new).into()
 }
 
-/// What was counted between two moments.
+/// Counters of own input and output, devices, messages and interfaces: since they began, or between
+/// two moments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Accounted {
-    /// What the program itself exchanged with storage.
+    /// Bytes that this program itself exchanged with storage.
     pub own: OwnIo,
-    /// The devices below the targets, everybody's work. Not applicable to targets without one.
+    /// Counters of the devices below the targets, including work of other programs. Not applicable
+    /// to targets without a device.
     pub devices: Fact<Vec<DeviceReading>>,
-    /// Requests to the servers of the targets, by counter. Not applicable to targets without one.
+    /// Requests to the servers of the targets, by counter. Not applicable to targets without a
+    /// server.
     pub messages: Fact<Vec<MessagesReading>>,
-    /// The interfaces that lead to the servers of the targets. Not applicable to targets without
-    /// one.
+    /// Interfaces that lead to the servers of the targets. Not applicable to targets without a
+    /// server.
     pub interfaces: Fact<Vec<InterfaceReading>>,
-    /// Bytes by which the files below the loop devices that targets lie on grew: sparse ones
-    /// allocate when they are written for the first time. Not applicable to targets without a
-    /// loop device.
+    /// Bytes by which the files below the targets' loop devices grew: a sparse file allocates
+    /// blocks when they are first written. Not applicable to targets without a loop device.
     pub allocated_bytes: Fact<u64>,
 }
 
 impl Accounted {
-    /// What was counted between an earlier moment and this.
+    /// Returns the growth since an earlier reading.
     pub fn since(&self, earlier: &Self) -> Self {
         let grown = |later: &u64, earlier: &u64| later.saturating_sub(*earlier);
         Self {

@@ -1,13 +1,13 @@
-//! The control group that this process is in, and what it may use at most.
+//! The control group of this process, and its limits.
 //!
-//! Memory and processor time only; no statistics. Version 1 keeps a hierarchy
-//! for each controller, version 2 one for all (cgroups(7)); in a hybrid system
-//! each controller is looked up in the hierarchy that has it.
+//! It covers memory and processor time only, without statistics. Version 1 has one hierarchy per
+//! controller, version 2 one for all (cgroups(7)). In a hybrid system each controller is looked up
+//! in the hierarchy that contains it.
 //!
-//! A limit holds for a group and all below it, so the one that counts is the
-//! smallest from the process's group up to the root of what is visible. In a
-//! container the group's path often does not exist beneath the mount; then the
-//! mount's root is the container's own group.
+//! A limit applies to a group and all groups below it. The effective limit is therefore the
+//! smallest one from the process's group up to the root of the visible hierarchy. In a container
+//! the group's path often does not exist below the mount; then the mount's root is the container's
+//! own group.
 
 use std::io;
 use std::path::{Component, Path};
@@ -22,44 +22,42 @@ use crate::sources::Sources;
 
 const MEMBERSHIP: &str = "/proc/self/cgroup";
 
-/// Version 1 says "no limit" with the greatest multiple of a page below 2^63;
-/// the page's size varies, so all from 2^62 bytes on counts as none.
+/// Version 1 reports "no limit" as the greatest multiple of a page below 2^63. Because page sizes
+/// differ, any value of at least 2^62 bytes means no limit.
 const V1_UNLIMITED_BYTES: u64 = 1 << 62;
 
-/// Which hierarchies are mounted.
+/// Versions of cgroup hierarchies that are mounted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CgroupVersion {
-    /// One hierarchy for each controller.
+    /// One hierarchy per controller.
     V1,
-    /// One hierarchy for all.
+    /// One hierarchy for all controllers.
     V2,
     /// Both are mounted.
     Hybrid,
 }
 
-/// This process's control group.
+/// The control group of this process.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Cgroup {
-    /// What is mounted.
+    /// Versions that are mounted.
     pub version: CgroupVersion,
-    /// The group's path in the hierarchy that limits memory, as
-    /// `/proc/self/cgroup` has it.
+    /// Path of the group in the hierarchy that limits memory, as in `/proc/self/cgroup`.
     pub path: Fact<String>,
-    /// The smallest limit on memory, page cache included, in bytes:
-    /// `memory.limit_in_bytes` and `hierarchical_memory_limit` of
-    /// `memory.stat` (version 1), `memory.max` and `memory.high` (version 2:
-    /// beyond that one nothing fails, but cache is reclaimed all the same).
-    /// Not applicable where no limit is set.
+    /// Smallest limit on memory, including the page cache, in bytes. Version 1:
+    /// `memory.limit_in_bytes`, and `hierarchical_memory_limit` of `memory.stat`. Version 2:
+    /// `memory.max` and `memory.high`; above `memory.high` no allocation fails, but the kernel
+    /// reclaims cache. Not applicable if no limit is set.
     pub memory_limit_bytes: Fact<u64>,
-    /// The smallest quota of processor time, in processors:
-    /// `cpu.cfs_quota_us` by `cpu.cfs_period_us` (version 1), `cpu.max`
-    /// (version 2). Not applicable where no quota is set.
+    /// Smallest quota of processor time, in processors: `cpu.cfs_quota_us` divided by
+    /// `cpu.cfs_period_us` (version 1), or `cpu.max` (version 2). Not applicable if no quota is
+    /// set.
     pub cpu_quota_cpus: Fact<f64>,
 }
 
 impl Cgroup {
-    /// Reads the group; not applicable where the kernel has no control groups.
+    /// Reads the group; not applicable if the kernel has no control groups.
     pub fn read(sources: &Sources) -> Fact<Cgroup> {
         MountTable::read(sources).and_then(|table| {
             let membership = match sources.read(MEMBERSHIP) {
@@ -118,9 +116,9 @@ fn version(table: &MountTable) -> Option<CgroupVersion> {
 /// The process's group in the hierarchy of one controller.
 struct Group {
     unified: bool,
-    /// As the kernel names it.
+    /// The group's path, as in `/proc/self/cgroup`.
     path: String,
-    /// Its directory and those of its visible ancestors, innermost first.
+    /// The group's directory and those of its visible ancestors, innermost first.
     levels: Vec<String>,
 }
 
@@ -180,7 +178,7 @@ impl Group {
             let text = self.limit(sources, &path);
             text.and_then(|text| self.bytes(sources, &path, &text))
         });
-        // Version 1 also tells what ancestors outside a container impose.
+        // Version 1 also reports limits of ancestors outside of a container.
         let inherited = (!self.unified).then(|| self.hierarchical_limit_bytes(sources));
         smallest(own.chain(inherited))
     }
@@ -195,7 +193,7 @@ impl Group {
         })
     }
 
-    /// What a limit's text says, where it limits anything.
+    /// Parses a limit in bytes; not applicable if the text means "no limit".
     fn bytes(&self, sources: &Sources, path: &str, text: &str) -> Fact<u64> {
         if text == "max" {
             return Fact::NotApplicable;
@@ -232,8 +230,8 @@ impl Group {
         }))
     }
 
-    /// A limit's file. Roots have none, nor have groups to which the parent
-    /// does not pass the controller on: there is no limit at that level then.
+    /// Reads the file of a limit. A root group has no such file, nor does a group to which the
+    /// parent does not pass the controller on; then this level has no limit.
     fn limit(&self, sources: &Sources, path: &str) -> Fact<String> {
         let (level, _) = path.rsplit_once('/').unwrap_or((path, ""));
         sources.feature(path, level)
@@ -271,8 +269,8 @@ fn levels(sources: &Sources, mount: &Mount, path: &str) -> Vec<String> {
     levels
 }
 
-/// The smallest known limit; one that could not be read makes it unavailable,
-/// since it might have been smaller.
+/// Returns the smallest limit. If one cannot be read, the result is unavailable, because that limit
+/// might be smaller.
 fn smallest<T: PartialOrd>(limits: impl Iterator<Item = Fact<T>>) -> Fact<T> {
     let mut smallest = Fact::NotApplicable;
     for limit in limits {

@@ -1,29 +1,29 @@
-//! What a child process cost.
+//! Processor time and memory of a child process.
 
 use std::io;
 use std::os::unix::process::ExitStatusExt;
 use std::process::{Child, ExitStatus};
 use std::time::{Duration, Instant};
 
-/// How a child ended and what it took.
+/// Exit status and resource use of a child process.
 #[derive(Clone, Copy, Debug)]
 pub struct ChildCost {
-    /// How it ended.
     pub status: ExitStatus,
-    /// From the call of [`wait`] until its end; begin it right after the start.
+    /// Wall time from the call of [`wait`] to the child's end; call it right after starting the
+    /// child.
     pub wall: Duration,
-    /// Processor time in user mode; the kernel counts in ticks.
+    /// Processor time in user mode; the kernel counts it in ticks.
     pub user: Duration,
-    /// Processor time in the kernel, for the child.
+    /// Processor time in the kernel on behalf of the child.
     pub system: Duration,
-    /// The most memory that it had resident at once, in bytes.
+    /// Peak resident memory, in bytes.
     pub memory_bytes: u64,
 }
 
-/// Waits for a child and tells what it cost.
+/// Waits for a child and returns its resource use.
 ///
 /// # Errors
-/// What the system answers to wait4(2).
+/// Returns the error of wait4(2).
 pub fn wait(child: Child) -> io::Result<ChildCost> {
     let began = Instant::now();
     let mut status = 0;
@@ -31,8 +31,8 @@ pub fn wait(child: Child) -> io::Result<ChildCost> {
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
     let process = i32::try_from(child.id()).map_err(io::Error::other)?;
     loop {
-        // SAFETY: both pointers are to values of the layouts that wait4(2) gives, alive for the
-        // call. The child is ours and is consumed here, so nobody else waits for it.
+        // SAFETY: both pointers are valid for the call and have the types that wait4(2) expects.
+        // This function owns the child, so no other code waits for it.
         let answer = unsafe { libc::wait4(process, &mut status, 0, &mut usage) };
         if answer == process {
             break;
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_child_that_computes_costs_user_time() {
+    fn computing_child_uses_user_time() {
         let script = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; exit 3";
         let child = Command::new("sh").args(["-c", script]).spawn().unwrap();
         let cost = wait(child).unwrap();

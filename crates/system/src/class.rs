@@ -5,15 +5,15 @@ use serde::{Deserialize, Serialize};
 
 use crate::mount::Mount;
 
-/// What is behind a file system, as far as its speed is concerned.
+/// Kind of storage behind a file system, as far as it affects speed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// Memory: tmpfs, ramfs. Nothing is ever written to a device but swap.
+    /// Memory: tmpfs, ramfs. Data reaches a device only by swapping.
     Memory,
     /// Layers over other file systems: overlay, as in containers.
     Overlay,
-    /// Another machine, or the host of this one: NFS, CIFS, 9p, virtiofs.
+    /// Another machine, or the host of this virtual machine: NFS, CIFS, 9p, virtiofs.
     Network,
     /// A block device of this machine.
     Block,
@@ -22,21 +22,21 @@ pub enum Class {
 }
 
 impl Mount {
-    /// Whether a process or a machine answers for the file system, and may cease to: FUSE, all of
-    /// the class network, and what is mounted when it is first looked at.
+    /// Whether a process or a machine serves the file system and may stop answering: FUSE, the
+    /// class network, and autofs, which mounts on first access.
     pub fn has_server(&self) -> bool {
         let kind = self.file_system_type.as_str();
         kind == "autofs" || self.is_fuse() || self.class() == Class::Network
     }
 
-    /// Whether a process of this machine is the file system.
+    /// Whether a process of this machine implements the file system.
     pub fn is_fuse(&self) -> bool {
         self.file_system_type.starts_with("fuse")
     }
 
-    /// Whether the kernel counts for a process what it gets from the storage beneath (`read_bytes`
-    /// of `/proc/PID/io`, proc(5)). A server of FUSE reads for others, and of file systems of a
-    /// network only NFS and SMB are known to count.
+    /// Whether the kernel counts this process's reads from storage (`read_bytes` of `/proc/PID/io`,
+    /// proc(5)). A FUSE server reads on behalf of its clients, and of network file systems only NFS
+    /// and SMB are known to count.
     pub fn counts_reads(&self) -> bool {
         const COUNTED: [&str; 5] = ["nfs", "nfs4", "cifs", "smb3", "smbfs"];
         let is_counted =
@@ -44,7 +44,6 @@ impl Mount {
         is_counted && !self.is_fuse()
     }
 
-    /// The class of the mounted file system.
     pub fn class(&self) -> Class {
         const MEMORY: [&str; 4] = ["tmpfs", "ramfs", "devtmpfs", "hugetlbfs"];
         const OVERLAY: [&str; 5] = [
@@ -96,7 +95,7 @@ impl Mount {
         } else if NETWORK.contains(&kind) {
             Class::Network
         } else if is_fuse {
-            // Some name /dev/fuse as their source, which is no block device.
+            // Some FUSE file systems have /dev/fuse as their source, which is no block device.
             Class::Other
         } else if !self.device.is_anonymous() || self.source.starts_with("/dev/") {
             Class::Block

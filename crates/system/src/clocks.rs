@@ -1,18 +1,17 @@
-//! Whether the clocks went as they should: what makes the time between two
-//! moments doubtful.
+//! Detects events that make the time between two moments doubtful: suspensions, steps of the clock,
+//! and a change of the clock source.
 //!
-//! Durations are measured with the monotonic clock, which stands still while
-//! the machine is suspended and knows nothing of the date. Beside the other
-//! clocks of clock_gettime(2) it shows both:
+//! Durations are measured by the monotonic clock, which stops while the machine is suspended and
+//! does not depend on the date. A comparison with the other clocks of clock_gettime(2) shows
+//! suspensions and steps:
 //!
-//! - `CLOCK_BOOTTIME` goes on during a suspension, so its lead over `CLOCK_MONOTONIC` grows by
-//!   exactly that;
-//! - `CLOCK_REALTIME` goes on too, and is set by people and programs, so its lead over
-//!   `CLOCK_BOOTTIME` changes by exactly the steps (a leap second is one). Slowing and hurrying
-//!   (adjtimex(2)) is in all three clocks alike and shows in none.
+//! - `CLOCK_BOOTTIME` continues during a suspension, so its lead over `CLOCK_MONOTONIC` grows by
+//!   exactly the suspended time;
+//! - `CLOCK_REALTIME` continues as well and can be set, so its lead over `CLOCK_BOOTTIME` changes
+//!   by exactly the steps (a leap second is one). Slewing (adjtimex(2)) affects all three clocks
+//!   alike and cannot be detected.
 //!
-//! A hypervisor that stops the whole machine may stop all clocks; then none of
-//! this shows.
+//! A hypervisor that stops the whole machine may stop all clocks; then nothing is detected.
 
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use schemars::JsonSchema;
@@ -23,30 +22,30 @@ use crate::fact::{Fact, both};
 use crate::host::clock_source;
 use crate::sources::Sources;
 
-/// The tightest of so many readings is taken: one that was interrupted is not.
+/// Number of readings. The one with the smallest uncertainty is used, which excludes interrupted
+/// ones.
 const READINGS: usize = 5;
 
-/// The clocks at one moment. They cannot be read at once, so the monotonic one
-/// is read before and after the others.
+/// The clocks at one moment. They cannot be read at once, so the monotonic clock is read before and
+/// after the others.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Clocks {
-    /// `CLOCK_MONOTONIC`, in nanoseconds: the middle of the reading.
+    /// `CLOCK_MONOTONIC` in nanoseconds, at the middle of the reading.
     pub monotonic_ns: i64,
-    /// `CLOCK_BOOTTIME` minus `CLOCK_MONOTONIC`, in nanoseconds: how long the
-    /// machine has been suspended since boot (in a time namespace, plus a
-    /// constant).
+    /// `CLOCK_BOOTTIME` minus `CLOCK_MONOTONIC`, in nanoseconds: the time that the machine has been
+    /// suspended since boot (in a time namespace, plus a constant).
     pub boot_minus_monotonic_ns: i64,
     /// `CLOCK_REALTIME` minus `CLOCK_MONOTONIC`, in nanoseconds.
     pub wall_minus_monotonic_ns: i64,
-    /// Half the length of the reading, in nanoseconds: so far may the clocks be
-    /// off against each other.
+    /// Half the duration of the reading, in nanoseconds: the greatest error of the clocks against
+    /// each other.
     pub uncertainty_ns: u64,
-    /// The kernel's source of time (`current_clocksource`).
+    /// Name of the kernel's clock source (`current_clocksource`).
     pub clock_source: Fact<String>,
 }
 
 impl Clocks {
-    /// Reads the clocks. The source's name is the only file.
+    /// Reads the clocks. The name of the clock source is the only file that is read.
     pub fn read(sources: &Sources) -> Clocks {
         let mut best = Clocks::reading();
         for _ in 1..READINGS {
@@ -67,7 +66,7 @@ impl Clocks {
         Clocks::of([before, boot, wall, after].map(nanoseconds))
     }
 
-    /// Monotonic, boot, wall and again monotonic clock, in nanoseconds.
+    /// The arguments are the monotonic, boot, wall and second monotonic reading, in nanoseconds.
     fn of([before, boot, wall, after]: [i128; 4]) -> Clocks {
         let monotonic = (before + after) / 2;
         Clocks {
@@ -79,11 +78,11 @@ impl Clocks {
         }
     }
 
-    /// What happened to the clocks between an earlier snapshot and this.
+    /// Returns the changes since an earlier snapshot.
     pub fn since(&self, earlier: &Clocks) -> ClocksDifference {
         let uncertainty_ns = self.uncertainty_ns.saturating_add(earlier.uncertainty_ns);
         let moved = |later: i64, earlier: i64| i128::from(later) - i128::from(earlier);
-        // A change that the readings may have made themselves is none.
+        // A change within the uncertainty of the readings is reported as 0.
         let certain = |change: i128| {
             if change.unsigned_abs() <= u128::from(uncertainty_ns) {
                 0
@@ -111,24 +110,23 @@ impl Clocks {
     }
 }
 
-/// What happened to the clocks between two snapshots.
+/// Changes of the clocks between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClocksDifference {
     /// Time that passed by the monotonic clock, in nanoseconds.
     pub elapsed_ns: u64,
-    /// Time that the machine was suspended, in nanoseconds. It is not in
-    /// `elapsed_ns`.
+    /// Time that the machine was suspended, in nanoseconds. `elapsed_ns` excludes it.
     pub suspended_ns: u64,
-    /// How far the wall clock was set forwards (or back, if negative), in
-    /// nanoseconds, all steps summed. Following a suspension is no step.
+    /// Sum of all steps of the wall clock, in nanoseconds; negative if it was set back. Its
+    /// progress during a suspension is not a step.
     pub wall_clock_stepped_ns: i64,
-    /// Changes up to this, in nanoseconds, cannot be seen and are given as 0.
+    /// Limit of detection, in nanoseconds; changes up to it are reported as 0.
     pub uncertainty_ns: u64,
-    /// Whether the kernel changed to another source of time.
+    /// Whether the kernel switched to another clock source.
     pub clock_source_changed: Fact<bool>,
-    /// Its source at the beginning.
+    /// Clock source at the beginning.
     pub clock_source_before: Fact<String>,
-    /// Its source at the end.
+    /// Clock source at the end.
     pub clock_source_after: Fact<String>,
 }
 
@@ -136,12 +134,12 @@ fn nanoseconds(time: Timespec) -> i128 {
     i128::from(time.tv_sec) * i128::from(NANOSECONDS_PER_SECOND) + i128::from(time.tv_nsec)
 }
 
-/// Nanoseconds of 64 bits reach to the year 2262; beyond, they saturate.
+/// Nanoseconds in 64 bits reach to the year 2262; later times saturate.
 fn saturated(nanoseconds: i128) -> i64 {
     i64::try_from(nanoseconds).unwrap_or(if nanoseconds < 0 { i64::MIN } else { i64::MAX })
 }
 
-/// The clocks in question never go back.
+/// The monotonic and the boot clock never go backwards, so a negative difference becomes 0.
 fn never_negative(nanoseconds: i128) -> u64 {
     u64::try_from(nanoseconds.max(0)).unwrap_or(u64::MAX)
 }

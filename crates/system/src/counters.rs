@@ -1,18 +1,15 @@
-//! What the kernel counts while a run goes on: of this process and its threads,
-//! of the machine, and of the devices below the target; snapshots, and the
-//! differences of two.
+//! Kernel counters of this process and its threads, of the machine, and of the devices below the
+//! target: snapshots, and the differences of two.
 //!
-//! It reads no clock, computes no rate and judges nothing; what makes the time
-//! between two snapshots doubtful is [`crate::clocks`]. It is made to be called
-//! once a second: a reading opens a dozen files and two for every thread, up
-//! to [`THREADS_MAX`] threads, and keeps none open (what that takes is in
-//! `docs/specification.md`).
+//! It reads no clock, computes no rate and judges nothing; [`crate::clocks`] detects what makes the
+//! time between two snapshots doubtful. It is designed for one call a second: a reading opens a
+//! dozen files and two for every thread, up to [`THREADS_MAX`] threads, and keeps none open
+//! (`docs/specification.md` states the cost).
 //!
-//! How it works: each subject has a type with `read` and `since`. A number is a
-//! [`Fact`]: what the kernel did not tell is missing with its reason, in the
-//! difference too, and a counter that went backwards gives no number. What is
-//! no counter but a state (memory, tasks that run, operations in flight) is in
-//! a difference what it was at its end.
+//! How it works: each subject has a type with `read` and `since`. Each number is a [`Fact`]: a
+//! number that the kernel does not report is missing with its reason, also in the difference, and
+//! so is the difference of a counter that went backwards. For a state (memory, running tasks,
+//! operations in flight) the difference contains the value at its end.
 
 use crate::fact::{Fact, both, each_since, or, pair};
 use schemars::JsonSchema;
@@ -37,28 +34,26 @@ pub use watched::{DEVICES_MAX, WatchedDevice, WatchedDevices};
 /// All counters at one moment, or nearly: they are read one after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Times, context switches, page faults and the greatest memory of all
-    /// threads of this process, also ended ones (getrusage(2)).
+    /// Processor time, context switches, page faults and peak memory of all threads of this
+    /// process, including ended ones (getrusage(2)).
     pub process: Fact<ProcessTimes>,
-    /// Memory of this process that is resident, in bytes (`VmRSS` of
-    /// proc_pid_status(5), which calls it inexact: some pages per thread).
+    /// Resident memory of this process, in bytes (`VmRSS` of proc_pid_status(5), which is inexact
+    /// by some pages per thread).
     pub resident_bytes: Fact<u64>,
-    /// The same processor time by thread.
+    /// Processor time of this process by thread.
     pub threads: Fact<Threads>,
-    /// The machine.
+    /// Counters of the whole machine.
     pub system: SystemCounters,
-    /// The devices that are watched, in their order. Not applicable to targets
-    /// without one.
+    /// Counters of the watched devices, in their order. Not applicable to targets without a device.
     pub devices: Fact<Vec<DeviceReading>>,
 }
 
 impl Counters {
-    /// Reads everything.
     pub fn read(sources: &Sources, devices: &Fact<WatchedDevices>) -> Counters {
         let status = sources.text(STATUS);
         let process = ProcessTimes::beside(sources, &status);
         Counters {
-            // Right after the process, of which they are parts.
+            // Read right after the process's total, which includes the threads.
             threads: Threads::read(sources, &process, &status),
             resident_bytes: sources.kibibytes(STATUS, &status, "VmRSS"),
             process,
@@ -67,7 +62,7 @@ impl Counters {
         }
     }
 
-    /// What was counted between an earlier snapshot and this.
+    /// Returns the growth of the counters since an earlier snapshot.
     pub fn since(&self, earlier: &Counters) -> CountersDifference {
         let process = both(&self.process, &earlier.process, ProcessTimes::since);
         CountersDifference {
@@ -81,9 +76,8 @@ impl Counters {
         }
     }
 
-    /// This snapshot, and where something could not be read in it what an
-    /// earlier one had: the difference of a later one to it has all that was
-    /// counted since that was read last.
+    /// Returns this snapshot, with each missing counter replaced by that of an earlier snapshot. A
+    /// later difference then covers everything since the counter was last read.
     #[must_use]
     pub fn or_earlier(self, earlier: &Counters) -> Counters {
         Counters {
@@ -102,28 +96,28 @@ impl Counters {
     }
 }
 
-/// What was counted between two snapshots.
+/// Growth of the counters between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CountersDifference {
-    /// Of all threads of this process; `max_resident_bytes` is that of the end.
+    /// Resources used by all threads of this process; `max_resident_bytes` is the value at the end.
     pub process: Fact<ProcessTimes>,
     /// Resident memory at the end, in bytes.
     pub resident_bytes: Fact<u64>,
-    /// The same processor time by thread.
+    /// Processor time of this process by thread.
     pub threads: Fact<Threads>,
-    /// The machine.
+    /// Counters of the whole machine.
     pub system: SystemCountersDifference,
-    /// The devices that are watched at the end.
+    /// Counters of the devices that are watched at the end.
     pub devices: Fact<Vec<DeviceReading>>,
 }
 
 impl CountersDifference {
-    /// The share of all processors' time that somebody used, from 0 to 1.
+    /// Share of all processors' time that was used (not idle, iowait or steal), from 0 to 1.
     pub fn busy_fraction(&self) -> Fact<f64> {
         self.fraction(|times| &times.busy_ns)
     }
 
-    /// The share of all processors' time that the hypervisor gave to others, from 0 to 1.
+    /// Share of all processors' time that the hypervisor took (CPU steal), from 0 to 1.
     pub fn steal_fraction(&self) -> Fact<f64> {
         self.fraction(|times| &times.steal_ns)
     }
@@ -133,13 +127,12 @@ impl CountersDifference {
         times.and_then(|times| times.fraction_of(part_ns(times)))
     }
 
-    /// The share of all processors' time that others used, from 0 to 1: what
-    /// the machine was busy with, without this process. Steal is not in it.
+    /// Share of all processors' time that others used, from 0 to 1: the busy time of the machine
+    /// minus that of this process. It excludes steal.
     ///
-    /// Threads of the kernel count as others even where they work for this
-    /// process: write-back, loop devices, encryption, interrupts. Where others
-    /// seem to have used less than nothing, which is the grain of the kernel's
-    /// ticks, it is 0.
+    /// Kernel threads count as others even if they work for this process: write-back, loop devices,
+    /// encryption, interrupts. A negative result, which the resolution of the kernel's ticks can
+    /// cause, becomes 0.
     pub fn others_fraction(&self) -> Fact<f64> {
         self.share_of_total(|system, process| {
             let busy = system.busy_ns.as_ref();
@@ -147,9 +140,8 @@ impl CountersDifference {
         })
     }
 
-    /// The share of all processors' time that others used in user mode, from 0
-    /// to 1. Threads of the kernel have none, so this is other programs, but
-    /// without what the kernel does for them.
+    /// Share of all processors' time that other programs used in user mode, from 0 to 1. It
+    /// excludes kernel threads, which have no user time, and the programs' system calls.
     pub fn others_user_fraction(&self) -> Fact<f64> {
         self.share_of_total(|system, process| {
             both(&system.user_ns, &system.nice_ns, |user, nice| {
@@ -164,7 +156,8 @@ impl CountersDifference {
     ) -> Fact<f64> {
         pair(&self.system.times, &self.process, |system, process| {
             let part = part_ns(system, process);
-            // The process is counted in microseconds and the machine in ticks.
+            // The process is counted in microseconds and the machine in ticks, so the part may
+            // exceed the total.
             system.fraction_of(&both(&system.total_ns, &part, |total, part| {
                 *part.min(total)
             }))

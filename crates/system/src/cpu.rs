@@ -1,9 +1,9 @@
-//! Processor time as the kernel has counted it: of the whole machine, with
-//! what its hypervisor took away, and of this process.
+//! Processor time as the kernel counts it: of the whole machine, including steal, and of this
+//! process.
 //!
-//! Snapshots and differences; no clock is read, no rate is computed. Times are
-//! in nanoseconds, though the kernel counts the machine's in ticks (10 ms as a
-//! rule), so short spans are coarse.
+//! It provides snapshots and differences, reads no clock and computes no rate. Times are in
+//! nanoseconds, but the kernel counts those of the machine in ticks (usually 10 ms), so short
+//! intervals are coarse.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,8 +19,8 @@ pub(crate) use process::{NANOSECONDS_PER_SECOND, STATUS};
 /// The kernel's statistics (proc_stat(5)).
 pub(crate) const STAT: &str = "/proc/stat";
 
-/// The columns of processor time that are read, in the kernel's order (proc_stat(5)). Time of
-/// guests is contained in the first two.
+/// Columns of processor time that are read, in the kernel's order (proc_stat(5)). The first two
+/// include time of guests.
 const COLUMNS: [&str; 8] = [
     "user", "nice", "system", "idle", "iowait", "irq", "softirq", "steal",
 ];
@@ -37,7 +37,7 @@ impl SystemTimes {
         SystemTimes::within(sources, &sources.text(STAT))
     }
 
-    /// The times in a text of `/proc/stat` that has been read already.
+    /// Parses the times from a text of `/proc/stat`.
     pub(crate) fn within(sources: &Sources, stat: &Fact<String>) -> Fact<SystemTimes> {
         stat.as_ref().and_then(|text| {
             let ticks_per_second = rustix::param::clock_ticks_per_second();
@@ -46,8 +46,8 @@ impl SystemTimes {
         })
     }
 
-    /// The times in a text that holds a line `cpu user nice system idle …` in
-    /// ticks (USER_HZ), of which at least four are there.
+    /// Parses the line `cpu user nice system idle …`, whose times are in ticks (USER_HZ). `None` if
+    /// it has fewer than four numbers, or one of them is invalid.
     pub fn parse(text: &str, ticks_per_second: u64) -> Option<SystemTimes> {
         let tick_ns = NANOSECONDS_PER_SECOND.checked_div(ticks_per_second)?;
         let columns: Vec<u64> = text
@@ -64,7 +64,7 @@ impl SystemTimes {
         (columns.len() >= 4).then(|| SystemTimes(std::array::from_fn(column)))
     }
 
-    /// The times at a moment between this snapshot and a later one, so far on the way.
+    /// Interpolates the times: `fraction` of the way from this snapshot to a later one.
     pub(crate) fn between(&self, later: &SystemTimes, fraction: f64) -> SystemTimes {
         SystemTimes(std::array::from_fn(|column| {
             part_way(&self.0[column], &later.0[column], fraction)
@@ -85,7 +85,7 @@ mod tests {
         SystemTimes::parse(text, 100).unwrap()
     }
 
-    /// The shares of columns, or of what is made of them.
+    /// Shares of these parts in the total time.
     fn shares<const N: usize>(
         spent: &SystemTimesSpent,
         parts: [fn(&SystemTimesSpent) -> &Fact<u64>; N],
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn fractions_are_of_all_columns() {
+    fn fractions_relate_to_the_sum_of_columns() {
         let spent = parse(LATE).spent_since(&parse(EARLY));
         assert_eq!(spent.total_ns, Fact::Known(1_000_000_000));
         let parts = shares(
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn since_boot_counts_from_nothing() {
+    fn since_boot_counts_from_zero() {
         let spent = parse(EARLY).since_boot();
         assert_eq!(spent.total_ns, Fact::Known(10_000_000_000));
         assert_eq!(shares(&spent, [|t| &t.steal_ns]), [Fact::Known(0.015)]);
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_counted_is_not_zero() {
+    fn shares_without_counted_time_are_unavailable() {
         let spent = parse(EARLY).spent_since(&parse(EARLY));
         assert!(spent.total_ns.why().is_some());
         let parts = shares(&spent, [|t| &t.steal_ns, |t| &t.busy_ns]);
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn absurd_counts_are_no_panic() {
+    fn huge_counts_do_not_panic() {
         let absurd = parse("cpu 1844674407370 1844674407370 1844674407370 1844674407370 0 0 0 0");
         let spent = absurd.since_boot();
         assert!(spent.total_ns.is_known() && spent.fraction_of(&spent.user_ns).is_known());
@@ -159,7 +159,7 @@ mod tests {
     }
 
     #[test]
-    fn old_kernels_lack_columns() {
+    fn columns_missing_on_old_kernels_are_unavailable() {
         let times = parse("cpu 1 2 3 4\n");
         assert!(times.0[7].why().unwrap().contains("steal"));
         let [steal, busy] = shares(&times.since_boot(), [|t| &t.steal_ns, |t| &t.busy_ns]);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn this_machine_counts() {
+    fn this_machine_reports_times() {
         let times = SystemTimes::read(&Sources::default()).into_known().unwrap();
         assert!(times.since_boot().total_ns.is_known());
     }

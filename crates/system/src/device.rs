@@ -1,10 +1,9 @@
-//! A block device and what lies below it: a loop device's file, the members of
-//! a device mapper or RAID device.
+//! A block device and what is below it: the file of a loop device, or the members of a device
+//! mapper or RAID device.
 //!
-//! It reads `/sys/dev/block` (Documentation/ABI/stable/sysfs-block) and opens
-//! no device. Only the device itself is described, not what its file system
-//! does with it; of a file system on several devices, the one that the mount
-//! names.
+//! It reads `/sys/dev/block` (Documentation/ABI/stable/sysfs-block) and opens no device. It
+//! describes the device itself, not how its file system uses it. For a file system on several
+//! devices, it describes the device that the mount names.
 
 use std::path::Path;
 
@@ -23,44 +22,44 @@ mod named;
 pub(crate) use iscsi::iscsi_session;
 pub(crate) use named::number_of_source;
 
-/// The kernel counts a device's size in these, whatever its block size.
+/// Unit in which the kernel reports a device's size, whatever its block size.
 pub(crate) const SECTOR_BYTES: u64 = 512;
 
-/// What kind of device it is, by the kernel's name for it.
+/// Kind of a device, derived from its kernel name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceKind {
-    /// A file as a device (`loop0`).
+    /// A file presented as a device (`loop0`).
     Loop,
-    /// A hypervisor's virtio disk (`vda`).
+    /// A virtio disk of a hypervisor (`vda`).
     Virtio,
-    /// `nvme0n1`.
+    /// An NVMe disk (`nvme0n1`).
     Nvme,
-    /// SCSI, SATA, USB (`sda`); also virtio's SCSI.
+    /// A SCSI, SATA or USB disk (`sda`), including virtio-scsi.
     Scsi,
     /// Software RAID (`md0`).
     Raid,
     /// LVM, dm-crypt and the like (`dm-0`).
     DeviceMapper,
-    /// Memory (`ram0`).
+    /// A RAM disk (`ram0`).
     Ram,
-    /// Compressed memory (`zram0`).
+    /// A compressed RAM disk (`zram0`).
     Zram,
     /// Persistent memory (`pmem0`).
     PersistentMemory,
     /// SD cards and eMMC (`mmcblk0`).
     MultiMediaCard,
-    /// Xen's disk (`xvda`).
+    /// A Xen disk (`xvda`).
     Xen,
-    /// Another machine's disk (`nbd0`, `rbd0`, `drbd0`).
+    /// A disk of another machine (`nbd0`, `rbd0`, `drbd0`).
     Network,
-    /// Any other.
+    /// Any other kind.
     Other,
 }
 
 impl DeviceKind {
     fn of(name: &str) -> DeviceKind {
-        /// In order: `zram` is none of `ram`, `rbd` none of `r…`.
+        /// No prefix is the beginning of another one, so their order does not matter.
         const PREFIXES: [(&str, DeviceKind); 15] = [
             ("loop", DeviceKind::Loop),
             ("vd", DeviceKind::Virtio),
@@ -85,55 +84,56 @@ impl DeviceKind {
     }
 }
 
-/// A block device: a whole disk or a partition. Of a partition, everything but
-/// its number, name and size is its disk's.
+/// A block device: a whole disk or a partition. For a partition, `number`, `name`, `kind`,
+/// `size_bytes` and `partition_of` are its own; all other fields describe its disk.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Device {
-    /// Its number.
+    /// Major and minor number of the device.
     pub number: DeviceNumber,
-    /// The kernel's name, as in `/dev` (`vda1`).
+    /// Kernel name of the device, as in `/dev` (`vda1`).
     pub name: String,
-    /// What kind it is.
+    /// Kind of the device, derived from its name.
     pub kind: DeviceKind,
-    /// Its size in bytes (`size`).
+    /// Size in bytes (`size`).
     pub size_bytes: Fact<u64>,
-    /// The maker's name of the model (`device/model`). Not applicable where
-    /// the device has none, as virtio disks and loop devices.
+    /// Model name of the manufacturer (`device/model`). Not applicable if the device has none, such
+    /// as virtio disks and loop devices.
     pub model: Fact<String>,
-    /// Whether its driver says that it rotates (`queue/rotational`); the
-    /// default of the kernel is yes, so believe it of real disks only.
+    /// Whether the driver reports a rotating disk (`queue/rotational`). The kernel's default is
+    /// true, so the value is reliable for physical disks only.
     pub rotational: Fact<bool>,
-    /// The smallest unit it can address (`queue/logical_block_size`).
+    /// Smallest addressable unit, in bytes (`queue/logical_block_size`).
     pub logical_block_size_bytes: Fact<u64>,
-    /// The smallest unit it writes without reading first
+    /// Smallest unit that the device writes without reading first, in bytes
     /// (`queue/physical_block_size`).
     pub physical_block_size_bytes: Fact<u64>,
-    /// The scheduler in force (`queue/scheduler`).
+    /// The active I/O scheduler (`queue/scheduler`).
     pub io_scheduler: Fact<String>,
-    /// `write back` if a flush is needed for data to last, otherwise `write
-    /// through` (`queue/write_cache`).
+    /// `write back` if data is durable only after a flush, otherwise `write through`
+    /// (`queue/write_cache`).
     pub write_cache: Fact<String>,
-    /// Whether it takes discards (`queue/discard_max_bytes` above 0). Whether
-    /// the file system sends them is a mount option.
+    /// Whether the device supports discards (`queue/discard_max_bytes` above 0). Whether the file
+    /// system sends them is a mount option.
     pub discard_supported: Fact<bool>,
-    /// The disk that it is a partition of. Not applicable to whole disks.
+    /// Name of the disk that contains this partition. Not applicable to whole disks.
     pub partition_of: Fact<String>,
-    /// The name that a device mapper device has (`dm/name`).
+    /// Name of a device mapper device (`dm/name`). Not applicable to other devices.
     pub mapper_name: Fact<String>,
-    /// The file below a loop device. Not applicable to all others.
+    /// The file below a loop device. Not applicable to other devices.
     pub loop_backing: Fact<LoopBacking>,
-    /// The devices below a device mapper or RAID device (`slaves`). Not
-    /// applicable where there are none.
+    /// The devices below a device mapper or RAID device (`slaves`). Not applicable if there are
+    /// none.
     pub members: Fact<Vec<Device>>,
 }
 
 impl Device {
-    /// Reads the device of a number, and what lies below it.
+    /// Reads the device with this number, and the devices below it.
     pub fn read(sources: &Sources, table: &Fact<MountTable>, number: DeviceNumber) -> Fact<Device> {
         Device::read_at(sources, table, number, 0)
     }
 
-    /// Whether it, or something that it lies on, is memory. Persistent memory is none.
+    /// Whether this device, or a file or device below it, is in memory. Persistent memory does not
+    /// count.
     pub fn is_memory(&self) -> bool {
         let of_file = self.loop_backing.known().is_some_and(|backing| {
             let class = backing.mount.known().map(Mount::class);
@@ -149,9 +149,9 @@ impl Device {
             || of_members.is_some_and(|members| members.iter().any(Device::is_memory))
     }
 
-    /// The first loop device, this one or one beneath it, that reads its file through the page
-    /// cache: what it returns may come from memory. `None` where each has direct I/O, or where the
-    /// kernel does not say.
+    /// Returns the first loop device, this one or one below it, that reads its file through the
+    /// page cache, so that data may come from memory. `None` if all use direct I/O, or if the
+    /// kernel does not report it.
     pub fn caching_loop(&self) -> Option<&Device> {
         let backing = self.loop_backing.known();
         if backing.is_some_and(|backing| backing.direct_io == Fact::Known(false)) {
@@ -213,7 +213,7 @@ impl Device {
         })
     }
 
-    /// The devices at the bottom: those that lie on no other one we know of.
+    /// Returns the lowest devices: those below which no other device is known.
     pub fn physical(&self) -> Vec<&Device> {
         if let Some(members) = self.members.known() {
             return members.iter().flat_map(Device::physical).collect();
@@ -224,7 +224,8 @@ impl Device {
         }
     }
 
-    /// Name and what is below: `/dev/loop0 (loop over /x/y.img on ext4 /dev/vda)`.
+    /// Describes the device and what is below it: `/dev/loop0 (loop over /x/y.img on ext4
+    /// /dev/vda)`.
     pub fn one_line(&self) -> String {
         let below = if let Some(backing) = self.loop_backing.known() {
             format!("loop over {}", backing.one_line())
@@ -244,7 +245,7 @@ impl Device {
     }
 }
 
-/// The block device that a mount's file system lies on.
+/// Returns the block device that contains a mount's file system.
 pub(crate) fn device_of_mount(
     sources: &Sources,
     table: &Fact<MountTable>,
@@ -252,7 +253,7 @@ pub(crate) fn device_of_mount(
     depth: usize,
 ) -> Fact<Device> {
     let number = if mount.device.is_anonymous() {
-        // btrfs and others hide the device behind a number of their own.
+        // btrfs and others report an anonymous number, so the source identifies the device.
         number_of_source(sources, &mount.source)
     } else {
         Fact::Known(mount.device)
@@ -266,23 +267,23 @@ fn name_of(path: &Path) -> String {
     name.replace('!', "/")
 }
 
-/// Deeper stacks than this are taken for a circle.
+/// Limit on stacked devices; a deeper stack is taken for a cycle.
 const DEPTH_MAX: usize = 16;
 
-/// The file that a loop device shows as a disk (loop(4)).
+/// The file that a loop device presents as a disk (loop(4)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LoopBacking {
-    /// The file's path (`loop/backing_file`); with ` (deleted)` at its end if
-    /// it has been unlinked.
+    /// Path of the file (`loop/backing_file`); it ends with ` (deleted)` if the file has been
+    /// unlinked.
     pub file: String,
-    /// Whether the device goes around the page cache of the file's file system
-    /// (`loop/dio`).
+    /// Whether the device bypasses the page cache of the file's file system (`loop/dio`).
     pub direct_io: Fact<bool>,
-    /// Where in the file the device begins, in bytes (`loop/offset`).
+    /// Offset in the file at which the device begins, in bytes (`loop/offset`).
     pub offset_bytes: Fact<u64>,
-    /// The mount that the file lies on.
+    /// The mount that contains the file.
     pub mount: Fact<Mount>,
-    /// The device that the file lies on. Not applicable to a file in memory.
+    /// The device that contains the file. Not applicable if the file is not on a block device (in
+    /// memory, on a network file system).
     pub device: Fact<Box<Device>>,
 }
 
@@ -315,7 +316,7 @@ impl LoopBacking {
             })
     }
 
-    /// `/x/y.img on ext4 /dev/vda`.
+    /// Describes the file: `/x/y.img on ext4 /dev/vda`.
     fn one_line(&self) -> String {
         let mount = self.mount.known();
         let kind = mount.map(|mount| mount.file_system_type.clone());
@@ -328,8 +329,8 @@ impl LoopBacking {
     }
 }
 
-/// The devices that a stacked device names as its own. Not applicable where it
-/// names none; unavailable if one of them cannot be read.
+/// Reads the devices below a stacked device (`slaves`). Not applicable if there are none,
+/// unavailable if one of them cannot be read.
 fn members(
     sources: &Sources,
     table: &Fact<MountTable>,

@@ -1,23 +1,23 @@
-//! A device's number, by which mounts and devices name one another.
+//! Device numbers (major and minor), which relate mounts to devices.
 
 use std::fmt;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A device's number.
+/// Major and minor number of a device.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
 pub struct DeviceNumber {
-    /// The driver's number; 0 for a file system without a block device.
+    /// Number of the driver; 0 for a file system without a block device.
     pub major: u32,
-    /// The device's number within the driver.
+    /// Number of the device within the driver.
     pub minor: u32,
 }
 
 impl DeviceNumber {
-    /// The number in a `st_dev` or `st_rdev` of stat(2).
+    /// Splits a `st_dev` or `st_rdev` of stat(2).
     pub fn of(device: u64) -> DeviceNumber {
         DeviceNumber {
             major: rustix::fs::major(device),
@@ -25,7 +25,7 @@ impl DeviceNumber {
         }
     }
 
-    /// `254:0`.
+    /// Parses a number such as `254:0`.
     pub fn parse(text: &str) -> Option<DeviceNumber> {
         let (major, minor) = text.trim().split_once(':')?;
         Some(DeviceNumber {
@@ -34,7 +34,7 @@ impl DeviceNumber {
         })
     }
 
-    /// Whether no single block device is behind the number (major 0).
+    /// Whether the number belongs to no single block device (major 0).
     pub fn is_anonymous(self) -> bool {
         self.major == 0
     }

@@ -1,12 +1,10 @@
-//! What decides whether written data outlasts a crash, besides the calls that
-//! ask for it: options of the mount, caches of the devices, and who answers for
-//! those.
+//! Settings that decide whether written data survives a crash, besides the calls that request it:
+//! mount options, device caches, and the component that completes a flush.
 //!
-//! It judges nothing: which tier of durability follows is not said here.
+//! It judges nothing: it does not derive a durability level.
 //!
-//! How it works: options are those that the kernel shows for the mount. It leaves
-//! out most that are the default; of ext4 a file of its own has all
-//! (`/proc/fs/ext4/DEVICE/options`).
+//! How it works: it reads the options that the kernel shows for the mount. The kernel omits most
+//! defaults there; for ext4 a separate file lists all options (`/proc/fs/ext4/DEVICE/options`).
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -20,124 +18,121 @@ use crate::target::Target;
 
 mod journal;
 
-/// What a file system writes in which order (`data=`, ext4(5)).
+/// Order in which a file system writes contents and metadata (`data=`, ext4(5)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DataMode {
-    /// Contents go to the journal first.
+    /// Contents are written to the journal first.
     Journal,
     /// Contents are written before the metadata that names them.
     Ordered,
-    /// In no order: after a crash files may have old contents.
+    /// No order: after a crash, files may contain old data.
     Writeback,
 }
 
-/// What a client does whose server does not answer (nfs(5), mount.cifs(8)).
+/// Behaviour of a client if the server does not answer (nfs(5), mount.cifs(8)).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ServerLoss {
     /// Requests are repeated for ever.
     Hard,
-    /// Requests fail after some time: writes can be lost with an error.
+    /// Requests fail after a timeout: writes can be lost with an error.
     Soft,
-    /// The same, with another error (`softerr`).
+    /// As `soft`, with another error (`softerr`).
     SoftError,
 }
 
-/// Options of a mount of NFS (nfs(5)).
+/// Options of an NFS mount (nfs(5)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NfsOptions {
-    /// The version of the protocol (`vers`).
+    /// Version of the protocol (`vers`).
     pub version: Fact<String>,
-    /// What happens where the server does not answer.
+    /// Behaviour if the server does not answer.
     pub server_loss: Fact<ServerLoss>,
-    /// Whether attributes of files are cached (not with `noac`).
+    /// Whether attributes of files are cached (false with `noac`).
     pub attributes_cached: Fact<bool>,
-    /// Whether a file that is opened is compared with the server's (not with
-    /// `nocto`).
+    /// Whether opening a file checks it against the server's version (false with `nocto`).
     pub close_to_open: Fact<bool>,
-    /// How many connections lead to the server (`nconnect`).
+    /// Number of connections to the server (`nconnect`, 1 if not set).
     pub connections: Fact<u64>,
 }
 
-/// Options of a mount of SMB (mount.cifs(8)).
+/// Options of an SMB mount (mount.cifs(8)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SmbOptions {
-    /// The version of the protocol (`vers`).
+    /// Version of the protocol (`vers`).
     pub version: Fact<String>,
-    /// What happens where the server does not answer.
+    /// Behaviour if the server does not answer.
     pub server_loss: Fact<ServerLoss>,
-    /// Whether fsync(2) has the server flush (not with `nostrictsync`).
+    /// Whether fsync(2) makes the server flush (false with `nostrictsync`).
     pub fsync_reaches_server: Fact<bool>,
-    /// What the client may keep (`cache`): `strict`, `none`, `loose`.
+    /// Caching mode of the client (`cache`): `strict`, `none` or `loose`.
     pub cache: Fact<String>,
 }
 
-/// Who answers that data is durable when a device is flushed.
+/// The component that completes a flush of a device, and so decides whether data is durable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushAnswer {
     /// A device of this machine, as far as the kernel can see.
     Device,
-    /// Devices of this machine that lie below it, which follow.
+    /// The devices below it on this machine, which follow in the list.
     DevicesBelow,
-    /// A file (loop device): whatever is below its file system, which may be
+    /// The file below a loop device: the result depends on its file system and device, which may be
     /// memory.
     File,
-    /// Memory: nothing outlasts the machine.
+    /// Memory: data is lost when the machine stops.
     Memory,
     /// A hypervisor, which may keep the data in its memory.
     Hypervisor,
-    /// Another machine, which may do so, too.
+    /// Another machine, which may keep the data in its memory.
     OtherMachine,
 }
 
-/// What decides whether data that a device was given is durable.
+/// Settings of a device that decide whether data written to it is durable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceDurability {
-    /// The kernel's name of it (`vda1`).
+    /// Kernel name of the device (`vda1`).
     pub name: String,
-    /// `write back` where data is durable after a flush only
-    /// (`queue/write_cache`).
+    /// `write back` if data is durable only after a flush (`queue/write_cache`).
     pub write_cache: Fact<String>,
-    /// Whether it takes writes that are durable when they are complete
-    /// (`queue/fua`): otherwise the kernel flushes after them.
+    /// Whether the device supports writes that are durable on completion (`queue/fua`); otherwise
+    /// the kernel flushes after such writes.
     pub force_unit_access: Fact<bool>,
-    /// Who answers a flush.
+    /// The component that completes a flush.
     pub flush_answer: FlushAnswer,
 }
 
-/// What decides whether data written to a target is durable.
+/// Settings that decide whether data written to a target is durable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DurabilityFacts {
-    /// Whether every write waits until it is durable (mount option `sync`).
+    /// Whether each write waits until it is durable (mount option `sync`).
     pub synchronous: Fact<bool>,
-    /// Whether every change of a directory does (`dirsync`, `sync`, `wsync` of
-    /// xfs).
+    /// Whether each change of a directory waits until it is durable (`dirsync`, `sync`, or `wsync`
+    /// of xfs).
     pub synchronous_directories: Fact<bool>,
-    /// Whether the file system flushes the device's cache when it syncs: not with
-    /// `nobarrier`, `barrier=0`. Not applicable to file systems without a device.
+    /// Whether the file system flushes the device's cache when it syncs: false with `nobarrier` or
+    /// `barrier=0`. Not applicable to file systems without a device.
     pub barriers: Fact<bool>,
-    /// Whether calls that sync do nothing (`volatile` of overlay). Not applicable
-    /// to file systems without such an option.
+    /// Whether sync calls do nothing (`volatile` of overlay). Not applicable to other file systems.
     pub syncs_ignored: Fact<bool>,
-    /// The order of contents and metadata. Not applicable to file systems without
-    /// the option.
+    /// Order of writing contents and metadata. Not applicable to file systems without the option,
+    /// or without a journal.
     pub data_mode: Fact<DataMode>,
-    /// The device of a journal that is not on the file system's own. Not
-    /// applicable where the journal is inside, or there is none.
+    /// Device of a journal outside of the file system. Not applicable if the journal is inside, or
+    /// if there is none.
     pub journal_device: Fact<DeviceDurability>,
-    /// The target's device and those below it, from above. Not applicable where
-    /// it has none.
+    /// The target's device and the devices below it, from top to bottom. Not applicable to targets
+    /// without a device.
     pub devices: Fact<Vec<DeviceDurability>>,
-    /// Options of NFS. Not applicable to other file systems.
+    /// NFS options. Not applicable to other file systems.
     pub nfs: Fact<NfsOptions>,
-    /// Options of SMB. Not applicable to other file systems.
+    /// SMB options. Not applicable to other file systems.
     pub smb: Fact<SmbOptions>,
 }
 
 impl DurabilityFacts {
-    /// The facts about a target.
+    /// Reads the facts about a target.
     pub fn of(sources: &Sources, target: &Target) -> DurabilityFacts {
         let device = target.device.as_ref();
         let devices = device.map(|device| {
@@ -189,7 +184,7 @@ impl DeviceDurability {
 }
 
 fn flush_answer(sources: &Sources, device: &Device, disk: &str) -> FlushAnswer {
-    /// Makers of disks that hypervisors show as SCSI, ATA or NVMe.
+    /// Names in the model or vendor of virtual SCSI, ATA and NVMe disks.
     const HYPERVISORS: [&str; 6] = [
         "QEMU",
         "VBOX",
@@ -219,7 +214,7 @@ fn flush_answer(sources: &Sources, device: &Device, disk: &str) -> FlushAnswer {
     }
 }
 
-/// A device and all below it, each once.
+/// Adds a device and all devices below it, each once.
 fn add_devices(sources: &Sources, device: &Device, devices: &mut Vec<DeviceDurability>) {
     if devices.iter().any(|known| known.name == device.name) {
         return;
@@ -235,10 +230,10 @@ fn add_devices(sources: &Sources, device: &Device, devices: &mut Vec<DeviceDurab
     }
 }
 
-/// The options of a mount with those of ext4 that the table of mounts leaves out.
+/// Options of a mount, including those of ext4 that the table of mounts omits.
 struct Options<'mount> {
     mount: &'mount Mount,
-    /// Why these are not all, if that is so.
+    /// Text of `/proc/fs/ext4/DEVICE/options`, which lists all options of ext3 and ext4.
     of_ext4: Fact<String>,
 }
 
@@ -283,7 +278,7 @@ impl<'mount> Options<'mount> {
     }
 
     fn barriers(&self) -> Fact<bool> {
-        /// File systems that flush unless an option says no.
+        /// File systems that flush unless an option disables it.
         const FLUSHING: [&str; 8] = [
             "ext3", "ext4", "xfs", "btrfs", "f2fs", "nilfs2", "gfs2", "reiserfs",
         ];
@@ -317,7 +312,7 @@ impl<'mount> Options<'mount> {
             (Some(other), _) => {
                 Fact::Unavailable(format!("{}: `data={other}` is not understood", self.kind()))
             }
-            // Without a journal nothing is ordered by one.
+            // If the full list of options lacks `data`, there is no journal, and so no order.
             (None, Fact::Known(_)) => Fact::NotApplicable,
             (None, Fact::Unavailable(why)) => Fact::Unavailable(why.clone()),
             (None, Fact::NotApplicable) => Fact::Unavailable(format!(

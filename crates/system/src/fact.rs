@@ -1,23 +1,23 @@
-//! A fact is known, does not apply here, or could not be learned.
+//! A fact is known, not applicable, or unavailable.
 //!
-//! It is no error type: a reader goes on without the fact and says why it is
-//! missing. There is no default value, so that unknown cannot turn into 0.
+//! It is no error type: a reader continues without the fact and reports why it is missing. It has
+//! no default value, so that an unknown value cannot become 0.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// What is known about one thing.
+/// A value, or the reason why it is missing.
 ///
 /// In JSON: `{"known": 5}`, `"not_applicable"`, `{"unavailable": "why"}`.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Fact<T> {
-    /// Read, and this is the value.
+    /// The value that was read.
     Known(T),
-    /// There is no such thing here: no limit is set, the device has no such
-    /// property, the file system has no such count.
+    /// The value does not exist here: no limit is set, the device lacks the property, or the file
+    /// system lacks the count.
     NotApplicable,
-    /// It could not be read or understood: the file or call, and the answer.
+    /// The value could not be read or understood. The text names the file or call, and its answer.
     Unavailable(String),
 }
 
@@ -38,12 +38,11 @@ impl<T> Fact<T> {
         }
     }
 
-    /// Whether the value is known.
     pub fn is_known(&self) -> bool {
         self.known().is_some()
     }
 
-    /// Why the value is unavailable, if that is what it is.
+    /// Returns the reason if the value is unavailable.
     pub fn why(&self) -> Option<&str> {
         match self {
             Fact::Unavailable(why) => Some(why),
@@ -51,7 +50,7 @@ impl<T> Fact<T> {
         }
     }
 
-    /// The same fact, borrowed. (A reason is cloned.)
+    /// Borrows the value; a reason is cloned.
     pub fn as_ref(&self) -> Fact<&T> {
         match self {
             Fact::Known(value) => Fact::Known(value),
@@ -60,12 +59,12 @@ impl<T> Fact<T> {
         }
     }
 
-    /// The same fact about something computed from the value.
+    /// Applies `f` to a known value.
     pub fn map<U>(self, f: impl FnOnce(T) -> U) -> Fact<U> {
         self.and_then(|value| Fact::Known(f(value)))
     }
 
-    /// A fact that follows from the value, and that may itself be missing.
+    /// Applies `f` to a known value; the result may itself be missing.
     pub fn and_then<U>(self, f: impl FnOnce(T) -> Fact<U>) -> Fact<U> {
         match self {
             Fact::Known(value) => f(value),
@@ -74,12 +73,12 @@ impl<T> Fact<T> {
         }
     }
 
-    /// A value that may have been found, or why there is none.
+    /// Converts an option: `None` becomes unavailable with the reason `why`.
     pub(crate) fn found(value: Option<T>, why: impl FnOnce() -> String) -> Fact<T> {
         value.map_or_else(|| Fact::Unavailable(why()), Fact::Known)
     }
 
-    /// This fact if it is known, otherwise the other one.
+    /// Returns this fact if it is known, otherwise `other`.
     pub fn or_else(self, other: impl FnOnce() -> Fact<T>) -> Fact<T> {
         if self.is_known() { self } else { other() }
     }
@@ -92,7 +91,8 @@ impl<T, E: std::fmt::Display> From<Result<T, E>> for Fact<T> {
     }
 }
 
-/// What follows from two facts; the first that is missing is the reason.
+/// Applies `f` if both facts are known. If one is missing, so is the result; `later` is checked
+/// first.
 pub(crate) fn pair<T, U, R>(
     later: &Fact<T>,
     earlier: &Fact<U>,
@@ -103,7 +103,7 @@ pub(crate) fn pair<T, U, R>(
         .and_then(|later| earlier.as_ref().and_then(|earlier| f(later, earlier)))
 }
 
-/// As [`pair`], of what is known wherever both are.
+/// As [`pair`], for an `f` that always returns a value.
 pub(crate) fn both<T, U, R>(
     later: &Fact<T>,
     earlier: &Fact<U>,
@@ -114,7 +114,7 @@ pub(crate) fn both<T, U, R>(
     })
 }
 
-/// Each of the later readings since the earlier ones.
+/// Applies `since` to each later reading, together with all earlier readings.
 pub(crate) fn each_since<T>(
     later: &Fact<Vec<T>>,
     earlier: &Fact<Vec<T>>,
@@ -128,12 +128,11 @@ pub(crate) fn each_since<T>(
     })
 }
 
-/// What is watched for targets. Found once, read often.
+/// Devices, counters or interfaces that are watched for targets: found once, read often.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Watched<T> {
-    /// What is read.
     pub list: Vec<T>,
-    /// Why something that belongs to a target is not in the list; empty if all of it is.
+    /// Reasons why parts of a target are missing from the list; empty if nothing is missing.
     pub unseen: Vec<String>,
 }
 
@@ -153,7 +152,7 @@ impl<T> Watched<T> {
         }
     }
 
-    /// What follows from a fact that is known; why it is not is kept.
+    /// Returns a known value, and adds the reason of an unavailable one to `unseen`.
     pub(crate) fn known<'fact, U>(&mut self, fact: &'fact Fact<U>) -> Option<&'fact U> {
         if let Fact::Unavailable(why) = fact {
             self.unseen(why);
@@ -161,7 +160,8 @@ impl<T> Watched<T> {
         fact.known()
     }
 
-    /// All of it, unless it is nothing: then the first reason, where there is one.
+    /// If the list is empty, the result is unavailable with the first reason, or not applicable if
+    /// there is no reason.
     pub(crate) fn found(self) -> Fact<Self> {
         match self.unseen.first() {
             Some(why) if self.list.is_empty() => Fact::Unavailable(why.clone()),
@@ -171,13 +171,13 @@ impl<T> Watched<T> {
     }
 }
 
-/// A fact where it is known, otherwise an earlier one of the same.
+/// Returns the later fact if it is known, otherwise the earlier one.
 pub(crate) fn or<T: Clone>(later: Fact<T>, earlier: &Fact<T>) -> Fact<T> {
     later.or_else(|| earlier.clone())
 }
 
-/// How far a counter has come. One that went backwards was reset, or is
-/// another's by now: how far is not known.
+/// Growth of a counter. A counter that went backwards was reset or now belongs to another object,
+/// so its growth is unavailable.
 pub(crate) fn grown(
     what: impl std::fmt::Display,
     later: &Fact<u64>,
@@ -189,8 +189,8 @@ pub(crate) fn grown(
     })
 }
 
-/// A count at a moment between two readings, so far on the way. One that went backwards was what it
-/// was.
+/// Interpolates a count: `fraction` of the way from `earlier` to `later`. A count that went
+/// backwards keeps its earlier value.
 pub(crate) fn part_way(earlier: &Fact<u64>, later: &Fact<u64>, fraction: f64) -> Fact<u64> {
     both(later, earlier, |later, earlier| {
         let grown = later.saturating_sub(*earlier) as f64 * fraction;
@@ -198,8 +198,8 @@ pub(crate) fn part_way(earlier: &Fact<u64>, later: &Fact<u64>, fraction: f64) ->
     })
 }
 
-/// Two counts together. What is not applicable adds nothing, and where one is not known the sum is
-/// not.
+/// Adds two counts. A count that is not applicable adds nothing. If one is unavailable, so is the
+/// sum.
 pub(crate) fn added(one: &Fact<u64>, other: &Fact<u64>) -> Fact<u64> {
     match (one, other) {
         (Fact::NotApplicable, fact) | (fact, Fact::NotApplicable) => fact.clone(),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn mapping_touches_only_what_is_known() {
+    fn map_changes_only_known_values() {
         assert_eq!(Fact::Known(2).map(|n: u64| n * 3), Fact::Known(6));
         assert_eq!(Fact::NotApplicable.map(|n: u64| n), Fact::NotApplicable);
         let missing: Fact<u64> = Fact::Unavailable("gone".into());

@@ -1,9 +1,10 @@
-//! Which processes serve FUSE mounts: those that hold `/dev/fuse` open for the mount's connection.
+//! Finds the processes that serve FUSE mounts: those that hold `/dev/fuse` open for the mount's
+//! connection.
 //!
-//! `/proc/PID/fdinfo/FD` has the connection since Linux 6.16. Before that every process that holds
-//! `/dev/fuse` open may be the server, and is taken for one: what it uses is then not told apart
-//! from what the target's server uses. Descriptors of other users' processes can be read by root
-//! alone, and those of processes in other PID namespaces by nobody here.
+//! `/proc/PID/fdinfo/FD` names the connection since Linux 6.16. On older kernels, every process
+//! that holds `/dev/fuse` open is taken for a server, so its processor time cannot be separated
+//! from that of the target's server. Only root can read descriptors of other users' processes.
+//! Processes in other PID namespaces are not visible.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -12,11 +13,10 @@ use crate::fact::Fact;
 use crate::mount::Mount;
 use crate::sources::Sources;
 
-/// What a server reads its requests from.
+/// The device from which a server reads its requests.
 const DEVICE: &str = "/dev/fuse";
 
-/// The servers of these mounts, by the kernel's numbers of their processes. Not applicable where
-/// none is FUSE.
+/// Returns the process numbers of the servers of these mounts. Not applicable if none is FUSE.
 pub fn servers<'mount>(
     sources: &Sources,
     mounts: impl IntoIterator<Item = &'mount Mount>,
@@ -56,19 +56,19 @@ pub fn servers<'mount>(
     }
 }
 
-/// Whether the descriptors of the user who mounted it are hidden from this process.
+/// Whether this process cannot read descriptors of the user who mounted the file system.
 fn is_hidden(mount: &Mount) -> bool {
     let own = rustix::process::geteuid();
     !own.is_root() && mount.super_option("user_id") != Some(&own.as_raw().to_string())
 }
 
-/// The kernel's number of a mount's connection, which is that of its superblock's device.
+/// Number of a mount's connection, which is the device number of its superblock.
 fn connection(mount: &Mount) -> u64 {
     u64::from(mount.device.major) << 20 | u64::from(mount.device.minor)
 }
 
-/// The connections that a process holds `/dev/fuse` open for, as far as the kernel tells; nothing
-/// where it does not hold it open.
+/// Connections for which a process holds `/dev/fuse` open, as far as the kernel reports them.
+/// `None` if the process does not hold it open.
 fn held_by(sources: &Sources, pid: i32) -> Option<BTreeSet<u64>> {
     let descriptors = std::fs::read_dir(sources.path(&format!("/proc/{pid}/fd"))).ok()?;
     let mut held = None;
@@ -94,7 +94,7 @@ mod tests {
     use crate::mount::MountTable;
     use crate::sources::tests::Tree;
 
-    /// A process that holds the device open; with what the kernel tells of the connection.
+    /// Adds a process that holds the device open, with this text of `fdinfo`.
     fn holder(tree: &Tree, pid: i32, info: &str) {
         let link = tree.sources.path(&format!("/proc/{pid}/fd/4"));
         std::fs::create_dir_all(link.parent().unwrap()).unwrap();
@@ -111,14 +111,14 @@ mod tests {
     const TARGET: &str = "42 27 0:39 / /mnt rw - fuse /backing rw,user_id=0\n";
 
     #[test]
-    fn the_server_is_who_holds_the_connection() {
+    fn server_is_the_holder_of_the_connection() {
         let tree = Tree::new(&[("/proc/30/fd/3", "a file")]);
         holder(&tree, 10, "pos:\t0\nfuse_connection:\t39\n");
         holder(&tree, 11, "pos:\t0\nfuse_connection:\t40\n");
-        // It has opened the device, and mounted nothing.
+        // Process 12 opened the device but mounted nothing.
         holder(&tree, 12, "pos:\t0\n");
         assert_eq!(found(&tree, TARGET), Fact::Known(BTreeSet::from([10])));
-        // A file system for devices has the device's number.
+        // A FUSE file system on a block device (fuseblk) has the number of that device.
         holder(&tree, 13, "fuse_connection:\t8388609\n");
         let on_disk = "43 27 8:1 / /disk rw - fuseblk /dev/sda1 rw\n";
         assert_eq!(found(&tree, on_disk), Fact::Known(BTreeSet::from([13])));
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn where_the_kernel_tells_no_connection_all_holders_may_be_the_server() {
+    fn without_connection_numbers_all_holders_are_servers() {
         let tree = Tree::new(&[]);
         assert!(found(&tree, TARGET).why().is_some());
         holder(&tree, 10, "pos:\t0\n");

@@ -1,7 +1,7 @@
-//! The machine that a run happens on.
+//! The machine of a run: facts at one moment.
 //!
-//! Facts at one moment; what a directory lies on is [`crate::target`], and what
-//! changes while a run goes on is [`crate::counters`].
+//! [`crate::target`] describes a directory, and [`crate::counters`] reads values that change during
+//! a run.
 
 use std::ffi::CStr;
 
@@ -23,28 +23,28 @@ const HUGEPAGE: &str = "/sys/kernel/mm/transparent_hugepage/enabled";
 /// The running kernel (uname(2)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Kernel {
-    /// `Linux`.
+    /// Name of the kernel: `Linux`.
     pub sysname: String,
-    /// `6.1.0-18-amd64`.
+    /// Release: `6.1.0-18-amd64`.
     pub release: String,
-    /// Which build of it (`#1 SMP …`).
+    /// Build of the release (`#1 SMP …`).
     pub version: String,
-    /// `x86_64`.
+    /// Architecture: `x86_64`.
     pub machine: String,
 }
 
-/// Tasks that run or wait uninterruptibly, averaged (proc_loadavg(5)).
+/// Load averages: tasks that run or wait uninterruptibly (proc_loadavg(5)).
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LoadAverage {
-    /// Over one minute.
+    /// Average over one minute.
     pub one_minute: f64,
-    /// Over five minutes.
+    /// Average over five minutes.
     pub five_minutes: f64,
-    /// Over fifteen minutes.
+    /// Average over fifteen minutes.
     pub fifteen_minutes: f64,
 }
 
-/// What bounds the page cache.
+/// The resource that limits the page cache.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum CacheBound {
     /// The machine's memory.
@@ -53,12 +53,11 @@ pub enum CacheBound {
     ControlGroup,
 }
 
-/// The most that the page cache can hold for this process.
+/// Upper limit of the page cache for this process.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct CacheLimit {
-    /// In bytes.
     pub bytes: u64,
-    /// Of the two, the smaller.
+    /// The resource with the smaller limit.
     pub bound: CacheBound,
 }
 
@@ -67,48 +66,47 @@ pub struct CacheLimit {
 pub struct Host {
     /// The network name (uname(2), `nodename`).
     pub hostname: String,
-    /// The kernel.
+    /// The running kernel.
     pub kernel: Kernel,
     /// The distribution: `PRETTY_NAME` of os-release(5).
     pub operating_system: Fact<String>,
-    /// Differs after every boot (`/proc/sys/kernel/random/boot_id`).
+    /// Random identifier of this boot (`/proc/sys/kernel/random/boot_id`).
     pub boot_id: Fact<String>,
-    /// Since boot, in seconds (`/proc/uptime`).
+    /// Time since boot, in seconds (`/proc/uptime`).
     pub uptime_seconds: Fact<f64>,
-    /// The processors.
+    /// Model, number and frequency policy of the processors.
     pub processors: Processors,
-    /// Whether they are emulated in software: by QEMU without hardware virtualization (TCG). What
-    /// is counted there is true, and times say nothing. Known where the machine names itself
-    /// `QEMU` (`/sys/class/dmi/id/sys_vendor`) and its processor TCG, or where the processor
-    /// is under no hypervisor; nothing in records from before there was the field.
+    /// Whether the processors are emulated in software, by QEMU without hardware virtualization
+    /// (TCG). Counts are then correct, but times are meaningless. True if the vendor is `QEMU`
+    /// (`/sys/class/dmi/id/sys_vendor`) and the processor is named TCG; false if the processor
+    /// reports no hypervisor. Absent in records that are older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub emulated: Option<Fact<bool>>,
     /// Usable memory, in bytes (`MemTotal` of `/proc/meminfo`).
     pub memory_total_bytes: Fact<u64>,
-    /// Memory to be had without swapping, in bytes (`MemAvailable`).
+    /// Memory available without swapping, in bytes (`MemAvailable`).
     pub memory_available_bytes: Fact<u64>,
-    /// Swap space, in bytes; 0 is a machine without (`SwapTotal`).
+    /// Swap space, in bytes (`SwapTotal`); 0 if the machine has none.
     pub swap_total_bytes: Fact<u64>,
-    /// The control group. Not applicable where the kernel has none.
+    /// Control group of this process. Not applicable if the kernel has no control groups.
     pub cgroup: Fact<Cgroup>,
-    /// The kernel's clock (`current_clocksource`).
+    /// The active clock source (`current_clocksource`).
     pub clock_source: Fact<String>,
-    /// The clocks it could use (`available_clocksource`).
+    /// Clock sources that the kernel could use (`available_clocksource`).
     pub clock_sources_available: Fact<Vec<String>>,
-    /// The load (`/proc/loadavg`).
+    /// Load averages (`/proc/loadavg`).
     pub load_average: Fact<LoadAverage>,
-    /// The part of all processor time since boot that the hypervisor gave to
-    /// others, from 0 to 1 (`/proc/stat`).
+    /// Share of all processor time since boot that the hypervisor took (CPU steal), from 0 to 1
+    /// (`/proc/stat`).
     pub steal_fraction_since_boot: Fact<f64>,
-    /// `always`, `madvise` or `never`. Not applicable where the kernel is
-    /// built without.
+    /// Mode of transparent huge pages: `always`, `madvise` or `never`. Not applicable if the kernel
+    /// is built without them.
     pub transparent_hugepage: Fact<String>,
-    /// A page of memory, in bytes (getauxval(3), `AT_PAGESZ`).
+    /// Size of a page of memory, in bytes (getauxval(3), `AT_PAGESZ`).
     pub page_size_bytes: u64,
 }
 
 impl Host {
-    /// Reads everything.
     pub fn read(sources: &Sources) -> Host {
         let name = rustix::system::uname();
         let text = |name: &CStr| name.to_string_lossy().into_owned();
@@ -145,9 +143,8 @@ impl Host {
         }
     }
 
-    /// The most that the page cache can hold for this process: the smaller of
-    /// the memory and the control group's limit. Unavailable if either is,
-    /// since the unknown one might be the smaller.
+    /// Upper limit of the page cache for this process: the smaller of the machine's memory and the
+    /// control group's limit. Unavailable if either is, because the unknown one might be smaller.
     pub fn cache_limit(&self) -> Fact<CacheLimit> {
         let limit = self
             .cgroup
@@ -169,19 +166,19 @@ impl Host {
         }
     }
 
-    /// The same in bytes alone.
+    /// The same as [`Host::cache_limit`], in bytes only.
     pub fn cache_limit_bytes(&self) -> Fact<u64> {
         self.cache_limit().map(|limit| limit.bytes)
     }
 }
 
-/// The name of the kernel's clock.
+/// Name of the active clock source.
 pub(crate) fn clock_source(sources: &Sources) -> Fact<String> {
     sources.text(&format!("{CLOCK_SOURCE}/current_clocksource"))
 }
 
-/// Only two answers are certain: a processor that is named after the emulator, and one that is
-/// under no hypervisor. QEMU can name an emulated processor after a real one.
+/// Only two cases are certain: a processor that is named after the emulator, and one that reports
+/// no hypervisor. QEMU can name an emulated processor after a real one.
 fn emulated(sources: &Sources, processors: &Processors) -> Fact<bool> {
     let model = processors.model.known();
     let is_named = model.is_some_and(|model| model.contains("TCG"));
@@ -208,7 +205,7 @@ fn operating_system(sources: &Sources) -> Fact<String> {
         .and_then(|text| sources.found(PATHS[0], pretty_name(&text), || "has no PRETTY_NAME"))
 }
 
-/// A value may be quoted as in a shell (os-release(5)).
+/// The value may be quoted as in a shell (os-release(5)).
 fn pretty_name(text: &str) -> Option<String> {
     let value = text
         .lines()

@@ -1,4 +1,4 @@
-//! What this process has got from storage, and the caches of the system.
+//! Bytes that this process exchanged with storage, and dropping the system's caches.
 
 use std::io;
 
@@ -8,24 +8,24 @@ use serde::{Deserialize, Serialize};
 use crate::fact::{Fact, grown};
 use crate::sources::Sources;
 
-/// What this process has exchanged with storage (proc_pid_io(5)): since it began, or between two
-/// readings. Not applicable where the kernel does not count it.
+/// Bytes that this process exchanged with storage (proc_pid_io(5)): since it started, or between
+/// two readings. Not applicable if the kernel does not count them.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct OwnIo {
-    /// Bytes that its reads fetched from storage (`read_bytes`). What the page cache had is not in
-    /// it.
+    /// Bytes that its reads fetched from storage (`read_bytes`), excluding data from the page
+    /// cache.
     pub read_bytes: Fact<u64>,
-    /// Bytes that it caused to be sent to storage (`write_bytes`): the pages that it made dirty.
+    /// Bytes that it caused to be written to storage (`write_bytes`): the pages that it dirtied.
     pub written_bytes: Fact<u64>,
-    /// Of those, bytes of files that were deleted or truncated before they were sent
-    /// (`cancelled_write_bytes`).
+    /// The part of `written_bytes` that was never written, because the file was deleted or
+    /// truncated before (`cancelled_write_bytes`).
     pub cancelled_bytes: Fact<u64>,
 }
 
 const IO: &str = "/proc/self/io";
 
 impl OwnIo {
-    /// Up to now.
+    /// Reads the bytes since this process started.
     pub fn read(sources: &Sources) -> OwnIo {
         let text = sources.feature(IO, "/proc/self/stat");
         let count = |name| sources.line(IO, &text, name, ":");
@@ -54,10 +54,10 @@ impl OwnIo {
 
 const DROP_CACHES: &str = "/proc/sys/vm/drop_caches";
 
-/// Whether this process may drop the system's caches.
+/// Checks whether this process may drop the system's caches.
 ///
 /// # Errors
-/// Why not.
+/// Returns the error of opening `/proc/sys/vm/drop_caches` for writing.
 pub fn may_drop_caches() -> io::Result<()> {
     std::fs::OpenOptions::new()
         .write(true)
@@ -65,11 +65,11 @@ pub fn may_drop_caches() -> io::Result<()> {
         .map(drop)
 }
 
-/// Drops the system's caches of clean pages, names and attributes: 3 into
+/// Drops clean page cache, dentries and inodes of the whole system: writes 3 to
 /// `/proc/sys/vm/drop_caches` (proc(5)).
 ///
 /// # Errors
-/// What the system answered: root only.
+/// Returns the system's error; only root may drop caches.
 pub fn drop_caches() -> io::Result<()> {
     std::fs::write(DROP_CACHES, "3")
 }

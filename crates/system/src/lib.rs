@@ -1,39 +1,42 @@
-//! Facts of the environment: what machine this is, what a path lies on, how
-//! much room is there, and what the kernel has counted, as typed snapshots and
-//! their differences.
+//! Facts of the environment: the machine, the file system and devices below a path, free space, and
+//! the kernel's counters, as typed snapshots and their differences.
 //!
-//! It is not a judge and not a printer: it draws no conclusion from a fact and
-//! writes nothing. It imports nothing of ours.
+//! The crate draws no conclusion from a fact and prints nothing. Of this workspace it imports only
+//! `schema`.
 //!
-//! How it works: every reading function takes [`Sources`] (where `/proc`,
-//! `/sys` and `/etc` lie, so that tests read a fixture tree) and cannot fail.
-//! What could not be read is [`Fact::Unavailable`] with the reason, what does
-//! not exist here is [`Fact::NotApplicable`], and neither is ever 0.
+//! How it works: every reading function takes [`Sources`], the root of `/proc`, `/sys` and `/etc`,
+//! so that tests read a fixture tree. Reading cannot fail: a value that cannot be read is
+//! [`Fact::Unavailable`] with the reason, and a value that does not exist here is
+//! [`Fact::NotApplicable`]. Neither is ever reported as 0.
 //!
 //! | module | subject |
 //! |---|---|
 //! | [`fact`] | known, not applicable, unavailable |
-//! | [`sources`] | where the kernel's text files lie |
+//! | [`sources`] | the root of the kernel's text files, and reading them |
 //! | [`host`] | the machine: kernel, memory, clock, load; the whole [`Host`] |
-//! | [`processors`] | the processors and which of them we may use |
+//! | [`processors`] | the processors and those that this process may use |
 //! | [`cgroup`] | the control group's limits on memory and processors |
-//! | [`memory`] | hints to the kernel about memory |
-//! | [`mount`] | the table of mounts and the mount of a path |
-//! | [`mount_changes`] | being told when that table changes |
-//! | [`device`] | a block device and what lies below it |
-//! | [`durability`] | what decides whether data is durable: [`DurabilityFacts`] |
-//! | [`target`] | a directory: mount, class, room, device; the whole [`Target`] |
-//! | [`space`] | a quick look at the room on a file system |
-//! | [`child`] | what a child process cost |
-//! | [`account`] | what served a stretch of time: own input and output, devices, messages |
-//! | [`io`] | what this process exchanged with storage; dropping the system's caches |
-//! | [`cpu`] | processor time: of the machine with steal, and of this process |
-//! | [`counters`] | counts of process, threads, machine and devices: [`Counters`] |
-//! | [`run_queue`] | how long one thread has waited for a processor |
-//! | [`messages`] | requests to servers: of NFS, SMB and iSCSI, by kind: [`WatchedMessages`] |
-//! | [`machine`] | everything that a machine counts, for one that others use: [`WatchedMachine`] |
+//! | [`memory`] | huge pages, address space and allocation arenas of this process |
+//! | [`mount`] | the table of mounts and the mount that contains a path |
+//! | [`mount_changes`] | waiting for changes of that table |
+//! | [`device`] | a block device and the devices below it |
+//! | [`durability`] | mount options and device caches that affect durability: [`DurabilityFacts`] |
+//! | [`target`] | mount, class, free space and device of a directory: [`Target`] |
+//! | [`space`] | size and free space of a file system |
+//! | [`child`] | processor time and memory of a child process |
+//! | [`account`] | own input and output, devices and messages between two moments |
+//! | [`io`] | bytes that this process exchanged with storage; dropping caches |
+//! | [`cpu`] | processor time of the machine, including steal, and of this process |
+//! | [`counters`] | counters of process, threads, machine and devices: [`Counters`] |
+//! | [`run_queue`] | time that one thread has waited for a processor |
+//! | [`messages`] | requests to servers of NFS, SMB and iSCSI, by kind: [`WatchedMessages`] |
+//! | [`machine`] | all counters of a machine, including work of other clients: [`WatchedMachine`] |
 //! | [`network`] | interfaces that lead to targets' servers: [`WatchedInterfaces`] |
-//! | [`clocks`] | whether the clocks went as they should: suspensions, steps, another source |
+//! | [`clocks`] | suspensions, steps of the clock, and changes of the clock source |
+//! | [`fuse`] | processes that serve FUSE mounts |
+//! | [`loops`] | the file below a loop device |
+//! | [`programs`] | processor time of other programs |
+//! | [`shared`] | words of shared memory that outlive the process |
 
 pub mod account;
 pub mod cgroup;

@@ -1,4 +1,4 @@
-//! What a loop device is over, as its driver knows it.
+//! The file below a loop device, as its driver reports it.
 
 use std::io;
 use std::os::fd::AsFd;
@@ -8,7 +8,7 @@ use rustix::ioctl::{Getter, ioctl};
 /// LOOP_GET_STATUS64 of `linux/loop.h`.
 const GET_STATUS: u32 = 0x4c05;
 
-/// `struct loop_info64` of `linux/loop.h`; what is not looked at is `_rest`.
+/// `struct loop_info64` of `linux/loop.h`; `_rest` contains the fields that are not used.
 #[repr(C)]
 struct Status {
     device: u64,
@@ -16,13 +16,13 @@ struct Status {
     _rest: [u64; 27],
 }
 
-/// The device and inode of the file below a loop device, as stat(2) gives them. The file exists as
-/// long as the loop device is over it, whatever becomes of its names.
+/// Returns the device and inode of the file below a loop device, as stat(2) reports them. The loop
+/// device keeps the file alive, even if all of its names are removed.
 ///
 /// # Errors
-/// What the system answers: `ENXIO` where the device is over nothing.
+/// Returns the system's error: `ENXIO` if no file is attached to the device.
 pub fn backing_file(device: impl AsFd) -> io::Result<(u64, u64)> {
-    // SAFETY: the request fills a `struct loop_info64`, of whose size and layout `Status` is.
+    // SAFETY: the request fills a `struct loop_info64`, and `Status` has its size and layout.
     let status = unsafe { ioctl(device, Getter::<GET_STATUS, Status>::new()) }?;
     Ok((status.device, status.inode))
 }
@@ -32,12 +32,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_layout_is_the_kernels() {
+    fn status_has_the_size_of_loop_info64() {
         assert_eq!(std::mem::size_of::<Status>(), 232);
     }
 
     #[test]
-    fn what_is_no_loop_device_is_an_error() {
+    fn device_that_is_no_loop_device_is_an_error() {
         let null = std::fs::File::open("/dev/null").unwrap();
         assert!(backing_file(&null).is_err());
     }

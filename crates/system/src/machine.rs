@@ -1,12 +1,12 @@
-//! Everything that a machine counts, whoever caused it: for a server that others use, or any
-//! machine that does not do the work.
+//! All counters of a machine, regardless of the program that causes the work: for a server with
+//! other clients, or any machine that does not run the workload.
 //!
-//! Processor time of all processors, all block devices but partitions, the calls to the kernel's
-//! NFS server and to NFS-Ganesha, and all interfaces but the loopback one. It reads no clock.
+//! It covers the time of all processors, all block devices except partitions, the calls to the
+//! kernel's NFS server and to NFS-Ganesha, and all interfaces except loopback. It reads no clock.
 //!
-//! How it works: [`WatchedMachine::find`] finds out once what there is, and
-//! [`WatchedMachine::read`] reads all of it. What was counted up to a moment between two readings
-//! is taken to have grown evenly ([`MachineReading::between`]).
+//! How it works: [`WatchedMachine::find`] finds the counters once, and [`WatchedMachine::read`]
+//! reads them. Between two readings, counters are assumed to grow evenly
+//! ([`MachineReading::between`]).
 
 use crate::fact::{Fact, both, each_since, part_way};
 use schemars::JsonSchema;
@@ -20,7 +20,7 @@ use crate::messages::{MessagesReading, WatchedMessages};
 use crate::network::InterfaceReading;
 use crate::sources::Sources;
 
-/// More devices or interfaces are not read.
+/// Maximum number of devices, and of interfaces, that are read.
 pub const MACHINE_PARTS_MAX: usize = 64;
 
 const BLOCK: &str = "/sys/class/block";
@@ -34,7 +34,7 @@ struct MachineDevice {
     flushes: FlushCount,
 }
 
-/// What a machine counts. Found once, read often.
+/// The counters of a machine: found once, read often.
 #[derive(Debug)]
 pub struct WatchedMachine {
     devices: Fact<Vec<MachineDevice>>,
@@ -44,7 +44,7 @@ pub struct WatchedMachine {
 }
 
 impl WatchedMachine {
-    /// What there is by now.
+    /// Finds the devices, NFS servers and interfaces that exist now.
     pub fn find(sources: &Sources) -> Self {
         let is_there = |path: String| sources.path(&path).exists();
         let is_listed = |path: String| {
@@ -63,8 +63,7 @@ impl WatchedMachine {
         };
         let is_used = |name: &String| {
             let at = format!("{BLOCK}/{name}");
-            // Memory disks and loop devices are there in dozens, and have no size where nothing
-            // uses them.
+            // Dozens of RAM disks and loop devices may exist; unused ones have size 0.
             !is_there(format!("{at}/partition"))
                 && sources.number::<u64>(&format!("{at}/size")).known() != Some(&0)
         };
@@ -77,14 +76,14 @@ impl WatchedMachine {
             ganesha_calls: Ganesha::find(sources),
             interfaces: sources.names(NETWORK).map(|names| {
                 let others = names.into_iter().filter(|name| name != "lo");
-                // A file that is no interface (bonding_masters).
+                // Skips files that are no interfaces (bonding_masters).
                 let others = others.filter(|name| is_there(format!("{NETWORK}/{name}/statistics")));
                 others.take(MACHINE_PARTS_MAX).collect()
             }),
         }
     }
 
-    /// Everything at one moment, or nearly.
+    /// Reads all counters, one after another.
     pub fn read(&self, sources: &Sources) -> MachineReading {
         let device = |device: &MachineDevice| MachineDeviceReading {
             name: device.name.clone(),
@@ -106,7 +105,8 @@ impl WatchedMachine {
         }
     }
 
-    /// Of all NFS servers that count; where none does, why not.
+    /// Reads the calls of all NFS servers that count them; unavailable with the reasons if none
+    /// does.
     fn calls(&self, sources: &Sources) -> Fact<Vec<MessagesReading>> {
         let kernel = self.kernel_calls.as_ref().map(|calls| calls.read(sources));
         match (kernel, &self.ganesha_calls) {
@@ -122,15 +122,15 @@ impl WatchedMachine {
     }
 }
 
-/// One block device with its counters.
+/// A block device with its counters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineDeviceReading {
-    /// The kernel's name of it (`nvme0n1`).
+    /// Kernel name of the device (`nvme0n1`).
     pub name: String,
-    /// It lies on other devices or on files, as device mapper, RAID and loop devices do: what it
-    /// is given, they are given, too.
+    /// Whether the device is above other devices or files, as device mapper, RAID and loop devices
+    /// are. The devices below count its operations as well.
     pub is_stacked: bool,
-    /// Its counters.
+    /// Counters of the block layer.
     pub counters: Fact<DeviceCounters>,
 }
 
@@ -144,8 +144,8 @@ pub struct MachineReading {
 }
 
 impl MachineReading {
-    /// What was counted up to a moment between this reading and a later one: `fraction` of the way,
-    /// from 0 to 1.
+    /// Interpolates the counters: `fraction` (from 0 to 1) of the way from this reading to a later
+    /// one.
     #[must_use]
     pub fn between(&self, later: &Self, fraction: f64) -> Self {
         let device =
@@ -177,7 +177,7 @@ impl MachineReading {
         }
     }
 
-    /// What was counted between an earlier moment and this.
+    /// Returns the growth since an earlier reading.
     pub fn since(&self, earlier: &Self) -> MachineCounted {
         let device =
             |before: &MachineDeviceReading, later: &MachineDeviceReading| MachineDeviceReading {
@@ -195,7 +195,8 @@ impl MachineReading {
                     .is_none_or(DeviceCounters::did_something)
             };
             let mut lowest = devices.iter().filter(|device| !device.is_stacked);
-            // That nothing was stored is told by one that did nothing.
+            // If no device that is not stacked did anything, the first of them is kept, to report
+            // zero.
             let mut is_told = lowest.any(did_something);
             devices.retain(|device| {
                 let tells = !device.is_stacked && !is_told;
@@ -220,7 +221,7 @@ impl MachineReading {
     }
 }
 
-/// Both have the same in the same order.
+/// Combines both lists item by item; they contain the same items in the same order.
 fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> T) -> Fact<Vec<T>> {
     both(later, earlier, |later, earlier| {
         let pairs = earlier.iter().zip(later);
@@ -228,23 +229,23 @@ fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> 
     })
 }
 
-/// What a machine counted between two moments.
+/// Counters of a machine between two moments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineCounted {
-    /// Where the time of all processors went.
+    /// Time of all processors, by mode.
     pub processors: Fact<SystemTimesSpent>,
-    /// The block devices that did something, without partitions; where none of those that lie on
-    /// no others did, the first of them.
+    /// Block devices that completed operations, without partitions. If none of those that are not
+    /// stacked did, the first of them is included.
     pub devices: Fact<Vec<MachineDeviceReading>>,
     /// Calls to the kernel's NFS server and to NFS-Ganesha, of all clients, by version of the
-    /// protocol. Not available where neither counts.
+    /// protocol. Unavailable if neither counts.
     pub calls: Fact<Vec<MessagesReading>>,
-    /// All interfaces but the loopback one.
+    /// All interfaces except loopback.
     pub interfaces: Fact<Vec<InterfaceReading>>,
 }
 
 impl MachineCounted {
-    /// What devices did that lie on no others: everything that was stored, once.
+    /// Sum over the devices that are not stacked, so that stored data is counted once.
     pub fn stored(&self) -> Fact<DeviceCounters> {
         self.devices.as_ref().and_then(|devices| {
             let mut lowest = devices.iter().filter(|device| !device.is_stacked);
@@ -257,7 +258,7 @@ impl MachineCounted {
         })
     }
 
-    /// Calls to NFS servers, of all versions.
+    /// Number of calls to NFS servers, of all versions.
     pub fn requests(&self) -> Fact<u64> {
         self.calls.as_ref().and_then(|calls| {
             let mut sum = 0_u64;
@@ -276,7 +277,7 @@ impl MachineCounted {
                         );
                         return Fact::Unavailable(why);
                     }
-                    // A server without that version.
+                    // The server does not offer this version.
                     Fact::NotApplicable => {}
                     Fact::Unavailable(why) => return Fact::Unavailable(why),
                 }
@@ -332,7 +333,7 @@ mod tests {
         );
         tree.file("/sys/class/net/eth0/statistics/rx_bytes", "3000");
         tree.file("/sys/class/net/eth0/statistics/tx_bytes", "600");
-        // 100 GETATTR more of version 3, and 205 compounds of version 4.
+        // 100 more GETATTR of version 3, and 205 more compounds of version 4.
         let nfsd = NFSD.replace("proc3 22 2 34 ", "proc3 22 2 134 ");
         tree.file(
             "/proc/net/rpc/nfsd",
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn everything_is_counted_once() {
+    fn stacked_devices_are_not_counted_twice() {
         let tree = machine();
         let watched = WatchedMachine::find(&tree.sources);
         let earlier = watched.read(&tree.sources);
@@ -384,7 +385,7 @@ mod tests {
     }
 
     #[test]
-    fn between_two_readings_everything_grows_evenly() {
+    fn interpolation_between_readings_is_linear() {
         let tree = machine();
         let watched = WatchedMachine::find(&tree.sources);
         let earlier = watched.read(&tree.sources);
@@ -406,7 +407,7 @@ mod tests {
             Fact::Known(2_250_000_000)
         );
         assert_eq!(first.stored().known().unwrap().reads, Fact::Known(5));
-        // A quarter of each version's.
+        // A quarter of the calls of each version.
         assert_eq!(
             (first.requests(), rest.requests()),
             (Fact::Known(76), Fact::Known(229))
@@ -418,7 +419,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_to_a_server_in_user_space_are_not_invented() {
+    fn calls_without_a_counting_server_are_unavailable() {
         let tree = machine();
         std::fs::remove_file(tree.sources.path("/proc/net/rpc/nfsd")).unwrap();
         let counted = |tree: &Tree| {

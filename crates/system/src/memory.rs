@@ -1,9 +1,8 @@
-//! What the kernel is told of memory that is about to be used, as a hint; and the address space of
-//! this process.
+//! Huge pages, and the address space of this process.
 
-/// Asks for huge pages behind memory that will be read here and there, so that finding a page costs
-/// less than what is on it: transparent huge pages, `madvise(2)`, `MADV_HUGEPAGE`. Less than 4 MiB
-/// are left as they are.
+/// Asks the kernel for huge pages behind memory that is read at random, because otherwise the
+/// address translation costs more than the access (transparent huge pages, `madvise(2)`,
+/// `MADV_HUGEPAGE`). Memory of less than 4 MiB is left as it is.
 pub fn prefer_huge_pages(memory: &[u8]) {
     const WORTH_BYTES: usize = 4 << 20;
     let page = rustix::param::page_size();
@@ -19,21 +18,21 @@ pub fn prefer_huge_pages(memory: &[u8]) {
         .as_ptr()
         .cast_mut()
         .cast();
-    // SAFETY: the range is whole pages inside the slice, and MADV_HUGEPAGE changes how they are
-    // backed, never what they hold. A kernel without huge pages refuses, which costs nothing.
+    // SAFETY: the range is whole pages inside the slice, and MADV_HUGEPAGE changes their backing,
+    // never their contents. A kernel without huge pages refuses, which is harmless.
     let _ = unsafe { rustix::mm::madvise(pages, length, rustix::mm::Advice::LinuxHugepage) };
 }
 
-/// How much of its address space this process has taken; nothing where the system does not tell.
+/// Size of this process's address space, in bytes. `None` if `/proc/self/statm` cannot be read.
 pub fn address_space_bytes() -> Option<u64> {
     let pages = std::fs::read_to_string("/proc/self/statm").ok()?;
     let pages: u64 = pages.split(' ').next()?.parse().ok()?;
     Some(pages * rustix::param::page_size() as u64)
 }
 
-/// Has all threads allocate from one arena, from now on. Else each thread reserves 64 MiB for an
-/// arena of its own, which a limit of the address space counts. To be called before there are
-/// threads.
+/// Makes all threads allocate from one arena. Otherwise each thread reserves 64 MiB of address
+/// space for its own arena, which counts against a limit of the address space. Call it before
+/// threads start.
 pub fn share_one_arena() {
     #[cfg(target_env = "gnu")]
     {
@@ -45,7 +44,7 @@ pub fn share_one_arena() {
         }
         /// `M_ARENA_MAX` of malloc.h.
         const ARENA_MAX: core::ffi::c_int = -8;
-        // Where that is refused there is less room.
+        // If the call is refused, threads only reserve more address space.
         let _ = mallopt(ARENA_MAX, 1);
     }
 }
@@ -55,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_keeps_what_it_holds() {
+    fn huge_pages_keep_the_contents() {
         for bytes in [0, 1, 5 << 20, (9 << 20) + 17] {
             let mut memory = vec![0_u8; bytes];
             memory

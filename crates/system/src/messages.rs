@@ -1,16 +1,14 @@
-//! How many messages went to servers and targets of block devices: what the
-//! kernel counts of NFS, SMB and iSCSI for the mounts of the targets.
+//! Number of messages to servers and iSCSI targets: the kernel's counters of NFS, SMB and iSCSI for
+//! the mounts of the targets.
 //!
-//! A message is a request that left: an RPC call, an SMB command, a SCSI
-//! command. Replies are not counted, and transmissions of the same request
-//! beyond the first are told apart. What a device of this machine is given is
-//! in [`crate::counters`].
+//! A message is a request that left: an RPC call, an SMB command, or a SCSI command. Replies are
+//! not counted, and retransmissions are counted separately. [`crate::counters`] counts the
+//! operations of this machine's devices.
 //!
-//! How it works: [`WatchedMessages::of`] finds out once what is counted for the
-//! targets, and reading it reads each file of the kernel once for
-//! all of that. Each protocol has a file here, which parses what the kernel
-//! wrote. A text that was cut short or has lines that are not understood is
-//! unavailable with its reason; fields that a newer kernel adds are passed over.
+//! How it works: [`WatchedMessages::of`] finds the counters of the targets once, and a reading
+//! reads each kernel file once for all of them. Each protocol has a module that parses the kernel's
+//! text. A text that is cut short or not understood is unavailable with its reason; fields that a
+//! newer kernel adds are ignored.
 
 pub use self::reading::{
     CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter,
@@ -30,12 +28,11 @@ mod search;
 mod smb_client;
 
 impl WatchedMessages {
-    /// Those of the targets' mounts (nfs, nfs4, cifs, smb3), of the iSCSI disks
-    /// below them, and of this machine's NFS server where a target is mounted
-    /// from it or exported by it.
+    /// Finds the counters of the targets' mounts (nfs, nfs4, cifs, smb3), of the iSCSI disks below
+    /// them, and of this machine's NFS server if a target is mounted from it or exported by it.
     ///
-    /// Not applicable where no target has any, and unavailable where none is
-    /// known; otherwise what is not known is `unseen`.
+    /// Not applicable if no target has a counter, and unavailable if no counter is known; otherwise
+    /// `unseen` contains the reasons of missing ones.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,
@@ -47,7 +44,8 @@ impl WatchedMessages {
         search.finish()
     }
 
-    /// What the kernel's NFS server counts, whoever calls it. Unavailable where there is none.
+    /// Finds the counters of the kernel's NFS server for all clients. Unavailable if no server
+    /// runs.
     pub fn of_nfs_server(sources: &Sources) -> Fact<WatchedMessages> {
         sources.text(nfs_server::NFSD).and_then(|_| {
             if !nfs_server::serves(sources) {
@@ -60,7 +58,6 @@ impl WatchedMessages {
         })
     }
 
-    /// Reads all of them.
     pub fn read(&self, sources: &Sources) -> Vec<MessagesReading> {
         let text_of = |counter: MessageCounter, path: &str| {
             let is_needed = self.list.iter().any(|watched| watched.counter == counter);
@@ -85,7 +82,7 @@ impl WatchedMessages {
 }
 
 impl WatchedCounter {
-    /// What it had, by the text of the kernel's file that tells it.
+    /// Parses a reading from the text of the kernel's file for this counter.
     pub fn parse(&self, text: &str) -> MessagesReading {
         match self.counter {
             MessageCounter::NfsClient => nfs_client::parse(self, text),
@@ -96,7 +93,7 @@ impl WatchedCounter {
         }
     }
 
-    /// The kernel has no file for what a program counts itself.
+    /// Returns an unavailable reading: a program's own counter has no kernel file.
     fn of_program(&self) -> MessagesReading {
         self.reading(Fact::Unavailable("a program counts that itself".to_owned()))
     }

@@ -1,10 +1,10 @@
-//! The table of mounts, and the mount that a path lies on.
+//! The table of mounts, and the mount that contains a path.
 //!
-//! It reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and asks statx(2)
-//! for a path's mount id. It does not look at devices or at room.
+//! It reads `/proc/self/mountinfo` (proc_pid_mountinfo(5)) and obtains a path's mount id from
+//! statx(2). It reads neither devices nor free space.
 //!
-//! A mount point has the bytes of the kernel, because paths are compared with it. Other names are
-//! text: bytes that are not UTF-8 become U+FFFD, as they do where a mount point is serialized.
+//! A mount point keeps the kernel's bytes, because paths are compared with it. Other names are
+//! text: bytes that are not UTF-8 become U+FFFD, as in a serialized mount point.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -24,40 +24,40 @@ const MOUNTINFO: &str = "/proc/self/mountinfo";
 /// One line of `/proc/self/mountinfo`, unescaped.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mount {
-    /// The kernel's number of this mount; used again after it is gone.
+    /// Identifier of this mount; the kernel reuses it after unmounting.
     pub mount_id: u64,
-    /// The number of the mount that it is mounted on.
+    /// Identifier of the parent mount.
     pub parent_id: u64,
-    /// The superblock's device. One for all subvolumes of a btrfs, unlike
-    /// what stat(2) says; major 0 where no single block device is behind it.
+    /// Device of the superblock. All subvolumes of a btrfs have the same one, unlike `st_dev` of
+    /// stat(2). The major number is 0 if the file system is not on a single block device.
     pub device: DeviceNumber,
-    /// The directory within the file system that is the mount's root: not `/`
-    /// for bind mounts and subvolumes.
+    /// Directory within the file system that is the mount's root: other than `/` for bind mounts
+    /// and subvolumes.
     pub root: String,
-    /// Where it is mounted, as this process sees it.
+    /// Directory on which it is mounted, as this process sees it.
     #[serde(serialize_with = "as_text")]
     #[schemars(with = "String")]
     pub mount_point: PathBuf,
     /// Options of this mount (`rw`, `noatime`, …).
     pub mount_options: Vec<String>,
-    /// The type, with subtype: `ext4`, `fuse.sshfs`.
+    /// Type of the file system, with subtype: `ext4`, `fuse.sshfs`.
     pub file_system_type: String,
-    /// What is mounted: a device, `server:/export`, or any word.
+    /// Mounted source: a device, `server:/export`, or any word.
     pub source: String,
     /// Options of the file system itself (`rw`, `data=ordered`, …).
     pub super_options: Vec<String>,
 }
 
 impl Mount {
-    /// The value of `name=value` among the file system's options.
+    /// Returns the value of the file system's option `name=value`.
     pub fn super_option(&self, name: &str) -> Option<&str> {
         self.super_options
             .iter()
             .find_map(|option| option.strip_prefix(name)?.strip_prefix('='))
     }
 
-    /// The address of the server of a mount of NFS or SMB: its option `addr`, or
-    /// the source's host where that is one.
+    /// Returns the server's address of an NFS or SMB mount: its option `addr`, or the host in the
+    /// source if that is an address.
     pub fn server_address(&self) -> Option<IpAddr> {
         let host = match self.source.strip_prefix("//") {
             Some(share) => share.split('/').next(),
@@ -65,7 +65,7 @@ impl Mount {
         };
         let address = self.super_option("addr").or(host)?;
         let address = address.trim_start_matches('[').trim_end_matches(']');
-        // Addresses of a link have its name behind them.
+        // A link-local address is followed by `%` and the interface.
         let address = address.split('%').next()?;
         address.parse().ok()
     }
@@ -80,7 +80,7 @@ impl Mount {
         let root = text(fields.next()?);
         let mount_point = OsString::from_vec(unescaped(fields.next()?)).into();
         let mount_options = options(fields.next()?);
-        // Any number of optional fields (`shared:1`), closed by a hyphen.
+        // A variable number of optional fields (`shared:1`), ended by a hyphen.
         fields.find(|field| *field == b"-")?;
         Some(Mount {
             mount_id,
@@ -96,11 +96,10 @@ impl Mount {
     }
 }
 
-/// All mounts that this process sees, in the kernel's order: of two on one
-/// mount point, the later covers the earlier.
+/// All mounts that this process sees, in the kernel's order. If two have the same mount point, the
+/// later one covers the earlier.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MountTable {
-    /// The mounts.
     pub mounts: Vec<Mount>,
 }
 
@@ -115,7 +114,7 @@ impl MountTable {
         })
     }
 
-    /// The mounts of a whole file; the error is the line that is none.
+    /// Parses a whole file; the error is the line that is not understood.
     pub fn parse(table: impl AsRef<[u8]>) -> Result<MountTable, String> {
         let lines = table
             .as_ref()
@@ -129,9 +128,8 @@ impl MountTable {
         Ok(MountTable { mounts })
     }
 
-    /// The mount that an existing path lies on: by its mount id where the
-    /// kernel tells it (Linux 5.8), else by device and longest mount point,
-    /// else by longest mount point.
+    /// Returns the mount that contains an existing path: by its mount id if the kernel reports it
+    /// (Linux 5.8), else by device and longest mount point, else by longest mount point.
     pub fn mount_of(&self, path: &Path) -> Fact<Mount> {
         let (mount_id, device) = match place_of(path) {
             Ok(place) => place,
@@ -144,13 +142,13 @@ impl MountTable {
         }
     }
 
-    /// Whether the path of a file or directory, which need not exist, leads onto a file system that
-    /// somebody serves ([`Mount::has_server`]). Nothing on such a file system is looked at:
-    /// that could take for ever.
+    /// Whether a path, which need not exist, leads through a file system with a server
+    /// ([`Mount::has_server`]). Such a file system is not accessed, because the access could block
+    /// for ever.
     pub fn leads_to_server(&self, path: &Path) -> bool {
-        // Paths with more links than the system follows lead nowhere.
+        // A path with more links than the kernel follows does not resolve.
         let mut links_left = 40;
-        // From the last name to the first.
+        // In reverse order, so that `pop` returns the first name.
         let names = |path: &Path| -> Vec<PathBuf> {
             let components = path
                 .components()
@@ -189,16 +187,16 @@ impl MountTable {
             .or_else(|| self.covering(path, |_| true))
     }
 
-    /// The mount with the longest mount point above a path, of those that fit.
+    /// Returns the mount with the longest mount point that contains the path and fulfils `fits`.
     fn covering(&self, path: &Path, fits: impl Fn(&Mount) -> bool) -> Option<&Mount> {
         let is_above = |mount: &&Mount| path.starts_with(&mount.mount_point) && fits(mount);
-        // The last of equals covers the others.
+        // Of equal mount points, the last one covers the others, and `max_by_key` returns the last.
         let above = self.mounts.iter().filter(is_above);
         above.max_by_key(|mount| mount.mount_point.as_os_str().len())
     }
 }
 
-/// A path's mount id, if the kernel tells it, and its device.
+/// Returns a path's mount id, if the kernel reports it, and its device.
 fn place_of(path: &Path) -> std::io::Result<(Option<u64>, DeviceNumber)> {
     let flags = StatxFlags::BASIC_STATS | StatxFlags::MNT_ID;
     match rustix::fs::statx(CWD, path, AtFlags::empty(), flags) {
@@ -219,7 +217,6 @@ fn place_of(path: &Path) -> std::io::Result<(Option<u64>, DeviceNumber)> {
     }
 }
 
-/// A path as text.
 fn as_text<S: Serializer>(path: &Path, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&path.to_string_lossy())
 }
@@ -232,18 +229,18 @@ fn options(field: &[u8]) -> Vec<String> {
         .collect()
 }
 
-/// A field without escapes, as text.
+/// Removes the escapes of a field and converts it to text.
 fn text(field: &[u8]) -> String {
     String::from_utf8_lossy(&unescaped(field)).into_owned()
 }
 
-/// Replaces the escapes of a text that the kernel has written.
+/// Replaces the kernel's escapes in a text.
 pub(crate) fn unescape(field: &str) -> String {
     text(field.as_bytes())
 }
 
-/// Replaces `\040` and the like (space, tab, line feed, backslash, number sign)
-/// with their bytes.
+/// Replaces escapes such as `\040` (space, tab, line feed, backslash, number sign) with their
+/// bytes.
 fn unescaped(bytes: &[u8]) -> Vec<u8> {
     let mut plain = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -319,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn servers_have_addresses_by_option_or_name() {
+    fn server_address_from_option_or_source() {
         let address = |kind: &str, source: &str, options: &str| {
             let line = format!("40 1 0:45 / /mnt rw - {kind} {source} {options}");
             let address = Mount::parse(line.as_bytes()).unwrap().server_address();
@@ -349,7 +346,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_escape_stays() {
+    fn invalid_escapes_stay_unchanged() {
         assert_eq!(unescape("a\\04"), "a\\04");
         assert_eq!(unescape("a\\089\\"), "a\\089\\");
         assert_eq!(unescape("\\777"), "\\777", "beyond a byte");
@@ -370,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_that_is_none_is_named() {
+    fn error_contains_the_invalid_line() {
         let error = MountTable::parse("27 1 254:0 / / rw ext4 /dev/vda rw").unwrap_err();
         assert!(error.starts_with("27 1"), "{error}");
     }
@@ -420,13 +417,13 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_is_not_there_is_unavailable() {
+    fn missing_path_is_unavailable() {
         let fact = table().mount_of(Path::new("/no/such/path"));
         assert!(fact.why().unwrap().contains("/no/such/path"));
     }
 
     #[test]
-    fn a_path_leads_to_a_server_by_its_mounts_and_links() {
+    fn path_leads_to_a_server_through_mounts_or_links() {
         let scene = tempfile::tempdir().unwrap();
         let place = scene.path().canonicalize().unwrap();
         for (link, target) in [
@@ -452,7 +449,7 @@ mod tests {
         ];
         let table = MountTable::parse(&(TABLE.to_owned() + &lines.concat())).unwrap();
         let leads = |path: &str| table.leads_to_server(&place.join(path));
-        // The way to what is mounted below a server leads over it.
+        // The path to a mount below a served one leads through the served one.
         for path in [
             "served",
             "served/new/file",

@@ -1,4 +1,4 @@
-//! Being told when the table of mounts changes, rather than looking at it again and again.
+//! Waits for changes of the table of mounts, instead of polling it.
 
 use std::fs::File;
 use std::io;
@@ -9,27 +9,25 @@ use rustix::io::Errno;
 
 use crate::Sources;
 
-/// A watch on the mounts that this process sees: poll(2) on `/proc/self/mountinfo`, see proc(5).
+/// A watch on the mounts that this process sees, by poll(2) on `/proc/self/mountinfo` (proc(5)).
 #[derive(Debug)]
 pub struct MountChanges {
     table: File,
 }
 
-/// Why a wait has ended.
+/// Reason why a wait ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Waited {
-    /// Something was mounted, unmounted or remounted since the watch began or the last wait ended
-    /// so.
+    /// A file system was mounted, unmounted or remounted since the watch began or since the last
+    /// reported change.
     Changed,
-    /// The other side of `until` was closed.
+    /// The writing end of the pipe `until` was closed.
     Ended,
 }
 
 impl MountChanges {
-    /// Begins to watch.
-    ///
     /// # Errors
-    /// What the system answers to opening the table.
+    /// Returns an error if the table cannot be opened.
     pub fn watch(sources: &Sources) -> io::Result<Self> {
         let table = File::open(sources.path("/proc/self/mountinfo"))?;
         Ok(Self { table })
@@ -38,10 +36,10 @@ impl MountChanges {
     /// Waits for a change, or until the writing end of the pipe `until` is closed.
     ///
     /// # Errors
-    /// What the system answers to poll(2).
+    /// Returns the error of poll(2).
     pub fn wait(&self, until: impl AsFd) -> io::Result<Waited> {
         loop {
-            // The table can always be read; changes are told as an exception.
+            // The table is always readable; poll(2) reports a change as an exceptional condition.
             let mut watched = [
                 PollFd::new(&self.table, PollFlags::PRI),
                 PollFd::new(&until, PollFlags::IN),
@@ -68,12 +66,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_ends_when_the_other_side_is_gone() {
+    fn wait_ends_when_the_pipe_is_closed() {
         let changes = MountChanges::watch(&Sources::default()).unwrap();
         let (reader, writer) = rustix::pipe::pipe().unwrap();
         std::thread::scope(|scope| {
             let waited = scope.spawn(|| {
-                // Somebody else may mount something meanwhile.
+                // Other processes may mount something meanwhile.
                 loop {
                     match changes.wait(&reader) {
                         Ok(Waited::Changed) => {}

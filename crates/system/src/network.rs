@@ -1,12 +1,10 @@
-//! The interfaces of the network that lead to the servers of targets: how fast
-//! they are and how much has passed.
+//! The network interfaces that lead to the servers of targets: their speed and traffic.
 //!
-//! It reads no clock and judges nothing. An interface counts everything that
-//! passes, whoever it is for.
+//! It reads no clock and judges nothing. An interface counts all traffic, including that of other
+//! programs.
 //!
-//! How it works: [`WatchedInterfaces::of`] looks up once which interface leads to
-//! each server; reading them reads a few small files of each
-//! (Documentation/ABI/testing/sysfs-class-net).
+//! How it works: [`WatchedInterfaces::of`] finds the interface to each server once; a reading reads
+//! a few small files of each (Documentation/ABI/testing/sysfs-class-net).
 
 use crate::fact::{Fact, Watched, both, grown, pair};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, UdpSocket};
@@ -22,25 +20,25 @@ use crate::target::Target;
 
 mod route;
 
-/// The interface that leads to this machine itself.
+/// The loopback interface, which leads to this machine itself.
 const LOOPBACK: &str = "lo";
 
 /// An interface that is read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedInterface {
-    /// The kernel's name of it (`eth0`).
+    /// Kernel name of the interface (`eth0`).
     pub name: String,
-    /// The address of a server that it leads to.
+    /// Address of a server that is reached through the interface.
     pub server: String,
 }
 
-/// The interfaces that lead to the servers of targets, each once. Found once,
+/// The interfaces that lead to the servers of targets, each once.
 pub type WatchedInterfaces = Watched<WatchedInterface>;
 
 impl WatchedInterfaces {
-    /// Those of the servers of NFS and SMB, and of iSCSI disks. Not applicable
-    /// where no target has a server, and unavailable where the way to none is
-    /// known; otherwise what is not known is `unseen`.
+    /// Finds the interfaces to servers of NFS and SMB, and to those of iSCSI disks. Not applicable
+    /// if no target has a server, and unavailable if no route is known; otherwise `unseen` contains
+    /// the reasons of missing ones.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,
@@ -64,14 +62,13 @@ impl WatchedInterfaces {
         found.found()
     }
 
-    /// Reads all of them.
     pub fn read(&self, sources: &Sources) -> Vec<InterfaceReading> {
         let read = |interface: &WatchedInterface| InterfaceReading::read(sources, &interface.name);
         self.list.iter().map(read).collect()
     }
 }
 
-/// The servers that answer for a file system on a device.
+/// Returns the addresses of the servers behind a file system on a device.
 fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec<Fact<IpAddr>> {
     let mount = match mount {
         Fact::Known(mount) => mount,
@@ -85,7 +82,7 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
     }
     let disks = device.known().map(Device::physical).unwrap_or_default();
     let of_disk = |disk: &Device| match &disk.loop_backing {
-        // A file of no device here: of a server's file system, or in memory.
+        // The file is not on a local device: it is on a server's file system, or in memory.
         Fact::Known(backing) => servers(
             sources,
             &backing.mount,
@@ -101,7 +98,7 @@ fn servers(sources: &Sources, mount: &Fact<Mount>, device: &Fact<Device>) -> Vec
     disks.into_iter().flat_map(of_disk).collect()
 }
 
-/// The addresses to which the connections of an iSCSI session lead.
+/// Returns the server addresses of an iSCSI session's connections.
 fn portals(sources: &Sources, session: &str) -> Vec<Fact<IpAddr>> {
     const CONNECTIONS: &str = "/sys/class/iscsi_connection";
     let number = session.trim_start_matches("session");
@@ -124,9 +121,8 @@ fn portals(sources: &Sources, session: &str) -> Vec<Fact<IpAddr>> {
     own.map(address).collect()
 }
 
-/// Whether an address is one of this machine's own: what is sent there is sent
-/// from there. (Nothing is sent: to connect a datagram's socket is to look up
-/// the way.)
+/// Whether an address belongs to this machine: packets to it then have it as their source address.
+/// (No packet is sent: connecting a UDP socket only looks up the route.)
 pub fn is_own(address: IpAddr) -> bool {
     let any: IpAddr = match address {
         IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.into(),
@@ -134,7 +130,7 @@ pub fn is_own(address: IpAddr) -> bool {
     };
     let sender = || {
         let socket = UdpSocket::bind((any, 0))?;
-        // Any port but 0 will do.
+        // Any port except 0.
         socket.connect((address, 9))?;
         socket.local_addr()
     };
@@ -148,13 +144,13 @@ fn interface_to(sources: &Sources, server: IpAddr) -> Fact<String> {
     route::interface_to(sources, server)
 }
 
-/// What one interface counted since it appeared, or between two readings.
+/// Counters of one interface, since it appeared or between two readings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InterfaceReading {
-    /// The kernel's name of it (`eth0`).
+    /// Kernel name of the interface (`eth0`).
     pub name: String,
-    /// Bits a second that it can pass in each direction (`speed`). Unavailable
-    /// for interfaces that do not say, as the loopback one and most virtual ones.
+    /// Bits per second that the interface can transfer in each direction (`speed`). Unavailable for
+    /// interfaces that do not report it, such as loopback and most virtual ones.
     pub speed_bits_per_s: Fact<u64>,
     /// Bytes received (`statistics/rx_bytes`).
     pub received_bytes: Fact<u64>,
@@ -166,7 +162,7 @@ impl InterfaceReading {
     pub(crate) fn read(sources: &Sources, name: &str) -> InterfaceReading {
         let path = |file: &str| format!("/sys/class/net/{name}/{file}");
         let speed = path("speed");
-        // -1, or 2^32 - 1 of some drivers: not known.
+        // An unknown speed is reported as -1, by some drivers as 2^32 - 1.
         let mbit_per_s =
             sources
                 .number::<i64>(&speed)
@@ -184,7 +180,7 @@ impl InterfaceReading {
         }
     }
 
-    /// What passed between earlier readings and this.
+    /// Returns the traffic since an earlier reading of the same interface.
     #[must_use]
     pub fn since(&self, earlier: &[InterfaceReading]) -> InterfaceReading {
         let before = earlier.iter().find(|before| before.name == self.name);
@@ -199,8 +195,8 @@ impl InterfaceReading {
         }
     }
 
-    /// The part of what the interface can pass that passed in the busier
-    /// direction, of a difference over so many seconds.
+    /// Share of the interface's capacity that was used in the busier direction, for a difference
+    /// over this number of seconds.
     pub fn utilization(&self, seconds: f64) -> Fact<f64> {
         let busier = |received: &u64, sent: &u64| *received.max(sent);
         let bytes = both(&self.received_bytes, &self.sent_bytes, busier);

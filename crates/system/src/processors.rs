@@ -1,7 +1,6 @@
-//! The processors of the machine, and which of them this process may use.
+//! The processors of the machine, and those that this process may use.
 //!
-//! Not their time (that is [`crate::cpu`]) and not the quota a control group
-//! grants (that is [`crate::cgroup`]).
+//! Their time is in [`crate::cpu`], and the quota of a control group in [`crate::cgroup`].
 
 use std::collections::BTreeSet;
 
@@ -17,32 +16,29 @@ const STATUS: &str = "/proc/self/status";
 /// The processors: model, number, frequency policy.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Processors {
-    /// The model's name: `model name` of `/proc/cpuinfo`; where an
-    /// architecture has no name there (aarch64), its identifying numbers.
+    /// Name of the model: `model name` of `/proc/cpuinfo`. On an architecture without a name there
+    /// (aarch64), the numbers of implementer and part.
     pub model: Fact<String>,
-    /// Logical processors that are online (`/sys/devices/system/cpu/online`).
+    /// Number of logical processors that are online (`/sys/devices/system/cpu/online`).
     pub online: Fact<u64>,
-    /// Those of them that this process may run on: `Cpus_allowed_list` of
-    /// `/proc/self/status`, without those that are offline.
+    /// Number of online processors that this process may run on (`Cpus_allowed_list` of
+    /// `/proc/self/status`).
     pub usable: Fact<u64>,
-    /// Physical packages of the online processors
-    /// (`topology/physical_package_id`).
+    /// Number of physical packages of the online processors (`topology/physical_package_id`).
     pub sockets: Fact<u64>,
-    /// Physical cores of the online processors: distinct sets of siblings
+    /// Number of physical cores of the online processors: distinct sets of siblings
     /// (`topology/thread_siblings_list`).
     pub cores: Fact<u64>,
-    /// Frequency governors of the online processors, each named once, joined
-    /// with commas (`cpufreq/scaling_governor`). Not applicable where the
-    /// kernel does not steer the frequency, as in most virtual machines.
+    /// Frequency governors of the online processors, each named once, joined with commas
+    /// (`cpufreq/scaling_governor`). Not applicable if the kernel does not control the frequency,
+    /// as in most virtual machines.
     pub frequency_governor: Fact<String>,
-    /// Whether the processor says that it runs under a hypervisor (the flag
-    /// `hypervisor` of `/proc/cpuinfo`). Not applicable on architectures
-    /// other than x86, which have no such flag.
+    /// Whether the processor reports a hypervisor (the flag `hypervisor` of `/proc/cpuinfo`). Not
+    /// applicable on architectures other than x86, which have no such flag.
     pub hypervisor: Fact<bool>,
 }
 
 impl Processors {
-    /// Reads all facts.
     pub fn read(sources: &Sources) -> Processors {
         let information = sources.text("/proc/cpuinfo");
         let online = list(sources, ONLINE, sources.text(ONLINE));
@@ -63,7 +59,7 @@ impl Processors {
     }
 }
 
-/// The value of the first `key : value` line with one of these keys.
+/// Returns the value of the first line `key : value` with this key.
 fn field<'a>(information: &'a str, key: &str) -> Option<&'a str> {
     information.lines().find_map(|line| {
         let (name, value) = line.split_once(':')?;
@@ -71,7 +67,7 @@ fn field<'a>(information: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// The model as x86, MIPS, POWER and RISC-V name it, or ARM's numbers.
+/// Returns the model's name as x86, MIPS, POWER and RISC-V report it, or ARM's numbers.
 fn model(information: &str) -> Option<String> {
     ["model name", "cpu model", "cpu", "uarch"]
         .iter()
@@ -91,9 +87,9 @@ fn hypervisor(information: &str) -> Fact<bool> {
     }
 }
 
-/// The processors in a kernel list such as `0-3,8` (`cpuset(7)`, List format).
+/// Parses a kernel list such as `0-3,8` (`cpuset(7)`, List format).
 fn parse_list(text: &str) -> Option<BTreeSet<u64>> {
-    /// More processors than this in one range is nonsense, not a machine.
+    /// A larger range of processors is invalid.
     const RANGE_MAX: u64 = 1 << 20;
     let mut numbers = BTreeSet::new();
     for range in text.trim().split(',') {
@@ -114,8 +110,8 @@ fn list(sources: &Sources, path: &str, text: Fact<String>) -> Fact<BTreeSet<u64>
     })
 }
 
-/// The numbers of the processors that are online and that this process may run on:
-/// `Cpus_allowed_list` of `/proc/self/status`.
+/// Returns the numbers of the online processors that this process may run on (`Cpus_allowed_list`
+/// of `/proc/self/status`).
 pub fn allowed_online(sources: &Sources) -> Fact<BTreeSet<u64>> {
     allowed_of(sources, &list(sources, ONLINE, sources.text(ONLINE)))
 }
@@ -131,7 +127,7 @@ fn allowed_of(sources: &Sources, online: &Fact<BTreeSet<u64>>) -> Fact<BTreeSet<
     })
 }
 
-/// The distinct texts of one attribute over the online processors.
+/// Returns the distinct values of an attribute over the online processors.
 fn distinct(
     sources: &Sources,
     online: &Fact<BTreeSet<u64>>,
@@ -150,7 +146,7 @@ fn distinct(
     })
 }
 
-/// The kernel writes -1 for a package that the firmware does not name.
+/// Counts packages. The kernel writes -1 for a package that the firmware does not name.
 fn count_packages(sources: &Sources, ids: &BTreeSet<String>) -> Fact<u64> {
     if ids.contains("-1") {
         return sources.unavailable(
@@ -161,22 +157,22 @@ fn count_packages(sources: &Sources, ids: &BTreeSet<String>) -> Fact<u64> {
     Fact::Known(ids.len() as u64)
 }
 
-/// Has the calling thread woken as exactly as the kernel can, instead of with the 50 microseconds
-/// of slack that it has by itself (PR_SET_TIMERSLACK, prctl(2)).
+/// Makes the calling thread wake as exactly as the kernel can, instead of with the default timer
+/// slack of 50 microseconds (PR_SET_TIMERSLACK, prctl(2)).
 ///
 /// # Errors
-/// What the system answered.
+/// Returns the error of prctl(2).
 pub fn wake_exactly() -> std::io::Result<()> {
     Ok(rustix::thread::set_current_timer_slack(
         std::num::NonZeroU64::new(1),
     )?)
 }
 
-/// Binds the calling thread to one of the processors that it may use: the one of this number among
-/// them, and round again where there are fewer.
+/// Binds the calling thread to one of the processors that it may use. `number` is the index among
+/// them, modulo their number.
 ///
 /// # Errors
-/// What the system answered.
+/// Returns an error if the affinity cannot be read or set.
 pub fn pin_to(number: u32) -> std::io::Result<()> {
     let allowed = rustix::thread::sched_getaffinity(None)?;
     let usable: Vec<usize> = (0..rustix::thread::CpuSet::MAX_CPU)
@@ -242,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn an_unnamed_package_is_unavailable_not_one() {
+    fn unnamed_package_is_unavailable() {
         let tree = two_cores_of_two_threads();
         tree.file(
             "/sys/devices/system/cpu/cpu1/topology/physical_package_id",
@@ -252,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn arm_has_numbers_and_no_flag() {
+    fn arm_model_is_numeric_and_hypervisor_not_applicable() {
         assert_eq!(model(ARM).unwrap(), "implementer 0x41 part 0xd0c");
         assert_eq!(hypervisor(ARM), Fact::NotApplicable);
         assert_eq!(hypervisor("flags : fpu hypervisor2"), Fact::Known(false));
@@ -269,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn without_any_file_nothing_is_known() {
+    fn missing_files_make_all_facts_unavailable() {
         let processors = Processors::read(&Tree::new(&[]).sources);
         assert!(processors.model.why().is_some());
         assert!(processors.online.why().is_some());

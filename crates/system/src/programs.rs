@@ -1,9 +1,9 @@
-//! Which programs used the processors between two moments, without this process and its
-//! descendants, and what servers among them used.
+//! Programs that used the processors between two moments, excluding this process and its
+//! descendants; and processor time of the targets' servers.
 //!
-//! A moment is one pass over `/proc/PID/stat` (proc_pid_stat(5)), whose times are in ticks. A
-//! process that ends before the second pass is missed, and so are processes that `/proc` does not
-//! show (`hidepid`). Threads of the kernel have no time in user mode, and are not among them.
+//! A moment is one pass over `/proc/PID/stat` (proc_pid_stat(5)), whose times are in ticks. It
+//! misses processes that end before the second pass, and processes that `/proc` hides (`hidepid`).
+//! Kernel threads have no time in user mode and are not included.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -16,14 +16,14 @@ use crate::cpu::NANOSECONDS_PER_SECOND;
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-/// More programs than these are not named.
+/// Maximum number of programs that are named.
 const NAMED_MAX: usize = 3;
 
-/// The programs at one moment.
+/// All processes at one moment.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Programs {
     each: BTreeMap<i32, Program>,
-    /// How long a tick is, in nanoseconds.
+    /// Duration of a tick, in nanoseconds.
     tick_ns: u64,
 }
 
@@ -31,34 +31,34 @@ pub struct Programs {
 struct Program {
     parent: i32,
     name: String,
-    /// When it began, in ticks since boot: a number may be another process's later.
+    /// Start time in ticks since boot. It identifies a process whose number is used a second time.
     began: u64,
-    /// In user mode, in ticks.
+    /// Time in user mode, in ticks.
     user: u64,
 }
 
-/// A program that used processors.
+/// A program that used processor time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BusyProgram {
-    /// Its name (proc_pid_comm(5)), which the kernel cuts after 15 bytes.
+    /// Name of the program (proc_pid_comm(5)), which the kernel cuts after 15 bytes.
     pub name: String,
-    /// The kernel's number of the process.
+    /// Process number (PID).
     pub pid: i32,
-    /// What it used of all processors' time, in user mode, from 0 to 1.
+    /// Share of all processors' time that it used in user mode, from 0 to 1.
     pub fraction: f64,
 }
 
-/// What programs used between two moments.
+/// User time of programs between two moments.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Used {
-    /// Up to three that are no servers, the biggest first.
+    /// Up to three programs that are not servers, the busiest first.
     pub busiest: Vec<BusyProgram>,
-    /// The servers that still run, each with its descendants.
+    /// The servers that still run, each including its descendants.
     pub servers: Vec<BusyProgram>,
 }
 
 impl Programs {
-    /// Reads `/proc/*/stat`. Processes that end meanwhile are left out.
+    /// Reads `/proc/*/stat`. Processes that end meanwhile are omitted.
     pub fn read(sources: &Sources) -> Fact<Self> {
         let Some(tick_ns) =
             NANOSECONDS_PER_SECOND.checked_div(rustix::param::clock_ticks_per_second())
@@ -88,9 +88,9 @@ impl Programs {
         })
     }
 
-    /// The programs that used processors since an earlier moment, in which all processors had so
-    /// much time. Neither this process (`own`) nor its descendants are among them. What servers
-    /// used, with their descendants, is apart.
+    /// Returns the programs that used processor time since an earlier moment; `total_ns` is the
+    /// time of all processors in between. It excludes this process (`own`) and its descendants.
+    /// Servers, with their descendants, are reported separately.
     pub fn used_since(
         &self,
         earlier: &Self,
@@ -101,7 +101,7 @@ impl Programs {
         let mut told = own.clone();
         let of_servers = servers.iter().filter_map(|pid| {
             let program = self.each.get(pid)?;
-            // The descendants of the first process are all.
+            // All processes descend from the first one, so its descendants are not counted.
             let family = if *pid == 1 {
                 BTreeSet::from([1])
             } else {
@@ -131,7 +131,7 @@ impl Programs {
         }
     }
 
-    /// What a process used since an earlier moment in user mode, in ticks.
+    /// Returns the user time of a process since an earlier moment, in ticks.
     fn user_since(&self, earlier: &Self, pid: i32) -> u64 {
         self.each.get(&pid).map_or(0, |program| {
             let before = earlier
@@ -144,7 +144,7 @@ impl Programs {
         })
     }
 
-    /// A process and its descendants.
+    /// Returns a process and its descendants.
     fn family(&self, of: i32) -> BTreeSet<i32> {
         let mut family = BTreeSet::from([of]);
         loop {
@@ -168,7 +168,7 @@ mod tests {
 
     use super::*;
 
-    /// Processes by number, name, parent, ticks in user mode, and begin.
+    /// A moment with these processes: number, name, parent, user ticks and start time.
     fn moment(processes: &[(i32, &str, i32, u64, u64)]) -> Programs {
         let root = tempfile::tempdir().unwrap();
         for (pid, name, parent, user, began) in processes {
@@ -181,7 +181,7 @@ mod tests {
             );
             fs::write(directory.join("stat"), text).unwrap();
         }
-        // What is no process, and one that ends before it is read.
+        // A directory that is no process, and a process that ends before it is read.
         fs::create_dir_all(root.path().join("proc/sys")).unwrap();
         fs::create_dir_all(root.path().join("proc/77")).unwrap();
         Programs::read(&Sources::beneath(root.path()))
@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[test]
-    fn the_biggest_are_named_without_the_process_and_its_descendants() {
+    fn busiest_programs_exclude_the_run_and_its_descendants() {
         let earlier = moment(&[
             (1, "init", 0, 100, 1),
             (10, "postmark", 1, 0, 5),
@@ -231,7 +231,7 @@ mod tests {
         ];
         assert_eq!(named(&without.busiest), expected(&others));
         assert!(without.servers.is_empty());
-        // One that serves, one that is gone, and the first process, whose descendants are all.
+        // Process 30 is a server, 99 has ended, and the descendants of process 1 are not counted.
         let served = used(&[1, 30, 99]);
         assert_eq!(named(&served.busiest), expected(&others[1..]));
         assert_eq!(
@@ -240,9 +240,9 @@ mod tests {
         );
     }
 
-    /// A server may have started the run, and a helper of its own.
+    /// The server is the parent of the run and of a process of its own.
     #[test]
-    fn a_servers_helpers_are_its_own_and_the_run_is_not() {
+    fn server_includes_its_children_but_not_the_run() {
         let earlier = moment(&[
             (5, "sshfs", 1, 0, 1),
             (6, "ssh", 5, 0, 2),
@@ -271,7 +271,7 @@ mod tests {
         );
     }
 
-    /// A program that does nothing as fast as it can. It ends with this value.
+    /// A child process that loops until it is dropped.
     struct Busy(std::process::Child);
 
     impl Drop for Busy {
@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_at_work_on_this_machine_is_found_and_is_of_its_family() {
+    fn busy_child_is_found_among_the_descendants() {
         let child = std::process::Command::new("sh")
             .args(["-c", "while :; do :; done"])
             .spawn();
@@ -299,7 +299,7 @@ mod tests {
     }
 
     #[test]
-    fn where_there_is_no_proc_that_is_told() {
+    fn missing_proc_is_unavailable() {
         let root = tempfile::tempdir().unwrap();
         let why = Programs::read(&Sources::beneath(root.path()));
         assert!(why.why().unwrap().contains("/proc"));

@@ -1,4 +1,4 @@
-//! How long one thread has waited for a processor.
+//! The time that one thread has waited for a processor.
 
 use std::fs::File;
 use std::io;
@@ -7,16 +7,16 @@ use std::os::unix::fs::FileExt;
 use crate::counters::schedstat;
 use crate::sources::Sources;
 
-/// The time that the thread that opened it has waited in the run queue, while it could run.
+/// The time that a thread has waited in the run queue while it was runnable.
 pub struct RunQueue {
     schedstat: File,
 }
 
 impl RunQueue {
-    /// Of the calling thread.
+    /// Opens the counter of the calling thread.
     ///
     /// # Errors
-    /// The kernel does not count it, or `/proc` cannot be read.
+    /// Returns an error if the kernel does not count this time, or `/proc` cannot be read.
     pub fn of_this_thread(sources: &Sources) -> io::Result<Self> {
         let run_queue = Self {
             schedstat: File::open(sources.path("/proc/thread-self/schedstat"))?,
@@ -24,11 +24,11 @@ impl RunQueue {
         run_queue.waited_ns().map(|_| run_queue)
     }
 
-    /// Nanoseconds since the thread began (run delay, Documentation/scheduler/sched-stats.rst). A
-    /// thread that is stopped or frozen does not wait.
+    /// Returns the nanoseconds since the thread started (run delay,
+    /// Documentation/scheduler/sched-stats.rst). A thread that is stopped or frozen does not wait.
     ///
     /// # Errors
-    /// As of opening it.
+    /// The same as of [`RunQueue::of_this_thread`].
     pub fn waited_ns(&self) -> io::Result<u64> {
         let mut buffer = [0; 128];
         let length = self.schedstat.read_at(&mut buffer, 0)?;
@@ -50,7 +50,7 @@ mod tests {
         let (before, began) = (run_queue.waited_ns().unwrap(), Instant::now());
         std::thread::sleep(Duration::from_millis(50));
         let waited = Duration::from_nanos(run_queue.waited_ns().unwrap() - before);
-        // What is later than the 50 ms is the run queue's on a busy machine.
+        // Time beyond the 50 ms was spent in the run queue of a busy machine.
         assert!(
             waited + Duration::from_millis(45) <= began.elapsed(),
             "{waited:?}"

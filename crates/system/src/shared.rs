@@ -1,6 +1,6 @@
-//! Words of memory that outlive the process: one writer leaves there what it is doing, and whoever
-//! comes after its death reads it. They lie in a file of a file system in memory, so that nothing
-//! is written to a disk.
+//! Words of shared memory that outlive the process. One thread writes its state to them, and
+//! another process can read it after the writer has died. They are in a file of a file system in
+//! memory, so that nothing is written to a disk.
 
 use std::fs::{File, OpenOptions};
 use std::io;
@@ -14,16 +14,16 @@ use std::sync::atomic::AtomicU64;
 use rustix::fs::FallocateFlags;
 use rustix::mm::{MapFlags, ProtFlags, mmap, munmap};
 
-/// Words of a line.
+/// Number of words in a line.
 pub const LINE_WORDS: usize = 16;
 
-/// What one thread writes: a line of cache of its own (two of them, since processors fetch in
-/// pairs).
+/// Words written by one thread. The alignment gives it cache lines of its own: two of them, because
+/// processors fetch lines in pairs.
 #[derive(Debug, Default)]
 #[repr(C, align(128))]
 pub struct Line(pub [AtomicU64; LINE_WORDS]);
 
-/// Lines, all 0 at first.
+/// An array of lines, initially 0.
 #[derive(Debug)]
 pub struct Lines {
     backing: Backing,
@@ -31,29 +31,30 @@ pub struct Lines {
 
 #[derive(Debug)]
 enum Backing {
-    /// Gone with the process.
+    /// Memory that ends with the process.
     Heap(Box<[Line]>),
-    /// A file, mapped as long as this lives.
+    /// A shared mapping of a file, unmapped on drop.
     Mapped { first: NonNull<Line>, count: usize },
 }
 
-// SAFETY: lines are atomics only, and the mapping stays where it is until the last owner drops it.
+// SAFETY: lines contain atomics only, and the mapping does not move until the last owner drops it.
 unsafe impl Send for Lines {}
 // SAFETY: as above.
 unsafe impl Sync for Lines {}
 
 impl Lines {
-    /// Lines that go with the process.
+    /// Creates lines that end with the process.
     pub fn private(count: usize) -> Arc<Self> {
         Arc::new(Self {
             backing: Backing::Heap((0..count).map(|_| Line::default()).collect()),
         })
     }
 
-    /// Lines in a file that is made for them, for its owner alone.
+    /// Creates lines in a new file that only its owner may access.
     ///
     /// # Errors
-    /// Where the file cannot be made, has no room, or cannot be mapped. Nothing is left of it then.
+    /// Returns an error if the file cannot be created, allocated or mapped. A file that was created
+    /// is removed.
     pub fn create(path: &Path, count: usize) -> io::Result<Arc<Self>> {
         let mut options = OpenOptions::new();
         let file = options
@@ -69,10 +70,10 @@ impl Lines {
         Ok(Arc::new(Self { backing: mapped? }))
     }
 
-    /// One of the lines.
+    /// Returns a handle of one line.
     ///
     /// # Panics
-    /// Where there is no such line.
+    /// Panics if `index` is out of range.
     pub fn line(self: &Arc<Self>, index: usize) -> LineHandle {
         LineHandle {
             line: NonNull::from(&self[index]),
@@ -83,9 +84,9 @@ impl Lines {
 
 fn map(file: &File, count: usize) -> io::Result<Backing> {
     let bytes = count * size_of::<Line>();
-    // All of it has its room now: a page that could not be had later would end the process.
+    // Allocates all pages now: a page that could not be allocated later would end the process.
     rustix::fs::fallocate(file, FallocateFlags::empty(), 0, bytes as u64)?;
-    // SAFETY: a new mapping, where the kernel chooses: it covers nothing of ours.
+    // SAFETY: a new mapping at an address that the kernel chooses does not overlap memory in use.
     let first = unsafe {
         mmap(
             std::ptr::null_mut(),
@@ -106,8 +107,8 @@ impl Deref for Lines {
     fn deref(&self) -> &[Line] {
         match &self.backing {
             Backing::Heap(lines) => lines,
-            // SAFETY: the mapping has room for so many lines, begins at a page, was zeros, which is
-            // a value of atomics, and lives as long as `self`.
+            // SAFETY: the mapping has room for `count` lines and begins at a page. It was zeroed,
+            // which is valid for atomics, and lives as long as `self`.
             Backing::Mapped { first, count } => unsafe {
                 std::slice::from_raw_parts(first.as_ptr(), *count)
             },
@@ -118,21 +119,21 @@ impl Deref for Lines {
 impl Drop for Lines {
     fn drop(&mut self) {
         if let Backing::Mapped { first, count } = self.backing {
-            // SAFETY: the mapping is ours, of this length, and nobody has it any more.
+            // SAFETY: the mapping has this length, and no reference to it exists any more.
             let _ = unsafe { munmap(first.as_ptr().cast(), count * size_of::<Line>()) };
         }
     }
 }
 
-/// A line, found without a look at its neighbours.
+/// A handle of a line, so that access needs no lookup.
 #[derive(Clone, Debug)]
 pub struct LineHandle {
     line: NonNull<Line>,
-    /// Keeps the line where it is.
+    /// Keeps the mapping alive.
     _lines: Arc<Lines>,
 }
 
-// SAFETY: a line is atomics only.
+// SAFETY: a line contains atomics only.
 unsafe impl Send for LineHandle {}
 // SAFETY: as above.
 unsafe impl Sync for LineHandle {}
@@ -142,7 +143,8 @@ impl Deref for LineHandle {
 
     #[inline]
     fn deref(&self) -> &Self::Target {
-        // SAFETY: the line is one of `_lines`, which do not move and live as long as this.
+        // SAFETY: `line` points into `_lines`, which does not move and lives as long as this
+        // handle.
         &unsafe { self.line.as_ref() }.0
     }
 }
@@ -154,7 +156,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_in_the_file() {
+    fn writes_reach_the_file() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join("lines");
         let lines = Lines::create(&path, 3).unwrap();
@@ -174,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn private_lines_are_alike() {
+    fn private_lines_keep_writes() {
         let lines = Lines::private(2);
         lines.line(1)[0].store(1, Ordering::Relaxed);
         assert_eq!(lines[1].0[0].load(Ordering::Relaxed), 1);

@@ -1,8 +1,8 @@
-//! Where the kernel's text files lie, and reading one of them.
+//! The root of the kernel's text files, and reading one of them.
 //!
-//! It knows no file's format. Paths are written as on a running system
-//! (`/proc/meminfo`) and looked up beneath one root, which is `/` except in
-//! tests. System calls (statx, statvfs, uname, getrusage) are not redirected.
+//! It depends on no file's format. Paths are written as on a running system (`/proc/meminfo`) and
+//! resolved below one root, which is `/` except in tests. System calls (statx, statvfs, uname,
+//! getrusage) are not redirected.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use crate::fact::Fact;
 
 pub(crate) mod small_files;
 
-/// The root beneath which `/proc`, `/sys`, `/etc` and `/dev` are looked up.
+/// The root below which `/proc`, `/sys`, `/etc` and `/dev` are read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Sources {
     root: PathBuf,
@@ -26,35 +26,34 @@ impl Default for Sources {
 }
 
 impl Sources {
-    /// Files beneath `root`: `/proc/stat` is read from `root/proc/stat`.
+    /// Reads files below `root`: `/proc/stat` is read from `root/proc/stat`.
     pub fn beneath(root: impl Into<PathBuf>) -> Self {
         Sources { root: root.into() }
     }
 
-    /// Where an absolute path of the observed system really lies.
+    /// Converts an absolute path of the observed system to the path that is opened.
     pub fn path(&self, absolute: &str) -> PathBuf {
         self.root.join(absolute.trim_start_matches('/'))
     }
 
-    /// A file's text without trailing white space; bytes that are not UTF-8
-    /// become U+FFFD.
+    /// Reads a file's text without trailing white space; bytes that are not UTF-8 become U+FFFD.
     pub(crate) fn read(&self, absolute: &str) -> io::Result<String> {
         let bytes = std::fs::read(self.path(absolute))?;
         Ok(String::from_utf8_lossy(&bytes).trim_end().to_owned())
     }
 
-    /// A file's text, or why not.
+    /// Reads a file's text; an error becomes the reason.
     pub(crate) fn text(&self, absolute: &str) -> Fact<String> {
         self.answer(absolute, self.read(absolute))
     }
 
-    /// A file's bytes, or why not.
+    /// Reads a file's bytes; an error becomes the reason.
     pub(crate) fn bytes(&self, absolute: &str) -> Fact<Vec<u8>> {
         self.answer(absolute, std::fs::read(self.path(absolute)))
     }
 
-    /// A file's text with the white space at its end, by which one that was cut short is told from
-    /// a whole one.
+    /// Reads a file's text including trailing white space, which shows whether the text is
+    /// complete.
     pub(crate) fn whole_text(&self, absolute: &str) -> Fact<String> {
         self.bytes(absolute).map(|bytes| {
             String::from_utf8(bytes)
@@ -62,8 +61,8 @@ impl Sources {
         })
     }
 
-    /// The text of a file that exists only where the kernel or the device has
-    /// the feature: absent although `anchor` is there means not applicable.
+    /// Reads a file that exists only if the kernel or the device has the feature: not applicable if
+    /// it is missing although `anchor` exists.
     pub(crate) fn feature(&self, absolute: &str, anchor: &str) -> Fact<String> {
         match self.read(absolute) {
             Ok(text) => Fact::Known(text),
@@ -74,13 +73,13 @@ impl Sources {
         }
     }
 
-    /// A file that holds one number.
+    /// Reads a file that contains one number.
     pub(crate) fn number<T: FromStr>(&self, absolute: &str) -> Fact<T> {
         self.text(absolute)
             .and_then(|text| self.parse(absolute, &text))
     }
 
-    /// A file that holds 0 or 1.
+    /// Reads a file that contains 0 or 1.
     pub(crate) fn switch(&self, absolute: &str) -> Fact<bool> {
         self.text(absolute).and_then(|text| match text.trim() {
             "0" => Fact::Known(false),
@@ -89,7 +88,7 @@ impl Sources {
         })
     }
 
-    /// A number out of a file's text; the reason names the file.
+    /// Parses a number of a file's text; the reason names the file.
     pub(crate) fn parse<T: FromStr>(&self, absolute: &str, text: &str) -> Fact<T> {
         let text = text.trim();
         self.found(absolute, text.parse().ok(), || {
@@ -97,7 +96,7 @@ impl Sources {
         })
     }
 
-    /// The number of a line such as `ctxt 115315` or `Threads:  7`, in the text of a file.
+    /// Parses the number of a line such as `ctxt 115315` or `Threads:  7` in the text of a file.
     pub(crate) fn line(
         &self,
         absolute: &str,
@@ -114,7 +113,7 @@ impl Sources {
         })
     }
 
-    /// What is in force of the choices in a file that exists only with a feature ([`bracketed`]).
+    /// Reads the active choice from a file that exists only with a feature ([`bracketed`]).
     pub(crate) fn choice(&self, absolute: &str, anchor: &str, lacks: &str) -> Fact<String> {
         self.feature(absolute, anchor).and_then(|text| {
             let choice = bracketed(&text).map(str::to_owned);
@@ -122,8 +121,8 @@ impl Sources {
         })
     }
 
-    /// The bytes of a line such as `Dirty:  16384 kB`, which means KiB
-    /// (proc_meminfo(5), proc_pid_status(5)), in the text of a file.
+    /// Parses the bytes of a line such as `Dirty:  16384 kB` in the text of a file; kB means KiB
+    /// there (proc_meminfo(5), proc_pid_status(5)).
     pub(crate) fn kibibytes(&self, absolute: &str, text: &Fact<String>, key: &str) -> Fact<u64> {
         text.as_ref().and_then(|text| {
             let bytes = text.lines().find_map(|line| {
@@ -135,7 +134,7 @@ impl Sources {
         })
     }
 
-    /// The names in a directory, sorted.
+    /// Lists the names in a directory, sorted.
     pub(crate) fn names(&self, absolute: &str) -> Fact<Vec<String>> {
         let read = || -> io::Result<Vec<String>> {
             let entries = std::fs::read_dir(self.path(absolute))?;
@@ -148,7 +147,7 @@ impl Sources {
         })
     }
 
-    /// What a system call on a file answered.
+    /// Converts the result of a system call on a file.
     pub(crate) fn answer<T, E: std::fmt::Display>(
         &self,
         absolute: &str,
@@ -157,7 +156,7 @@ impl Sources {
         answer.map_or_else(|error| self.unavailable(absolute, error), Fact::Known)
     }
 
-    /// What may have been found in a file, or why there is nothing.
+    /// Converts an optional value of a file: `None` becomes unavailable with the reason `why`.
     pub(crate) fn found<T, W: std::fmt::Display>(
         &self,
         absolute: &str,
@@ -167,19 +166,19 @@ impl Sources {
         value.map_or_else(|| self.unavailable(absolute, why()), Fact::Known)
     }
 
-    /// A reason that names the file as it was really looked up.
+    /// Returns an unavailable fact whose reason names the path that was opened.
     pub(crate) fn unavailable<T>(&self, absolute: &str, why: impl std::fmt::Display) -> Fact<T> {
         unavailable(&self.path(absolute), why)
     }
 }
 
-/// A reason that names a path and the answer.
+/// Returns an unavailable fact whose reason names the path.
 pub(crate) fn unavailable<T>(path: &Path, why: impl std::fmt::Display) -> Fact<T> {
     Fact::Unavailable(format!("{}: {why}", path.display()))
 }
 
-/// The choice that is in force in `always [madvise] never`; a single word
-/// without brackets is itself the choice.
+/// Returns the active choice of `always [madvise] never`; a single word without brackets is the
+/// choice.
 pub(crate) fn bracketed(text: &str) -> Option<&str> {
     let words: Vec<&str> = text.split_whitespace().collect();
     words
@@ -251,7 +250,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn numbers_and_switches_that_are_none_are_unavailable() {
+    fn invalid_numbers_and_switches_are_unavailable() {
         let tree = Tree::new(&[("/a", "12\n"), ("/b", "twelve"), ("/c", "2")]);
         assert_eq!(tree.sources.number::<u64>("/a"), Fact::Known(12));
         assert!(
@@ -265,7 +264,7 @@ pub(crate) mod tests {
     }
 
     #[test]
-    fn the_choice_in_force_is_bracketed_or_alone() {
+    fn active_choice_is_bracketed_or_the_only_word() {
         assert_eq!(bracketed("always [madvise] never"), Some("madvise"));
         assert_eq!(bracketed("none"), Some("none"));
         assert_eq!(bracketed("none mq-deadline"), None);

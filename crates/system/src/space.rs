@@ -1,6 +1,6 @@
-//! A quick look at the room on a file system: one statvfs(3) and one stat(2).
+//! Size and free space of a file system, by one statvfs(3) and one stat(2).
 //!
-//! It says what an unprivileged user may take, not whether that is enough.
+//! It reports what an unprivileged user may use, not whether that is enough.
 
 use std::path::Path;
 
@@ -12,37 +12,37 @@ use crate::device_number::DeviceNumber;
 use crate::fact::{Fact, both, pair};
 use crate::sources::unavailable;
 
-/// The room on the file system of a path.
+/// Size and free space of the file system that contains a path.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Space {
-    /// The path's device as stat(2) says (`st_dev`). The same for two paths on
-    /// one file system, except that each subvolume of a btrfs has its own; the
-    /// [`crate::Mount`]'s device is one for all of them.
+    /// Device of the path (`st_dev` of stat(2)). It is the same for two paths on one file system,
+    /// except that each subvolume of a btrfs has its own; the device of a [`crate::Mount`] is one
+    /// for all of them.
     pub device: DeviceNumber,
-    /// The unit in which the file system counts its room (`f_frsize`).
+    /// Unit in which the file system counts its space, in bytes (`f_frsize`).
     pub block_size_bytes: u64,
-    /// All there is. Not applicable where the file system states no size
-    /// (`f_blocks` 0: ramfs, a tmpfs without limit, many network ones).
+    /// Total size. Not applicable if the file system reports no size (`f_blocks` 0: ramfs, a tmpfs
+    /// without limit, many network file systems).
     pub total_bytes: Fact<u64>,
-    /// All that is free, also what is reserved for root (`f_bfree`).
+    /// Free space, including the part reserved for root (`f_bfree`).
     pub free_bytes: Fact<u64>,
-    /// What an unprivileged user may take (`f_bavail`).
+    /// Free space for an unprivileged user (`f_bavail`).
     pub available_bytes: Fact<u64>,
-    /// Inodes in all (`f_files`). Not applicable where the file system states
-    /// no number (`f_files` 0: btrfs, vfat, a tmpfs without limit).
+    /// Total number of inodes (`f_files`). Not applicable if the file system reports no number
+    /// (`f_files` 0: btrfs, vfat, a tmpfs without limit).
     pub inodes_total: Fact<u64>,
-    /// Free inodes (`f_ffree`).
+    /// Number of free inodes (`f_ffree`).
     pub inodes_free: Fact<u64>,
-    /// Inodes an unprivileged user may take (`f_favail`).
+    /// Number of free inodes for an unprivileged user (`f_favail`).
     pub inodes_available: Fact<u64>,
-    /// The longest name of a file, in bytes (`f_namemax`).
+    /// Maximum length of a file name, in bytes (`f_namemax`).
     pub name_length_bytes_max: u64,
     /// Whether the file system or its mount is read-only (`ST_RDONLY`).
     pub read_only: bool,
 }
 
 impl Space {
-    /// Looks at the file system of an existing path.
+    /// Reads the file system of an existing path.
     pub fn read(path: &Path) -> Fact<Space> {
         let status = match rustix::fs::stat(path) {
             Ok(status) => status,
@@ -54,8 +54,8 @@ impl Space {
         }
     }
 
-    /// The part of the room that is taken, from 0 to 1, as df(1) counts it:
-    /// used by used and available. What is reserved for root is in neither.
+    /// Share of the space that is used, from 0 to 1, as df(1) computes it: used divided by used
+    /// plus available. Space reserved for root is in neither.
     pub fn fill_fraction(&self) -> Fact<f64> {
         let used = both(&self.total_bytes, &self.free_bytes, |total, free| {
             total.saturating_sub(*free)
@@ -74,7 +74,7 @@ impl Space {
             Some(bytes) => Fact::Known(bytes),
             None => Fact::Unavailable(format!("statvfs: {name} is {blocks}")),
         };
-        // Ceph states -1 free inodes, for unknown.
+        // Ceph reports -1 free inodes, which means unknown.
         let inodes = |count: u64, name: &str| match count {
             _ if room.f_files == 0 => Fact::NotApplicable,
             u64::MAX => Fact::Unavailable(format!("statvfs: {name} is -1")),
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn full_is_zero_and_not_unknown() {
+    fn full_file_system_has_zero_available() {
         let full = space(&StatVfs {
             f_bfree: 20,
             f_bavail: 0,
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_file_system_does_not_state_is_not_zero() {
+    fn unreported_sizes_are_not_zero() {
         let silent = space(&StatVfs {
             f_blocks: 0,
             f_bfree: 0,
@@ -175,14 +175,14 @@ mod tests {
     }
 
     #[test]
-    fn every_directory_has_blocks_and_names() {
+    fn real_directory_has_block_size_and_name_length() {
         let directory = tempfile::tempdir().unwrap();
         let space = Space::read(directory.path()).into_known().unwrap();
         assert!(space.block_size_bytes > 0 && space.name_length_bytes_max >= 14);
     }
 
     #[test]
-    fn a_path_that_is_not_there_is_unavailable() {
+    fn missing_path_is_unavailable() {
         let why = Space::read(Path::new("/no/such/path"));
         assert!(why.why().unwrap().contains("/no/such/path"));
     }

@@ -1,8 +1,7 @@
-//! What a directory lies on: mount, class of file system, room, and device down
-//! to the physical one.
+//! The mount, class of file system and free space of a directory, and its device down to the
+//! physical one.
 //!
-//! It only looks; it makes nothing and says nothing about whether the place is
-//! a good one.
+//! It only reads: it creates nothing, and does not judge whether the directory is suitable.
 
 use std::path::Path;
 
@@ -16,32 +15,31 @@ use crate::mount::{Mount, MountTable};
 use crate::sources::{Sources, unavailable};
 use crate::space::Space;
 
-/// A directory and what it lies on.
+/// A directory with its file system and devices.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Target {
-    /// The path as given. (Text: bytes that are not UTF-8 become U+FFFD.)
+    /// Path as given; bytes that are not UTF-8 become U+FFFD.
     pub path: String,
-    /// The path without symbolic links, from the root.
+    /// Absolute path without symbolic links.
     pub canonical_path: Fact<String>,
-    /// The mount that it lies on.
+    /// The mount that contains the directory.
     pub mount: Fact<Mount>,
-    /// The class of the file system.
+    /// Class of the file system.
     pub class: Fact<Class>,
-    /// Whether nothing can be written: the mount or the file system is
-    /// read-only (statvfs(3), `ST_RDONLY`).
+    /// Whether the mount or the file system is read-only (statvfs(3), `ST_RDONLY`).
     pub read_only: Fact<bool>,
-    /// The longest name of a file, in bytes (statvfs(3), `f_namemax`).
+    /// Maximum length of a file name, in bytes (statvfs(3), `f_namemax`).
     pub name_length_bytes_max: Fact<u64>,
-    /// Sizes and room.
+    /// Size and free space of the file system.
     pub space: Fact<Space>,
-    /// The part of the room that is taken: [`Space::fill_fraction`].
+    /// Share of the space that is used: [`Space::fill_fraction`].
     pub fill_fraction: Fact<f64>,
-    /// The block device. Not applicable to memory and network.
+    /// The block device. Not applicable to file systems in memory and on the network.
     pub device: Fact<Device>,
 }
 
 impl Target {
-    /// Reads what an existing directory lies on.
+    /// Reads the facts about an existing directory.
     pub fn read(sources: &Sources, path: &Path) -> Target {
         let table = MountTable::read(sources);
         let mount = table.as_ref().and_then(|table| table.mount_of(path));
@@ -62,7 +60,7 @@ impl Target {
         }
     }
 
-    /// `ext4 on /dev/loop0 (loop over /x/y.img on ext4 /dev/vda), 20 % full`.
+    /// Describes the target: `ext4 on /dev/loop0 (loop over /x/y.img on ext4 /dev/vda), 20 % full`.
     pub fn one_line(&self) -> String {
         let mut line = match self.mount.known() {
             Some(mount) => self.place(mount),
@@ -96,7 +94,7 @@ fn device(
     space: &Fact<Space>,
 ) -> Fact<Device> {
     let Some(mount) = mount.known() else {
-        // Without a table of mounts, stat's number still names most devices.
+        // Without a table of mounts, the number from stat(2) still identifies most devices.
         return match space.known() {
             Some(space) if !space.device.is_anonymous() => {
                 Device::read(sources, table, space.device)

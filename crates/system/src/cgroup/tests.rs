@@ -71,7 +71,7 @@ fn v1_without_limits_is_not_applicable() {
 }
 
 #[test]
-fn v1_hears_of_limits_above_what_is_visible() {
+fn v1_includes_limits_of_invisible_ancestors() {
     let tree = tree(
         V1,
         V1_MEMBER,
@@ -125,7 +125,7 @@ fn v2_takes_the_smallest_over_the_ancestors() {
 }
 
 #[test]
-fn v2_gives_cache_back_above_the_high_mark_too() {
+fn v2_high_mark_is_a_limit() {
     let files = [
         ("/sys/fs/cgroup/a/memory.max", "8192\n"),
         ("/sys/fs/cgroup/a/memory.high", "max\n"),
@@ -136,7 +136,7 @@ fn v2_gives_cache_back_above_the_high_mark_too() {
         read(&tree(V2, "0::/a/b\n", &files)).memory_limit_bytes,
         Fact::Known(4096)
     );
-    // A mark above the limit limits nothing.
+    // A high mark above the limit has no effect.
     let tree = tree(V2, "0::/a/b\n", &files[..3]);
     tree.file("/sys/fs/cgroup/a/b/memory.high", "16384\n");
     assert_eq!(read(&tree).memory_limit_bytes, Fact::Known(8192));
@@ -157,7 +157,7 @@ fn v2_without_limits_is_not_applicable_and_zero_is_a_limit() {
 fn a_v2_path_outside_of_the_namespace_falls_back_to_the_mounts_root() {
     let files = [
         ("/sys/fs/cgroup/memory.max", "1000\n"),
-        // What following `..` out of the mount would find.
+        // The group that `..` out of the mount would lead to.
         ("/sys/fs/sibling/memory.max", "7\n"),
     ];
     for membership in ["0::/../sibling\n", "0::/not/there\n"] {
@@ -167,7 +167,7 @@ fn a_v2_path_outside_of_the_namespace_falls_back_to_the_mounts_root() {
 }
 
 #[test]
-fn a_hybrid_system_is_asked_in_the_hierarchy_that_has_the_controller() {
+fn hybrid_uses_the_hierarchy_of_the_controller() {
     let mountinfo = "\
 30 23 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
 31 23 0:31 / /sys/fs/cgroup/cpu rw - cgroup cgroup rw,cpu
@@ -191,7 +191,7 @@ fn a_hybrid_system_is_asked_in_the_hierarchy_that_has_the_controller() {
 }
 
 #[test]
-fn a_hybrid_system_with_memory_in_version_1_is_asked_there() {
+fn hybrid_reads_memory_limit_from_version_1() {
     let mountinfo = "\
 30 23 0:30 / /sys/fs/cgroup/unified rw - cgroup2 cgroup2 rw
 31 23 0:31 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory
@@ -218,7 +218,7 @@ fn a_hybrid_system_with_memory_in_version_1_is_asked_there() {
 }
 
 #[test]
-fn none_is_not_applicable_and_hidden_is_unavailable() {
+fn missing_cgroup_is_not_applicable_and_hidden_one_unavailable() {
     let proc = "22 27 0:21 / /proc rw - proc proc rw\n";
     let none = Tree::new(&[("/proc/self/mountinfo", proc)]);
     assert_eq!(Cgroup::read(&none.sources), Fact::NotApplicable);
@@ -230,7 +230,7 @@ fn none_is_not_applicable_and_hidden_is_unavailable() {
 }
 
 #[test]
-fn a_limit_that_is_no_number_is_unavailable() {
+fn invalid_limit_is_unavailable() {
     let cgroup = read(&tree(
         V2,
         "0::/a\n",

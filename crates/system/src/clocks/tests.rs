@@ -1,4 +1,4 @@
-//! Clocks that are given, and those of this machine.
+//! Clocks with given readings, and those of this machine.
 
 use super::*;
 use crate::sources::tests::Tree;
@@ -6,7 +6,8 @@ use crate::sources::tests::Tree;
 const SOURCE: &str = "/sys/devices/system/clocksource/clocksource0/current_clocksource";
 const SECOND: i128 = 1_000_000_000;
 
-/// Monotonic clock, suspended so far and date of boot; the reading takes 100 ns.
+/// Clocks with this monotonic time, suspended time, and wall time at boot. The reading takes 100
+/// ns.
 fn clocks(monotonic: i128, suspended: i128, booted: i128) -> Clocks {
     let boot = monotonic + suspended;
     let mut clocks = Clocks::of([monotonic - 50, boot, boot + booted, monotonic + 50]);
@@ -15,7 +16,7 @@ fn clocks(monotonic: i128, suspended: i128, booted: i128) -> Clocks {
 }
 
 #[test]
-fn an_offset_is_against_the_middle_of_the_reading() {
+fn offsets_refer_to_the_middle_of_the_reading() {
     let clocks = Clocks::of([1_000, 1_600, 9_000, 1_101]);
     assert_eq!(clocks.monotonic_ns, 1_050);
     assert_eq!(clocks.boot_minus_monotonic_ns, 550);
@@ -24,7 +25,7 @@ fn an_offset_is_against_the_middle_of_the_reading() {
 }
 
 #[test]
-fn nothing_happened() {
+fn unchanged_clocks_report_zero() {
     let before = clocks(10 * SECOND, 3 * SECOND, 1_700_000_000 * SECOND);
     let after = clocks(12 * SECOND, 3 * SECOND, 1_700_000_000 * SECOND);
     let difference = after.since(&before);
@@ -55,7 +56,7 @@ fn a_suspension_is_no_step_and_a_step_is_no_suspension() {
 }
 
 #[test]
-fn what_the_reading_may_have_made_itself_is_nothing() {
+fn changes_within_the_uncertainty_are_zero() {
     let before = clocks(10 * SECOND, 0, 0);
     let jitter = clocks(11 * SECOND, 100, -100).since(&before);
     assert_eq!((jitter.suspended_ns, jitter.wall_clock_stepped_ns), (0, 0));
@@ -66,7 +67,7 @@ fn what_the_reading_may_have_made_itself_is_nothing() {
 }
 
 #[test]
-fn the_extremes_are_no_panic() {
+fn extreme_times_saturate() {
     let far = Clocks::of([
         i128::from(i64::MAX),
         i128::MAX / 4,
@@ -87,7 +88,7 @@ fn the_extremes_are_no_panic() {
 }
 
 #[test]
-fn another_clock_source_is_told_with_both_names() {
+fn change_of_clock_source_has_both_names() {
     let tree = Tree::new(&[(SOURCE, "tsc\n")]);
     let before = Clocks::read(&tree.sources);
     tree.file(SOURCE, "hpet\n");
@@ -98,7 +99,7 @@ fn another_clock_source_is_told_with_both_names() {
 }
 
 #[test]
-fn a_clock_source_without_a_name_has_not_stayed_the_same() {
+fn change_from_or_to_an_unnamed_clock_source_is_unavailable() {
     let named = Clocks::read(&Tree::new(&[(SOURCE, "tsc\n")]).sources);
     let nameless = Clocks::read(&Tree::new(&[]).sources);
     for difference in [named.since(&nameless), nameless.since(&named)] {
@@ -113,14 +114,14 @@ fn a_clock_source_without_a_name_has_not_stayed_the_same() {
 }
 
 #[test]
-fn this_machine_goes_on() {
+fn clocks_of_this_machine_advance() {
     let sources = Sources::default();
     let before = Clocks::read(&sources);
     std::thread::sleep(std::time::Duration::from_millis(5));
     let after = Clocks::read(&sources);
     let difference = after.since(&before);
     assert!(difference.elapsed_ns >= 5_000_000, "{difference:?}");
-    // After 2017, in this machine's time.
+    // The wall clock of this machine is after 2017.
     assert!(after.wall_minus_monotonic_ns + after.monotonic_ns > 1_500_000_000_000_000_000);
     let json = serde_json::to_string(&(&after, &difference)).unwrap();
     assert_eq!(

@@ -1,5 +1,4 @@
-//! What the block layer counts of one device: its `stat` in sysfs
-//! (Documentation/block/stat.rst).
+//! Counters of the block layer for one device: its `stat` in sysfs (Documentation/block/stat.rst).
 
 use crate::fact::{Fact, added, both, grown, or, part_way};
 use schemars::JsonSchema;
@@ -9,26 +8,26 @@ use super::role::{DeviceRole, FlushCount};
 use crate::device::SECTOR_BYTES;
 use crate::sources::Sources;
 
-/// What a column is.
+/// Meaning of a column of `stat`.
 #[derive(Clone, Copy)]
 enum Kind {
     Count,
-    /// A count of them, told in bytes.
+    /// A number of sectors, reported in bytes.
     Sectors,
-    /// Milliseconds, of 32 bits.
+    /// Milliseconds in 32 bits, which may wrap.
     Time,
-    /// No counter: what it is right now.
+    /// A current value, not a counter.
     State,
 }
 
-/// Each counter with its column of `stat`, its kind, and what it is called where it went backwards.
+/// Each counter with its column of `stat`, its kind, and its name in the message that it went
+/// backwards.
 macro_rules! counters {
     ($($(#[$doc:meta])* $counter:ident: $column:literal, $kind:expr, $what:literal;)*) => {
         /// Counters of one device, since it appeared or between two snapshots.
         ///
-        /// Operations are those that the device was given, after merging, and are
-        /// counted when they complete. Times are in milliseconds as the kernel tells
-        /// them, with 32 bits: a difference is right across one wrap.
+        /// Operations are counted on completion, after merging. Times are in milliseconds, as the
+        /// kernel reports them in 32 bits: a difference is correct across one wrap.
         #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
         pub struct DeviceCounters {
             $($(#[$doc])* pub $counter: Fact<u64>,)*
@@ -48,7 +47,8 @@ macro_rules! counters {
                     &earlier.$counter),)* }
             }
 
-            /// What two devices counted, added up. A count that is not known of one is not known.
+            /// Adds the counters of two devices. A count that is unknown for one device is unknown
+            /// in the sum.
             #[must_use]
             pub fn and(&self, other: &DeviceCounters) -> DeviceCounters {
                 DeviceCounters { $($counter: added(&self.$counter, &other.$counter),)* }
@@ -60,52 +60,51 @@ macro_rules! counters {
 counters! {
     /// Reads completed.
     reads: 0, Kind::Count, "reads";
-    /// Reads that were merged into others before.
+    /// Reads that were merged into others before they were issued.
     reads_merged: 1, Kind::Count, "merged reads";
     /// Bytes read.
     read_bytes: 2, Kind::Sectors, "bytes read";
-    /// Time of all reads, from their beginning to their end, summed.
+    /// Sum of the durations of all reads.
     reading_ms: 3, Kind::Time, "time of reads";
     /// Writes completed.
     writes: 4, Kind::Count, "writes";
-    /// Writes that were merged into others before.
+    /// Writes that were merged into others before they were issued.
     writes_merged: 5, Kind::Count, "merged writes";
     /// Bytes written.
     written_bytes: 6, Kind::Sectors, "bytes written";
-    /// Time of all writes, summed.
+    /// Sum of the durations of all writes.
     writing_ms: 7, Kind::Time, "time of writes";
-    /// Operations that the device has right now.
+    /// Operations in flight now.
     in_flight: 8, Kind::State, "operations in flight";
-    /// Time in which the device had at least one operation (`io_ticks`). Since
-    /// Linux 5.0 about so: it counts the ticks in which one began or ended
+    /// Time in which at least one operation was in flight (`io_ticks`). It is approximate since
+    /// Linux 5.0, which counts the ticks in which an operation began or ended
     /// (Documentation/admin-guide/iostats.rst).
     busy_ms: 9, Kind::Time, "busy time";
-    /// Time of all operations, summed (`time_in_queue`).
+    /// Sum of the durations of all operations (`time_in_queue`).
     queued_ms: 10, Kind::Time, "time of all";
-    /// Discards completed. Unavailable before Linux 4.18, as the next three.
+    /// Discards completed. Unavailable before Linux 4.18, as are the next three counters.
     discards: 11, Kind::Count, "discards";
-    /// Discards that were merged into others before.
+    /// Discards that were merged into others before they were issued.
     discards_merged: 12, Kind::Count, "merged discards";
     /// Bytes discarded.
     discarded_bytes: 13, Kind::Sectors, "bytes discarded";
-    /// Time of all discards, summed.
+    /// Sum of the durations of all discards.
     discarding_ms: 14, Kind::Time, "time of discards";
-    /// Flushes of the device's cache completed; the block layer makes one of
-    /// several that wait. Unavailable before Linux 5.5, and where the kernel
-    /// does not count them ([`FlushCount`]).
+    /// Flushes of the device's cache completed; the block layer combines waiting flushes into one.
+    /// Unavailable before Linux 5.5, and if the kernel does not count them ([`FlushCount`]).
     flushes: 15, Kind::Count, "flushes";
-    /// Time of all flushes, summed.
+    /// Sum of the durations of all flushes.
     flushing_ms: 16, Kind::Time, "time of flushes";
 }
 
-/// One watched device with its counters.
+/// A watched device with its counters.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceReading {
-    /// The kernel's name of it (`vda1`).
+    /// Kernel name of the device (`vda1`).
     pub name: String,
-    /// Where it stands below the target.
+    /// Position of the device below the target.
     pub role: DeviceRole,
-    /// Its counters.
+    /// Counters of the block layer.
     pub counters: Fact<DeviceCounters>,
 }
 
@@ -142,7 +141,7 @@ fn stat_path(name: &str) -> String {
 }
 
 impl DeviceCounters {
-    /// Reads the counters of a device by its name.
+    /// Reads the counters of the device with this name.
     pub fn read(sources: &Sources, name: &str, flushes: FlushCount) -> Fact<DeviceCounters> {
         let path = stat_path(name);
         sources.text(&path).and_then(|text| {
@@ -151,7 +150,7 @@ impl DeviceCounters {
         })
     }
 
-    /// The counters at a moment between this reading and a later one, so far on the way.
+    /// Interpolates the counters: `fraction` of the way from this reading to a later one.
     pub(crate) fn between(&self, later: &DeviceCounters, fraction: f64) -> DeviceCounters {
         later.since_with(self, |_, kind, later, earlier| match kind {
             Kind::State => later.clone(),
@@ -159,15 +158,15 @@ impl DeviceCounters {
         })
     }
 
-    /// What the device of this name counted between an earlier reading and this.
+    /// Returns the growth since an earlier reading of the device with this name.
     pub(crate) fn since_reading(&self, earlier: &DeviceCounters, name: &str) -> DeviceCounters {
         self.since(earlier, &stat_path(name))
     }
 
-    /// Whether anything was completed, or that is not known.
+    /// Whether operations were completed; also true if the reads or writes are unknown.
     pub(crate) fn did_something(&self) -> bool {
         let is_none = |count: &Fact<u64>| matches!(count, Fact::Known(0) | Fact::NotApplicable);
-        // Discards and flushes are not counted by all.
+        // Not every kernel and driver counts discards and flushes.
         let is_more = |count: &Fact<u64>| count.known().is_some_and(|count| *count > 0);
         !is_none(&self.reads)
             || !is_none(&self.writes)
@@ -175,8 +174,8 @@ impl DeviceCounters {
             || is_more(&self.flushes)
     }
 
-    /// The counters in a text of 11 numbers, 15 (since Linux 4.18, with
-    /// discards) or 17 (since 5.5, with flushes); more are not looked at.
+    /// Parses 11 numbers, 15 (since Linux 4.18, with discards) or 17 (since 5.5, with flushes);
+    /// further numbers are ignored.
     fn parse(text: &str, path: &str, flushes: FlushCount) -> Option<DeviceCounters> {
         let mut columns = [0u64; 17];
         let mut length = 0;
@@ -208,7 +207,8 @@ impl DeviceCounters {
         let count = |what: &str, later: &Fact<u64>, earlier: &Fact<u64>| {
             grown(format_args!("{path}: {what}"), later, earlier)
         };
-        // Another device of this name would look like a wrap.
+        // If reads or writes went backwards, this is another device of the same name, whose times
+        // did not wrap.
         let may_wrap = [
             (&self.reads, &earlier.reads),
             (&self.writes, &earlier.writes),
@@ -225,9 +225,9 @@ impl DeviceCounters {
     }
 }
 
-/// How far a time of 32 bits has come that went over its end (2^32 ms are 49
-/// days of one operation, or less than a day of a hundred at once). A step of
-/// more than half the way round is one backwards.
+/// Growth of a 32-bit time that wrapped (2^32 ms are 49 days of one operation, or less than a day
+/// of a hundred at once). `None` if it did not wrap; a step of more than half the range is a step
+/// backwards.
 fn wrapped_ms(later: &Fact<u64>, earlier: &Fact<u64>) -> Option<u64> {
     let later = u32::try_from(*later.known()?).ok()?;
     let earlier = u32::try_from(*earlier.known()?).ok()?;

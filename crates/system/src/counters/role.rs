@@ -1,37 +1,36 @@
-//! Where a device stands beneath a target, and what the kernel counts of it.
+//! Position of a device below a target, and whether the kernel counts its flushes.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::sources::Sources;
 
-/// Where a watched device stands.
+/// Position of a watched device below a target.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeviceRole {
-    /// A target's file system lies on it.
+    /// A target's file system is on this device.
     Target,
-    /// The one before it in the list is a partition of this disk. It counts
-    /// what its other partitions do, too.
+    /// The disk of the partition before it in the list. Its counters include its other partitions.
     WholeDisk,
-    /// Another device of the list lies on it: through a loop device's file, or
-    /// as a member of a stacked device.
+    /// A device below another one of the list: below a loop device's file, or a member of a stacked
+    /// device.
     Beneath,
-    /// A target's file system has its journal on it.
+    /// A target's file system has its journal on this device.
     Journal,
 }
 
-/// Whether the kernel counts the flushes of a device: it does so where it makes
-/// them of requests, once for the whole disk (Documentation/block/stat.rst).
+/// Whether the kernel counts the flushes of a device. It does if flushes become requests, and then
+/// for the whole disk (Documentation/block/stat.rst).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushCount {
-    /// It counts them.
+    /// The kernel counts them.
     Counted,
-    /// A partition: its disk has them.
+    /// A partition: flushes are counted for its disk.
     OfTheDisk,
-    /// The device hands on what it is given, as device mapper, RAID and memory
-    /// do (it has no `mq` in sysfs): its flushes show 0, whatever it does.
+    /// The driver passes requests on, as device mapper, RAID and RAM disks do (it has no `mq` in
+    /// sysfs). The kernel always reports 0 flushes.
     NotOfThisDriver,
 }
 

@@ -1,5 +1,4 @@
-//! Counters of the machine: processors, tasks, and memory that waits to be
-//! written.
+//! Counters of the machine: processors, tasks, and memory that is not yet written to devices.
 
 use crate::fact::{Fact, both, grown, or};
 use schemars::JsonSchema;
@@ -13,17 +12,15 @@ use crate::sources::Sources;
 /// The machine at one moment (proc_stat(5), proc_meminfo(5)).
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SystemCounters {
-    /// Processor time since boot, with steal.
+    /// Processor time since boot, including steal.
     pub times: Fact<SystemTimes>,
-    /// Times that a processor changed from one task to another, since boot
-    /// (`ctxt`).
+    /// Number of context switches of all processors since boot (`ctxt`).
     pub context_switches: Fact<u64>,
-    /// Tasks that run or could run right now, the reading one too
-    /// (`procs_running`).
+    /// Number of tasks that run or are runnable, including the reading one (`procs_running`).
     pub running_tasks: Fact<u64>,
-    /// Tasks that wait for a device right now (`procs_blocked`).
+    /// Number of tasks that wait for a device (`procs_blocked`).
     pub blocked_tasks: Fact<u64>,
-    /// Memory that is to be written to a device, in bytes (`Dirty`).
+    /// Memory that waits to be written to a device, in bytes (`Dirty`).
     pub dirty_bytes: Fact<u64>,
     /// Memory that is being written to a device, in bytes (`Writeback`).
     pub write_back_bytes: Fact<u64>,
@@ -44,7 +41,7 @@ impl SystemCounters {
         }
     }
 
-    /// This snapshot, and where a count could not be read in it that of an earlier one.
+    /// Returns this snapshot, with each missing counter replaced by that of an earlier one.
     pub(super) fn or_earlier(self, earlier: &SystemCounters) -> SystemCounters {
         SystemCounters {
             times: or(self.times, &earlier.times),
@@ -53,7 +50,7 @@ impl SystemCounters {
         }
     }
 
-    /// What was counted between an earlier snapshot and this.
+    /// Returns the growth since an earlier snapshot.
     pub fn since(&self, earlier: &SystemCounters) -> SystemCountersDifference {
         SystemCountersDifference {
             times: both(&self.times, &earlier.times, SystemTimes::spent_since),
@@ -70,19 +67,19 @@ impl SystemCounters {
     }
 }
 
-/// The machine between two snapshots.
+/// Counters of the machine between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemCountersDifference {
-    /// Where the processors' time went, with steal.
+    /// Time of all processors by mode, including steal.
     pub times: Fact<SystemTimesSpent>,
-    /// Times that a processor changed from one task to another.
+    /// Number of context switches of all processors.
     pub context_switches: Fact<u64>,
-    /// Tasks that ran or could have run at the end.
+    /// Number of tasks that ran or were runnable, at the end.
     pub running_tasks: Fact<u64>,
-    /// Tasks that waited for a device at the end.
+    /// Number of tasks that waited for a device, at the end.
     pub blocked_tasks: Fact<u64>,
-    /// Memory that was to be written at the end, in bytes.
+    /// Memory that waited to be written to a device, at the end, in bytes.
     pub dirty_bytes: Fact<u64>,
-    /// Memory that was being written at the end, in bytes.
+    /// Memory that was being written to a device, at the end, in bytes.
     pub write_back_bytes: Fact<u64>,
 }

@@ -59,7 +59,7 @@ fn vda() -> Fact<WatchedDevices> {
     })
 }
 
-/// Two snapshots of fixtures. (getrusage is this process's own.)
+/// Two snapshots of fixtures, except getrusage, which is that of this process.
 fn snapshots() -> [Counters; 2] {
     let tree = Tree::new(&EARLY);
     let before = Counters::read(&tree.sources, &vda());
@@ -87,7 +87,7 @@ fn own_fraction(difference: &CountersDifference) -> Fact<f64> {
 }
 
 #[test]
-fn a_snapshot_has_all_subjects() {
+fn snapshot_reads_all_subjects() {
     let [before, _] = snapshots();
     assert_eq!(before.resident_bytes, Fact::Known(800 * 1024));
     let process = before.process.known().unwrap();
@@ -114,7 +114,7 @@ fn a_snapshot_has_all_subjects() {
 }
 
 #[test]
-fn a_difference_counts_and_keeps_states() {
+fn difference_subtracts_counters_and_keeps_states() {
     let [before, after] = snapshots();
     let difference = after.since(&before);
     assert_eq!(difference.resident_bytes, Fact::Known(700 * 1024));
@@ -159,7 +159,7 @@ fn a_difference_counts_and_keeps_states() {
 }
 
 #[test]
-fn both_are_the_same_after_json() {
+fn snapshot_and_difference_survive_json() {
     let [before, after] = snapshots();
     let difference = after.since(&before);
     let json = serde_json::to_string(&(&before, &difference)).unwrap();
@@ -169,7 +169,7 @@ fn both_are_the_same_after_json() {
 }
 
 #[test]
-fn missing_files_are_told_one_by_one() {
+fn each_missing_file_is_named() {
     let [mut before, after] = snapshots();
     let nothing = Counters::read(&Tree::new(&[]).sources, &Fact::NotApplicable);
     let system = &nothing.system;
@@ -208,7 +208,7 @@ fn missing_files_are_told_one_by_one() {
 }
 
 #[test]
-fn spoilt_files_are_no_panic_and_no_number() {
+fn invalid_files_give_no_number_and_no_panic() {
     let long = "9".repeat(100_000);
     for spoilt in [
         "",
@@ -254,7 +254,7 @@ fn spoilt_files_are_no_panic_and_no_number() {
 }
 
 #[test]
-fn counters_that_went_backwards_are_no_numbers() {
+fn counters_that_went_backwards_are_unavailable() {
     let [before, after] = snapshots();
     let difference = before.since(&after);
     let why = difference.system.context_switches.why().unwrap();
@@ -275,7 +275,7 @@ fn counters_that_went_backwards_are_no_numbers() {
 }
 
 #[test]
-fn others_are_busy_with_what_is_not_ours() {
+fn others_fraction_excludes_this_process() {
     // Busy 600 ms of 1000: 400 in user mode, 200 in the kernel.
     let [before, after] = snapshots();
     let mut difference = after.since(&before);
@@ -309,7 +309,7 @@ fn others_are_busy_with_what_is_not_ours() {
 }
 
 #[test]
-fn devices_that_are_unknown_stay_unknown() {
+fn unknown_devices_stay_unknown() {
     let tree = Tree::new(&EARLY);
     let unknown = Fact::Unavailable("layers".into());
     let counters = Counters::read(&tree.sources, &unknown);
@@ -320,7 +320,7 @@ fn devices_that_are_unknown_stay_unknown() {
 }
 
 #[test]
-fn what_is_missing_once_is_counted_from_the_reading_before() {
+fn missing_counter_falls_back_to_the_earlier_reading() {
     let [before, after] = snapshots();
     let nothing = Counters::read(&Tree::new(&[]).sources, &vda());
     assert!(nothing.devices.known().unwrap()[0].counters.why().is_some());
@@ -333,7 +333,7 @@ fn what_is_missing_once_is_counted_from_the_reading_before() {
         difference.threads.known().unwrap().each,
         direct.threads.known().unwrap().each
     );
-    // What is known is taken as it is, and what is no counter is not carried on.
+    // Known counters are kept, and states are not taken from the earlier snapshot.
     assert_eq!(after.clone().or_earlier(&before), after);
     assert_eq!(base.system.dirty_bytes, nothing.system.dirty_bytes);
     assert_eq!(base.resident_bytes, nothing.resident_bytes);
@@ -344,7 +344,7 @@ fn what_is_missing_once_is_counted_from_the_reading_before() {
     assert_eq!(gone.or_earlier(&before).devices, before.devices);
 }
 
-/// Threads that wait, each under its name, until they are dropped.
+/// Named threads that wait until they are dropped.
 struct Waiting {
     threads: Vec<std::thread::JoinHandle<()>>,
 }
@@ -370,7 +370,7 @@ impl Drop for Waiting {
     }
 }
 
-/// Keeps a processor busy for so long of the thread's own time.
+/// Keeps a processor busy until the thread has used this time.
 fn work(time: Duration) {
     use rustix::time::{ClockId, clock_gettime};
     let used = || Duration::try_from(clock_gettime(ClockId::ThreadCPUTime)).unwrap();
@@ -381,25 +381,25 @@ fn work(time: Duration) {
 }
 
 #[test]
-fn this_process_on_this_machine() {
+fn real_process_is_measured() {
     let sources = Sources::default();
     let directory = tempfile::tempdir().unwrap();
     let target = Target::read(&sources, directory.path());
     let devices = WatchedDevices::of(&sources, [&target]);
-    let border = Barrier::new(2);
+    let barrier = Barrier::new(2);
     let difference = std::thread::scope(|scope| {
         let busy = std::thread::Builder::new().name("busy".into());
         let busy = busy.spawn_scoped(scope, || {
-            border.wait();
+            barrier.wait();
             work(Duration::from_millis(30));
-            border.wait();
-            border.wait();
+            barrier.wait();
+            barrier.wait();
         });
         let before = Counters::read(&sources, &devices);
-        border.wait();
-        border.wait();
+        barrier.wait();
+        barrier.wait();
         let after = Counters::read(&sources, &devices);
-        border.wait();
+        barrier.wait();
         busy.unwrap().join().unwrap();
         after.since(&before)
     });
@@ -407,7 +407,7 @@ fn this_process_on_this_machine() {
     let is_busy = |thread: &&ThreadTimes| thread.name == Fact::Known("busy".into());
     let busy_ns = match threads.each.iter().find(is_busy) {
         Some(busy) => *busy.cpu_ns.known().unwrap(),
-        // Tests run beside this one, each in its thread.
+        // Other tests run at the same time, each in its own thread.
         None if threads.each.len() == THREADS_MAX => 30_000_000,
         None => panic!("{threads:?}"),
     };
@@ -432,7 +432,7 @@ fn this_process_on_this_machine() {
     };
     assert!(fractions.iter().all(within), "{fractions:?}");
     assert!(*own_fraction(&difference).known().unwrap() > 0.0);
-    // Counters of a device are known wherever the device is.
+    // If the device is known, so are its counters.
     for device in difference.devices.known().into_iter().flatten() {
         assert!(
             device
@@ -456,7 +456,7 @@ fn a_reading_with_64_threads_is_cheap() {
     };
     let readings: Vec<(Duration, Counters)> = (0..30).map(|_| reading()).collect();
     let least = readings.iter().map(|(took, _)| *took).min().unwrap();
-    // Under a millisecond as a rule; the bound is for a machine that is busy.
+    // Usually below a millisecond; the bound allows for a busy machine.
     assert!(least < Duration::from_millis(10), "{least:?}");
     let threads = readings[0].1.threads.known().unwrap();
     assert!(threads.each.len() > 64);

@@ -1,8 +1,7 @@
 //! Processor time of this process by thread.
 //!
-//! At most [`THREADS_MAX`] threads are told apart. What is left of the whole
-//! process's time is one number, so that ended threads and those beyond the
-//! limit are not lost, at no cost however many they are.
+//! At most [`THREADS_MAX`] threads are listed. The remainder of the process's time is one number,
+//! which includes ended threads and those beyond the limit, at no cost.
 
 use std::fmt::Write;
 
@@ -19,20 +18,21 @@ use crate::sources::small_files::SmallFiles;
 
 const TASK: &str = "/proc/self/task";
 
-/// More threads than these are not told apart: the first ones of the kernel's
-/// list, which has them in the order in which they began.
+/// Maximum number of listed threads: the first ones of the kernel's list, which is in the order of
+/// their start.
 pub const THREADS_MAX: usize = 128;
 
-/// Processor time by thread, since they began or between two snapshots.
+/// Processor time by thread, since the threads started or between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Threads {
-    /// Threads of this process (`Threads` of proc_pid_status(5)); at least those told apart.
+    /// Number of threads of this process (`Threads` of proc_pid_status(5)), at least the number in
+    /// `each`.
     pub count: Fact<u64>,
-    /// Threads told apart, by ascending number.
+    /// The listed threads, by ascending number.
     pub each: Vec<ThreadTimes>,
-    /// Processor time of this process, in nanoseconds, that no thread in `each`
-    /// used: threads that have ended, and threads beyond the limit. As good as
-    /// the moments of reading lie together; less than nothing is 0.
+    /// Processor time of this process that no thread in `each` used, in nanoseconds: that of ended
+    /// threads and of threads beyond the limit. It is inexact because process and threads are not
+    /// read at the same moment; a negative result becomes 0.
     pub rest_cpu_ns: Fact<u64>,
 }
 
@@ -41,22 +41,22 @@ pub struct Threads {
 pub struct ThreadTimes {
     /// The kernel's number of the thread (gettid(2)).
     pub tid: u32,
-    /// Its name (proc_pid_comm(5)), which the kernel cuts after 15 bytes; bytes
-    /// that are not UTF-8 become U+FFFD.
+    /// Name of the thread (proc_pid_comm(5)), which the kernel cuts after 15 bytes; bytes that are
+    /// not UTF-8 become U+FFFD.
     pub name: Fact<String>,
-    /// Processor time in user mode and in the kernel, in nanoseconds: the first
-    /// number of `schedstat` (Documentation/scheduler/sched-stats.rst), which
-    /// may be a tick behind for a thread that runs right now. Where the kernel
-    /// does not keep it, of `stat` (proc_pid_stat(5)), in whole ticks.
+    /// Processor time in user mode and in the kernel, in nanoseconds: the first number of
+    /// `schedstat` (Documentation/scheduler/sched-stats.rst), which may lag by a tick for a running
+    /// thread. If the kernel does not count it, the time from `stat` (proc_pid_stat(5)), in whole
+    /// ticks.
     pub cpu_ns: Fact<u64>,
-    /// Time that it could have run and waited for a processor, in nanoseconds:
-    /// the second number of `schedstat`. Not applicable where there is none.
+    /// Time that the thread was runnable but waited for a processor, in nanoseconds: the second
+    /// number of `schedstat`. Not applicable if there is no such file.
     pub waiting_ns: Fact<u64>,
 }
 
 impl Threads {
-    /// Reads the threads, given what the whole process used and the text of its
-    /// status.
+    /// Reads the threads. `process` is the use of the whole process, and `status` is the text of
+    /// its status.
     pub(super) fn read(
         sources: &Sources,
         process: &Fact<ProcessTimes>,
@@ -77,7 +77,7 @@ impl Threads {
                 .filter_map(|tid| files.thread(tid))
                 .collect();
             each.sort_by_key(|thread| thread.tid);
-            // The status was read before the list: a thread may have begun in between.
+            // The status is read before the list: a thread may start in between.
             let told_apart = each.len() as u64;
             Fact::Known(Threads {
                 count: sources
@@ -89,10 +89,10 @@ impl Threads {
         })
     }
 
-    /// What was used between an earlier snapshot and this, given the same of
-    /// the whole process. A thread that is new has all its time in it.
+    /// Returns the growth since an earlier snapshot; `process` is that of the whole process. All
+    /// time of a new thread is included.
     pub(super) fn since(&self, earlier: &Threads, process: &Fact<ProcessTimes>) -> Threads {
-        // Otherwise a thread may be old, and only have been beyond the limit.
+        // Otherwise a thread may be old, and have been beyond the limit earlier.
         let told_all = earlier.each.len() < THREADS_MAX
             && earlier
                 .count
@@ -140,7 +140,7 @@ impl ThreadTimes {
     }
 }
 
-/// A thread whose own time is not known is in the rest.
+/// Time of a thread whose own time is unknown is included in the rest.
 fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> {
     let known = each.iter().filter_map(|thread| thread.cpu_ns.known());
     let told = known.fold(0u64, |sum, cpu_ns| sum.saturating_add(*cpu_ns));
@@ -149,7 +149,7 @@ fn rest_cpu_ns(process: &Fact<ProcessTimes>, each: &[ThreadTimes]) -> Fact<u64> 
         .map(|process| process.cpu_ns().saturating_sub(told))
 }
 
-/// The files of the threads, with room for a path.
+/// The files of the threads, with a buffer for paths.
 struct ThreadFiles<'sources> {
     sources: &'sources Sources,
     files: SmallFiles,
@@ -157,7 +157,7 @@ struct ThreadFiles<'sources> {
 }
 
 impl ThreadFiles<'_> {
-    /// Nothing if the thread has ended meanwhile.
+    /// Returns `None` if the thread has ended meanwhile.
     fn thread(&mut self, tid: u32) -> Option<ThreadTimes> {
         let mut buffer = [0; 1024];
         let schedstat = self.read(tid, "schedstat", &mut buffer).map(schedstat);
@@ -171,7 +171,7 @@ impl ThreadFiles<'_> {
                 (self.by_ticks(tid), self.unavailable(tid, "schedstat", why))
             }
             Err(Errno::NOENT | Errno::SRCH) => {
-                // The thread, or only the feature?
+                // Is the thread missing, or only this file?
                 let _ = self.read(tid, "stat", &mut [0]).ok()?;
                 (self.by_ticks(tid), Fact::NotApplicable)
             }
@@ -221,14 +221,14 @@ impl ThreadFiles<'_> {
     }
 }
 
-/// A kernel that does not count (or a thread that never ran) has 0 of all.
+/// Parses `schedstat`. `None` if the kernel does not count (or the thread never ran): all is 0
+/// then.
 pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)
 }
 
-/// Processor time in nanoseconds: fields 14 and 15, in ticks, of
-/// `7 (any) name) S 1 …`.
+/// Parses the processor time in nanoseconds from `7 (any) name) S 1 …`: fields 14 and 15, in ticks.
 fn stat(text: &[u8]) -> Option<u64> {
     let name_end = text.iter().rposition(|byte| *byte == b')')?;
     let rest = std::str::from_utf8(&text[name_end + 1..]).ok()?;

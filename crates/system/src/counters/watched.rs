@@ -1,6 +1,6 @@
-//! Which devices are watched: those of the targets and all that lie below them.
+//! The devices to watch: those of the targets and all devices below them.
 //!
-//! Found once, before a run; read often.
+//! They are found once, before a run, and read often.
 
 use crate::fact::{Fact, Watched};
 use std::collections::HashSet;
@@ -15,26 +15,26 @@ use crate::durability::DurabilityFacts;
 use crate::sources::Sources;
 use crate::target::Target;
 
-/// More devices than these are not watched.
+/// Maximum number of watched devices.
 pub const DEVICES_MAX: usize = 64;
 
 /// A device whose counters are read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WatchedDevice {
-    /// The kernel's name of it (`vda1`).
+    /// Kernel name of the device (`vda1`).
     pub name: String,
-    /// Where it stands.
+    /// Position below the target.
     pub role: DeviceRole,
     /// Whether its flushes are counted.
     pub flushes: FlushCount,
 }
 
-/// The devices of one or several targets, from each downwards, every device once.
+/// The devices of one or several targets and the devices below them, each once.
 pub type WatchedDevices = Watched<WatchedDevice>;
 
 impl WatchedDevices {
-    /// The devices of targets. Not applicable if none of them has one, and
-    /// unavailable if none is known; otherwise what is not known is `unseen`.
+    /// Finds the devices of targets. Not applicable if no target has a device, and unavailable if
+    /// no device is known; otherwise `unseen` contains the reasons of missing ones.
     pub fn of<'target>(
         sources: &Sources,
         targets: impl IntoIterator<Item = &'target Target>,
@@ -105,7 +105,7 @@ impl<'sources> Search<'sources> {
         }
     }
 
-    /// Whether the device is new.
+    /// Adds a device. Returns false if it is in the list already, or the list is full.
     fn watch(&mut self, name: &str, role: DeviceRole, is_partition: bool) -> bool {
         if self.names.contains(name) {
             return false;

@@ -1,10 +1,8 @@
-//! What this process has used so far: getrusage(2), all threads, also those
-//! that have ended.
+//! Resources used by this process, by getrusage(2): all threads, including ended ones.
 //!
-//! Times and counts do not come from `/proc/self`: its times are in ticks, and
-//! its context switches forget the threads that have ended. The greatest
-//! memory does: getrusage's `ru_maxrss` survives execve(2), so it would be that
-//! of a large program that started this one.
+//! Times and counts are not read from `/proc/self`, because its times are in ticks and its context
+//! switches exclude ended threads. Peak memory is read there, because `ru_maxrss` of getrusage
+//! survives execve(2): it could be that of a large program that started this one.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -16,35 +14,32 @@ pub(crate) const NANOSECONDS_PER_SECOND: u64 = 1_000_000_000;
 /// The status of this process (proc_pid_status(5)).
 pub(crate) const STATUS: &str = "/proc/self/status";
 
-/// Use of resources by all threads of this process since it began.
+/// Resources used by all threads of this process, since it started or between two snapshots.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ProcessTimes {
-    /// Processor time in user mode, in nanoseconds (told in microseconds; the
-    /// kernel may split user from system by ticks).
+    /// Processor time in user mode, in nanoseconds (reported in microseconds; the kernel may split
+    /// user and system time by ticks).
     pub user_ns: u64,
     /// Processor time in the kernel, in nanoseconds.
     pub system_ns: u64,
-    /// Times a thread gave up its processor to wait.
+    /// Number of times that a thread gave up its processor to wait.
     pub voluntary_context_switches: u64,
-    /// Times a thread was taken off its processor.
+    /// Number of times that a thread was preempted.
     pub involuntary_context_switches: u64,
-    /// The greatest resident memory since this program began, in bytes
-    /// (`VmHWM` of `/proc/self/status`).
+    /// Peak resident memory since this program started, in bytes (`VmHWM` of `/proc/self/status`).
     pub max_resident_bytes: Fact<u64>,
-    /// Page faults that needed no device.
+    /// Number of page faults that needed no device.
     pub minor_faults: u64,
-    /// Page faults that waited for a device.
+    /// Number of page faults that waited for a device.
     pub major_faults: u64,
 }
 
 impl ProcessTimes {
-    /// Asks the kernel.
     pub fn read(sources: &Sources) -> Fact<ProcessTimes> {
         ProcessTimes::beside(sources, &sources.text(STATUS))
     }
 
-    /// Asks the kernel, with a text of `/proc/self/status` that has been read
-    /// already.
+    /// Reads the resources; `status` is the text of `/proc/self/status`.
     pub(crate) fn beside(sources: &Sources, status: &Fact<String>) -> Fact<ProcessTimes> {
         this_process().and_then(|usage| {
             let times = ProcessTimes::of(&usage, sources.kibibytes(STATUS, status, "VmHWM"));
@@ -57,8 +52,8 @@ impl ProcessTimes {
         self.user_ns.saturating_add(self.system_ns)
     }
 
-    /// What two processes used, added up; the greatest memory of each was not at the same moment,
-    /// so that their sum is an upper bound.
+    /// Adds the use of two processes. Their memory peaks may have occurred at different moments, so
+    /// the sum of the peaks is an upper bound.
     #[must_use]
     pub fn and(&self, other: &ProcessTimes) -> ProcessTimes {
         ProcessTimes {
@@ -67,10 +62,10 @@ impl ProcessTimes {
         }
     }
 
-    /// What was used between an earlier snapshot and this. `max_resident_bytes`
-    /// is no counter: it stays what it is now.
+    /// Returns the use since an earlier snapshot. `max_resident_bytes` is no counter: it keeps its
+    /// current value.
     pub fn since(&self, earlier: &ProcessTimes) -> ProcessTimes {
-        // The kernel keeps these counters from going back.
+        // The kernel guarantees that these counters never go backwards.
         self.with(earlier, u64::saturating_sub)
     }
 
@@ -105,11 +100,11 @@ impl ProcessTimes {
     }
 }
 
-/// The call itself: rustix 1.1 has none.
+/// Calls getrusage(2), which rustix 1.1 does not provide.
 fn this_process() -> Fact<libc::rusage> {
     // SAFETY: a `struct rusage` holds integers only, so zeroes are valid.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    // SAFETY: the pointer is valid for writing a `struct rusage`; the call keeps nothing.
+    // SAFETY: the pointer is valid for writing a `struct rusage`, and the call does not keep it.
     match unsafe { libc::getrusage(libc::RUSAGE_SELF, &mut usage) } {
         0 => Fact::Known(usage),
         _ => Fact::Unavailable(format!("getrusage: {}", std::io::Error::last_os_error())),
@@ -128,20 +123,20 @@ mod tests {
             .unwrap()
     }
 
-    /// Minor faults, major faults and processor time in ticks, by `/proc`.
+    /// Minor faults, major faults and processor time in ticks, read from `/proc`.
     fn by_proc() -> [u64; 3] {
         let stat = std::fs::read_to_string("/proc/self/stat").unwrap();
         let fields: Vec<&str> = stat.rsplit_once(") ").unwrap().1.split(' ').collect();
-        // proc_pid_stat(5) counts from 1, and two fields are cut off.
+        // proc_pid_stat(5) counts from 1, and the first two fields are cut off.
         let field = |number: usize| fields[number - 3].parse::<u64>().unwrap();
         [field(10), field(12), field(14) + field(15)]
     }
 
-    /// Holds the hand-made layout against what `/proc` says of this process:
-    /// what `/proc` says lies between two answers of ours.
+    /// Checks the hand-written layout against `/proc`: each value there is between our readings
+    /// before and after it.
     #[test]
     fn the_layout_agrees_with_proc() {
-        // Makes faults, so that no counter is compared as 0 with 0.
+        // Causes page faults, so that no counter is compared while it is 0.
         std::hint::black_box(vec![1u8; 4 << 20]);
         let before = read();
         let [minor_faults, major_faults, ticks] = by_proc();
@@ -156,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn the_greatest_memory_is_of_this_program() {
+    fn peak_memory_is_of_this_program() {
         let tree = Tree::new(&[(STATUS, "VmPeak: 9 kB\nVmHWM:\t    4176 kB\n")]);
         let greatest = |tree: &Tree| {
             ProcessTimes::read(&tree.sources)
@@ -171,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn working_counts_as_time_and_waiting_as_a_switch() {
+    fn work_uses_time_and_waiting_switches_context() {
         let before = read();
         let started = Instant::now();
         while started.elapsed() < Duration::from_millis(60) {
@@ -188,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_negative_count_is_not_believed() {
+    fn negative_count_is_rejected() {
         let mut usage = this_process().into_known().unwrap();
         assert!(ProcessTimes::of(&usage, Fact::NotApplicable).is_some());
         usage.ru_minflt = -1;

@@ -1,5 +1,5 @@
-//! Where the processors' time went between two snapshots, in nanoseconds: the
-//! one place that takes them from each other. Shares follow from it.
+//! Processor time between two snapshots, in nanoseconds, and its shares. Only this module subtracts
+//! snapshots.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,51 +7,49 @@ use serde::{Deserialize, Serialize};
 use super::{STAT, SystemTimes};
 use crate::fact::{Fact, pair};
 
-/// Processor time of the machine between two snapshots, in nanoseconds, summed
-/// over all processors. One that the kernel did not count, or whose counter
-/// went backwards, is unavailable.
+/// Processor time of the machine between two snapshots, in nanoseconds, summed over all processors.
+/// A time that the kernel does not count, or whose counter went backwards, is unavailable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemTimesSpent {
-    /// The sum of all columns: about the wall time between the snapshots, times
-    /// the processors. Unavailable if nothing was counted.
+    /// Sum of all columns: about the wall time between the snapshots multiplied by the number of
+    /// processors. Unavailable if nothing was counted.
     pub total_ns: Fact<u64>,
-    /// User mode.
+    /// Time in user mode.
     pub user_ns: Fact<u64>,
-    /// User mode with low priority.
+    /// Time in user mode with low priority.
     pub nice_ns: Fact<u64>,
-    /// The kernel.
+    /// Time in the kernel.
     pub system_ns: Fact<u64>,
-    /// Nothing to do.
+    /// Idle time.
     pub idle_ns: Fact<u64>,
-    /// Nothing to do while a task waits for a device.
+    /// Idle time while a task waits for a device.
     pub iowait_ns: Fact<u64>,
-    /// Hardware interrupts.
+    /// Time in hardware interrupts.
     pub irq_ns: Fact<u64>,
-    /// Soft interrupts.
+    /// Time in soft interrupts.
     pub softirq_ns: Fact<u64>,
-    /// Taken away by the hypervisor.
+    /// Time taken by the hypervisor (CPU steal).
     pub steal_ns: Fact<u64>,
-    /// Used: all but idle, iowait and steal.
+    /// Used time: all except idle, iowait and steal.
     pub busy_ns: Fact<u64>,
 }
 
 impl SystemTimes {
-    /// Where the processors' time went since boot, in nanoseconds.
+    /// Returns the processor time since boot.
     pub fn since_boot(&self) -> SystemTimesSpent {
         SystemTimesSpent::between(None, self)
     }
 
-    /// Where the processors' time went between an earlier snapshot and this, in
-    /// nanoseconds.
+    /// Returns the processor time since an earlier snapshot.
     pub fn spent_since(&self, earlier: &SystemTimes) -> SystemTimesSpent {
         SystemTimesSpent::between(Some(earlier), self)
     }
 }
 
 impl SystemTimesSpent {
-    /// Since boot, if there is no earlier snapshot.
+    /// Without an earlier snapshot, the times are those since boot.
     pub(super) fn between(earlier: Option<&SystemTimes>, later: &SystemTimes) -> SystemTimesSpent {
-        // Eight columns of 64 bits, and their sum, fit.
+        // Eight columns of 64 bits, and their sum, fit in 128 bits.
         let mut deltas: [Fact<i128>; 8] = later.0.clone().map(|column| column.map(i128::from));
         if let Some(earlier) = earlier {
             for (delta, before) in deltas.iter_mut().zip(&earlier.0) {
@@ -60,8 +58,8 @@ impl SystemTimesSpent {
                     .and_then(|after| before.as_ref().map(|before| after - i128::from(*before)));
             }
         }
-        // A counter that went back gave its time to another column, so the
-        // signed sum stays the time that passed.
+        // The kernel adds time that it takes from one counter to another one, so the signed sum
+        // remains the time that passed.
         let total: i128 = deltas.iter().filter_map(Fact::known).sum();
         let unused: i128 = [3, 4, 7]
             .iter()
@@ -87,10 +85,10 @@ impl SystemTimesSpent {
         }
     }
 
-    /// The share that a part has of the total, from 0 to 1.
+    /// Share of a part in the total, from 0 to 1.
     pub fn fraction_of(&self, part_ns: &Fact<u64>) -> Fact<f64> {
         pair(&self.total_ns, part_ns, |total, part| match *total {
-            // A record of others' may say so.
+            // A record that was not written by this program may contain a total of 0.
             0 => nothing_counted(),
             total if *part <= total => Fact::Known(*part as f64 / total as f64),
             _ => went_backwards(),
@@ -98,8 +96,7 @@ impl SystemTimesSpent {
     }
 }
 
-/// What a counter has grown by; beyond 584 years of one processor, it
-/// saturates.
+/// Growth of a counter. It saturates beyond 584 years of one processor.
 fn forwards(delta: i128) -> Fact<u64> {
     if delta < 0 {
         return went_backwards();
@@ -120,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nanoseconds_are_those_of_the_columns() {
+    fn spent_times_are_differences_of_columns() {
         let times = |text| SystemTimes::parse(text, 100).unwrap();
         let earlier = times("cpu 100 10 50 800 20 0 5 15");
         let spent = times("cpu 140 11 70 830 10 0 6 25").spent_since(&earlier);
@@ -137,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn of_no_time_there_is_no_share() {
+    fn share_of_zero_time_is_unavailable() {
         let mut spent = SystemTimes::parse("cpu 9 0 0 1", 100)
             .unwrap()
             .spent_since(&SystemTimes::parse("cpu 1 0 0 0", 100).unwrap());
@@ -152,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_beyond_the_total_is_not_believed() {
+    fn part_above_the_total_is_unavailable() {
         let times = |text| SystemTimes::parse(text, 100).unwrap();
         let spent = times("cpu 9 0 0 1").spent_since(&times("cpu 1 0 0 3"));
         assert_eq!(spent.total_ns, Fact::Known(60_000_000));

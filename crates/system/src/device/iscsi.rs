@@ -1,9 +1,9 @@
-//! Whether a disk is another machine's that an iSCSI session provides.
+//! Finds the iSCSI session that provides a disk of another machine.
 
 use crate::sources::Sources;
 
-/// The session that provides a disk (`session3`), if one does: the disk's device
-/// lies below it.
+/// Returns the session that provides a disk (`session3`), if one does: then the disk's device is
+/// below the session in sysfs.
 pub(crate) fn iscsi_session(sources: &Sources, disk: &str) -> Option<String> {
     let device =
         std::fs::canonicalize(sources.path(&format!("/sys/class/block/{disk}/device"))).ok()?;
@@ -15,7 +15,7 @@ pub(crate) fn iscsi_session(sources: &Sources, disk: &str) -> Option<String> {
         .iter()
         .filter_map(|name| name.to_str())
         .find(is_session)?;
-    // Something else may be called so; the class has those of iSCSI.
+    // Other directories may have such a name; the class contains only sessions of iSCSI.
     let of_class = sources.path(&format!("/sys/class/iscsi_session/{session}"));
     of_class.exists().then(|| session.to_owned())
 }

@@ -1,13 +1,12 @@
-//! From a mount's source (`/dev/sdb2`, `/dev/mapper/root`) to the number of the
-//! device.
+//! Resolves a mount's source (`/dev/sdb2`, `/dev/mapper/root`) to the number of the device.
 //!
-//! By sysfs and not by the node in `/dev`, which a container may lack.
+//! It uses sysfs instead of the node in `/dev`, which a container may lack.
 
 use crate::device_number::DeviceNumber;
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-/// The number of the block device that a mount's source names.
+/// Returns the number of the block device that a mount's source names.
 pub(crate) fn number_of_source(sources: &Sources, source: &str) -> Fact<DeviceNumber> {
     let Some(name) = source.strip_prefix("/dev/") else {
         return Fact::Unavailable(format!(

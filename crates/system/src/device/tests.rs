@@ -9,7 +9,7 @@ fn number(major: u32, minor: u32) -> DeviceNumber {
     DeviceNumber { major, minor }
 }
 
-/// A disk in `/sys/devices/NAME`, linked from where the kernel links it.
+/// Adds a disk in `/sys/devices/NAME`, with the links that the kernel makes.
 fn add(tree: &Tree, name: &str, device: &str, attributes: &[(&str, &str)]) {
     let directory = format!("/sys/devices/{name}");
     let last = name.rsplit('/').next().unwrap();
@@ -90,7 +90,7 @@ fn a_mapper_device_names_its_members() {
 }
 
 #[test]
-fn a_member_that_cannot_be_read_is_not_left_out() {
+fn unreadable_member_makes_members_unavailable() {
     let tree = Tree::new(&[]);
     add(&tree, "md0", "9:0", &[("slaves/sda/dev", "8:0\n")]);
     let device = read(&tree, number(9, 0));
@@ -98,7 +98,7 @@ fn a_member_that_cannot_be_read_is_not_left_out() {
 }
 
 #[test]
-fn a_circle_of_devices_ends() {
+fn cycle_of_devices_ends() {
     let tree = Tree::new(&[]);
     add(&tree, "dm-0", "253:0", &[("size", "8\n")]);
     tree.link("/sys/devices/dm-0/slaves/dm-0", "/sys/devices/dm-0");
@@ -123,7 +123,7 @@ fn a_source_is_found_by_name_mapper_name_and_link() {
 }
 
 #[test]
-fn kinds_by_name() {
+fn kind_is_derived_from_the_name() {
     let kinds = [
         ("loop7", DeviceKind::Loop),
         ("vda1", DeviceKind::Virtio),
@@ -141,14 +141,14 @@ fn kinds_by_name() {
 }
 
 #[test]
-fn a_device_that_sysfs_lacks_is_unavailable() {
+fn device_missing_in_sysfs_is_unavailable() {
     let tree = Tree::new(&[]);
     let fact = Device::read(&tree.sources, &NO_TABLE, number(8, 0));
     assert!(fact.why().unwrap().contains("/sys/dev/block/8:0"));
 }
 
 #[test]
-fn numbers_in_text() {
+fn device_numbers_are_parsed() {
     assert_eq!(DeviceNumber::parse("254:16\n"), Some(number(254, 16)));
     assert_eq!(DeviceNumber::parse("254"), None);
     assert_eq!(number(254, 16).to_string(), "254:16");

@@ -1,16 +1,15 @@
-//! The device that a file system's journal lies on, where it is another than the
-//! file system's.
+//! The device of a file system's journal, if it differs from the file system's device.
 //!
-//! xfs says so in its options (`logdev`). ext4 does not: the kernel's journal of
-//! a device inside is named after it and an inode (`/proc/fs/jbd2/sda1-8`), one
-//! outside after its own device (`/proc/fs/jbd2/sdb1`, the task `jbd2/sdb1`).
+//! xfs names it in its options (`logdev`). ext4 does not, but the kernel names an internal journal
+//! after the file system's device and an inode (`/proc/fs/jbd2/sda1-8`), and an external one after
+//! its own device (`/proc/fs/jbd2/sdb1`, the task `jbd2/sdb1`).
 
 use crate::device::{Device, number_of_source};
 use crate::fact::Fact;
 use crate::mount::{Mount, unescape};
 use crate::sources::Sources;
 
-/// The device of an external journal. Not applicable where there is none.
+/// Returns the device of an external journal. Not applicable if there is none.
 pub(super) fn device(sources: &Sources, mount: &Mount, device: &Fact<Device>) -> Fact<Device> {
     let source = match mount.file_system_type.as_str() {
         "xfs" => match mount.super_option("logdev") {
@@ -31,7 +30,7 @@ pub(super) fn device(sources: &Sources, mount: &Mount, device: &Fact<Device>) ->
     })
 }
 
-/// The path of the device of ext4's journal, by the name of the file system's device.
+/// Returns the path of the device of ext4's external journal; `name` is the file system's device.
 fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
     let inside = format!("{}-", name.replace('/', "!"));
     let is_inside = |journal: &str| {
@@ -45,7 +44,7 @@ fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
     if journals.iter().any(|journal| is_inside(journal)) {
         return Fact::NotApplicable;
     }
-    // Since Linux 5.0; a process of another process namespace has 0.
+    // Available since Linux 5.0; 0 for a task of another PID namespace.
     let path = format!("/sys/fs/ext4/{}/journal_task", name.replace('/', "!"));
     sources.text(&path).and_then(|task| {
         if task == "<none>" {
@@ -57,7 +56,7 @@ fn of_ext4(sources: &Sources, name: &str) -> Fact<String> {
             let command = sources.text(&comm);
             command.and_then(|command| match command.strip_prefix("jbd2/") {
                 Some(journal) if is_inside(journal) => Fact::NotApplicable,
-                // The kernel cuts names of tasks off.
+                // The kernel cuts names of tasks after 15 bytes.
                 Some(_) if command.len() == 15 => {
                     sources.unavailable(&comm, format!("`{command}` is cut off"))
                 }

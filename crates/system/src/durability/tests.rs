@@ -4,7 +4,7 @@ use super::*;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// A target on a mount of this type and these options. Nothing else of it is looked at.
+/// A target on a mount of this type with these options. Its other fields do not matter.
 fn target(tree: &Tree, device: &str, kind: &str, options: &str) -> Target {
     let line = format!("40 1 {device} / /mnt rw,noatime - {kind} /dev/sda1 {options}\n");
     let mount = MountTable::parse(&line).unwrap().mounts[0].clone();
@@ -24,7 +24,7 @@ fn facts(tree: &Tree, device: &str, kind: &str, options: &str) -> DurabilityFact
     DurabilityFacts::of(&tree.sources, &target(tree, device, kind, options))
 }
 
-/// A disk with these files in `/sys/devices/NAME`.
+/// Adds a disk in `/sys/devices/NAME` with these files.
 fn add(tree: &Tree, name: &str, number: &str, files: &[(&str, &str)]) {
     let directory = format!("/sys/devices/{name}");
     let last = name.rsplit('/').next().unwrap();
@@ -90,7 +90,7 @@ fn ext4_with_defaults() {
 }
 
 #[test]
-fn what_an_ext4_lacks_is_not_guessed() {
+fn missing_ext4_files_are_unavailable() {
     let tree = disks();
     let facts = facts(&tree, "8:1", "ext4", "rw");
     assert!(
@@ -101,7 +101,7 @@ fn what_an_ext4_lacks_is_not_guessed() {
             .contains("/proc/fs/ext4/sda1/options")
     );
     assert!(facts.journal_device.why().unwrap().contains("journal_task"));
-    // Without a journal.
+    // An ext4 without a journal.
     tree.file("/proc/fs/ext4/sda1/options", "rw\nbarrier\n");
     tree.file("/sys/fs/ext4/sda1/journal_task", "<none>\n");
     let facts = self::facts(&tree, "8:1", "ext4", "rw");
@@ -142,7 +142,7 @@ fn barriers_by_options() {
 }
 
 #[test]
-fn options_that_make_writes_wait_or_vanish() {
+fn synchronous_and_volatile_options_are_read() {
     let tree = disks();
     let of = |kind: &str, options: &str| facts(&tree, "8:1", kind, options);
     assert_eq!(
@@ -232,7 +232,7 @@ fn options_of_nfs_and_smb() {
 }
 
 #[test]
-fn a_journal_on_another_device() {
+fn external_journal_is_found() {
     let tree = disks();
     let on_sdb1 = Fact::Known("sdb1".to_owned());
     let journal = |kind: &str, options: &str| {
@@ -277,7 +277,7 @@ fn a_journal_on_another_device() {
 }
 
 #[test]
-fn who_answers_a_flush() {
+fn flush_answer_depends_on_the_kind_of_device() {
     let tree = Tree::new(&[("/sys/class/iscsi_session/session1/state", "LOGGED_IN\n")]);
     let answers = |name: &str, number: &str, files: &[(&str, &str)]| {
         add(&tree, name, number, files);
@@ -324,7 +324,7 @@ fn who_answers_a_flush() {
 }
 
 #[test]
-fn what_a_device_does_not_tell_is_unavailable() {
+fn missing_device_attributes_are_unavailable() {
     let tree = Tree::new(&[]);
     add(&tree, "sda", "8:0", &[("size", "8\n")]);
     let devices = facts(&tree, "8:0", "xfs", "rw")
@@ -349,7 +349,7 @@ fn what_a_device_does_not_tell_is_unavailable() {
 }
 
 #[test]
-fn the_root_of_this_machine_is_sane() {
+fn facts_of_the_real_root_are_known() {
     let sources = Sources::default();
     let facts = DurabilityFacts::of(&sources, &Target::read(&sources, std::path::Path::new("/")));
     assert!(facts.synchronous.is_known());

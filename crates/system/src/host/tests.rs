@@ -62,7 +62,7 @@ fn a_fixture_machine_is_read() {
 }
 
 #[test]
-fn a_machine_is_emulated_where_that_is_certain() {
+fn emulation_is_reported_only_if_certain() {
     let emulated = |files: &[(&str, &str)]| Host::read(&Tree::new(files).sources).emulated.unwrap();
     let tcg = "model name : QEMU TCG CPU version 2.5+\nflags : fpu hypervisor\n";
     let guest = "model name : Some Processor\nflags : fpu hypervisor\n";
@@ -72,7 +72,7 @@ fn a_machine_is_emulated_where_that_is_certain() {
         Fact::Known(true)
     );
     assert_eq!(emulated(&[("/proc/cpuinfo", real)]), Fact::Known(false));
-    // Each alone may be anything.
+    // Each of the two alone is no proof.
     assert!(emulated(&[("/proc/cpuinfo", tcg)]).why().is_some());
     assert!(
         emulated(&[("/proc/cpuinfo", guest), (VENDOR, "QEMU\n")])
@@ -88,7 +88,7 @@ fn a_machine_is_emulated_where_that_is_certain() {
 }
 
 #[test]
-fn the_cache_is_limited_by_the_smaller() {
+fn cache_limit_is_the_smaller_of_memory_and_cgroup() {
     let limit = |bytes, bound| Fact::Known(CacheLimit { bytes, bound });
     let mut host = Host::read(&fixture().sources);
     assert_eq!(host.cache_limit(), limit(4096, CacheBound::ControlGroup));
@@ -104,7 +104,7 @@ fn the_cache_is_limited_by_the_smaller() {
 }
 
 #[test]
-fn without_any_file_every_fact_says_why() {
+fn missing_files_give_reasons() {
     let host = Host::read(&Tree::new(&[]).sources);
     let missing = [
         host.operating_system.why(),
@@ -126,7 +126,7 @@ fn without_any_file_every_fact_says_why() {
 }
 
 #[test]
-fn what_is_misshapen_is_unavailable() {
+fn malformed_files_are_unavailable() {
     let tree = fixture();
     tree.file(MEMINFO, "MemTotal: many kB\nSwapTotal: 5\n");
     tree.file(LOADAVG, "0.50 x 2.00\n");
@@ -139,7 +139,7 @@ fn what_is_misshapen_is_unavailable() {
 }
 
 #[test]
-fn names_of_distributions() {
+fn pretty_name_is_unquoted() {
     let name = |text: &str| pretty_name(text);
     assert_eq!(name("PRETTY_NAME=Plain\n").as_deref(), Some("Plain"));
     assert_eq!(name("PRETTY_NAME='a b\\c'\n").as_deref(), Some("a b\\c"));
@@ -148,14 +148,14 @@ fn names_of_distributions() {
 }
 
 #[test]
-fn a_host_survives_json() {
+fn host_survives_json() {
     let host = Host::read(&fixture().sources);
     let json = serde_json::to_string(&host).unwrap();
     assert_eq!(serde_json::from_str::<Host>(&json).unwrap(), host);
 }
 
 #[test]
-fn this_machine_is_sane() {
+fn facts_of_this_machine_are_plausible() {
     let host = Host::read(&Sources::default());
     assert_eq!(host.kernel.sysname, "Linux");
     assert!(!host.kernel.release.is_empty() && !host.kernel.machine.is_empty());

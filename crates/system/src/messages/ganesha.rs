@@ -1,10 +1,10 @@
-//! What NFS-Ganesha, a server in user space, counts for all of its clients and tells by D-Bus: the
-//! interface `org.ganesha.nfsd.exportstats`, as version 4.3 has it.
+//! Counters of NFS-Ganesha, a server in user space, for all of its clients, read by D-Bus: the
+//! interface `org.ganesha.nfsd.exportstats` of version 4.3.
 //!
-//! Calls of version 3 by procedure, without NULL, are those of `GetFULLV3Stats`, which the server's
-//! configuration must switch on. A call is counted before its reply leaves. `GetFastOPS` needs no
-//! switch, but its counters lose calls that several threads count at once: from there come
-//! operations of version 4, whose calls nothing counts, and whether the others are a 0.
+//! `GetFULLV3Stats` returns calls of version 3 by procedure, without NULL; the server's
+//! configuration must enable it. A call is counted before its reply leaves. `GetFastOPS` is always
+//! enabled, but loses calls that several threads count at the same time. It provides the operations
+//! of version 4, whose calls no counter covers, and shows whether a 0 of `GetFULLV3Stats` is real.
 
 use std::time::Duration;
 
@@ -19,30 +19,31 @@ use super::reading::{
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-/// The system bus, where the environment names no other (D-Bus specification).
+/// The system bus, unless the environment names another one (D-Bus specification).
 const BUS: &str = "/run/dbus/system_bus_socket";
 const NAME: &str = "org.ganesha.nfsd";
 const OBJECT: &str = "/org/ganesha/nfsd/ExportMgr";
 const INTERFACE: &str = "org.ganesha.nfsd.exportstats";
 
-/// A server that stands still does not keep an observer from its other counters for longer.
+/// Limit for a reply, so that a hanging server does not delay an observer's other counters for
+/// longer.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(1);
 
-/// A row of `GetFULLV3Stats`: the procedure, its calls, errors, repetitions, and mean, shortest and
-/// longest times.
+/// A row of `GetFULLV3Stats`: the procedure, its calls, errors and repetitions, and its mean,
+/// shortest and longest time.
 type Procedure = (String, u64, u64, u64, f64, f64, f64);
 
-/// The server, by its bus.
+/// A connection to the server through the bus.
 #[derive(Debug)]
 pub(crate) struct Ganesha {
     bus: Channel,
 }
 
 impl Ganesha {
-    /// The server that is on the system bus by now.
+    /// Connects to the server if it is on the system bus now.
     pub(crate) fn find(sources: &Sources) -> Fact<Self> {
         let named = std::env::var("DBUS_SYSTEM_BUS_ADDRESS").ok();
-        // A tree of a test's has no other bus.
+        // In the fixture tree of a test, the environment's bus is ignored.
         let named = named.filter(|_| *sources == Sources::default());
         let address = named.unwrap_or_else(|| format!("unix:path={}", sources.path(BUS).display()));
         let registered =
@@ -64,7 +65,7 @@ impl Ganesha {
             .map_err(told)
     }
 
-    /// What it has counted of version 3, and of version 4.
+    /// Reads the counters of version 3 and of version 4.
     pub(crate) fn read(&self) -> [MessagesReading; 2] {
         let of = |protocol: &str| WatchedCounter {
             counter: MessageCounter::NfsGanesha,
@@ -72,7 +73,8 @@ impl Ganesha {
             of: ALL_CLIENTS.to_owned(),
         };
         let told = || -> Result<_, String> {
-            // In this order: what comes between is not missing from the calls.
+            // In this order, a call between the two requests is not missing from the calls by
+            // procedure.
             let fast = FastCounts::of(&self.ask("GetFastOPS")?)?;
             Ok((procedures(&self.ask("GetFULLV3Stats")?)?, fast))
         };
@@ -98,7 +100,7 @@ impl Ganesha {
     }
 }
 
-/// Why the bus did not answer.
+/// Describes why the bus did not answer.
 fn told(error: dbus::Error) -> String {
     match error.name() {
         Some("org.freedesktop.DBus.Error.ServiceUnknown") => {
@@ -115,7 +117,7 @@ fn told(error: dbus::Error) -> String {
     }
 }
 
-/// What follows after `true`, `OK` and the moment of counting.
+/// Returns the parts of a reply that follow `true`, `OK` and the time of counting.
 fn answered(reply: &Message) -> Result<Iter<'_>, String> {
     let mut parts = reply.iter_init();
     match (parts.read::<bool>(), parts.read::<String>()) {
@@ -134,10 +136,10 @@ fn not_understood() -> String {
     "its answer is not that of version 4.3".to_owned()
 }
 
-/// The calls of `GetFULLV3Stats`; where there are none, it has one row with a 0.
+/// Returns the calls of `GetFULLV3Stats`. Without calls, the reply has one row with a 0.
 fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
     let mut parts = answered(reply)?;
-    // Rows of another kind would be read as none.
+    // Rows of another type would be read as an empty list.
     if parts.signature() != Vec::<Procedure>::signature() {
         return Err(not_understood());
     }
@@ -147,18 +149,18 @@ fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
     Ok(sorted(kinds.collect()))
 }
 
-/// What is taken of `GetFastOPS`.
+/// Counts taken from `GetFastOPS`.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct FastCounts {
-    /// Calls of version 3 but NULL.
+    /// Calls of version 3, except NULL.
     of_3: u64,
     /// Operations of version 4, by name.
     of_4: Vec<CompoundOperation>,
 }
 
 impl FastCounts {
-    /// The answer is one structure: the name of a protocol with a colon, the name and the count of
-    /// each of its operations, the next protocol.
+    /// Parses a reply, which is one structure: the name of a protocol with a colon, the name and
+    /// the count of each of its operations, then the next protocol.
     fn of(reply: &Message) -> Result<Self, String> {
         let mut parts = answered(reply)?
             .recurse(ArgType::Struct)
@@ -208,19 +210,19 @@ mod tests {
     }
 
     #[test]
-    fn calls_are_told_by_procedure() {
+    fn calls_are_counted_by_procedure() {
         let kinds = procedures(&with(vec![row("WRITE", 7), row("READ", 5)])).unwrap();
         let told: Vec<(&str, u64)> = kinds
             .iter()
             .map(|kind| (&*kind.kind, kind.requests))
             .collect();
         assert_eq!(told, [("READ", 5), ("WRITE", 7)]);
-        // What 4.3 answers where it has counted nothing.
+        // The reply of version 4.3 if it has counted nothing.
         assert_eq!(procedures(&with(vec![row("None", 0)])), Ok(Vec::new()));
     }
 
     #[test]
-    fn operations_of_version_4_are_told_apart_from_calls_of_version_3() {
+    fn operations_of_version_4_are_separate_from_calls_of_version_3() {
         let part = (
             "NFSv3:", "NULL", 2_u64, "GETATTR", 3_u64, "\nNFSv4:", "SEQUENCE", 4_u64, "\nMNT:",
             "MNT", 9_u64,
@@ -238,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_switched_off_or_not_understood_is_told() {
+    fn disabled_statistics_and_unknown_replies_are_errors() {
         let off = procedures(&reply(false, "v3_full stats disabled")).unwrap_err();
         assert!(
             off.contains("v3_full stats disabled (NFS_CORE_PARAM needs"),

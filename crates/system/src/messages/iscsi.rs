@@ -1,10 +1,9 @@
-//! What the SCSI layer counts of a disk that an iSCSI session provides:
-//! `iorequest_cnt` of the device (drivers/scsi/scsi_sysfs.c of Linux), which is
-//! all commands that it was given, of whatever kind. Bytes are those that the
-//! block layer counts.
+//! SCSI commands of a disk that an iSCSI session provides: `iorequest_cnt` of the device
+//! (drivers/scsi/scsi_sysfs.c of Linux), which counts commands of every kind. Bytes are those that
+//! the block layer counts.
 //!
-//! Retransmissions of the session are told through netlink to root alone
-//! (`iscsiadm --stats`), and are not read.
+//! Retransmissions of the session are reported through netlink to root only (`iscsiadm --stats`),
+//! and are not read.
 
 use super::reading::{MessageKind, MessagesReading, WatchedCounter};
 use crate::counters::{DeviceCounters, FlushCount};
@@ -28,7 +27,7 @@ pub(super) fn read(sources: &Sources, watched: &WatchedCounter) -> MessagesReadi
     }
 }
 
-/// `0x1a2b`.
+/// Parses a count such as `0x1a2b`.
 pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
     let digits = text
         .strip_suffix('\n')

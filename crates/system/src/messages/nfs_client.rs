@@ -1,10 +1,9 @@
-//! What the NFS client counts for each file system: `/proc/self/mountstats`
-//! (the format is fs/proc_namespace.c, fs/nfs/super.c and net/sunrpc/stats.c of
-//! Linux; nfsiostat(8) and mountstats(8) explain the numbers).
+//! Counters of the NFS client for each file system: `/proc/self/mountstats` (the format is defined
+//! in fs/proc_namespace.c, fs/nfs/super.c and net/sunrpc/stats.c of Linux; nfsiostat(8) and
+//! mountstats(8) explain the numbers).
 //!
-//! `procfs-core` reads this file, too, but all mounts of it with all their lines,
-//! fails as a whole at one line of one of them, leaves escapes in the names of
-//! mount points and takes a file that was cut short for a whole one.
+//! `procfs-core` is not used for this file: it parses all lines of all mounts, fails as a whole at
+//! one invalid line, leaves escapes in mount points, and accepts a truncated file.
 
 use super::reading::{MessageKind, MessagesReading, Named as _, WatchedCounter, sorted};
 use crate::fact::Fact;
@@ -12,7 +11,7 @@ use crate::mount::{Mount, unescape};
 
 pub(super) const MOUNTSTATS: &str = "/proc/self/mountstats";
 
-/// `nfs4.2` by the option `vers`, or the type of the file system.
+/// Returns the protocol by the option `vers` (`nfs4.2`), or else the type of the file system.
 pub(super) fn protocol(mount: &Mount) -> String {
     match mount.super_option("vers") {
         Some(version) => format!("nfs{version}"),
@@ -45,11 +44,11 @@ fn missing<T>(mount_point: &str, why: &str) -> Fact<T> {
     Fact::Unavailable(format!("{MOUNTSTATS}: {mount_point}: {why}"))
 }
 
-/// The lines about the file system that is mounted there: of two, the later
-/// covers the earlier.
+/// Returns the lines about the file system at this mount point. Of two such file systems, the later
+/// one covers the earlier.
 fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
-    // By a search for the beginnings of headings: other lines are not looked at, which on a machine
-    // with hundreds of mounts are a megabyte.
+    // Searches for the beginnings of headings only: a machine with hundreds of mounts has a
+    // megabyte of other lines.
     let next_lines = memchr::memmem::find_iter(text.as_bytes(), b"\ndevice ").map(|at| at + 1);
     let lines = std::iter::once(0).chain(next_lines);
     let headings = lines.filter_map(|at| {
@@ -67,7 +66,7 @@ fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
     let rest = &text[at + line.len()..];
     let mut length = 0;
     for line in rest.split_inclusive('\n') {
-        // The kernel closes what it says about a file system with an empty line.
+        // The kernel ends the section of a file system with an empty line.
         if line == "\n" || is_heading(line) {
             return Fact::Known(&rest[..length]);
         }
@@ -76,15 +75,14 @@ fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
     missing(mount_point, "the file ends within it")
 }
 
-/// Whether the line begins what is said about a mount. Those about mounts
-/// without a name of a device begin with `no device`.
+/// Whether the line begins the section of a mount. The section of a mount without a device name
+/// begins with `no device`.
 fn is_heading(line: &str) -> bool {
     line.starts_with("device ") || line.starts_with("no device ")
 }
 
-/// Whether the line begins what is said about an NFS at that mount point:
-/// `device server:/path mounted on /mnt with fstype nfs4 statvers=1.1`. White
-/// space in names is escaped.
+/// Whether the line begins the section of an NFS mount at this mount point: `device server:/path
+/// mounted on /mnt with fstype nfs4 statvers=1.1`. White space in names is escaped.
 fn heading(line: &str, mount_point: &str) -> bool {
     let mut words = line.split(' ').skip(2);
     let is_mount = words.next() == Some("mounted") && words.next() == Some("on");
@@ -117,9 +115,9 @@ fn kinds(mount_point: &str, section: &str) -> Fact<Vec<MessageKind>> {
     }
 }
 
-/// `READ: 3 4 0 528 1024 0 1 2 0`: operations completed, transmissions, major
-/// timeouts, bytes sent and received, milliseconds in the queue, of the round
-/// trip and of execution, and since Linux 5.3 errors.
+/// Parses `READ: 3 4 0 528 1024 0 1 2 0`: operations completed, transmissions, major timeouts,
+/// bytes sent and received, milliseconds in the queue, of the round trip and of execution, and
+/// since Linux 5.3 errors.
 fn kind(line: &str) -> Option<MessageKind> {
     let (name, numbers) = line.trim().split_once(':')?;
     let mut columns = [0u64; 8];
@@ -137,7 +135,7 @@ fn kind(line: &str) -> Option<MessageKind> {
     ] = columns;
     let time = |what: &str, ms: u64| match i64::try_from(ms) {
         Ok(_) => Fact::Known(ms),
-        // Some kernels sum what is below 0.
+        // Some kernels sum negative times.
         Err(_) => Fact::Unavailable(format!("{MOUNTSTATS}: {name}: {what} is below 0")),
     };
     Some(MessageKind {

@@ -1,9 +1,8 @@
-//! What this machine's NFS server counts for all of its clients:
-//! `/proc/net/rpc/nfsd` (the format is fs/nfsd/stats.c of Linux; nfsstat(8)
-//! shows the numbers).
+//! Counters of this machine's NFS server for all of its clients: `/proc/net/rpc/nfsd` (the format
+//! is defined in fs/nfsd/stats.c of Linux; nfsstat(8) shows the numbers).
 //!
-//! Of NFS version 4 the messages are `COMPOUND`; the operations within are told
-//! beside them.
+//! The messages of NFS version 4 are `COMPOUND` requests; the operations in them are reported
+//! separately.
 
 use super::reading::{CompoundOperation, MessageKind, MessagesReading, WatchedCounter, sorted};
 use crate::fact::Fact;
@@ -13,16 +12,16 @@ use crate::target::Target;
 
 pub(super) const NFSD: &str = "/proc/net/rpc/nfsd";
 
-/// The versions of the protocol that are counted apart.
+/// Versions of the protocol that are counted separately.
 pub(super) const PROTOCOLS: [&str; 2] = ["nfs3", "nfs4"];
 
-/// Of whom the messages are, where a target is mounted from this machine.
+/// Value of [`MessagesReading::of`] if a target is mounted from this machine.
 pub(super) const THIS_MACHINE: &str = "this machine";
 
-/// Of whom they are, where a target is a directory that this machine exports.
+/// Value of [`MessagesReading::of`] if a target is a directory that this machine exports.
 pub(super) const OTHER_CLIENTS: &str = "this machine, for other clients";
 
-/// Of whom they are, where the whole machine is looked at.
+/// Value of [`MessagesReading::of`] if the whole machine is observed.
 pub(super) const ALL_CLIENTS: &str = "all clients";
 
 /// Procedures of version 3 by their numbers (RFC 1813, section 3).
@@ -129,7 +128,7 @@ const OPERATIONS: [&str; 73] = [
     "REMOVEXATTR",
 ];
 
-/// Numbers of operations below this one are not given to any.
+/// Number of the first operation; smaller numbers are not assigned.
 const FIRST_OPERATION: usize = 3;
 
 /// Whether the server has threads (`th`).
@@ -146,7 +145,8 @@ pub(super) fn exports(sources: &Sources, target: &Target) -> bool {
     let Some(path) = target.canonical_path.known() else {
         return false;
     };
-    // All exports; those that clients have asked for, where the first is out of sight.
+    // The table of all exports, and the kernel's list of exports that clients have used, because
+    // the former may not be visible.
     ["/var/lib/nfs/etab", "/proc/fs/nfsd/exports"]
         .iter()
         .any(|list| {
@@ -173,9 +173,9 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
     }
 }
 
-/// The numbers of `proc3 22 747 7259760 …`, whose first says how many follow.
+/// Parses the numbers of `proc3 22 747 7259760 …`; the first is the number of those that follow.
 fn counts(text: &str, name: &str) -> Fact<Vec<u64>> {
-    // Only a line that is whole has its end.
+    // A line without its end may be truncated.
     let lines = text
         .split_inclusive('\n')
         .filter_map(|line| line.strip_suffix('\n'));
@@ -209,8 +209,8 @@ fn operations(counts: &[u64]) -> Vec<CompoundOperation> {
     sorted(operations.map(operation).collect())
 }
 
-/// Counts above 0 with their names; those that are newer than this program have
-/// their numbers as names.
+/// Returns the counts above 0 with their names. An operation newer than this program is named by
+/// its number.
 fn named(names: &[&str], first: usize, counts: &[u64]) -> impl Iterator<Item = (String, u64)> {
     let name = move |index: usize| match names.get(index) {
         Some(name) => (*name).to_owned(),

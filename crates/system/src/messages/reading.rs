@@ -1,11 +1,11 @@
-//! Counters of messages: where they are, what they had, and what they counted between two readings.
+//! Readings of message counters, and their differences.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::fact::{Fact, Watched, added, both, grown, pair};
 
-/// Where messages are counted.
+/// A component that counts messages.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
 )]
@@ -24,88 +24,86 @@ pub enum MessageCounter {
     /// A disk of this machine that an iSCSI session provides
     /// (`/sys/class/block/DISK/device/iorequest_cnt`).
     IscsiSession,
-    /// The client of NFS that is a part of this program (`--storage nfs`), all of its sessions
-    /// together.
+    /// The NFS client built into this program (`--storage nfs`), all of its sessions together.
     #[serde(rename = "nfs-storage")]
     NfsEngine,
 }
 
-/// One counter that is read.
+/// A counter that is read.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct WatchedCounter {
-    /// Where it is.
+    /// The component that counts.
     pub counter: MessageCounter,
-    /// [`MessagesReading::protocol`](MessagesReading::protocol).
+    /// The same as [`MessagesReading::protocol`].
     pub protocol: String,
-    /// [`MessagesReading::of`](MessagesReading::of).
+    /// The same as [`MessagesReading::of`].
     pub of: String,
 }
 
 /// The counters of messages that belong to targets.
 pub type WatchedMessages = Watched<WatchedCounter>;
 
-/// What one counter had, or counted between two readings.
+/// Counts of one counter, since it began or between two readings.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessagesReading {
-    /// Where it was counted.
+    /// The component that counted.
     pub counter: MessageCounter,
-    /// The protocol with its version, as far as that is known: `nfs3`, `nfs4.2`,
-    /// `smb3.1.1`, `iscsi`.
+    /// The protocol with its version, as far as that is known: `nfs3`, `nfs4.2`, `smb3.1.1`,
+    /// `iscsi`.
     pub protocol: String,
-    /// Of what: the mount point, the share, the disk, `this machine`, or `this
-    /// machine, for other clients`.
+    /// The counted object: the mount point, the share, the disk, `this machine`, `this machine, for
+    /// other clients`, or `all clients`.
     pub of: String,
-    /// For how many seconds it had counted at the end (`age` of mountstats): less
-    /// than before is another mount. Not applicable to counters that do not tell.
+    /// Seconds for which the counter had counted at the end (`age` of mountstats). A smaller value
+    /// than before shows another mount. Not applicable to counters that do not report it.
     pub age_s: Fact<u64>,
-    /// By kind (procedure, command), those that occurred, by name.
+    /// Messages by kind (procedure or command), sorted by name. Kinds that did not occur are
+    /// omitted.
     pub kinds: Fact<Vec<MessageKind>>,
-    /// What messages carried where one carries several: the operations of NFS
-    /// version 4 that were in `COMPOUND`, by name. They are no messages of their
-    /// own. Not applicable to other counters.
+    /// Operations inside messages that carry several: those of NFS version 4 in `COMPOUND`, sorted
+    /// by name. They are not messages themselves. Not applicable to other counters.
     pub operations: Fact<Vec<CompoundOperation>>,
-    /// Bytes of contents that reads got from the server. Not applicable to
-    /// counters that do not tell.
+    /// Bytes of file contents that reads received from the server. Not applicable to counters that
+    /// do not report it.
     pub server_read_bytes: Fact<u64>,
-    /// Bytes of contents that writes sent to the server. Not applicable to
-    /// counters that do not tell.
+    /// Bytes of file contents that writes sent to the server. Not applicable to counters that do
+    /// not report it.
     pub server_written_bytes: Fact<u64>,
 }
 
-/// The messages of one kind. What a counter does not tell by kind is not
-/// applicable.
+/// Messages of one kind. A value that the counter does not report by kind is not applicable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageKind {
-    /// The kernel's word for it: `CREATE`, `Reads`, `commands`.
+    /// Name of the kind, as the kernel writes it: `CREATE`, `Reads`, `commands`.
     pub kind: String,
-    /// Requests that left, without retransmissions. The NFS client counts them
-    /// when they are complete.
+    /// Number of requests that were sent, without retransmissions. The NFS client counts them on
+    /// completion.
     pub requests: u64,
-    /// Transmissions beyond the first of each request.
+    /// Number of transmissions beyond the first of each request.
     pub retransmissions: Fact<u64>,
     /// Bytes of the requests, with headers.
     pub sent_bytes: Fact<u64>,
     /// Bytes of the replies, with headers.
     pub received_bytes: Fact<u64>,
-    /// Time that requests waited before they were sent, summed.
+    /// Time that requests waited before they were sent, in milliseconds, summed.
     pub queued_ms: Fact<u64>,
-    /// Time from sending to the reply, summed.
+    /// Time from sending to the reply, in milliseconds, summed.
     pub round_trip_ms: Fact<u64>,
-    /// Time from the beginning of a request to its end, summed.
+    /// Time from the beginning of a request to its end, in milliseconds, summed.
     pub execution_ms: Fact<u64>,
 }
 
-/// Operations of one kind within compound requests.
+/// Operations of one kind inside compound requests.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CompoundOperation {
-    /// Its name: `PUTFH`.
+    /// Name of the operation: `PUTFH`.
     pub operation: String,
-    /// How many there were.
+    /// Number of operations.
     pub count: u64,
 }
 
 impl MessageKind {
-    /// Requests of which nothing else is told.
+    /// Returns a kind of which only the number of requests is known.
     pub(super) fn counted(kind: &str, requests: u64) -> MessageKind {
         MessageKind {
             kind: kind.to_owned(),
@@ -119,7 +117,7 @@ impl MessageKind {
         }
     }
 
-    /// Requests, and what `each` makes of everything else that two counts tell, by what it is.
+    /// Combines each other value of two kinds by `each`, which receives the value's description.
     fn with(
         &self,
         other: &MessageKind,
@@ -140,15 +138,15 @@ impl MessageKind {
     }
 }
 
-/// Counts by name.
+/// A count with a name.
 pub(super) trait Named: Clone {
     fn name(&self) -> &str;
     fn count(&self) -> u64;
-    /// What two counters of the same kind counted, added up.
+    /// Adds the counts of two counters of the same kind.
     fn and(&self, other: &Self) -> Self;
-    /// What was counted since an earlier reading, which did not count more.
+    /// Returns the growth since an earlier reading, whose count must not be larger.
     fn since(&self, earlier: &Self) -> Self;
-    /// Only the count, which is this.
+    /// Returns a copy with this count and no other values.
     fn only(&self, count: u64) -> Self;
 
     fn occurred(&self) -> bool {
@@ -211,7 +209,7 @@ impl Named for CompoundOperation {
     }
 }
 
-/// In the order of their names.
+/// Sorts by name.
 pub(super) fn sorted<T: Named>(mut all: Vec<T>) -> Vec<T> {
     all.sort_by(|one, other| one.name().cmp(other.name()));
     all
@@ -221,7 +219,7 @@ fn of_name<'a, T: Named>(all: &'a [T], name: &str) -> Option<&'a T> {
     all.iter().find(|one| one.name() == name)
 }
 
-/// What there was at a moment between two readings.
+/// Interpolates the counts between two readings.
 fn between<T: Named>(earlier: &Fact<Vec<T>>, later: &Fact<Vec<T>>, fraction: f64) -> Fact<Vec<T>> {
     both(later, earlier, |later, earlier| {
         let between = |one: &T| {
@@ -249,8 +247,8 @@ fn added_up<T: Named>(one: &Fact<Vec<T>>, other: &Fact<Vec<T>>) -> Fact<Vec<T>> 
     }
 }
 
-/// Those that did not occur before are missing from the earlier ones. One whose count went back
-/// says that the counter was reset, or is another's by now.
+/// Growth of each count. A name that is missing in the earlier reading had not occurred. A count
+/// that went backwards shows that the counter was reset or now belongs to another object.
 fn since<T: Named>(of: &str, later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>) -> Fact<Vec<T>> {
     pair(later, earlier, |later, earlier| {
         let went_back = earlier.iter().find_map(|before| {
@@ -272,7 +270,7 @@ fn since<T: Named>(of: &str, later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>) -> Fa
 }
 
 impl MessagesReading {
-    /// All messages of all kinds, without retransmissions.
+    /// Number of messages of all kinds, without retransmissions.
     pub fn requests(&self) -> Fact<u64> {
         self.kinds.as_ref().map(|kinds| {
             kinds
@@ -281,8 +279,8 @@ impl MessagesReading {
         })
     }
 
-    /// What it had at a moment between this reading and a later one, so far on the way: requests
-    /// and operations by name. What is summed beside them is not told.
+    /// Interpolates requests and operations by name: `fraction` of the way from this reading to a
+    /// later one. Other values of a kind become not applicable.
     #[must_use]
     pub(crate) fn between(&self, later: &MessagesReading, fraction: f64) -> MessagesReading {
         MessagesReading {
@@ -292,9 +290,8 @@ impl MessagesReading {
         }
     }
 
-    /// What was counted between earlier readings and this. Where a counter went
-    /// back, or another mount counts since, that is the reason why nothing is
-    /// known.
+    /// Returns the growth since the earlier reading of the same counter. If a counter went
+    /// backwards, or another mount took its place, the result is unavailable with that reason.
     #[must_use]
     pub fn since(&self, earlier: &[MessagesReading]) -> MessagesReading {
         let same = |before: &&MessagesReading| {
@@ -322,7 +319,7 @@ impl MessagesReading {
         }
     }
 
-    /// What two counters of the same kind counted, added up; `age_s` is that of the first.
+    /// Adds the counts of two counters of the same kind; `age_s` is that of the first.
     #[must_use]
     pub fn and(&self, other: &MessagesReading) -> MessagesReading {
         MessagesReading {
@@ -334,7 +331,7 @@ impl MessagesReading {
         }
     }
 
-    /// The same counter, of which nothing is known for a reason.
+    /// Returns the same counter, with its values unavailable for this reason.
     pub(super) fn unavailable(&self, why: &str) -> MessagesReading {
         fn unless_not_applicable<T>(fact: &Fact<T>, why: &str) -> Fact<T> {
             match fact {
@@ -353,7 +350,7 @@ impl MessagesReading {
 }
 
 impl WatchedCounter {
-    /// A reading of kinds alone.
+    /// Returns a reading that contains these kinds only.
     pub(super) fn reading(&self, kinds: Fact<Vec<MessageKind>>) -> MessagesReading {
         MessagesReading {
             counter: self.counter,

@@ -1,4 +1,4 @@
-//! Which counters of messages belong to targets.
+//! Finds the counters of messages that belong to targets.
 
 use crate::fact::Fact;
 use std::collections::HashSet;
@@ -15,7 +15,7 @@ use crate::target::Target;
 pub(super) struct CounterSearch<'sources> {
     sources: &'sources Sources,
     found: WatchedMessages,
-    /// File systems of NFS and names of disks: two mounts of one share the
+    /// NFS file systems and disks that were added. Two mounts of one file system or disk share the
     /// counters.
     seen: HashSet<String>,
 }
@@ -36,7 +36,7 @@ impl<'sources> CounterSearch<'sources> {
         }
     }
 
-    /// What a file system on a device asks servers for.
+    /// Adds the counters of the servers behind a file system on a device.
     fn add_mount(&mut self, mount: &Fact<Mount>, device: &Fact<Device>) {
         let Some(mount) = self.found.known(mount) else {
             return;
@@ -82,7 +82,7 @@ impl<'sources> CounterSearch<'sources> {
                 continue;
             }
             if let Fact::Known(backing) = &disk.loop_backing {
-                // A file of no device here: of a server's file system, or in memory.
+                // The file is not on a local device: it is on a server's file system, or in memory.
                 self.add_mount(
                     &backing.mount,
                     &backing.device.clone().map(|device| *device),

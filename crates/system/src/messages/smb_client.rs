@@ -1,8 +1,8 @@
-//! What the SMB client counts for each share: `/proc/fs/cifs/Stats` (the format
-//! is fs/smb/client/cifs_debug.c, smb1ops.c and smb2ops.c of Linux).
+//! Counters of the SMB client for each share: `/proc/fs/cifs/Stats` (the format is defined in
+//! fs/smb/client/cifs_debug.c, smb1ops.c and smb2ops.c of Linux).
 //!
-//! A command is a message, also where several travel together. Commands of a
-//! session, such as those that begin it, are not counted by share.
+//! Each command counts as a message, even if several are sent together. Commands of a session, such
+//! as its setup, are not counted by share.
 
 use super::reading::{MessageKind, MessagesReading, Named as _, WatchedCounter, sorted};
 use crate::fact::Fact;
@@ -10,8 +10,8 @@ use crate::mount::Mount;
 
 pub(super) const STATS: &str = "/proc/fs/cifs/Stats";
 
-/// What SMB 1 counts, each with its number behind it, several on a line. `Reads`
-/// and `Writes` have `Bytes` behind them.
+/// Counters of SMB 1, each followed by its number, several on a line. `Reads` and `Writes` are
+/// followed by `Bytes`.
 const COMMANDS_OF_SMB1: [&str; 18] = [
     "Reads",
     "Writes",
@@ -33,17 +33,16 @@ const COMMANDS_OF_SMB1: [&str; 18] = [
     "FClose",
 ];
 
-/// What the last line that is said of a share begins with, of SMB 2 and later and of SMB 1: nothing
-/// else closes the last one.
+/// Beginning of the last line of a share's section, for SMB 2 and later and for SMB 1. Nothing else
+/// marks the end of the last section.
 const LAST: [&str; 2] = ["OplockBreaks:", "FindFirst:"];
 
-/// `smb3.1.1` by the option `vers`.
+/// Returns the protocol by the option `vers`: `smb3.1.1`.
 pub(super) fn protocol(mount: &Mount) -> String {
     format!("smb{}", mount.super_option("vers").unwrap_or_default())
 }
 
-/// The share within a mount's source, which may name a directory of it:
-/// `//server/share`.
+/// Returns the share `//server/share` of a mount's source, which may name a directory in the share.
 pub(super) fn share(source: &str) -> String {
     let plain = source.replace('\\', "/");
     let mut names = plain.trim_start_matches('/').split('/');
@@ -82,7 +81,7 @@ pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
     }
 }
 
-/// What is counted for a share, of all sessions that use it.
+/// Counts of a share, summed over all sessions that use it.
 #[derive(Default)]
 struct Counted {
     kinds: Vec<MessageKind>,
@@ -102,7 +101,7 @@ impl Counted {
                 is_wanted = share(name).eq_ignore_ascii_case(wanted);
                 is_found |= is_wanted;
                 is_whole = !is_wanted;
-            // What follows is of the next server.
+            // The following lines belong to the next server.
             } else if line.is_empty() || line.starts_with("Max requests in flight") {
                 (is_wanted, is_whole) = (false, true);
             } else if is_wanted {
@@ -119,9 +118,9 @@ impl Counted {
         }
     }
 
-    /// Adds the counts of a line: `Creates: 18 total 0 failed` (SMB 2 and later;
-    /// `sent` before Linux 4.19), `Opens: 0 Closes: 0 Deletes: 0` (SMB 1), or
-    /// bytes. Other lines say nothing of messages.
+    /// Adds the counts of a line: `Creates: 18 total 0 failed` (SMB 2 and later; `sent` before
+    /// Linux 4.19), `Opens: 0 Closes: 0 Deletes: 0` (SMB 1), or bytes. Other lines contain no
+    /// counts of messages.
     fn add(&mut self, line: &str) -> Option<()> {
         let words: Vec<&str> = line.split_ascii_whitespace().collect();
         match words[..] {
@@ -171,8 +170,8 @@ fn add(sum: &mut Option<u64>, bytes: u64) {
     *sum = Some(sum.unwrap_or_default().saturating_add(bytes));
 }
 
-/// The name in `1) \\server\share`, which begins what is said of a share; one
-/// without a session has `DISCONNECTED` behind it.
+/// Returns the name in `1) \\server\share`, the first line of a share's section. `DISCONNECTED`
+/// follows the name of a share without a session.
 fn heading(line: &str) -> Option<&str> {
     let (number, name) = line.split_once(") ")?;
     let is_number = !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit());

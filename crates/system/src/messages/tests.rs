@@ -47,7 +47,7 @@ fn disk(name: &str) -> WatchedCounter {
     counter(MessageCounter::IscsiSession, "iscsi", name)
 }
 
-/// Each capture with each of its counters.
+/// All captures, each with each of its counters.
 fn all() -> Vec<(WatchedCounter, &'static str)> {
     let mut all: Vec<_> = ["/A", "/B", "/C", "/D"]
         .map(|at| (nfs(at), NFS_TELEGRAF))

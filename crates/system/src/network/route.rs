@@ -1,8 +1,7 @@
-//! Which interface leads to an address, by the main table of routes:
-//! `/proc/net/route` (route(8), net/ipv4/fib_trie.c of Linux) and
-//! `/proc/net/ipv6_route` (net/ipv6/route.c).
+//! Finds the interface that leads to an address, by the main routing table: `/proc/net/route`
+//! (route(8), net/ipv4/fib_trie.c of Linux) and `/proc/net/ipv6_route` (net/ipv6/route.c).
 //!
-//! Rules that choose another table (ip-rule(8)) are not looked at.
+//! Rules that select another table (ip-rule(8)) are ignored.
 
 use std::cmp::Reverse;
 use std::net::{IpAddr, Ipv6Addr};
@@ -10,18 +9,18 @@ use std::net::{IpAddr, Ipv6Addr};
 use crate::fact::Fact;
 use crate::sources::Sources;
 
-/// The route is in use.
+/// Flag of a route in use (`RTF_UP`).
 const UP: u32 = 0x1;
-/// What goes there is refused.
+/// Flag of a route that rejects packets (`RTF_REJECT`).
 const REJECT: u32 = 0x200;
 
-/// A line of a table.
+/// A line of a routing table.
 struct Route<'line> {
     interface: &'line str,
     destination: u128,
     mask: u128,
     flags: u32,
-    /// The least is taken.
+    /// The route with the least metric is used.
     metric: u32,
 }
 
@@ -36,7 +35,7 @@ pub(super) fn interface_to(sources: &Sources, address: IpAddr) -> Fact<String> {
             route.flags & (UP | REJECT) == UP && bits & route.mask == route.destination
         };
         let routes = text.lines().filter_map(parse).filter(fits);
-        // Of equals the first, as the kernel does.
+        // Of equal routes, the first one is used, as in the kernel.
         let best = routes.min_by_key(|route| (Reverse(route.mask.count_ones()), route.metric));
         let interface = best.map(|route| route.interface.to_owned());
         sources.found(path, interface, || format!("no route to {address}"))
@@ -50,7 +49,7 @@ fn parse_v4(line: &str) -> Option<Route<'_>> {
     let [interface, destination, _, flags, _, _, metric, mask, ..] = words[..] else {
         return None;
     };
-    // The bytes of an address, shown as a number of this machine.
+    // The bytes of an address, printed as a number in this machine's byte order.
     let bits = |word: &str| -> Option<u128> {
         let number = u32::from_str_radix(word, 16).ok()?;
         Some(u32::from_be_bytes(number.to_ne_bytes()).into())
@@ -85,7 +84,7 @@ fn parse_v6(line: &str) -> Option<Route<'_>> {
         return None;
     };
     let number = |word: &str| u32::from_str_radix(word, 16).ok();
-    // Routes for some sources only are another's.
+    // Skips routes that apply to specific source addresses.
     number(source_length).filter(|length| *length == 0)?;
     let other_bits = Ipv6Addr::BITS.checked_sub(number(length)?)?;
     let mask = u128::MAX.checked_shl(other_bits).unwrap_or(0);

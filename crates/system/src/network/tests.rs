@@ -6,7 +6,7 @@ use super::*;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// The gateway is 203.0.113.1; 192.0.2.0/24 is refused.
+/// The gateway is 203.0.113.1; 192.0.2.0/24 is rejected.
 const ROUTES: &str = "\
 Iface\tDestination\tGateway \tFlags\tRefCnt\tUse\tMetric\tMask\t\tMTU\tWindow\tIRTT
 eth0\t00000000\t017100CB\t0003\t0\t0\t100\t00000000\t0\t0\t0
@@ -42,7 +42,7 @@ fn interface(tree: &Tree, address: &str) -> Fact<String> {
 }
 
 #[test]
-fn the_longest_prefix_leads_then_the_least_metric() {
+fn longest_prefix_wins_then_least_metric() {
     let tree = tree();
     let is = |name: &str| Fact::Known(name.to_owned());
     assert_eq!(interface(&tree, "203.0.113.7"), is("eth1"));
@@ -70,7 +70,7 @@ fn the_longest_prefix_leads_then_the_least_metric() {
     );
 }
 
-/// A target on a mount of this line of mountinfo. Nothing else of it is looked at.
+/// A target on the mount of this line of mountinfo. Its other fields do not matter.
 fn target(tree: &Tree, line: &str) -> Target {
     let mount = MountTable::parse(line).unwrap().mounts[0].clone();
     Target {
@@ -89,7 +89,7 @@ fn watched(tree: &Tree, lines: &[&str]) -> Fact<WatchedInterfaces> {
 }
 
 #[test]
-fn servers_of_targets_and_the_interfaces_to_them() {
+fn interfaces_to_servers_of_targets_are_found() {
     let tree = tree();
     let nfs = "40 1 0:45 / /mnt rw - nfs4 server:/x rw,addr=203.0.113.7\n";
     let again = "41 1 0:46 / /smb rw - cifs //203.0.113.8/share rw\n";
@@ -125,7 +125,7 @@ fn servers_of_targets_and_the_interfaces_to_them() {
 }
 
 #[test]
-fn the_portals_of_an_iscsi_disk() {
+fn server_address_of_an_iscsi_disk_is_found() {
     let tree = tree();
     tree.file("/sys/class/iscsi_session/session3/state", "LOGGED_IN\n");
     tree.file(
@@ -153,7 +153,7 @@ fn the_portals_of_an_iscsi_disk() {
 }
 
 #[test]
-fn differences_and_the_part_that_is_used() {
+fn traffic_and_utilization_are_computed() {
     let tree = tree();
     let read = || InterfaceReading::read(&tree.sources, "eth1");
     let before = read();
@@ -195,13 +195,13 @@ fn differences_and_the_part_that_is_used() {
 }
 
 #[test]
-fn this_machine_leads_to_itself_by_the_loopback() {
+fn own_addresses_use_loopback() {
     let sources = Sources::default();
     assert_eq!(
         interface_to(&sources, "127.0.0.1".parse().unwrap()),
         Fact::Known("lo".into())
     );
-    // An address of documentation (RFC 5737) is nobody's.
+    // An address for documentation (RFC 5737), which belongs to no machine.
     assert!(!is_own("203.0.113.254".parse().unwrap()));
     let reading = InterfaceReading::read(&sources, "lo");
     assert!(reading.received_bytes.is_known() || reading.received_bytes.why().is_some());
@@ -209,7 +209,7 @@ fn this_machine_leads_to_itself_by_the_loopback() {
 
 proptest! {
     #[test]
-    fn any_table_is_read_or_refused(text in "[ -~\\n\\t]{0,300}", v4 in any::<u32>(),
+    fn any_table_is_read_or_rejected(text in "[ -~\\n\\t]{0,300}", v4 in any::<u32>(),
         v6 in any::<u128>()) {
         let table = format!("{ROUTES}{text}\n{ROUTES_V6}");
         let tree = Tree::new(&[("/proc/net/route", &table), ("/proc/net/ipv6_route", &table)]);

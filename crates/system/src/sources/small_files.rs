@@ -1,9 +1,7 @@
-//! Many small files of the kernel beneath one directory, such as those of all
-//! threads.
+//! Reads many small kernel files below one directory, such as those of all threads.
 //!
-//! The directory is held open and the text lands in the caller's buffer, so
-//! that a file costs three system calls and neither a walk from the root nor an
-//! allocation.
+//! The directory is held open, and the text is read into the caller's buffer. A file therefore
+//! costs three system calls, without a path walk from the root and without an allocation.
 
 use std::mem::MaybeUninit;
 use std::os::fd::OwnedFd;
@@ -21,17 +19,15 @@ pub(crate) struct SmallFiles {
 }
 
 impl SmallFiles {
-    /// Opens a directory.
     pub(crate) fn open(sources: &Sources, absolute: &str) -> Fact<SmallFiles> {
         let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let opened = rustix::fs::open(sources.path(absolute), flags, Mode::empty());
         sources.answer(absolute, opened.map(|directory| SmallFiles { directory }))
     }
 
-    /// The first names that are numbers, at most so many, in the directory's
-    /// own order.
+    /// Returns names that are numbers, at most `count_max`, in the directory's order.
     pub(crate) fn numbers<T: FromStr>(&self, count_max: usize) -> Result<Vec<T>, Errno> {
-        // Small, because the kernel fills it although fewer may be wanted.
+        // Small, because the kernel fills it even if fewer entries are needed.
         let mut buffer = [MaybeUninit::<u8>::uninit(); 4096];
         let mut entries = RawDir::new(&self.directory, &mut buffer);
         let mut numbers = Vec::new();
@@ -47,8 +43,8 @@ impl SmallFiles {
         Ok(numbers)
     }
 
-    /// What one read gives of a file: all of it, if the buffer has room for it,
-    /// because the kernel makes these files as a whole.
+    /// Reads a file with one call. That returns the complete file if it fits in the buffer, because
+    /// the kernel generates these files as a whole.
     pub(crate) fn read<'buffer>(
         &self,
         path: &str,

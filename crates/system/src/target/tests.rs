@@ -1,5 +1,5 @@
-//! Targets whose table of mounts and devices is a fixture, and those of this
-//! machine. Ids of fixture mounts are such as no kernel gives out.
+//! Targets whose table of mounts and devices is a fixture, and those of this machine. Mount ids of
+//! fixtures are larger than those that a kernel assigns.
 
 use super::*;
 use crate::DeviceKind;
@@ -10,8 +10,8 @@ fn mount_line(id: u32, device: &str, at: &Path, kind: &str, source: &str) -> Str
     format!("4000000{id:03} 1 {device} / {at} rw,noatime - {kind} {source} rw\n")
 }
 
-/// A tree whose directory `data` is a mount of this kind, and whose directory
-/// `images` is ext4 on `/dev/vda`.
+/// A tree whose directory `data` is a mount of this type, and whose directory `images` is a mount
+/// of ext4 on `/dev/vda`.
 fn tree(device: &str, kind: &str, source: &str) -> Tree {
     let tree = Tree::new(&[
         ("/data/keep", ""),
@@ -67,8 +67,8 @@ fn a_loop_device_is_followed_to_the_physical_one() {
         line_without_fill(target.clone()),
         format!("xfs on /dev/loop0 (loop over {image} on ext4 /dev/vda)")
     );
-    // A fraction with few digits: serde_json reads long ones inexactly unless
-    // its feature `float_roundtrip` is on.
+    // A fraction with few digits, because serde_json reads long ones inexactly unless its feature
+    // `float_roundtrip` is on.
     let target = Target {
         fill_fraction: Fact::Known(0.25),
         ..target
@@ -98,7 +98,7 @@ fn memory_and_network_have_no_device() {
 }
 
 #[test]
-fn reads_that_a_server_does_are_not_counted() {
+fn counts_reads_depends_on_the_file_system_type() {
     for (kind, source, is_counted) in [
         ("ext4", "/dev/vda", true),
         ("tmpfs", "tmpfs", true),
@@ -123,7 +123,7 @@ fn reads_that_a_server_does_are_not_counted() {
 }
 
 #[test]
-fn what_hides_its_device_says_so() {
+fn hidden_device_is_unavailable_with_a_reason() {
     let overlay = read(&tree("0:45", "overlay", "overlay"));
     assert_eq!(overlay.class, Fact::Known(Class::Overlay));
     assert!(overlay.device.why().unwrap().contains("upperdir"));
@@ -137,7 +137,7 @@ fn what_hides_its_device_says_so() {
 }
 
 #[test]
-fn a_place_that_is_not_there_is_unavailable_throughout() {
+fn missing_path_makes_all_facts_unavailable() {
     let target = Target::read(&Sources::default(), Path::new("/no/such/place"));
     assert!(target.canonical_path.why().is_some());
     assert!(target.mount.why().unwrap().contains("/no/such/place"));
@@ -149,7 +149,7 @@ fn a_place_that_is_not_there_is_unavailable_throughout() {
 }
 
 #[test]
-fn without_a_table_the_place_has_room_all_the_same() {
+fn space_is_known_without_a_table_of_mounts() {
     let tree = Tree::new(&[("/data/keep", "")]);
     let target = read(&tree);
     assert!(target.mount.why().unwrap().contains("mountinfo"));
@@ -157,7 +157,7 @@ fn without_a_table_the_place_has_room_all_the_same() {
 }
 
 #[test]
-fn a_read_only_target_says_so() {
+fn one_line_names_a_read_only_target() {
     let mut target = read(&tree("0:45", "tmpfs", "tmpfs"));
     target.read_only = Fact::Known(true);
     target.fill_fraction = Fact::Known(0.204);
@@ -165,7 +165,7 @@ fn a_read_only_target_says_so() {
 }
 
 #[test]
-fn the_root_of_this_machine_is_sane() {
+fn facts_of_the_real_root_are_known() {
     let target = Target::read(&Sources::default(), Path::new("/"));
     assert_eq!(target.canonical_path, Fact::Known("/".into()));
     assert_eq!(
@@ -177,7 +177,7 @@ fn the_root_of_this_machine_is_sane() {
 }
 
 #[test]
-fn proc_is_no_target_with_room_or_device() {
+fn proc_has_no_space_and_no_device() {
     let target = Target::read(&Sources::default(), Path::new("/proc"));
     assert_eq!(target.class, Fact::Known(Class::Other));
     assert!(!target.device.is_known());

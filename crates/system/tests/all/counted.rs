@@ -1,11 +1,11 @@
-//! What is done with what a kernel wrote about messages: an earlier and a later text, with a byte 0
-//! between, are read for every counter that the captures have, and their difference is taken.
-//! Captures go through it in `messages.rs`, and whatever the fuzz target `messages` comes up with.
+//! Checks the parsers of message counters: an earlier and a later text, separated by a byte 0, are
+//! read for every counter in the captures, and their difference is taken. `messages.rs` runs it on
+//! the captures, and the fuzz target `messages` on generated texts.
 
 use system::MessageCounter::{IscsiSession, NfsClient, NfsServer, SmbClient};
 use system::{MessagesReading, WatchedCounter};
 
-/// Panics where something is not as it should be.
+/// Panics if a reading or a difference is inconsistent.
 pub fn count(bytes: &[u8]) {
     let mut parts = bytes
         .splitn(2, |byte| *byte == 0)
@@ -31,7 +31,7 @@ pub fn count(bytes: &[u8]) {
         };
         let (before, after) = (watched.parse(&earlier), watched.parse(&later));
         let grown = after.since(std::slice::from_ref(&before));
-        // A difference has nothing that its end had not.
+        // A difference counts no more than its later reading.
         if let (Some(grown), Some(all)) = (grown.requests().known(), after.requests().known()) {
             assert!(grown <= all);
         }

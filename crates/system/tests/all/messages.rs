@@ -1,4 +1,4 @@
-//! Captures, whole, in pairs and spoilt, as the fuzz target begins with them.
+//! Captures: whole, in pairs, and with changes. The fuzz target starts from the same files.
 
 use std::path::Path;
 
@@ -20,7 +20,7 @@ fn captures() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn captures_and_their_pairs_are_counted() {
+fn captures_and_their_pairs_are_consistent() {
     let captures = captures();
     for earlier in &captures {
         count(earlier);
@@ -30,7 +30,7 @@ fn captures_and_their_pairs_are_counted() {
     }
 }
 
-/// A change of a line of a text.
+/// A change to one line of a text.
 #[derive(Clone, Debug)]
 enum Change {
     Byte(u8),
@@ -79,7 +79,7 @@ fn changed(text: &[u8], changes: &[(prop::sample::Index, Change)]) -> Vec<u8> {
 
 proptest! {
     #[test]
-    fn spoilt_captures_are_counted_or_refused(
+    fn changed_captures_are_read_or_rejected(
         index in any::<prop::sample::Index>(),
         earlier in prop::collection::vec((any::<prop::sample::Index>(), change()), 0..4),
         later in prop::collection::vec((any::<prop::sample::Index>(), change()), 1..8),
@@ -90,7 +90,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_counted_or_refused(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+    fn any_bytes_are_read_or_rejected(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
         count(&bytes);
     }
 }

@@ -1,4 +1,4 @@
-//! Texts of `stat`: of all kernels, spoilt ones, and those of two moments.
+//! Texts of `stat`: of old and new kernels, invalid ones, and those of two moments.
 
 use super::*;
 use crate::sources::tests::Tree;
@@ -10,7 +10,7 @@ fn parse(text: &str) -> DeviceCounters {
     DeviceCounters::parse(text, "stat", FlushCount::Counted).unwrap()
 }
 
-/// Seventeen numbers that begin with these; the rest is 0.
+/// Counters of a `stat` with these first numbers; the rest of its 17 numbers are 0.
 fn stat(first: &[u64]) -> DeviceCounters {
     let numbers = (0..17).map(|index| first.get(index).copied().unwrap_or(0).to_string());
     parse(&numbers.collect::<Vec<_>>().join(" "))
@@ -97,7 +97,7 @@ fn flushes_that_the_kernel_does_not_count_are_not_0() {
 }
 
 #[test]
-fn spoilt_text_is_no_counter() {
+fn invalid_text_is_rejected() {
     let spoilt = [
         "",
         "0 0 0 0",
@@ -129,7 +129,7 @@ fn spoilt_text_is_no_counter() {
 }
 
 #[test]
-fn a_difference_counts_and_keeps_what_is_a_state() {
+fn difference_subtracts_counters_and_keeps_states() {
     let earlier = stat(&[
         10, 1, 100, 50, 20, 2, 200, 60, 4, 70, 110, 1, 0, 8, 1, 30, 9,
     ]);
@@ -141,7 +141,7 @@ fn a_difference_counts_and_keeps_what_is_a_state() {
 }
 
 #[test]
-fn a_time_of_32_bits_may_wrap() {
+fn difference_of_a_32_bit_time_survives_a_wrap() {
     let end = u64::from(u32::MAX);
     let earlier = stat(&[
         10,
@@ -173,7 +173,7 @@ fn a_time_of_32_bits_may_wrap() {
 }
 
 #[test]
-fn a_counter_that_went_backwards_is_not_a_number() {
+fn counter_that_went_backwards_is_unavailable() {
     let earlier = stat(&[10, 0, 100, 50, 20, 0, 0, 4_000_000_000]);
     let later = stat(&[10, 0, 90, 40, 20, 0, 0, 5]);
     let difference = later.since(&earlier, "stat");
@@ -208,7 +208,7 @@ fn a_counter_that_went_backwards_is_not_a_number() {
 }
 
 #[test]
-fn a_device_is_found_again_by_its_name() {
+fn devices_are_matched_by_name() {
     let reading = |name: &str, counters| DeviceReading {
         name: name.to_owned(),
         role: DeviceRole::Target,

@@ -40,13 +40,13 @@ fn one(schedstat: &str) -> ThreadTimes {
     read(&tree).each.remove(0)
 }
 
-/// 150 ticks.
+/// The processor time of `STAT`: 150 ticks.
 fn by_ticks() -> Fact<u64> {
     Fact::Known(150 * NANOSECONDS_PER_SECOND / rustix::param::clock_ticks_per_second())
 }
 
 #[test]
-fn threads_have_name_time_and_waiting() {
+fn threads_have_name_and_times() {
     let tree = Tree::new(&[(&format!("{TASK}/x/comm"), "no thread")]);
     add(&tree, 11, "200 30 4\n");
     add(&tree, 7, "700 5 1\n");
@@ -64,16 +64,16 @@ fn threads_have_name_time_and_waiting() {
     assert_eq!(read(&tree), expected);
 }
 
-/// The status is read first; with it the count would be 3.
+/// The status is read first, and reports 3 threads.
 #[test]
-fn a_thread_that_begins_between_two_readings_is_counted() {
+fn thread_that_starts_during_the_reading_is_counted() {
     let tree = Tree::new(&[]);
     (7..11).for_each(|tid| add(&tree, tid, "700 5 1\n"));
     assert_eq!(read(&tree).count, Fact::Known(4));
 }
 
 #[test]
-fn without_schedstat_the_ticks_count() {
+fn without_schedstat_ticks_are_used() {
     let tree = Tree::new(&[]);
     tree.file(&format!("{TASK}/7/stat"), STAT);
     let thread = read(&tree).each.remove(0);
@@ -96,7 +96,7 @@ fn without_schedstat_the_ticks_count() {
 }
 
 #[test]
-fn spoilt_files_are_no_panic_and_no_number() {
+fn invalid_files_give_no_number_and_no_panic() {
     for spoilt in [
         "",
         "\0",
@@ -146,7 +146,7 @@ fn spoilt_files_are_no_panic_and_no_number() {
 }
 
 #[test]
-fn a_name_may_be_anything() {
+fn name_may_be_any_bytes() {
     let tree = Tree::new(&[]);
     add(&tree, 7, "1 1 1");
     std::fs::write(tree.sources.path(&format!("{TASK}/7/comm")), b"a\xff)\n\n").unwrap();
@@ -163,7 +163,7 @@ fn a_thread_that_has_ended_is_left_out() {
 }
 
 #[test]
-fn the_rest_is_what_ended_and_never_below_0() {
+fn rest_is_time_of_ended_threads_and_never_negative() {
     let tree = Tree::new(&[]);
     add(&tree, 7, "700 5 1\n");
     add(&tree, 8, "100 5 1\n");
@@ -173,7 +173,7 @@ fn the_rest_is_what_ended_and_never_below_0() {
     add(&tree, 7, "750 6 1\n");
     add(&tree, 9, "40 1 1\n");
     let after = read_with(&tree, &process(1_000, 0));
-    // The eighth used 110 before it ended.
+    // Thread 8 used 110 ns before it ended.
     let difference = after.since(&before, &process(200, 0));
     let used: Vec<(u32, Fact<u64>)> = difference
         .each
@@ -191,7 +191,7 @@ fn the_rest_is_what_ended_and_never_below_0() {
 }
 
 #[test]
-fn a_number_that_went_backwards_is_another_threads() {
+fn time_that_went_backwards_is_unavailable() {
     let tree = Tree::new(&[]);
     add(&tree, 7, "700 5 1\n");
     let before = read(&tree);
@@ -218,7 +218,7 @@ fn threads_beyond_the_limit_are_in_the_rest() {
     assert_eq!(before.each.len(), THREADS_MAX);
     assert!(before.each.is_sorted_by_key(|thread| thread.tid));
     assert_eq!(before.rest_cpu_ns, Fact::Known(2_000 - 1_280));
-    // One ends, another comes into its place: how much is new is not known.
+    // One thread ends, and another one takes its place in the list: its growth is unknown.
     let mut later = before.clone();
     later.each.remove(0);
     let mut late = later.each[0].clone();
@@ -234,7 +234,7 @@ fn threads_beyond_the_limit_are_in_the_rest() {
         "{last:?}"
     );
     assert_eq!(difference.rest_cpu_ns, Fact::Known(30));
-    // The same where one of those within the limit ended while it was read.
+    // The same if a thread within the limit ended during the reading.
     let mut short = before.clone();
     short.each.pop();
     short.count = Fact::Known(THREADS_MAX as u64 + 9);
@@ -243,7 +243,7 @@ fn threads_beyond_the_limit_are_in_the_rest() {
 }
 
 #[test]
-fn what_cannot_be_read_is_told() {
+fn unreadable_files_are_unavailable() {
     let tree = Tree::new(&[]);
     let status = Fact::Known(String::new());
     let none = Threads::read(&tree.sources, &process(1, 1), &status);

@@ -5,7 +5,7 @@ use crate::device_number::DeviceNumber;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// A disk in `/sys/devices/NAME`, linked from where the kernel links it.
+/// Adds a disk in `/sys/devices/NAME`, with the links that the kernel makes.
 fn add(tree: &Tree, name: &str, number: &str, files: &[(&str, &str)]) {
     let directory = format!("/sys/devices/{name}");
     let last = name.rsplit('/').next().unwrap();
@@ -21,7 +21,7 @@ fn device(tree: &Tree, number: &str, table: &Fact<MountTable>) -> Fact<Device> {
     Device::read(&tree.sources, table, DeviceNumber::parse(number).unwrap())
 }
 
-/// A target that lies on a device. Only that is looked at.
+/// A target on this device. Its other fields are those of the tree's directory.
 fn target(tree: &Tree, device: Fact<Device>) -> Target {
     let mut target = Target::read(&tree.sources, tree.directory.path());
     target.device = device;
@@ -36,7 +36,7 @@ fn watched(name: &str, role: DeviceRole, flushes: FlushCount) -> WatchedDevice {
     }
 }
 
-/// `/dev/vda` with a partition, and a loop device over a file on it.
+/// A tree with `/dev/vda`, a partition of it, and a loop device over a file on the partition.
 fn tree() -> (Tree, Fact<MountTable>) {
     let tree = Tree::new(&[("/images/disk.img", "")]);
     add(&tree, "vda", "254:0", &[("mq/0/cpu_list", "0")]);
@@ -110,7 +110,7 @@ fn a_stacked_device_leads_to_its_members_once() {
 }
 
 #[test]
-fn what_is_not_known_below_is_told() {
+fn unknown_lower_devices_are_listed_as_unseen() {
     let (tree, table) = tree();
     add(&tree, "loop1", "7:1", &[]);
     add(&tree, "md1", "9:1", &[("slaves/sdz/dev", "8:99\n")]);
@@ -139,7 +139,7 @@ fn what_is_not_known_below_is_told() {
 }
 
 #[test]
-fn a_loop_device_over_memory_ends_there_and_over_a_network_is_told() {
+fn loop_over_network_is_unseen_and_over_memory_is_complete() {
     for (kind, unseen) in [("tmpfs", 0), ("nfs4", 1)] {
         let (tree, _) = tree();
         let images = tree.directory.path().canonicalize().unwrap().join("images");
@@ -159,7 +159,7 @@ fn a_loop_device_over_memory_ends_there_and_over_a_network_is_told() {
 }
 
 #[test]
-fn targets_without_a_device() {
+fn targets_without_a_device_have_no_counters() {
     let tree = Tree::new(&[]);
     let memory = target(&tree, Fact::NotApplicable);
     let layers = target(&tree, Fact::Unavailable("layers".into()));
@@ -170,7 +170,7 @@ fn targets_without_a_device() {
 }
 
 #[test]
-fn devices_without_end_are_cut() {
+fn number_of_devices_is_limited() {
     let tree = Tree::new(&[]);
     add(&tree, "md0", "9:0", &[]);
     for index in 0..DEVICES_MAX + 5 {

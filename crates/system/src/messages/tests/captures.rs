@@ -1,9 +1,9 @@
-//! What kernels wrote, number by number.
+//! Captures of kernels' files, checked number by number.
 
 use super::*;
 
 #[test]
-fn nfs_of_old_and_new_kernels() {
+fn nfs_clients_of_old_and_new_kernels_are_read() {
     let reading = nfs("/C").parse(NFS_TELEGRAF);
     assert_eq!(reading.age_s, Fact::Known(1_084_700));
     assert_eq!(reading.server_read_bytes, Fact::Known(0));
@@ -23,14 +23,15 @@ fn nfs_of_old_and_new_kernels() {
         Fact::Known(1),
         "sent twice"
     );
-    // Nine columns, and what the server says of itself.
+    // Nine columns, and lines that describe the server.
     let newest = nfs("/D").parse(NFS_TELEGRAF);
     assert_eq!(newest.requests(), Fact::Known(19));
     assert_eq!(
         kind(&newest, "RECLAIM_COMPLETE").execution_ms,
         Fact::Known(107)
     );
-    // Four spaces instead of a tab, and another mount right behind it.
+    // Indented by four spaces instead of a tab, and followed by another mount without an empty
+    // line.
     let oldest = nfs("/A").parse(NFS_TELEGRAF);
     let kinds = requests_by_kind(&oldest);
     assert_eq!(
@@ -47,7 +48,7 @@ fn nfs_of_old_and_new_kernels() {
 }
 
 #[test]
-fn numbers_that_cannot_be_are_unavailable_and_the_others_known() {
+fn impossible_numbers_are_unavailable_and_others_known() {
     let reading = nfs("/mnt/nfs/test").parse(NFS_PROCFS);
     let access = kind(&reading, "ACCESS");
     assert_eq!(access.requests, 2_927_395_007);
@@ -67,7 +68,7 @@ fn numbers_that_cannot_be_are_unavailable_and_the_others_known() {
 }
 
 #[test]
-fn nfs_servers_of_three_kernels() {
+fn nfs_servers_of_three_kernels_are_read() {
     let readings =
         NFSD.map(|text| nfs_server::PROTOCOLS.map(|protocol| nfsd(protocol).parse(text)));
     let [[busy, unused], [_, older], [three, four]] = &readings;
@@ -106,13 +107,13 @@ fn nfs_servers_of_three_kernels() {
     );
 }
 
-/// Both ends of one machine, which count apart.
+/// Client and server on one machine, which count independently.
 #[test]
 fn client_and_server_count_the_same() {
     let (client, server) = (nfs("/mnt/n3").parse(NFS_OWN), nfsd("nfs3").parse(NFSD_OWN));
     let of = |reading: &MessagesReading| -> Vec<(String, u64)> {
         let kinds = requests_by_kind(reading).into_iter();
-        // The program that mounts asks the server for a sign of life, too.
+        // The program that mounts also pings the server (NULL).
         let kinds = kinds.filter(|(kind, _)| *kind != "NULL");
         kinds
             .map(|(kind, count)| (kind.to_owned(), count))
@@ -121,7 +122,7 @@ fn client_and_server_count_the_same() {
     assert_eq!(of(&client), of(&server));
     assert_eq!(client.requests(), Fact::Known(176));
     assert_eq!(client.server_written_bytes, Fact::Known(1_310_900));
-    // Of version 4 by kind of request, and by operations within.
+    // Version 4: the client counts by kind of request, the server counts operations in compounds.
     let (client, server) = (nfs("/mnt/n4").parse(NFS_OWN), nfsd("nfs4").parse(NFSD_OWN));
     let operations = server.operations.known().unwrap();
     for name in [
@@ -151,7 +152,7 @@ fn client_and_server_count_the_same() {
 }
 
 #[test]
-fn operations_newer_than_this_program_have_their_numbers() {
+fn unknown_operations_are_named_by_number() {
     let zeros = "0 ".repeat(76);
     let text = format!("proc4 2 0 1\nproc4ops 77 {zeros}5\n");
     let reading = nfsd("nfs4").parse(&text);
@@ -163,7 +164,7 @@ fn operations_newer_than_this_program_have_their_numbers() {
 }
 
 #[test]
-fn shares_of_smb_1_2_and_3() {
+fn shares_of_smb_1_2_and_3_are_read() {
     let one = smb("//server1/share1").parse(CIFS_OLD);
     assert_eq!(requests_by_kind(&one), [("FindFirst", 1)]);
     assert_eq!(one.server_read_bytes, Fact::Known(0));
@@ -206,7 +207,7 @@ fn shares_of_smb_1_2_and_3() {
 }
 
 #[test]
-fn sessions_that_share_a_share_are_one() {
+fn sessions_of_one_share_are_summed() {
     let section = "1) \\\\s\\x\nBytes read: 1  Bytes written: 2\nReads: 5 total 0 \
                    failed\nOplockBreaks: 0 sent 0 failed\n";
     let reading = smb("//s/x").parse(&format!("{section}\n{section}"));
@@ -215,7 +216,7 @@ fn sessions_that_share_a_share_are_one() {
 }
 
 #[test]
-fn commands_of_a_disk() {
+fn commands_of_an_iscsi_disk_are_read() {
     assert_eq!(
         requests_by_kind(&disk("sda").parse("0x1a2b\n")),
         [("commands", 6699)]
@@ -232,7 +233,7 @@ fn commands_of_a_disk() {
 }
 
 #[test]
-fn a_mount_point_with_white_space_and_one_that_is_covered() {
+fn escaped_and_covered_mount_points_are_found() {
     let of = |source: &str, count: u32| {
         format!(
             "device {source} mounted on /mnt/a\\040b with fstype nfs \

@@ -1,11 +1,11 @@
-//! Files that are cut short, spoilt or of another kernel, and counters that go
-//! back: never a panic, and never a number that was not there.
+//! Truncated and invalid files, files of other kernels, and counters that go backwards: never a
+//! panic, and never an invented number.
 
 use proptest::prelude::*;
 
 use super::*;
 
-/// Kinds of a part of a file that the whole does not have so.
+/// Kinds that the reading of a part of a file contains and that of the whole file does not.
 fn invented(part: &MessagesReading, whole: &MessagesReading) -> Vec<MessageKind> {
     let kinds = part.kinds.known().cloned().unwrap_or_default();
     let whole = whole.kinds.known().unwrap();
@@ -16,7 +16,7 @@ fn invented(part: &MessagesReading, whole: &MessagesReading) -> Vec<MessageKind>
 }
 
 #[test]
-fn a_file_that_is_cut_anywhere_is_not_taken_for_a_whole_one() {
+fn truncated_file_is_not_taken_for_a_complete_one() {
     for (watched, text) in all() {
         let whole = watched.parse(text);
         assert!(whole.kinds.is_known(), "{whole:?}");
@@ -41,7 +41,7 @@ fn a_file_that_is_cut_anywhere_is_not_taken_for_a_whole_one() {
 }
 
 #[test]
-fn lines_and_fields_of_newer_kernels_are_passed_over() {
+fn lines_and_fields_of_newer_kernels_are_ignored() {
     let newer = NFS_TELEGRAF
         .replace("\tper-op", "\tnew:\t1 x\n\tper-op")
         .replace(" 0\n", " 0 17 18\n");
@@ -54,7 +54,7 @@ fn lines_and_fields_of_newer_kernels_are_passed_over() {
 }
 
 #[test]
-fn what_is_not_there_says_so() {
+fn missing_parts_have_a_reason() {
     let why =
         |watched: WatchedCounter, text: &str| watched.parse(text).kinds.why().unwrap().to_owned();
     assert!(why(nfs("/E"), NFS_TELEGRAF).contains("/E: no NFS is mounted there"));
@@ -99,7 +99,7 @@ fn reading(age_s: u64, kinds: &[(&str, u64, u64)]) -> MessagesReading {
 }
 
 #[test]
-fn a_difference_has_the_kinds_that_occurred() {
+fn difference_contains_only_kinds_that_occurred() {
     let before = reading(5, &[("CREATE", 10, 1), ("LOOKUP", 7, 0)]);
     let after = reading(9, &[("CREATE", 12, 4), ("LOOKUP", 7, 0), ("READ", 3, 0)]);
     let difference = after.since(&[reading(1, &[]).clone_of("/other"), before.clone()]);
@@ -128,7 +128,7 @@ impl MessagesReading {
 }
 
 #[test]
-fn counters_that_went_back_are_no_number() {
+fn counters_that_went_backwards_are_unavailable() {
     let before = reading(5, &[("CREATE", 10, 1)]);
     let why = |after: MessagesReading| {
         after
@@ -151,7 +151,7 @@ fn counters_that_went_back_are_no_number() {
             .contains("mounted again")
     );
     assert_eq!(remounted.server_written_bytes, Fact::NotApplicable);
-    // Retransmissions alone.
+    // Only the retransmissions went backwards.
     let after = reading(6, &[("CREATE", 11, 0)]).since(std::slice::from_ref(&before));
     assert!(
         kind(&after, "CREATE")
@@ -169,7 +169,7 @@ fn counters_that_went_back_are_no_number() {
 }
 
 #[test]
-fn operations_in_compounds_are_differences_too() {
+fn operations_in_compounds_are_subtracted() {
     let of = |count: u64| {
         nfsd("nfs4").parse(&format!(
             "proc4 2 0 {count}\nproc4ops 6 0 0 0 {count} 7 0\n"
@@ -193,7 +193,7 @@ fn operations_in_compounds_are_differences_too() {
 }
 
 #[test]
-fn a_reading_is_the_same_after_json() {
+fn readings_survive_json() {
     for (watched, text) in all() {
         let reading = watched.parse(text);
         let json = serde_json::to_string(&reading).unwrap();
@@ -211,7 +211,7 @@ fn a_reading_is_the_same_after_json() {
 
 proptest! {
     #[test]
-    fn huge_numbers_are_read_or_refused(numbers in prop::collection::vec(any::<u128>(), 8)) {
+    fn huge_numbers_are_read_or_rejected(numbers in prop::collection::vec(any::<u128>(), 8)) {
         let words: Vec<String> = numbers.iter().map(u128::to_string).collect();
         let line = words.join(" ");
         let text = format!("device x:/ mounted on /mnt with fstype nfs \

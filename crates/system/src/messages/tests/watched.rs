@@ -1,11 +1,11 @@
-//! Which counters belong to targets, and reading them on fixture trees.
+//! Finding the counters that belong to targets, and reading them on fixture trees.
 
 use super::*;
 use crate::device_number::DeviceNumber;
 use crate::mount::MountTable;
 use crate::sources::tests::Tree;
 
-/// A target on a mount of this line of mountinfo. Nothing else of it is looked at.
+/// A target on the mount of this line of mountinfo. Its other fields do not matter.
 fn target(tree: &Tree, line: &str) -> Target {
     let table = MountTable::parse(line).unwrap();
     let mount = table.mounts[0].clone();
@@ -38,11 +38,11 @@ fn list(fact: &Fact<WatchedMessages>) -> Vec<WatchedCounter> {
 }
 
 #[test]
-fn mounts_of_nfs_and_smb_once_each() {
+fn nfs_and_smb_mounts_are_found_once() {
     let tree = Tree::new(&[]);
     let lines = [
         &nfs_line("/D", "0:45", "vers=4.2,addr=203.0.113.7"),
-        // The same file system again: its counters are the same.
+        // A second mount of the same file system shares its counters.
         &nfs_line("/again", "0:45", "vers=4.2,addr=203.0.113.7"),
         "41 1 0:46 / /C rw - nfs server:/other rw,vers=3\n",
         "42 1 0:47 / /smb rw - cifs //server2/share2/deep/er rw,vers=3.1.1\n",
@@ -58,7 +58,7 @@ fn mounts_of_nfs_and_smb_once_each() {
     );
     assert_eq!(list(&found), expected);
     assert!(found.known().unwrap().unseen.is_empty());
-    // Read: each from its file, whose absence is the reason.
+    // Each counter is read from its file. If the file is missing, that is the reason.
     tree.file("/proc/self/mountstats", NFS_TELEGRAF);
     let readings = found.known().unwrap().read(&tree.sources);
     assert_eq!(readings[0].requests(), Fact::Known(19));
@@ -73,7 +73,7 @@ fn mounts_of_nfs_and_smb_once_each() {
 }
 
 #[test]
-fn targets_without_servers_and_with_unknown_ones() {
+fn targets_without_servers_or_with_unknown_ones() {
     let tree = Tree::new(&[]);
     assert_eq!(
         watched(&tree, &["40 1 0:45 / /t rw - tmpfs t rw\n"]),
@@ -92,7 +92,7 @@ fn targets_without_servers_and_with_unknown_ones() {
         WatchedMessages::of(&tree.sources, [&lost]).why(),
         Some("masked")
     );
-    // Known beside unknown.
+    // A target with a known mount, besides one without.
     let known = target(&tree, &nfs_line("/D", "0:45", "vers=4.2"));
     let found = WatchedMessages::of(&tree.sources, [&lost, &known]);
     assert_eq!(found.known().unwrap().unseen, ["masked"]);
@@ -100,7 +100,7 @@ fn targets_without_servers_and_with_unknown_ones() {
 }
 
 #[test]
-fn the_server_is_read_where_it_is_this_machine() {
+fn local_nfs_server_is_watched() {
     let of = |nfsd: &str, line: &str, exports: &str| {
         let tree = Tree::new(&[("/proc/net/rpc/nfsd", nfsd), ("/var/lib/nfs/etab", exports)]);
         let found = watched(&tree, &[line]);
@@ -149,7 +149,7 @@ fn the_server_is_read_where_it_is_this_machine() {
     assert_eq!(of(NFSD[2], local, "#/srv/data\t*(rw,sync)\n"), [""; 0]);
 }
 
-/// A disk of SCSI whose device lies where the kernel puts it.
+/// Adds a SCSI disk whose device is where the kernel puts it in sysfs.
 fn add_disk(tree: &Tree, host: &str, name: &str, number: &str, count: &str) {
     let device = format!("/sys/devices/platform/{host}/target2:0:0/2:0:0:1");
     tree.file(&format!("{device}/iorequest_cnt"), count);
@@ -169,7 +169,7 @@ fn add_disk(tree: &Tree, host: &str, name: &str, number: &str, count: &str) {
 }
 
 #[test]
-fn a_loop_device_over_a_file_of_nfs_asks_its_server() {
+fn loop_device_over_nfs_watches_its_server() {
     let tree = Tree::new(&[
         ("/mnt/disk.img", ""),
         ("/sys/devices/loop0/loop/offset", "0\n"),
@@ -196,7 +196,7 @@ fn a_loop_device_over_a_file_of_nfs_asks_its_server() {
 }
 
 #[test]
-fn the_disk_of_a_session_is_found_below_a_partition() {
+fn iscsi_disk_is_found_below_a_partition() {
     let tree = Tree::new(&[("/sys/class/iscsi_session/session3/state", "LOGGED_IN\n")]);
     add_disk(&tree, "host2/session3", "sda", "8:1", "0x1a2b\n");
     add_disk(&tree, "host4/port-0:0", "sdb", "8:17", "0x3\n");
@@ -210,7 +210,7 @@ fn the_disk_of_a_session_is_found_below_a_partition() {
     assert_eq!(readings[0].requests(), Fact::Known(0x1a2b));
     assert_eq!(readings[0].server_read_bytes, Fact::Known(16 * 512));
     assert_eq!(readings[0].server_written_bytes, Fact::Known(24 * 512));
-    // The disk went away.
+    // The disk is removed.
     std::fs::remove_file(tree.sources.path("/sys/class/block/sda")).unwrap();
     let gone = found.known().unwrap().read(&tree.sources);
     assert!(
@@ -231,7 +231,7 @@ fn the_disk_of_a_session_is_found_below_a_partition() {
 }
 
 #[test]
-fn a_disk_of_another_machine_that_is_not_counted_says_so() {
+fn network_disk_without_counter_has_a_reason() {
     let tree = Tree::new(&[("/sys/devices/nbd0/size", "8\n")]);
     tree.link("/sys/dev/block/43:0", "/sys/devices/nbd0");
     let found = watched(&tree, &["40 1 43:0 / /mnt rw - ext4 /dev/nbd0 rw\n"]);
@@ -245,7 +245,7 @@ fn a_disk_of_another_machine_that_is_not_counted_says_so() {
 }
 
 #[test]
-fn this_machine_is_read_without_a_panic() {
+fn reading_this_machine_does_not_panic() {
     let sources = Sources::default();
     let target = Target::read(&sources, std::path::Path::new("/"));
     let found = WatchedMessages::of(&sources, [&target]);
