@@ -30,8 +30,8 @@ pub trait Clock: Send + Sync {
         }
     }
 
-    /// Whether this is the machine's clock. Only then do pauses of the program take time, so that
-    /// they are detected.
+    /// Whether this is the machine's clock. Pauses of the program are detected only then, because
+    /// they take no time on a virtual clock.
     fn is_of_machine(&self) -> bool {
         false
     }

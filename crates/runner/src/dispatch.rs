@@ -40,8 +40,8 @@ pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
     preflight::judge(spec, &*engine(spec))
 }
 
-/// Checks whether a run on the engine of its spec would be refused because free space is too small.
-/// Changes nothing.
+/// Checks whether a run on the engine of its spec would be refused because memory or free space is
+/// too small. Changes nothing.
 ///
 /// # Errors
 /// Returns the reason for the refusal.

@@ -1,5 +1,5 @@
 //! Performs runs: resolves intents, performs them on an I/O engine, takes timestamps, counts, and
-//! removes its files.
+//! removes the files of the run.
 //!
 //! [`run()`] performs a complete run. A [`Run`] is a handle for callers that apply their own loads.
 //! All that differs between runs is passed in: the description ([`RunSpec`]), the I/O engine, the

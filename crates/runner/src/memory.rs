@@ -241,7 +241,7 @@ fn lack(request: &RunSpec, (available, whose): (u64, &str)) -> Option<String> {
 
 /// Refuses a run that needs more memory than the machine offers.
 pub(crate) fn refuse_without(request: &RunSpec, host: &Host) -> Result<(), Refused> {
-    // An invalid workload is reported first, as such.
+    // An invalid workload is reported as such, even if memory would not suffice.
     request.workload.validate()?;
     shortage(request, host).map_or(Ok(()), |lack| Err(Refused::NoMemory(lack)))
 }

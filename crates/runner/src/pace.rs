@@ -8,8 +8,8 @@ const COUNTED_MAX: u64 = 10_000_000;
 /// The due times of one worker.
 #[derive(Debug)]
 pub(crate) struct Pacer {
-    /// The arrival process, its seed, and this worker's number among how many. `None` if every load
-    /// is a closed loop.
+    /// The arrival process, its seed, and this worker's number with the number of workers. `None`
+    /// if every load is a closed loop.
     process: Option<(ArrivalProcess, u64, (u32, u32))>,
     /// `None` in a closed loop, where a transaction is due when the previous one is complete.
     arrivals: Option<Arrivals>,

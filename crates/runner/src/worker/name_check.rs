@@ -13,7 +13,7 @@ use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::failures::Failed;
 
-/// Names of the checks in errors.
+/// Operation names of both checks in errors.
 pub(super) const CHECK_NAMES: &str = Aside::Look.name();
 const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 

@@ -1,5 +1,6 @@
-//! Changing to a pool that another worker has used. Its acknowledged operations must be visible
-//! here. `--neighbour` performs transactions there; the check across ranks only checks it.
+//! Changing to a pool that another worker has used. The operations that the other worker
+//! acknowledged must be visible here. `--neighbour` performs transactions there; the check across
+//! ranks only checks the pool.
 
 use std::collections::VecDeque;
 
@@ -22,7 +23,7 @@ const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 
 /// Most removed names that are checked for each worker; the last ones are kept.
 const REMOVED_MAX: usize = 10_000;
-/// Number of names in shared pools that all ranks together check for other ranks.
+/// Approximate number of names in shared pools, over all workers, that other ranks check.
 const SAMPLE_OF_ALL: u64 = 65_536;
 
 /// A pool and a session in its directories.

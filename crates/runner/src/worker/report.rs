@@ -62,6 +62,6 @@ pub(crate) struct Report {
     pub classic_bytes_read: f32,
     pub classic_bytes_written: f32,
     pub check: Option<Check>,
-    /// Results of checking a worker of another rank.
+    /// Results of checking operations that a worker of another rank acknowledged.
     pub check_across: Option<Check>,
 }

@@ -9,7 +9,7 @@ use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 use crate::events::Stage;
 
-/// Approximate number of names that each worker checks in a reused pool.
+/// Least number of names that each worker checks in a reused pool, if the pool contains as many.
 const SAMPLE: u64 = 1_000;
 
 impl Worker {

@@ -21,7 +21,7 @@ use crate::worker::{PhaseReport, Report};
 #[derive(Debug)]
 pub(crate) struct Performed {
     pub outcome: Outcome,
-    /// The highest number of a file that the run may have created.
+    /// The highest number of a file that the run may have created; `u64::MAX` if unknown.
     pub numbers_made: u64,
     /// The state that decides about the clean-up, without the clock values of the status file.
     pub end: EndState,
