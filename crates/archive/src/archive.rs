@@ -1,5 +1,3 @@
-//! The handle on an open archive.
-
 use std::path::PathBuf;
 
 use rusqlite::Connection;

@@ -1,4 +1,4 @@
-//! Records and their parts as they lie in the database: JSON, compressed.
+//! Format of records and their parts in the database: compressed JSON.
 
 use std::io::{Read, Write};
 
@@ -8,20 +8,20 @@ use flate2::write::ZlibEncoder;
 use record::read::BYTES_MAX;
 use record::{Completed, ReadError, Record};
 
-/// A record as a text: the same for equal ones.
+/// A record as text; equal records give the same text.
 pub(crate) fn text(record: &Record) -> String {
-    // Maps have string keys and numbers are finite: writing to memory cannot fail.
+    // Maps have string keys and numbers are finite, and writing to memory cannot fail.
     let record = serde_json::to_string(record).unwrap_or_default();
     format!("{{\"record\":{record}}}")
 }
 
-/// A part as a text.
+/// A part as text.
 pub(crate) fn part(completed: &Completed) -> String {
-    // As above.
+    // Cannot fail, for the same reasons as in [`text`].
     serde_json::to_string(completed).unwrap_or_default()
 }
 
-/// The record of a text, and the parts that were completed after it was written.
+/// Parses a record, and adds the parts that were completed after it was written.
 pub(crate) fn record(text: &str, parts: &[String]) -> Result<Record, ReadError> {
     let mut record = Record::from_json(text)?;
     if parts.is_empty() {
@@ -30,11 +30,11 @@ pub(crate) fn record(text: &str, parts: &[String]) -> Result<Record, ReadError> 
     for part in parts {
         record.add(Completed::from_json(part)?);
     }
-    // What is asked of a record is asked of one that was put together, too.
+    // The extended record is checked like any record from another source.
     Record::from_json(&self::text(&record))
 }
 
-/// The length, little-endian in eight bytes, and the text compressed.
+/// Compresses a text, preceded by its length as eight bytes in little-endian order.
 pub(crate) fn pack(text: &str) -> Vec<u8> {
     let mut packed = ZlibEncoder::new(
         Vec::from((text.len() as u64).to_le_bytes()),
@@ -48,18 +48,18 @@ pub(crate) fn pack(text: &str) -> Vec<u8> {
 }
 
 /// # Errors
-/// Where the bytes are not what was packed.
+/// Returns an error if the bytes are not the result of [`pack`].
 pub(crate) fn unpack(bytes: &[u8]) -> Result<String, String> {
     let Some((length, packed)) = bytes.split_first_chunk::<8>() else {
         return Err("it is truncated".to_owned());
     };
     let length = u64::from_le_bytes(*length);
-    // What is longer would not be read.
+    // A longer record would be rejected later.
     if length > BYTES_MAX as u64 {
         return Err(format!("its length would be {length} bytes"));
     }
     let mut text = String::new();
-    // What is cut off ends like what is whole: only its length tells.
+    // The decoder reports no error for truncated data, so the length is checked.
     let read = ZlibDecoder::new(packed)
         .take(length + 1)
         .read_to_string(&mut text);
@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_packed_is_unpacked_and_nothing_else() {
+    fn packed_text_is_restored_and_damage_is_detected() {
         let text = "{\"a\": 1}".repeat(1_000);
         let mut packed = pack(&text);
         assert!(packed.len() < text.len() / 10);

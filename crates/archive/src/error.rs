@@ -1,4 +1,4 @@
-//! What can go wrong with an archive.
+//! Errors of archives.
 
 use std::fmt::Display;
 use std::io::Read;
@@ -7,29 +7,27 @@ use std::path::Path;
 use record::ReadError;
 use rusqlite::ErrorCode;
 
-/// An archive could not do what it was asked for.
+/// An operation on an archive failed; contains the message for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 #[non_exhaustive]
 pub struct ArchiveError {
-    /// What kind of failure it is.
     pub kind: ArchiveErrorKind,
     text: String,
 }
 
-/// The failures after which a caller does something else than tell of them.
+/// Kinds of failure that callers handle in different ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArchiveErrorKind {
-    /// There is no archive.
+    /// The archive does not exist.
     Missing,
-    /// It, or a record in it, is not whole.
+    /// The archive or a record in it is damaged.
     Damaged,
-    /// Another process did not let go of it.
+    /// Another process did not release its lock.
     Busy,
-    /// The file, what lies beside it, or their file system cannot be written to.
+    /// The file, its journal or their file system cannot be written.
     NotWritable,
-    /// Anything else.
     Other,
 }
 
@@ -50,7 +48,7 @@ impl ArchiveError {
         Self::new(ArchiveErrorKind::Missing, text)
     }
 
-    /// The file, or its directory, cannot be opened or made.
+    /// The file or its directory cannot be opened or created.
     pub fn file(doing: &str, path: &Path, cause: &std::io::Error) -> Self {
         Self::other(format!(
             "cannot {doing} the archive {}: {cause} (use another with --archive FILE, or \
@@ -69,7 +67,7 @@ impl ArchiveError {
         Self::new(ArchiveErrorKind::Damaged, text)
     }
 
-    /// A newer program has written it.
+    /// The archive was written by a newer program.
     pub(crate) fn newer(path: &Path, found: u32) -> Self {
         Self::other(format!(
             "the archive {} has version {found}, and this program reads versions up to {} (use a \
@@ -96,7 +94,7 @@ impl ArchiveError {
         Self::new(ArchiveErrorKind::NotWritable, text)
     }
 
-    /// The device, or what leads to it, failed. That says nothing of what is in the file.
+    /// The device or the way to it failed, which does not imply that the file is damaged.
     fn input_output(doing: &str, path: &Path, cause: &str) -> Self {
         Self::other(format!(
             "cannot {doing} the archive {}: {cause} (its device or file system fails: see the \
@@ -105,7 +103,7 @@ impl ArchiveError {
         ))
     }
 
-    /// What is to be added is there already.
+    /// The archive already contains what is to be added.
     pub fn there(doing: &str, path: &Path) -> Self {
         Self::other(format!(
             "cannot {doing} the archive {}: it already has a run or submission with the same \
@@ -114,7 +112,7 @@ impl ArchiveError {
         ))
     }
 
-    /// SQLite could not do it.
+    /// SQLite returned another error.
     fn database(doing: &str, path: &Path, cause: &str) -> Self {
         Self::other(format!(
             "cannot {doing} the archive {}: {cause} (try again, or use another with --archive \
@@ -123,7 +121,7 @@ impl ArchiveError {
         ))
     }
 
-    /// The record of a run that is not in the archive could not be left in a file beside it.
+    /// The record of a run that is not in the archive could not be written to a file beside it.
     pub(crate) fn beside(doing: &str, path: &Path, cause: &std::io::Error) -> Self {
         Self::other(format!(
             "cannot {doing} {}, for a record that the archive does not accept: {cause}",
@@ -131,7 +129,7 @@ impl ArchiveError {
         ))
     }
 
-    /// A record in it cannot be read.
+    /// A record in the archive cannot be read.
     pub(crate) fn unreadable(number: u64, path: &Path, cause: &ReadError) -> Self {
         let path = path.display();
         let text = format!("run {number} of the archive {path} cannot be read: {cause}");
@@ -145,8 +143,8 @@ impl ArchiveError {
         ))
     }
 
-    /// What an answer of SQLite's comes to. Its own texts are for programmers: what they say is
-    /// said here in words of ours.
+    /// Converts an error of SQLite. Its texts are meant for programmers, so they are replaced by
+    /// our own.
     pub(crate) fn of(path: &Path, doing: &'static str, cause: rusqlite::Error) -> Self {
         let code = cause.sqlite_error().map(|error| error.extended_code);
         let (Some(code), Some(kind)) = (code, cause.sqlite_error_code()) else {
@@ -178,7 +176,7 @@ impl ArchiveError {
         }
     }
 
-    /// What does not come of SQLite itself: a value has another type than its column.
+    /// Converts an error that is not from SQLite itself: a value has another type than its column.
     fn of_another(path: &Path, doing: &str, cause: &rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
@@ -192,14 +190,14 @@ impl ArchiveError {
         }
     }
 
-    /// What a check of SQLite's that did not say "ok" comes to: it tells pages that it could not
-    /// read like pages that are wrong.
+    /// Converts the result of a failed check. SQLite reports unreadable pages in the same way as
+    /// malformed ones, so this distinguishes them.
     pub(crate) fn of_check(path: &Path, answer_of_check: &str) -> Self {
         let lines = answer_of_check.lines().map(str::trim);
         let lines: Vec<&str> = lines
             .filter(|line| !line.is_empty() && !line.starts_with("***"))
             .collect();
-        // The lowest byte of SQLite's codes is the kind of the error.
+        // The lowest byte of SQLite's error codes is the kind of error.
         let is_unread = lines.iter().any(|line| {
             let code = line
                 .split_once("error code")
@@ -228,7 +226,8 @@ impl ArchiveError {
     }
 }
 
-/// Memory for a log cannot be had beside the file; and what can only be read cannot be locked.
+/// The message for failures that make the archive not writable: a read-only file cannot be locked,
+/// or the shared memory of its log cannot be created.
 fn beside(code: i32) -> Option<&'static str> {
     use rusqlite::ffi::{
         SQLITE_IOERR_LOCK, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE,
@@ -242,7 +241,7 @@ fn beside(code: i32) -> Option<&'static str> {
     }
 }
 
-/// What SQLite was doing when the system answered with an error.
+/// The action of SQLite that failed with a system error.
 fn call(code: i32) -> &'static str {
     use rusqlite::ffi;
     match code {
@@ -257,8 +256,8 @@ fn call(code: i32) -> &'static str {
     }
 }
 
-/// SQLite keeps the number of the error to itself: where reading fails, too, the system's own
-/// answer is had by that.
+/// Adds the system's error if reading the file fails as well, because SQLite does not return the
+/// error number.
 fn answer(path: &Path, what: &str) -> String {
     match read_through(path) {
         Err(error) => format!("{what}: {error}"),
@@ -266,7 +265,7 @@ fn answer(path: &Path, what: &str) -> String {
     }
 }
 
-/// So much of a file is read to see whether it can be.
+/// Maximum number of bytes that are read to check whether a file is readable.
 const READ_BYTES_MAX: u64 = 64 << 20;
 
 fn read_through(path: &Path) -> std::io::Result<()> {
@@ -288,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_of_sqlites_is_shown() {
+    fn texts_of_sqlite_are_not_shown() {
         use rusqlite::ffi;
         for code in [
             ffi::SQLITE_ERROR,
@@ -308,7 +307,7 @@ mod tests {
         ] {
             let told = of(code).to_string();
             assert!(!told.contains("***") && !told.contains("UNIQUE"), "{told}");
-            // What was being done, the answer, and what to do.
+            // The message contains the action, the error, and a remedy.
             assert!(
                 told.matches(": ").count() >= 1
                     || told.contains("damaged")
@@ -321,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_of_input_and_output_is_no_damage() {
+    fn io_error_is_not_reported_as_damage() {
         use rusqlite::ffi;
         for code in [
             ffi::SQLITE_IOERR_READ,
@@ -335,7 +334,7 @@ mod tests {
                 "{error}"
             );
         }
-        // A file that the system does not let be read, as a device that fails.
+        // The system allows opening this file but not reading it, as with a failing device.
         let unread = Path::new("/proc/self/mem");
         for told_by_check in [
             "*** in database main ***\nTree 5 page 7: btreeInitPage() returns error code 11",

@@ -1,31 +1,31 @@
-//! Which runs are meant: conditions that all hold.
+//! Filters for runs, whose conditions must all be met.
 
 use rusqlite::ToSql;
 use verdict::Level;
 
-/// Conditions; one that is left out holds for all runs.
+/// Conditions; those that are absent are met by all runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Begun at this moment or later, in nanoseconds of the epoch.
+    /// Began at this time or later, in nanoseconds since the epoch.
     pub since_unix_ns: Option<u64>,
-    /// Begun before this moment.
+    /// Began before this time, in nanoseconds since the epoch.
     pub until_unix_ns: Option<u64>,
-    /// On the machine with this name.
+    /// Performed on the host with this name.
     pub host: Option<String>,
-    /// One of its locations lies on a file system of this type.
+    /// One of its locations is on a file system of this type.
     pub file_system: Option<String>,
-    /// Begun with this preset.
+    /// Performed with this preset.
     pub preset: Option<String>,
-    /// Every one of these tags was given to it.
+    /// Has all of these tags.
     pub tags: Vec<String>,
-    /// Its verdict.
+    /// Has this verdict.
     pub verdict: Option<Level>,
-    /// Of those that are left, no more than so many, which began last.
+    /// Maximum number of runs: those that began last.
     pub limit: Option<u64>,
 }
 
 impl Filter {
-    /// The condition of a query, with what stands for its parameters, in order.
+    /// The condition of an SQL query, and the values of its parameters in order.
     pub(crate) fn condition(&self) -> (String, Vec<Box<dyn ToSql>>) {
         let mut parts = Vec::new();
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();
@@ -48,8 +48,9 @@ impl Filter {
         }
         add("verdict = ?", self.verdict.map(|level| text(level.name())));
         if let Some(name) = &self.file_system {
-            // Most runs have one: their rows tell. A way from the name to the rows would meet them
-            // in no order, a third of them more slowly than all of them in theirs.
+            // Most runs have one file system, stored in their row. An index on names would return
+            // rows in random order, so reading a third of them takes longer than scanning all in
+            // order.
             parts.push(
                 "(file_system = ? OR instr(file_system, '+') > 0 AND number IN (SELECT run FROM \
                  run_file_system WHERE name = ?))",
@@ -64,7 +65,7 @@ impl Filter {
     }
 }
 
-/// A count as SQLite has it; beyond its range, the end of it.
+/// Converts to SQLite's integer type; larger numbers become its maximum.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

@@ -1,25 +1,23 @@
-//! Runs kept on this machine, in one SQLite file: written phase by phase while they go on, listed,
-//! shown, tagged, exchanged.
+//! Stores runs on this machine in one SQLite file: writes them phase by phase, lists, shows, tags
+//! and exchanges them.
 //!
-//! It is the only user of SQLite, and knows records only: where the file lies, and whether its file
-//! system is one of a network, its caller says. How it works:
-//! `run` has a row for every run, with what is searched and listed in columns
-//! ([`Headline`](verdict::Headline)); the record itself is JSON, compressed, in a table of its own,
-//! so that a list reads none of it. While a run goes on its phases lie beside that
-//! ([`Archive::complete`]), each written in one transaction; at its end the whole record takes
-//! their place ([`Archive::finish`]). A file that is not ours, is cut off, or comes from a newer
-//! program is told apart before anything is written (`look`).
+//! This crate is the only user of SQLite and handles only records; the caller chooses the file and
+//! determines whether its file system is a network file system. The table `run` has one row per
+//! run, with the columns for searches and lists ([`Headline`](verdict::Headline)). Records are
+//! compressed JSON in a separate table, so that lists need not read them. During a run, each phase
+//! is added in one transaction ([`Archive::complete`]); at the end the complete record replaces
+//! them ([`Archive::finish`]). A file of another program, a truncated one, or one of a newer
+//! program is detected before anything is written (`probe`).
 //!
-//! A run that could not be written to the archive has its record in a file beside it (`pending`),
-//! which the next one to open the archive for writing takes in.
+//! If a run cannot be written to the archive, its record goes to a file beside it (`pending`),
+//! which the next process that opens the archive for writing imports.
 //!
-//! A process has one [`Archive`] of a file at a time: locks are a process's, and whoever opens the
-//! file and closes it, as the look does, lets go of all that the process has on it (fcntl(2),
-//! "Advisory record locking").
+//! A process must have at most one [`Archive`] of a file at a time: locks belong to the process,
+//! and closing any descriptor of the file, as `probe` does, releases all of its locks on the file
+//! (fcntl(2), "Advisory record locking").
 //!
-//! Contents are compressed with zlib's format: a record is a few kilobytes then, which takes a
-//! millisecond, in safe Rust and without another library in C; its checksum tells of bits that have
-//! changed.
+//! Records are compressed with zlib's format: compression to a few kilobytes takes a millisecond,
+//! in safe Rust without another C library; its checksum detects changed bits.
 
 mod archive;
 mod content;

@@ -1,15 +1,15 @@
-//! The mark of a process, by which others can tell whether it is alive: boot, number, and when it
-//! was started.
+//! The mark of a process, by which other processes check whether it is alive: boot ID, process ID
+//! and start time.
 
 use std::path::Path;
 
-/// The mark of this process; nothing where the system does not tell.
+/// The mark of this process; `None` if the system does not provide the data.
 pub fn own_mark() -> Option<String> {
     of(Path::new("/proc"), std::process::id())
 }
 
-/// Whether the process with this mark is alive, as far as this machine can tell: one of another
-/// machine, or of another boot, is not.
+/// Whether the process with this mark is alive. A process of another machine or another boot counts
+/// as not alive.
 pub(crate) fn is_alive(mark: &str) -> bool {
     is_alive_in(Path::new("/proc"), mark)
 }
@@ -28,8 +28,8 @@ fn of(proc: &Path, number: u32) -> Option<String> {
     let read = |path: String| std::fs::read_to_string(proc.join(path)).ok();
     let boot = read("sys/kernel/random/boot_id".to_owned())?;
     let facts = read(format!("{number}/stat"))?;
-    // The name, in parentheses, may hold anything (proc_pid_stat(5)): behind it are the state, and
-    // 19 fields later the start.
+    // The name, in parentheses, may contain any character (proc_pid_stat(5)). After it come the
+    // state, and 19 fields later the start time.
     let mut fields = facts.rsplit_once(") ")?.1.split(' ');
     let is_dead = matches!(fields.next()?, "Z" | "X");
     let started = fields.nth(18)?;
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_process_is_known_by_its_boot_its_number_and_its_start() {
+    fn process_is_identified_by_boot_id_and_start_time() {
         let proc = tempfile::tempdir().unwrap();
         let tell = |boot: &str, state: &str, started: u64| {
             std::fs::create_dir_all(proc.path().join("sys/kernel/random")).unwrap();

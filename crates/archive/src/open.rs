@@ -1,4 +1,4 @@
-//! Opening and making an archive.
+//! Opens and creates archives.
 
 use std::fs::{DirBuilder, File, OpenOptions};
 use std::io::ErrorKind;
@@ -15,64 +15,61 @@ use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::probe::{Look, has_journal, look};
 use crate::schema;
 
-/// Another process's transaction is waited for so long, once the archive is open; longer where
-/// opening was to wait longer.
+/// How long to wait for another process's transaction after opening; longer if the limit for
+/// opening was longer.
 const BUSY_MAX: Duration = Duration::from_secs(20);
-/// One try at opening a file that is used without shared memory takes so long: between two tries
-/// nothing of it is kept, so that two who make an archive at once do not wait for one another until
-/// both give up.
+/// Time limit of one try to open a file without shared memory. Between two tries all locks are
+/// released, so that two processes that create an archive at once do not block each other.
 const TRY_MAX: Duration = Duration::from_millis(400);
-/// Between two tries.
+/// Pause between two tries.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
-/// Who only looks at a file is gone after this, and does not keep a new one from getting its log.
+/// Time limit for switching to a write-ahead log. Processes that only probe the file are finished
+/// by then, and do not prevent a new file from getting its log.
 const SWITCH_MAX: Duration = Duration::from_secs(3);
-/// Files up to this are checked as a whole when they are opened, which takes some milliseconds. Of
-/// larger ones a damage is told where it is met.
+/// Files up to this size are checked completely when opened, which takes some milliseconds. Damage
+/// in larger ones is reported when it is found.
 const CHECKED_BYTES_MAX: u64 = 4 << 20;
 
-/// How changes reach the file.
+/// How changes are written to the file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JournalMode {
-    /// A write-ahead log: readers and a writer do not wait for one another. Needs memory that all
-    /// processes share, so that it is safe on one machine only. A file that has a rollback
-    /// journal keeps it.
+    /// A write-ahead log: readers and a writer do not wait for each other. It needs memory shared
+    /// by all processes, so it is safe on one machine only. A file with a rollback journal keeps
+    /// that.
     WriteAhead,
-    /// A rollback journal, for file systems of a network. A file that has a write-ahead log loses
-    /// it, or is not opened.
+    /// A rollback journal, for network file systems. A file with a write-ahead log is converted, or
+    /// is not opened.
     Rollback,
 }
 
-/// A user and a group, by number.
+/// A user and a group, by ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
-    /// The user.
     pub user: u32,
-    /// The user's group.
     pub group: u32,
 }
 
-/// Which archive, and how.
+/// How to open an archive.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening<'a> {
-    /// The file.
     pub path: &'a Path,
-    /// How changes reach it.
     pub journal: JournalMode,
-    /// Who is to own what is made; nothing: whoever this process runs as.
+    /// The owner of created files; `None` for the user of this process.
     pub owner: Option<Owner>,
-    /// Whether it is made where there is none.
+    /// Whether to create the archive if it does not exist.
     pub make: bool,
-    /// How long another process that keeps it is waited for.
+    /// How long to wait for another process that has locked it.
     pub patience: Duration,
 }
 
 impl Archive {
-    /// Opens an archive, and makes it with its directories where that is wished. An older one is
-    /// brought to the newest version.
+    /// Opens an archive. With `make`, creates it and its directories if necessary. An older version
+    /// is migrated to the newest.
     ///
     /// # Errors
-    /// Where the file cannot be opened or made, or, if it was to be made where there is none, not
-    /// written to; is not ours, damaged, or newer: then nothing in it was changed.
+    /// Returns an error if the file cannot be opened or created, or, with `make`, not be written;
+    /// or if it is not an archive, is damaged, or has a newer version. In these cases its contents
+    /// are not changed.
     pub fn open(opening: &Opening<'_>) -> Result<Self, ArchiveError> {
         let said = opening.path;
         let failed = |doing, cause| ArchiveError::file(doing, said, &cause);
@@ -92,16 +89,15 @@ impl Archive {
             }
             make(said, opening.owner).map_err(|cause| failed("make", cause))?;
         }
-        // SQLite takes names like ":memory:" and "file:…" for something else, and a journal lies
-        // beside the file, not beside a link to it: it is given what the name leads to.
+        // SQLite interprets names like ":memory:" and "file:…", and a journal is beside the file,
+        // not beside a link to it. Therefore SQLite gets the resolved path.
         let path = std::fs::canonicalize(said).map_err(|cause| failed("open", cause))?;
         let looked = look(&path)?;
         if looked == Look::Empty && !opening.make {
             return Err(ArchiveError::missing(said));
         }
         let archive = match Self::connect_in_time(&path, opening, looked) {
-            // Nobody writes to it either, as far as can be seen: what is in the file is all there
-            // is.
+            // No process seems to be writing, so the file contains everything.
             Err(error)
                 if error.kind == ArchiveErrorKind::NotWritable
                     && !opening.make
@@ -120,10 +116,10 @@ impl Archive {
         Ok(archive)
     }
 
-    /// From now on another process's transaction is waited for so long.
+    /// Sets how long to wait for another process's transaction.
     ///
     /// # Errors
-    /// Where SQLite does not take it.
+    /// Returns an error if SQLite rejects the limit.
     pub fn wait_up_to(&self, patience: Duration) -> Result<(), ArchiveError> {
         self.db
             .busy_timeout(patience)
@@ -136,7 +132,7 @@ impl Archive {
         looked: Look,
     ) -> Result<Self, ArchiveError> {
         let began = Instant::now();
-        // Who tries for a different time does not meet the other again and again.
+        // Different limits prevent two processes from blocking each other repeatedly.
         let own = TRY_MAX / 4 * (std::process::id() % 4) / 4;
         let mut looked = looked;
         loop {
@@ -151,7 +147,7 @@ impl Archive {
                         && began.elapsed() < opening.patience =>
                 {
                     std::thread::sleep(TRY_PAUSE + own / 4);
-                    // Whoever kept it may have made it meanwhile.
+                    // The process that had locked it may have created the archive in the meantime.
                     looked = look(path)?;
                 }
                 connected => return connected,
@@ -170,8 +166,8 @@ impl Archive {
         let mut db = Connection::open_with_flags(path, flags).map_err(told)?;
         db.busy_timeout(patience).map_err(told)?;
         if journal == JournalMode::Rollback {
-            // Before anything is read: a log is then used without memory that is shared, or not at
-            // all.
+            // Set before anything is read: an existing log is then used without shared memory, or
+            // not at all.
             lock(&db, "exclusive").map_err(told)?;
         }
         let found = prepare(&db, path, looked)?;
@@ -185,11 +181,12 @@ impl Archive {
                     return Err(ArchiveError::busy(path));
                 }
                 lock(&db, "normal").map_err(told)?;
-                // Locks are let go with the next thing that is read.
+                // SQLite changes its locks at the next read.
                 schema::version(&db).map_err(told)?;
             }
-            // One with a rollback journal stays so: another machine may have it open. Where a new
-            // one is already in use, it stays so, too.
+            // A file with a rollback journal keeps it, because another machine may have opened the
+            // file. If another process is already using a new file, that keeps its rollback
+            // journal.
             JournalMode::WriteAhead
                 if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) =>
             {
@@ -200,7 +197,7 @@ impl Archive {
         Self::of(db, path)
     }
 
-    /// Opens for reading what nobody changes: without locks, and without anything beside it.
+    /// Opens a file for reading that no process changes: without locks and without journal files.
     fn still(path: &Path, looked: Look) -> Result<Self, ArchiveError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -220,10 +217,10 @@ impl Archive {
         })
     }
 
-    /// Whether it can be written to, as far as that is known without trying.
+    /// Checks that the archive was not opened read-only.
     ///
     /// # Errors
-    /// Where it cannot.
+    /// Returns an error if it was.
     pub fn writable(&self) -> Result<(), ArchiveError> {
         match self.db.is_readonly(MAIN_DB) {
             Ok(false) => Ok(()),
@@ -236,27 +233,27 @@ impl Archive {
         }
     }
 
-    /// Where it lies: the file itself, as an absolute path.
+    /// The absolute path of the file, with links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads all of it.
+    /// Checks the whole file.
     ///
     /// # Errors
-    /// Where something is not as it should be.
+    /// Returns an error if something is damaged or cannot be read.
     pub fn check(&self) -> Result<(), ArchiveError> {
         check(&self.db, &self.path)
     }
 }
 
-/// Device and inode of what a path leads to.
+/// Device and inode of a file.
 pub(crate) fn file(path: &Path) -> std::io::Result<(u64, u64)> {
     std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino()))
 }
 
-/// The symbolic link that keeps a path from being there, and what it leads to: the last name of the
-/// path that is there is one.
+/// The dangling symbolic link because of which a path does not exist, and its target. It is the
+/// deepest existing component of the path.
 fn dangling_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let there = path
         .ancestors()
@@ -265,7 +262,7 @@ fn dangling_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
     (!there.exists()).then(|| (there.to_owned(), to))
 }
 
-/// Makes an empty file, and the directories that it needs.
+/// Creates an empty file, and its missing directories.
 fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     let give = |path: &Path| {
         owner.map_or(Ok(()), |owner| {
@@ -281,8 +278,8 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
         .take_while(|directory| !directory.as_os_str().is_empty() && !directory.exists())
         .collect();
     for directory in missing.into_iter().rev() {
-        // Others of the user's programs may find their data below it: it is theirs alone, as the
-        // XDG specification has it.
+        // The directory may also be used by other programs of this user. The XDG Base Directory
+        // Specification requires mode 0700.
         match DirBuilder::new().mode(0o700).create(directory) {
             Ok(()) => give(directory)?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -290,15 +287,15 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
         }
     }
     match new_file(path) {
-        // SQLite gives its journals the owner of the file.
+        // SQLite gives its journals the same owner as the file.
         Ok(_) => give(path),
-        // Another process was faster.
+        // Another process created it first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.exists() => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Makes a file where nothing is, nor a link.
+/// Creates a file exclusively, without following a link.
 pub(crate) fn new_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new()
         .write(true)
@@ -307,17 +304,16 @@ pub(crate) fn new_file(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-/// Makes a connection ready, and looks through a file that is not large. Gives its version.
+/// Configures a connection, and checks the file if it is small. Returns its version.
 fn prepare(db: &Connection, path: &Path, looked: Look) -> Result<u32, ArchiveError> {
     let set = || {
-        // What is in the file is data: nothing in its schema is to do anything.
+        // The contents are untrusted: its schema must not execute anything.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         db.pragma_update(None, "cell_size_check", true)?;
         db.pragma_update(None, "foreign_keys", true)?;
-        // A commit is on the device when it returns: the machine may be what goes down. With a
-        // rollback journal it is the journal's removal that commits, and the directory must
-        // be on the device for that.
+        // A commit must be on the device when it returns, because the machine itself may crash.
+        // With a rollback journal, removing the journal commits, so its directory must be synced.
         db.pragma_update(None, "synchronous", "EXTRA")
     };
     let told = |cause| ArchiveError::of(path, "open", cause);
@@ -334,7 +330,7 @@ fn prepare(db: &Connection, path: &Path, looked: Look) -> Result<u32, ArchiveErr
     Ok(found)
 }
 
-/// What SQLite takes for a file that does not change.
+/// The address by which SQLite opens a file that does not change.
 fn still_address(path: &Path) -> String {
     let mut address = "file://".to_owned();
     for byte in path.as_os_str().as_bytes() {
@@ -348,7 +344,7 @@ fn still_address(path: &Path) -> String {
     address
 }
 
-/// Begins a change and gives it up. What must lie beside the file for that, is made and removed.
+/// Begins a change and rolls it back, which creates and removes the journal files.
 fn try_to_write(db: &Connection) -> rusqlite::Result<()> {
     let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
     transaction.pragma_update(None, "user_version", schema::VERSION)?;
@@ -365,20 +361,19 @@ fn check(db: &Connection, path: &Path) -> Result<(), ArchiveError> {
     }
 }
 
-/// From now on keeps its locks (`exclusive`), or lets them go after each transaction (`normal`).
+/// Keeps locks from now on (`exclusive`), or releases them after each transaction (`normal`).
 fn lock(db: &Connection, mode: &str) -> rusqlite::Result<()> {
     db.pragma_update_and_check(None, "locking_mode", mode, |_| Ok(()))
 }
 
-/// Has changes reach the file so from now on. Says whether they do: not where others do not let go
-/// of it.
+/// Switches the journal mode. Returns whether it was switched; not if other processes use the file.
 fn set_journal(db: &Connection, wished: &str, patience: Duration) -> rusqlite::Result<bool> {
     let began = Instant::now();
     loop {
         let answer =
             db.pragma_update_and_check(None, "journal_mode", wished, |row| row.get::<_, String>(0));
         match answer {
-            // Where it cannot be had, the answer is what there is.
+            // If the mode is not possible, SQLite returns the present one.
             Ok(answer) => return Ok(answer == wished),
             Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => {
                 return Err(error);
@@ -394,7 +389,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_has_no_character_that_means_something_in_it() {
+    fn special_characters_in_addresses_are_escaped() {
         let address = still_address(Path::new("/a b/50%?x#y&.db"));
         assert_eq!(address, "file:///a%20b/50%25%3Fx%23y%26.db?immutable=1");
     }

@@ -1,16 +1,15 @@
-//! Records of runs that could not be written to the archive: each in a file of its own beside it,
-//! until somebody can write.
+//! Records of runs that could not be written to the archive: one file each beside the archive,
+//! until a process can import them.
 //!
-//! A file is whole and on the device before it gets its name, and never takes the place of another
-//! one. Its name is that of the archive, `.pending-`, the run's identity and `.json`; its contents
-//! are what `export --format json` writes, so that `import` and `show` read it, too. Whoever opens
-//! the archive for writing adds what waits, in one transaction, and removes the files after that:
-//! where the process ends in between, the next one finds the runs in the archive and has only the
-//! files to remove.
+//! A file is complete and on the device before it gets its name, and never replaces another one.
+//! The name consists of the archive's name, `.pending-`, the run's ID and `.json`. The contents are
+//! what `export --format json` writes, so `import` and `show` can read it. A process that opens the
+//! archive for writing imports waiting records in one transaction, and then removes the files. If
+//! it ends in between, the next process finds the runs in the archive and only removes the files.
 //!
-//! Others may have put files there: one is read only where it has such a name, is a regular file of
-//! this user's or of the archive's owner, is no longer than a record may be, and has the run in it
-//! that its name says. What is not like that is left, and told.
+//! Other users may have put files there. A file is imported only if it has such a name, is a
+//! regular file of this user or of the archive's owner, is not longer than a record can be, and
+//! contains the run of its name. Other files are left and reported.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -29,36 +28,34 @@ use crate::open::{Owner, new_file};
 use crate::remarks::Remarks;
 use crate::write::Imported;
 
-/// What stands between the archive's name and the identity.
+/// Separates the archive's name and the ID.
 const MARK: &str = ".pending-";
 const END: &str = ".json";
-/// What the name of a file ends with that is being written.
+/// Suffix of a file that is being written.
 const DRAFT_END: &str = ".part";
-/// So many are added in one transaction, or fewer where their texts have so many bytes.
+/// Maximum number of records in one transaction, and the size at which a transaction ends earlier.
 const AT_ONCE: usize = 64;
 const BYTES_AT_ONCE: usize = 16 << 20;
-/// When an archive is opened, no more are taken in: the next command takes the others.
+/// Maximum number of files that one command imports; the next command imports the rest.
 const FILES_MAX: usize = 4_096;
 
-/// What became of a file that waited.
+/// The result for a waiting file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Pending {
-    /// Its run is in the archive, with this number, and the file is gone.
+    /// Its run is in the archive under this number, and the file was removed.
     Imported(u64),
-    /// It was left as it is.
+    /// The file was not removed.
     Left {
-        /// The file.
         path: PathBuf,
-        /// Why.
+        /// The reason.
         why: String,
     },
 }
 
-/// A record that waits beside an archive.
+/// A record in a file beside an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Waiting {
-    /// The file.
     pub path: PathBuf,
     id: RunId,
 }
@@ -67,7 +64,7 @@ pub struct Waiting {
 /// file belongs to the archive's owner, or to `owner` if there is no archive yet.
 ///
 /// # Errors
-/// Where the file cannot be made or written, or there is one of its name.
+/// Returns an error if the file cannot be created or written, or already exists.
 pub fn leave_beside(
     archive: &Path,
     owner: Option<Owner>,
@@ -84,27 +81,27 @@ pub fn leave_beside(
         .and_then(|()| name(&draft, &path))
         .and_then(|()| sync_directory_of(&path));
     written.map_err(|cause| {
-        // What cannot be removed either has a name that nobody reads.
+        // If it cannot be removed, its name ensures that it is never imported.
         let _ = std::fs::remove_file(&draft);
         failed("write", cause)
     })?;
     Ok(path)
 }
 
-/// Finds out whether a record could be left beside an archive: makes an empty file, and removes it.
+/// Checks whether a record could be written beside an archive: creates a small file and removes it.
 ///
 /// # Errors
-/// Why it could not.
+/// Returns the reason if it could not.
 pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
-    // Of this moment: what a process of the same number left when it was killed here is not in the
-    // way.
+    // The ID contains the time, so that a file left by a killed process with the same process ID
+    // does not conflict.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let path = path_of(archive, RunId::new(now.as_nanos()));
     let draft = draft_of(&path);
     let made = new_file(&draft).and_then(|mut file| {
-        // A file system that is full often takes an empty file.
+        // A full file system often still accepts an empty file.
         let written = file.write_all(&[b' '; 4096]).and_then(|()| file.sync_all());
         std::fs::remove_file(&draft).and(written)
     });
@@ -112,8 +109,8 @@ pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
     made.map_err(|cause| ArchiveError::beside("write a file in", directory, &cause))
 }
 
-/// The records that wait beside an archive, by their names: nothing of them is read. None where the
-/// directory cannot be listed.
+/// The waiting records beside an archive, by their names only; their contents are not read. Empty
+/// if the directory cannot be listed.
 pub fn waiting(archive: &Path) -> Vec<Waiting> {
     let archive = whole(archive);
     let (Some(directory), Some(name)) = (archive.parent(), archive.file_name()) else {
@@ -143,11 +140,12 @@ pub fn waiting(archive: &Path) -> Vec<Waiting> {
 }
 
 impl Archive {
-    /// Adds the records that wait beside the archive, and removes their files. Tells of each what
-    /// became of it.
+    /// Imports the records that wait beside the archive, removes their files, and reports each
+    /// result to `tell`.
     ///
     /// # Errors
-    /// Where nothing could be written: all of which nothing was told wait still.
+    /// Returns an error if the archive cannot be written: all records not reported by then keep
+    /// waiting.
     pub fn take_waiting(&mut self, tell: &mut dyn FnMut(Pending)) -> Result<(), ArchiveError> {
         let all = waiting(&self.path);
         let mut rest = all.as_slice();
@@ -165,7 +163,7 @@ impl Archive {
                         files.push((first, facts));
                         runs.push((record, remarks));
                     }
-                    // Another process was faster.
+                    // Another process imported it first.
                     Ok(None) => {}
                     Err(why) => tell(Pending::Left {
                         path: first.path.clone(),
@@ -184,7 +182,7 @@ impl Archive {
         Ok(())
     }
 
-    /// The record in a file and its remarks; nothing where the file is gone.
+    /// Reads a record and its remarks from a file; `None` if the file no longer exists.
     fn read_waiting(&self, waiting: &Waiting) -> Result<Option<(Record, Remarks, Facts)>, String> {
         let flags = rustix::fs::OFlags::NOFOLLOW
             | rustix::fs::OFlags::NONBLOCK
@@ -236,13 +234,13 @@ impl Archive {
     }
 }
 
-/// A file that was read.
+/// Identity and size of a file that was read.
 struct Facts {
     inode: (u64, u64),
     bytes: usize,
 }
 
-/// Removes the file of a record that is in the archive now.
+/// Removes the file of a record that is now in the archive.
 fn taken(waiting: &Waiting, facts: &Facts, imported: Imported) -> Pending {
     let left = |why: String| Pending::Left {
         path: waiting.path.clone(),
@@ -261,7 +259,7 @@ fn taken(waiting: &Waiting, facts: &Facts, imported: Imported) -> Pending {
             ));
         }
     };
-    // Only the file that was read.
+    // Removes only the file that was read, not a replacement.
     let is_same = |facts_now: std::fs::Metadata| (facts_now.dev(), facts_now.ino()) == facts.inode;
     let removed = match std::fs::symlink_metadata(&waiting.path).map(is_same) {
         Ok(true) => std::fs::remove_file(&waiting.path),
@@ -281,7 +279,7 @@ fn taken(waiting: &Waiting, facts: &Facts, imported: Imported) -> Pending {
     }
 }
 
-/// The archive itself, where its name leads to it by a link, or as it would be.
+/// The archive's path with links resolved; an absolute path if it does not exist.
 fn whole(archive: &Path) -> PathBuf {
     std::fs::canonicalize(archive)
         .or_else(|_| std::path::absolute(archive))
@@ -300,7 +298,7 @@ fn draft_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Gives a new file to the archive's owner, where this process is another one that may do so.
+/// Gives a new file to the archive's owner, if this process is root.
 fn give(file: &File, archive: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
@@ -317,16 +315,16 @@ fn give(file: &File, archive: &Path, owner: Option<Owner>) -> std::io::Result<()
     })
 }
 
-/// Gives a file its name, unless there is one of it.
+/// Renames the draft, unless the new name exists.
 fn name(draft: &Path, path: &Path) -> std::io::Result<()> {
     match renameat_with(CWD, draft, CWD, path, RenameFlags::NOREPLACE) {
-        // A file system that cannot do it at once.
+        // The file system does not support this atomically.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             match std::fs::hard_link(draft, path) {
                 Ok(()) => std::fs::remove_file(draft),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-                // Nor make links: identities are never given twice, so that nothing of ours is
-                // there.
+                // It does not support hard links either. IDs are unique, so the new name cannot be
+                // that of another record.
                 Err(_) if !path.try_exists()? => std::fs::rename(draft, path),
                 Err(error) => Err(error),
             }
@@ -335,7 +333,7 @@ fn name(draft: &Path, path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Puts a name on the device, where the file system lets a directory be synced.
+/// Syncs the directory of a file, if the file system supports it.
 fn sync_directory_of(path: &Path) -> std::io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     match File::open(directory).and_then(|directory| directory.sync_all()) {
@@ -346,7 +344,8 @@ fn sync_directory_of(path: &Path) -> std::io::Result<()> {
         {
             Ok(())
         }
-        // It is written, and whoever writes there need not be able to list it.
+        // The file is written; a user who can write in the directory need not be allowed to list
+        // it.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
         answer => answer,
     }

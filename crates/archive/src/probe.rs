@@ -1,9 +1,9 @@
-//! A look at a file before SQLite has it: whether it is an archive, of which version, and as long
-//! as it says.
+//! Examines a file before SQLite opens it: whether it is an archive, its version, and whether it
+//! has its full length.
 //!
-//! The header is read as the format defines it (<https://sqlite.org/fileformat2.html>, section
-//! 1.3). Version and application are changed with a rollback journal only, never in a write-ahead
-//! log, so that what the file says of itself is true.
+//! The header is read as the file format defines it (<https://sqlite.org/fileformat2.html>, section
+//! 1.3). Version and application ID are only changed with a rollback journal, never in a
+//! write-ahead log, so the header's values are valid.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,30 +13,30 @@ use std::time::Duration;
 use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::schema::{APPLICATION, VERSION};
 
-/// What a file is.
+/// The result of examining a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// Nothing was ever written to it.
+    /// The file is empty.
     Empty,
-    /// An archive of this length.
+    /// An archive.
     Archive {
-        /// In bytes.
+        /// Length in bytes.
         bytes: u64,
-        /// Whether changes reach it through a write-ahead log.
+        /// Whether it uses a write-ahead log.
         has_log: bool,
     },
 }
 
-/// What looks cut off is looked at again after this.
+/// A file that seems truncated is examined a second time after this.
 const PAUSE: Duration = Duration::from_millis(50);
 
 const HEADER_BYTES: usize = 100;
 const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 
-/// Looks at an existing file; changes nothing.
+/// Examines an existing file without changing it.
 pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
     match look_once(path) {
-        // Somebody may have been in the middle of a change.
+        // Another process may have been changing the file.
         Err(error) if error.kind == ArchiveErrorKind::Damaged => {
             std::thread::sleep(PAUSE);
             look_once(path)
@@ -47,7 +47,7 @@ pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
 
 fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     let failed = |cause| ArchiveError::file("read", path, &cause);
-    // What is no file is not opened: a pipe would wait for its other end.
+    // Only regular files are opened: opening a pipe would block.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(foreign(path, "it is not a regular file"));
     }
@@ -61,9 +61,8 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     if header.is_empty() {
         return Ok(Look::Empty);
     }
-    // In this order: whoever writes makes the header longer first and then the file, and removes
-    // the journal last. Where that is gone, all that the header tells is in the file, and its
-    // length is taken after that.
+    // The order matters: a writer changes the header before it extends the file, and removes the
+    // journal last. If the journal is gone, the file has the length that the header states.
     let has_journal = has_journal(path);
     let bytes = file.metadata().map_err(failed)?.len();
     look_at_header(path, &header, bytes, has_journal)
@@ -104,8 +103,8 @@ fn look_at_header(
         }
         _ => {}
     }
-    // The number of pages is that of the last change only where both counters agree. A journal
-    // beside it has the rest.
+    // The number of pages is valid only if both change counters are equal. Otherwise a journal
+    // contains the missing pages.
     let is_told = number(24) == number(92);
     let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
@@ -120,12 +119,12 @@ fn look_at_header(
     }
     Ok(Look::Archive {
         bytes,
-        // The version that is needed to read it.
+        // The file format version needed to read it: 2 for a write-ahead log.
         has_log: header[19] == 2,
     })
 }
 
-/// Whether a journal of either kind, with something in it, lies beside it.
+/// Whether a non-empty journal of either kind exists beside the file.
 pub(crate) fn has_journal(path: &Path) -> bool {
     ["-journal", "-wal"].iter().any(|end| {
         let mut name = path.as_os_str().to_owned();

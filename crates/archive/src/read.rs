@@ -1,4 +1,4 @@
-//! Lists and records.
+//! Reads lists and records.
 
 use std::collections::HashMap;
 
@@ -14,25 +14,25 @@ use crate::filter::{Filter, signed};
 use crate::mark::is_alive;
 use crate::schema;
 
-/// How a run is called.
+/// The name of a run in an archive.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum RunName {
-    /// The one that began last.
+    /// The run that began last.
     Last,
-    /// By its number.
+    /// The number in the archive.
     Number(u64),
-    /// By the first digits of its identity.
+    /// The first digits of the run's ID.
     Identity(String),
 }
 
-/// Shorter numbers are numbers of runs.
+/// Maximum number of digits of a run number; longer words are IDs.
 const NUMBER_DIGITS_MAX: usize = 8;
-/// Identities are said with at least so many digits.
+/// Minimum number of digits of an ID.
 const IDENTITY_DIGITS_MIN: usize = 4;
 
 impl RunName {
-    /// The name that a word is: `last`, a number, or at least four hexadecimal digits of an
-    /// identity; nothing where it is none.
+    /// Parses a name: `last`, a number, or at least four hexadecimal digits of an ID; `None` for
+    /// other words.
     pub fn parse(word: &str) -> Option<Self> {
         let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if word == "last" {
@@ -60,7 +60,7 @@ impl std::fmt::Display for RunName {
     }
 }
 
-/// What a [`ListedRun`] is made of, but for its tags.
+/// The columns of a [`ListedRun`], without its tags.
 const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, \
                        preset, storage, workers, transactions_per_second, p99_ns, verdict, \
                        fingerprint, note";
@@ -69,11 +69,11 @@ impl Archive {
     /// The runs that meet all conditions, in the order in which they began.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// Returns an error if the archive cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<ListedRun>, ArchiveError> {
         let (mut sql, mut values) = filter.condition();
         if let Some(limit) = filter.limit {
-            // Only of those that are left the columns are read.
+            // Limits the rows first, so that the columns are read only for the remaining runs.
             sql = format!(
                 "number IN (SELECT number FROM run WHERE {sql} ORDER BY begun_unix_ns DESC, \
                  number DESC LIMIT ?)"
@@ -82,8 +82,8 @@ impl Archive {
         }
         let query = format!("SELECT {} FROM run WHERE {sql}", self.columns()?);
         let mut entries = self.entries(&query, &values)?;
-        // They come in an order that is nearly this one: that takes less than whole rows being
-        // sorted by the query.
+        // Rows are returned in nearly this order, so sorting here is faster than sorting whole rows
+        // in the query.
         entries.sort_by_key(|entry| (entry.headline.begun_unix_ns, entry.number));
         Ok(entries)
     }
@@ -91,7 +91,7 @@ impl Archive {
     /// The run that a word names.
     ///
     /// # Errors
-    /// Where the word names no run or several, or the archive cannot be read.
+    /// Returns an error if the word names no run or several, or the archive cannot be read.
     pub fn called(&self, word: &str) -> Result<ListedRun, ArchiveError> {
         let name = RunName::parse(word);
         let name = name.ok_or_else(|| {
@@ -103,13 +103,13 @@ impl Archive {
         self.find(&name)
     }
 
-    /// The run of a name.
+    /// The run with this name.
     ///
     /// # Errors
-    /// Where there is none or several, or the archive cannot be read.
+    /// Returns an error if there is none or several, or the archive cannot be read.
     pub fn find(&self, name: &RunName) -> Result<ListedRun, ArchiveError> {
         let last = "?1 ORDER BY begun_unix_ns DESC, number DESC LIMIT 1";
-        // 'g' follows all digits.
+        // 'g' sorts after all hexadecimal digits.
         let begins = "id >= ?1 AND id < ?1 || 'g' LIMIT 2";
         let (condition, value): (&str, Box<dyn ToSql>) = match name {
             RunName::Last => (last, Box::new(1)),
@@ -130,8 +130,8 @@ impl Archive {
         }
     }
 
-    /// The columns of an entry. An older archive that nobody may write to stays as it is, and does
-    /// not have all of them.
+    /// The columns of an entry. A read-only archive of an older version is not migrated, and lacks
+    /// some columns.
     fn columns(&self) -> Result<String, ArchiveError> {
         let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
         Ok(match version < schema::WITH_WORK {
@@ -148,7 +148,7 @@ impl Archive {
         let read = || {
             let mut statement = self.db.prepare(query)?;
             let rows = statement.query_and_then(params_from_iter(values), entry)?;
-            // Of one moment.
+            // The transaction makes rows and tags consistent.
             let transaction = self.db.unchecked_transaction()?;
             let mut entries = rows.collect::<Result<Vec<ListedRun>, RowError>>()?;
             add_tags(&transaction, &mut entries)?;
@@ -164,17 +164,17 @@ impl Archive {
         })
     }
 
-    /// The record of a run; of one that has not ended, as far as it was told.
+    /// The record of a run; for an unfinished one, with the parts written so far.
     ///
     /// # Errors
-    /// Where there is none, or it cannot be read.
+    /// Returns an error if there is no such run, or it cannot be read.
     pub fn record(&self, number: u64) -> Result<Record, ArchiveError> {
         let packed = || {
             let mut statement = self
                 .db
                 .prepare("SELECT json FROM part WHERE run = ? ORDER BY place")?;
-            // Of one moment: the run may end meanwhile, and what was in parts is then in its
-            // content.
+            // The transaction makes both queries consistent: the run may end in between, which
+            // moves its parts into the content.
             let transaction = self.db.unchecked_transaction()?;
             let query = "SELECT json FROM content WHERE run = ?";
             let content: Option<Vec<u8>> = transaction
@@ -208,10 +208,10 @@ impl Archive {
     }
 }
 
-/// Why a row is no entry.
+/// Why a row cannot be converted to an entry.
 enum RowError {
     Sql(rusqlite::Error),
-    /// This word of this run is not known.
+    /// The run has an unknown word in a column.
     Word {
         number: u64,
         what: &'static str,
@@ -225,7 +225,7 @@ impl From<rusqlite::Error> for RowError {
     }
 }
 
-/// Adds the tags of all entries, in one query: most runs have none.
+/// Adds the tags of all entries with one query, because most runs have none.
 fn add_tags(db: &Connection, entries: &mut [ListedRun]) -> rusqlite::Result<()> {
     let numbers = || {
         entries

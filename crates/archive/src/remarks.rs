@@ -1,5 +1,5 @@
-//! What somebody adds to a run: tags and a note. An archive has them beside the record, never in
-//! it.
+//! The tags and the note that a user adds to a run. An archive stores them beside the record, never
+//! in it.
 
 use std::fmt;
 use std::str::FromStr;
@@ -12,12 +12,12 @@ use verdict::ListedRun;
 
 use crate::filter::signed;
 
-/// A word that is given to runs.
+/// A tag of a run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Tag(String);
 
-/// A word is no tag.
+/// The word is not a valid tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected 1 to {} characters without blanks, commas or control characters",
@@ -26,7 +26,7 @@ pub struct Tag(String);
 pub struct InvalidTag;
 
 impl Tag {
-    /// Tags are no longer, in characters.
+    /// Maximum length in characters.
     pub const LENGTH_MAX: usize = 100;
 }
 
@@ -64,21 +64,21 @@ impl fmt::Display for Tag {
     }
 }
 
-/// A text about a run; an empty one is no note.
+/// A note about a run; an empty text counts as no note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct NoteText(String);
 
-/// A text is too long for a note.
+/// The text is too long for a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected at most {} bytes", NoteText::LENGTH_MAX)]
 pub struct InvalidNote;
 
 impl NoteText {
-    /// Notes are no longer, in bytes.
+    /// Maximum length in bytes.
     pub const LENGTH_MAX: usize = 1 << 16;
 
-    /// The text; `None` where it is empty.
+    /// The text; `None` if it is empty.
     pub fn text(&self) -> Option<&str> {
         Some(self.0.as_str()).filter(|text| !text.is_empty())
     }
@@ -112,16 +112,15 @@ impl From<NoteText> for String {
 /// The tags and the note of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remarks {
-    /// Words by which lists and exports find it.
+    /// Tags, by which lists and exports select runs.
     #[serde(default)]
     pub tags: Vec<Tag>,
-    /// What somebody noted.
     #[serde(default)]
     pub note: Option<NoteText>,
 }
 
-/// Those of an archived run. The file may have been changed by another program: what no run can
-/// have is left out.
+/// The remarks of an archived run. Another program may have changed the file, so invalid tags and
+/// notes are left out.
 impl From<&ListedRun> for Remarks {
     fn from(run: &ListedRun) -> Self {
         Self {
@@ -132,31 +131,30 @@ impl From<&ListedRun> for Remarks {
 }
 
 impl Remarks {
-    /// Whether there are none.
     pub fn are_empty(&self) -> bool {
         self.tags.is_empty() && self.note().is_none()
     }
 
-    /// The note's text.
+    /// The note's text; `None` if there is none.
     pub(crate) fn note(&self) -> Option<&str> {
         self.note.as_ref().and_then(NoteText::text)
     }
 
-    /// A record's document, with these in its member `archive`.
+    /// The JSON document of a record, with these remarks in the member `archive`.
     pub fn document(&self, record: &Record) -> String {
         let mut text = verdict::to_json(record);
         if let (false, Some(end)) = (self.are_empty(), text.rfind('}')) {
-            // Strings and lists of them: writing to memory cannot fail.
+            // Strings and lists of strings: writing to memory cannot fail.
             let remarks = serde_json::to_string(self).unwrap_or_default();
             text.insert_str(end, &format!(",\"archive\":{}", sanitize::json(&remarks)));
         }
         text
     }
 
-    /// The tags and the note that a document has beside its record.
+    /// Reads the remarks from the JSON document of a record.
     ///
     /// # Errors
-    /// Where they are none that a run can have.
+    /// Returns an error if they are not valid.
     pub fn of_document(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Document {
@@ -167,7 +165,7 @@ impl Remarks {
         Ok(document.archive)
     }
 
-    /// Gives them to a run.
+    /// Writes the remarks of a run.
     pub(crate) fn write(&self, transaction: &Transaction<'_>, number: u64) -> rusqlite::Result<()> {
         add_tags(transaction, number, &self.tags)?;
         self.note()
@@ -175,7 +173,7 @@ impl Remarks {
     }
 }
 
-/// Gives tags to a run. One that it has already it keeps.
+/// Adds tags to a run; ignores those that it already has.
 pub(crate) fn add_tags(
     transaction: &Transaction<'_>,
     number: u64,
@@ -188,7 +186,7 @@ pub(crate) fn add_tags(
     Ok(())
 }
 
-/// Puts a note in the place of the one before.
+/// Replaces a note.
 pub(crate) fn set_note(
     transaction: &Transaction<'_>,
     number: u64,

@@ -1,19 +1,20 @@
-//! The tables, by version, and the way from one version to the next.
+//! The tables of each version, and the migration from one version to the next.
 
 use rusqlite::{Connection, TransactionBehavior};
 
 /// The version that this program writes, and the newest that it reads.
 pub const VERSION: u32 = 2;
 
-/// What marks a file as ours (`application_id`): "PoMk".
+/// Identifies the file as an archive (`application_id`): "PoMk".
 pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
 
-/// By the version that each leads from.
+/// The migration from each version to the next.
 const STEPS: [&str; VERSION as usize] = [V1, V2];
 
-/// The first version. `run` has what is searched and listed; numbers are never given twice.
-/// `writer` is the mark of the process that performs the run, while it goes on. `content` is the
-/// record, `part` what was completed after it was written; `submission` what others have submitted.
+/// The first version. `run` contains the columns for searches and lists; its numbers are never
+/// reused. `writer` is the mark of the process that performs an active run. `content` contains
+/// records, `part` the parts completed after a record was written, and `submission` the
+/// submissions.
 const V1: &str = "
 CREATE TABLE run (
     number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -65,18 +66,19 @@ CREATE TABLE submission (
 ) STRICT;
 ";
 
-/// The kind of work of a run; of runs from before it is not known.
+/// Adds the kind of work; not available for earlier runs.
 const V2: &str = "ALTER TABLE run ADD COLUMN work TEXT;";
 
-/// The first version in which a run has its kind of work.
+/// The first version with the kind of work.
 pub(crate) const WITH_WORK: u32 = 2;
 
-/// The version of an open file; 0 of one that nothing was written to.
+/// The version of an open file; 0 if it is empty.
 pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {
     db.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Leads to the newest version, in one transaction. Another process may have done so meanwhile.
+/// Migrates to the newest version in one transaction. Another process may have done so in the
+/// meantime.
 pub(crate) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let from = version(&transaction)?;

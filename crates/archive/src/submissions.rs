@@ -1,27 +1,26 @@
-//! What others have submitted: texts that somebody else knows the meaning of, each kept once.
+//! Stores submissions from other users: each text once, without interpreting it.
 
 use rusqlite::OptionalExtension;
 
 use crate::archive::Archive;
 use crate::error::ArchiveError;
 
-/// What became of a submission.
+/// The result of adding a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubmissionOutcome {
-    /// It is there now.
+    /// It was added.
     New,
-    /// The same text was there already.
+    /// The same text already existed.
     There,
-    /// It stands in the place of one that it corrects.
+    /// It replaced an earlier submission of the same run.
     Replaced,
 }
 
 impl Archive {
-    /// Adds a submission, unless the same text is there; in the place of one of the same run, where
-    /// there is one.
+    /// Adds a submission, unless the same text exists. It replaces an earlier one of the same run.
     ///
     /// # Errors
-    /// Where nothing could be written.
+    /// Returns an error if the archive cannot be written.
     pub fn add_submission(
         &mut self,
         text: &str,
@@ -57,10 +56,10 @@ impl Archive {
         })
     }
 
-    /// All submissions with their numbers, in the order in which they came.
+    /// All submissions with their numbers, in the order in which they were added.
     ///
     /// # Errors
-    /// Where the archive cannot be read.
+    /// Returns an error if the archive cannot be read.
     pub fn submissions(&self) -> Result<Vec<(u64, String)>, ArchiveError> {
         let read = || {
             let mut statement = self
@@ -74,12 +73,12 @@ impl Archive {
         read().map_err(|cause| self.failed("read", cause))
     }
 
-    /// Removes the submission with this number, and gives its text; nothing where there is none.
+    /// Removes the submission with this number, and returns its text; `None` if there is none.
     ///
     /// # Errors
-    /// Where nothing could be written.
+    /// Returns an error if the archive cannot be written.
     pub fn delete_submission(&mut self, number: u64) -> Result<Option<String>, ArchiveError> {
-        // No row has a number that the column cannot hold.
+        // No row has a number beyond the range of the column.
         let number = i64::try_from(number).unwrap_or(-1);
         self.change("remove a submission from", |transaction| {
             let remove = "DELETE FROM submission WHERE number = ? RETURNING text";

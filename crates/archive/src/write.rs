@@ -1,4 +1,4 @@
-//! Runs written as they go on, and what somebody adds to them.
+//! Writes runs during and after their execution, and what users add to them.
 
 use std::borrow::Borrow;
 
@@ -15,29 +15,29 @@ use crate::mark::is_alive;
 use crate::open;
 use crate::remarks::{self, Remarks, Tag};
 
-/// What became of a record that was to be added.
+/// The result of importing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Imported {
-    /// It is there now, with this number.
+    /// It was added under this number.
     New(u64),
-    /// It was there already, with this one.
+    /// It already existed under this number.
     There(u64),
-    /// It was there as far as it had come; the whole record has taken the place of that, with its
-    /// tags and its note.
+    /// An unfinished record existed under this number. The complete record replaced it; tags and
+    /// note were kept.
     Completed(u64),
-    /// There is a run of the same identity that has another record; nothing was changed.
+    /// A run with the same ID but another record exists under this number; nothing was changed.
     Conflict(u64),
-    /// There is a run of the same identity, and its record cannot be read; nothing was changed.
+    /// A run with the same ID exists under this number, but its record cannot be read; nothing was
+    /// changed.
     Unreadable(u64),
 }
 
 impl Archive {
-    /// Opens the row of a run that is about to begin, with its record as it is before anything is
-    /// done. `writer` is the mark by which others can tell whether this process is alive. The
-    /// run has these remarks from the beginning. Gives the run's number.
+    /// Adds a run that is about to begin, with its initial record and remarks, and returns its
+    /// number. `writer` is the mark by which other processes check whether this process is alive.
     ///
     /// # Errors
-    /// Where nothing could be written.
+    /// Returns an error if the archive cannot be written.
     pub fn begin(
         &mut self,
         head: &Record,
@@ -53,10 +53,10 @@ impl Archive {
         })
     }
 
-    /// Adds what a run has completed. `so_far` is its record with that.
+    /// Adds what a run has completed. `so_far` is the run's record including that.
     ///
     /// # Errors
-    /// Where nothing could be written, or the run is not there any more.
+    /// Returns an error if the archive cannot be written, or the run was deleted.
     pub fn complete(
         &mut self,
         number: u64,
@@ -72,10 +72,10 @@ impl Archive {
         })
     }
 
-    /// Puts the whole record in the place of what was told of it.
+    /// Replaces a run's initial record and parts by its complete record.
     ///
     /// # Errors
-    /// Where nothing could be written, or the run is not there any more.
+    /// Returns an error if the archive cannot be written, or the run was deleted.
     pub fn finish(&mut self, number: u64, record: &Record) -> Result<(), ArchiveError> {
         let packed = content::pack(&content::text(record));
         let headline = Headline::of(record);
@@ -84,12 +84,12 @@ impl Archive {
         })
     }
 
-    /// Adds the records of runs that were performed elsewhere, but for those that are there: all in
-    /// one transaction. The record of a run that came to its end takes the place of one from
-    /// before that. Remarks are given to runs that are new. Says of each what became of it.
+    /// Imports records in one transaction, except those that exist. The record of a run that has
+    /// ended replaces an unfinished one. New runs also get their remarks. Returns the result for
+    /// each record.
     ///
     /// # Errors
-    /// Where nothing could be written.
+    /// Returns an error if the archive cannot be written.
     pub fn import_all(
         &mut self,
         runs: &[(impl Borrow<Record>, impl Borrow<Remarks>)],
@@ -119,7 +119,7 @@ impl Archive {
         Ok(all)
     }
 
-    /// What is said of a record that is to be added where a run of its identity is.
+    /// Compares a record with the existing one of the same ID.
     fn compare(&self, number: u64, record: &Record) -> Result<Imported, ArchiveError> {
         let there = match self.record(number) {
             Ok(there) => there,
@@ -129,7 +129,7 @@ impl Archive {
             Err(error) => return Err(error),
         };
         let is_same = content::text(&there) == content::text(record);
-        // What is there came to its end after this one was written.
+        // The existing record is complete, and this one was written earlier.
         let is_before = record.actual.outcome == Outcome::Unfinished
             && there.actual.outcome != Outcome::Unfinished
             && beginning(&Headline::of(&there)) == beginning(&Headline::of(record));
@@ -140,20 +140,20 @@ impl Archive {
         })
     }
 
-    /// Gives tags to a run. One that it has already it keeps.
+    /// Adds tags to a run; ignores those that it already has.
     ///
     /// # Errors
-    /// Where nothing could be written.
+    /// Returns an error if the archive cannot be written.
     pub fn add_tags(&mut self, number: u64, tags: &[Tag]) -> Result<(), ArchiveError> {
         self.change("tag a run in", |transaction| {
             remarks::add_tags(transaction, number, tags)
         })
     }
 
-    /// Takes tags from a run. Gives those that it did not have.
+    /// Removes tags from a run. Returns those that it did not have.
     ///
     /// # Errors
-    /// Where nothing could be written.
+    /// Returns an error if the archive cannot be written.
     pub fn remove_tags(&mut self, number: u64, tags: &[Tag]) -> Result<Vec<Tag>, ArchiveError> {
         self.change("remove tags of a run in", |transaction| {
             let mut missing = Vec::new();
@@ -167,21 +167,20 @@ impl Archive {
         })
     }
 
-    /// Notes something of a run, in the place of what was noted before; nothing takes the note
-    /// away.
+    /// Replaces the note of a run; `None` removes it.
     ///
     /// # Errors
-    /// Where nothing could be written.
+    /// Returns an error if the archive cannot be written.
     pub fn set_note(&mut self, number: u64, note: Option<&str>) -> Result<(), ArchiveError> {
         self.change("write a note in", |transaction| {
             remarks::set_note(transaction, number, note)
         })
     }
 
-    /// Removes runs, with their records, tags and notes: all of them, or none.
+    /// Removes runs with their records, tags and notes: all of them or none.
     ///
     /// # Errors
-    /// Where one of them goes on, or nothing could be written.
+    /// Returns an error if one of them is still active, or the archive cannot be written.
     pub fn delete(&mut self, numbers: &[u64]) -> Result<(), ArchiveError> {
         let going = self.change("delete runs in", |transaction| {
             for number in numbers {
@@ -208,8 +207,8 @@ impl Archive {
         })
     }
 
-    /// One transaction, which has the right to write from its beginning: what it reads does not
-    /// change before it writes.
+    /// Executes one transaction, which is allowed to write from its beginning, so that data that it
+    /// reads cannot change before it writes.
     pub(crate) fn change<A>(
         &mut self,
         doing: &'static str,
@@ -225,7 +224,7 @@ impl Archive {
             Ok(answer)
         };
         let answer = changed().map_err(|cause| self.failed(doing, cause))?;
-        // A file that has no name any more takes what is written to it all the same.
+        // Writing to a file that was removed while it was open succeeds, so this is checked.
         if open::file(&self.path).ok() == Some(self.file) {
             Ok(answer)
         } else {
@@ -237,7 +236,7 @@ impl Archive {
         }
     }
 
-    /// The same for a run that has to be there, whose columns are these from now on.
+    /// The same for a run that must exist, and whose columns are updated.
     fn change_run(
         &mut self,
         doing: &'static str,
@@ -259,7 +258,7 @@ impl Archive {
     }
 }
 
-/// The row of lists for a run that goes on.
+/// The columns of an active run.
 fn going(so_far: &Record) -> Headline {
     Headline {
         state: State::Going,
@@ -267,7 +266,7 @@ fn going(so_far: &Record) -> Headline {
     }
 }
 
-/// What does not change while a run goes on.
+/// The columns that do not change during a run.
 fn beginning(headline: &Headline) -> (u64, &str, &str) {
     (
         headline.begun_unix_ns,
@@ -276,8 +275,8 @@ fn beginning(headline: &Headline) -> (u64, &str, &str) {
     )
 }
 
-/// Adds a record, unless a run of its identity is there that came to its end, or is another one.
-/// Whether the records are the same is not looked at.
+/// Adds a record, unless a completed or different run with its ID exists. Does not compare the
+/// records.
 fn import(
     transaction: &Transaction<'_>,
     headline: &Headline,
@@ -308,7 +307,7 @@ fn import(
     }
 }
 
-/// Puts a whole record in the place of what was told of a run.
+/// Replaces the initial record and parts of a run by its complete record.
 fn replace(transaction: &Transaction<'_>, number: u64, packed: &[u8]) -> rusqlite::Result<()> {
     let row = signed(number);
     transaction.execute("UPDATE run SET writer = NULL WHERE number = ?", [row])?;
@@ -340,8 +339,8 @@ fn insert(
     Ok(number.max(0) as u64)
 }
 
-/// Writes the columns that lists have; what a run's locations lie on does not change. Gives `false`
-/// where there is no such run.
+/// Writes the columns of a run, except for its file systems, which do not change. Returns `false`
+/// if the run does not exist.
 fn update(
     transaction: &Transaction<'_>,
     number: u64,

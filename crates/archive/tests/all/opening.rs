@@ -1,4 +1,4 @@
-//! Which files are opened, and what becomes of those that are not.
+//! Which files are opened, and that other files are not changed.
 
 use std::fs;
 use std::io::{BufRead, BufReader, Lines};
@@ -19,7 +19,7 @@ use crate::support::{
     ImportOne, PATIENCE, directory, file, head, open, open_with, open_within, parts, run,
 };
 
-/// Opening fails, says this, and changes not a byte.
+/// Checks that opening fails with this message and changes no byte.
 fn is_refused(path: &Path, expected: &str) -> ArchiveError {
     let before = fs::read(path).unwrap();
     let names = |path: &Path| -> Vec<_> {
@@ -42,7 +42,7 @@ fn is_refused(path: &Path, expected: &str) -> ArchiveError {
 }
 
 #[test]
-fn an_archive_is_made_with_its_directories() {
+fn archive_is_created_with_its_directories() {
     let directory = directory();
     let path = directory.path().join("a/b/archive.db");
     let missing = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
@@ -58,10 +58,10 @@ fn an_archive_is_made_with_its_directories() {
     assert_eq!(mode & 0o777, 0o700);
 }
 
-/// The archive's own name, or a directory of its path, leads nowhere: that is told, and nothing is
-/// made through it.
+/// The archive itself, or a directory of its path, is a dangling link: this is reported, and
+/// nothing is created through it.
 #[test]
-fn a_link_that_leads_nowhere_is_told() {
+fn dangling_link_is_reported() {
     let directory = directory();
     let at = |name: &str| directory.path().join(name);
     symlink("unmounted/archive.db", at("file")).unwrap();
@@ -89,7 +89,7 @@ fn a_link_that_leads_nowhere_is_told() {
 }
 
 #[test]
-fn what_is_made_is_its_owners() {
+fn created_files_get_the_owner() {
     let directory = directory();
     let path = directory.path().join("a/b/archive.db");
     let facts = fs::metadata(directory.path()).unwrap();
@@ -129,7 +129,7 @@ fn what_is_made_is_its_owners() {
 }
 
 #[test]
-fn foreign_files_are_left_as_they_are() {
+fn foreign_files_are_not_changed() {
     let directory = directory();
     let path = file(&directory);
     for (bytes, expected) in [
@@ -145,7 +145,7 @@ fn foreign_files_are_left_as_they_are() {
         is_refused(&path, expected);
     }
     fs::remove_file(&path).unwrap();
-    // A database of somebody else's.
+    // A database of another program.
     let other = rusqlite::Connection::open(&path).unwrap();
     other
         .execute_batch("CREATE TABLE run (number INTEGER); PRAGMA user_version = 1")
@@ -159,7 +159,7 @@ fn foreign_files_are_left_as_they_are() {
 }
 
 #[test]
-fn a_newer_archive_is_left_as_it_is() {
+fn newer_archive_is_not_changed() {
     let directory = directory();
     let path = file(&directory);
     open(&path).import(&run(1)).unwrap();
@@ -178,7 +178,7 @@ fn a_newer_archive_is_left_as_it_is() {
 }
 
 #[test]
-fn a_truncated_archive_is_left_as_it_is() {
+fn truncated_archive_is_not_changed() {
     let directory = directory();
     let whole = file(&directory);
     let mut archive = open(&whole);
@@ -203,10 +203,10 @@ fn a_truncated_archive_is_left_as_it_is() {
     }
 }
 
-/// Whatever bit has changed: an error that says so, or an archive as before; never a panic, and
-/// never a change to the file.
+/// After any flipped bit, reading returns an error or an archive as before; it never panics and
+/// never changes the file.
 #[test]
-fn flipped_bits_are_told_and_nothing_is_changed() {
+fn flipped_bits_are_detected_and_nothing_is_changed() {
     let directory = directory();
     let whole = file(&directory);
     let mut archive = open(&whole);
@@ -221,7 +221,7 @@ fn flipped_bits_are_told_and_nothing_is_changed() {
     let bytes = fs::read(&whole).unwrap();
     let path = directory.path().join("flipped.db");
     let (mut told, mut unseen) = (0, 0);
-    // A stride that meets all parts of pages.
+    // The stride reaches all parts of pages.
     for at in (0..bytes.len()).step_by(97) {
         let mut flipped = bytes.clone();
         flipped[at] ^= 1 << (at % 8);
@@ -249,7 +249,7 @@ fn flipped_bits_are_told_and_nothing_is_changed() {
 }
 
 #[test]
-fn a_damaged_record_is_told_and_the_others_are_read() {
+fn damaged_record_is_reported_and_others_are_read() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
@@ -268,7 +268,7 @@ fn a_damaged_record_is_told_and_the_others_are_read() {
     assert_eq!(archive.list(&Filter::default()).unwrap().len(), 2);
 }
 
-/// Bytes 18 and 19 of the header: 2 with a write-ahead log.
+/// Bytes 18 and 19 of the header are 2 with a write-ahead log.
 fn has_log(path: &Path) -> bool {
     let bytes = fs::read(path).unwrap();
     assert_eq!(bytes[18], bytes[19]);
@@ -276,7 +276,7 @@ fn has_log(path: &Path) -> bool {
 }
 
 #[test]
-fn a_new_archive_has_the_journal_that_was_asked_for() {
+fn new_archive_has_the_requested_journal() {
     for (journal, expected) in [
         (JournalMode::Rollback, false),
         (JournalMode::WriteAhead, true),
@@ -291,9 +291,9 @@ fn a_new_archive_has_the_journal_that_was_asked_for() {
     }
 }
 
-/// Another machine may have it open, and sees no memory of this one's.
+/// Another machine may have opened the file, and cannot access this machine's shared memory.
 #[test]
-fn a_rollback_journal_is_never_replaced_by_a_log() {
+fn rollback_journal_is_never_replaced_by_a_log() {
     let directory = directory();
     let path = file(&directory);
     begin_with(&path, JournalMode::Rollback, 1);
@@ -304,10 +304,10 @@ fn a_rollback_journal_is_never_replaced_by_a_log() {
     assert!(!has_log(&path));
 }
 
-/// As where the archive was copied to a network's file system, with what a kill had left of its
-/// log.
+/// For example, the archive was copied to a network file system after a process was killed,
+/// including its log.
 #[test]
-fn a_log_is_taken_in_and_left_without_shared_memory() {
+fn log_is_converted_without_shared_memory() {
     let there = directory();
     let source = file(&there);
     let mut archive = open(&source);
@@ -316,7 +316,7 @@ fn a_log_is_taken_in_and_left_without_shared_memory() {
     let path = file(&directory);
     fs::copy(&source, &path).unwrap();
     fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
-    // Who wants this memory fails.
+    // Makes the creation of shared memory fail.
     symlink("nowhere", beside(&path, "-shm")).unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, true).unwrap_err();
     assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
@@ -327,9 +327,9 @@ fn a_log_is_taken_in_and_left_without_shared_memory() {
     assert_eq!(archive.list(&Filter::default()).unwrap().len(), 2);
 }
 
-/// Going on with the log would be going on with memory that others do not share.
+/// Using the log would require memory that the other processes do not share.
 #[test]
-fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
+fn log_in_use_is_not_used_without_shared_memory() {
     let directory = directory();
     let path = file(&directory);
     open(&path).import(&run(1)).unwrap();
@@ -349,8 +349,8 @@ fn a_log_that_somebody_uses_is_not_used_from_elsewhere() {
     assert!(!has_log(&path));
 }
 
-/// Starts another process that performs a test, and waits for a line that ends with `words`. The
-/// lines that follow are returned with the process.
+/// Starts another process that performs a test, and waits for a line that ends with `words`.
+/// Returns the process and its further lines.
 fn begun(path: &Path, test: &str, words: &str) -> (Child, Lines<BufReader<ChildStdout>>) {
     let mut child = another(path, test).stdin(Stdio::piped()).spawn().unwrap();
     let mut said = BufReader::new(child.stdout.take().unwrap()).lines();
@@ -358,7 +358,7 @@ fn begun(path: &Path, test: &str, words: &str) -> (Child, Lines<BufReader<ChildS
     (child, said)
 }
 
-/// Not a test by itself: has an archive open until it is killed.
+/// Only for other tests: keeps an archive open until the process is killed.
 #[test]
 fn holds() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -367,11 +367,11 @@ fn holds() {
     let archive = open(Path::new(&path));
     archive.check().unwrap();
     println!("\nholds it");
-    // However long the other takes: it ends this one.
+    // Waits until the other process kills this one.
     std::io::stdin().read_line(&mut String::new()).unwrap();
 }
 
-/// An archive that has one run.
+/// Creates an archive with one run.
 fn begin_with(path: &Path, journal: JournalMode, number: u64) {
     open_with(path, journal, true)
         .unwrap()
@@ -379,7 +379,7 @@ fn begin_with(path: &Path, journal: JournalMode, number: u64) {
         .unwrap();
 }
 
-/// The file, or whatever it is, with this at the end of its name.
+/// The path with this suffix.
 fn beside(path: &Path, end: &str) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(end);
@@ -387,7 +387,7 @@ fn beside(path: &Path, end: &str) -> PathBuf {
 }
 
 #[test]
-fn names_that_mean_something_to_sqlite_are_names_of_files() {
+fn special_names_of_sqlite_are_file_names() {
     let directory = directory();
     let foreign = directory.path().join("foreign.db");
     let other = rusqlite::Connection::open(&foreign).unwrap();
@@ -418,7 +418,7 @@ fn names_that_mean_something_to_sqlite_are_names_of_files() {
     );
 }
 
-/// Not a test by itself: writes to an archive that is named from the working directory.
+/// Only for other tests: writes to an archive whose path is relative.
 #[test]
 fn writes_to_a_name() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -427,9 +427,9 @@ fn writes_to_a_name() {
     open(Path::new(&path)).import(&run(1)).unwrap();
 }
 
-/// What a kill left lies beside the file, not beside the link.
+/// The journal of a killed process is beside the file, not beside the link.
 #[test]
-fn an_archive_behind_a_link_has_its_journal_where_it_is() {
+fn journal_is_beside_the_file_and_not_beside_the_link() {
     let directory = directory();
     let there = directory.path().join("there");
     fs::create_dir(&there).unwrap();
@@ -439,8 +439,8 @@ fn an_archive_behind_a_link_has_its_journal_where_it_is() {
     for number in 1..=3 {
         archive.import(&run(number)).unwrap();
     }
-    // A checkpoint has written the first page, which has the new length, and no other: in the log
-    // all of them are.
+    // A checkpoint has written only the first page, which contains the new length. The log contains
+    // all pages.
     let path = there.join("archive.db");
     fs::copy(beside(&source, "-wal"), beside(&path, "-wal")).unwrap();
     drop(archive);
@@ -454,14 +454,15 @@ fn an_archive_behind_a_link_has_its_journal_where_it_is() {
     assert_eq!(archive.record(3).unwrap(), run(3));
     assert!(!beside(&link, "-wal").exists());
     drop(archive);
-    // Without the log it is cut off.
+    // Without the log the file is truncated.
     fs::write(&path, &bytes[..whole as usize]).unwrap();
     is_refused(&path, "truncated");
 }
 
-/// A change's journal goes when its pages are there: what is seen in between is not called damaged.
+/// A change removes its journal after its pages are written; a file seen in between must not be
+/// reported as damaged.
 #[test]
-fn a_file_that_grows_meanwhile_is_not_called_damaged() {
+fn growing_file_is_not_reported_as_damaged() {
     let directory = directory();
     let path = file(&directory);
     begin_with(&path, JournalMode::Rollback, 0);
@@ -475,10 +476,10 @@ fn a_file_that_grows_meanwhile_is_not_called_damaged() {
     assert!(archive.list(&Filter::default()).unwrap().len() > 1);
 }
 
-/// Whoever has it for long is waited for, and whoever only waits says so in time: by locks, with no
-/// clock but the patience itself.
+/// Waits for a process that holds the lock for long, and returns in time if it is not released.
+/// Uses locks, and no timing but the limit itself.
 #[test]
-fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
+fn locked_archive_is_waited_for_up_to_the_limit() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
@@ -497,7 +498,7 @@ fn a_locked_archive_is_waited_for_as_long_as_is_asked() {
     }
 }
 
-/// Not a test by itself: has a change of an archive begun until its standard input ends.
+/// Only for other tests: keeps a change of an archive open until standard input ends.
 #[test]
 fn keeps() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -510,8 +511,7 @@ fn keeps() {
     other.execute_batch("ROLLBACK").unwrap();
 }
 
-/// Not a test by itself: adds runs to an archive with a rollback journal until its standard input
-/// ends.
+/// Only for other tests: adds runs to an archive with a rollback journal until standard input ends.
 #[test]
 fn grows() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -521,16 +521,16 @@ fn grows() {
     println!("\ngrows");
     let reading = std::thread::spawn(|| std::io::stdin().read_line(&mut String::new()).unwrap());
     let mut number = 0;
-    // Until nobody looks any more.
+    // Until the other process stops reading.
     while !reading.is_finished() {
         number += 1;
         archive.import(&run(number)).unwrap();
     }
 }
 
-/// As on a file system that is full, or to be read only: what a log needs cannot be made.
+/// As on a full or read-only file system: the files of a log cannot be created.
 #[test]
-fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
+fn archive_is_read_if_no_log_can_be_created() {
     let directory = directory();
     let path = directory.path().join("a 100% readable?.db");
     open(&path).import(&run(1)).unwrap();
@@ -550,16 +550,16 @@ fn what_cannot_have_a_log_beside_it_is_read_all_the_same() {
         assert!(error.to_string().contains("copy it"), "{error}");
     }
     assert!(fs::read(&path).unwrap() == before);
-    // Where there is a log, a part of the archive is in it: it is not read without.
+    // If a log exists, it contains a part of the archive, so the archive is not read without it.
     fs::write(beside(&path, "-wal"), [1]).unwrap();
     let error = open_with(&path, JournalMode::WriteAhead, false).unwrap_err();
     error.assert(error.to_string().contains("copy it, with its -wal"));
 }
 
-/// A run is refused before it begins, not after it has ended.
+/// The run is refused before it begins, not after it has ended.
 #[test]
-fn what_can_only_be_read_is_not_opened_for_writing() {
-    // With the right to write to the file, and none to make the journal that this takes.
+fn read_only_archive_is_not_opened_for_writing() {
+    // Mode 0o666 allows writing to the file, but the directory does not allow creating a journal.
     for (journal, mode) in [
         (JournalMode::WriteAhead, 0o444),
         (JournalMode::Rollback, 0o444),
@@ -574,11 +574,11 @@ fn what_can_only_be_read_is_not_opened_for_writing() {
     }
 }
 
-/// Another process, which is not root's, performs a test with an archive that it cannot write to.
+/// Performs a test in a process that is not root's, with an archive that it cannot write.
 fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, with: &str) {
     let mut reads = another(path, test);
     if fs::metadata(directory.path()).unwrap().uid() == 0 {
-        // Nothing keeps root from writing.
+        // Root is always allowed to write.
         let program = directory.path().join("program");
         fs::copy(std::env::current_exe().unwrap(), &program).unwrap();
         reads = of_program(&program, path, test);
@@ -595,9 +595,9 @@ fn read_only(directory: &tempfile::TempDir, path: &Path, mode: u32, test: &str, 
 }
 
 /// An archive of the first version, in a directory or a file that cannot be written, is read
-/// without becoming one of the newest.
+/// without being migrated.
 #[test]
-fn an_older_archive_that_can_only_be_read_is_read_as_it_is() {
+fn older_read_only_archive_is_read_without_migration() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept/v1.db");
     let before = fs::read(&kept).unwrap();
     for mode in [0o444, 0o666] {
@@ -613,7 +613,7 @@ fn an_older_archive_that_can_only_be_read_is_read_as_it_is() {
     }
 }
 
-/// Not a test by itself: reads an archive of the first version that it may not write to.
+/// Only for other tests: reads an archive of the first version that it is not allowed to write.
 #[test]
 fn reads_an_older_one_only() {
     let Some(path) = std::env::var_os(ARCHIVE) else {
@@ -634,7 +634,7 @@ fn reads_an_older_one_only() {
     }
 }
 
-/// Not a test by itself: reads what it may not write to.
+/// Only for other tests: reads an archive that it is not allowed to write.
 #[test]
 fn reads_only() {
     let (Some(path), Ok(with)) = (std::env::var_os(ARCHIVE), std::env::var(WITH)) else {
@@ -643,7 +643,7 @@ fn reads_only() {
     let (path, journal) = (Path::new(&path), journal(&with));
     let error = open_with(path, journal, true).unwrap_err();
     assert!(error.kind == ArchiveErrorKind::NotWritable, "{error}");
-    // The file with a log, too, from where none is to be had.
+    // This also reads a file with a log where no log can be created.
     let archive = open_with(path, JournalMode::Rollback, false).unwrap();
     assert_eq!(archive.record(1).unwrap(), run(1));
     drop(archive);
@@ -654,7 +654,7 @@ fn reads_only() {
 }
 
 #[test]
-fn an_empty_file_becomes_an_archive_by_who_makes_one() {
+fn empty_file_becomes_an_archive_only_with_make() {
     let directory = directory();
     let path = file(&directory);
     fs::write(&path, b"").unwrap();
@@ -665,7 +665,7 @@ fn an_empty_file_becomes_an_archive_by_who_makes_one() {
     assert_eq!(open(&path).list(&Filter::default()).unwrap().len(), 1);
 }
 
-/// Every version that was ever written is kept as a file, and read.
+/// A file of every released version is kept in the repository.
 #[test]
 fn kept_archives_of_every_version_are_read() {
     let kept = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/kept");
@@ -697,10 +697,10 @@ fn kept_archives_of_every_version_are_read() {
     }
 }
 
-/// Makes the file that is kept of the newest version. It is made once, with
-/// `POSTMARK_WRITE_GOLDEN=1`, and never again.
+/// Creates the kept file of the newest version. This is done once, with `POSTMARK_WRITE_GOLDEN=1`,
+/// and never repeated.
 #[test]
-fn the_newest_version_is_kept() {
+fn newest_version_has_a_kept_file() {
     let path =
         Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/kept/v{}.db", archive::VERSION));
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() && !path.exists() {

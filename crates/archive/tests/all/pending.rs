@@ -1,5 +1,5 @@
-//! Records that wait in files beside an archive: written whole, taken in once, never lost, and
-//! nobody else's.
+//! Records that wait in files beside an archive: written completely, imported once, never lost, and
+//! not confused with files of other users.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, chown, symlink};
@@ -20,7 +20,7 @@ fn count(archive: &Archive) -> usize {
     archive.list(&Filter::default()).unwrap().len()
 }
 
-/// The numbers of what was taken in, and why the others were left.
+/// The numbers of the imported records, and why others were left.
 fn take(archive: &mut Archive) -> (Vec<u64>, Vec<String>) {
     let mut numbers = Vec::new();
     let mut left = Vec::new();
@@ -36,7 +36,7 @@ fn take(archive: &mut Archive) -> (Vec<u64>, Vec<String>) {
     (numbers, left)
 }
 
-/// Names beside the archive that are not its own.
+/// Names beside the archive, except those of its own files.
 fn others(directory: &tempfile::TempDir) -> Vec<String> {
     let names = fs::read_dir(directory.path()).unwrap();
     let names = names.map(|entry| entry.unwrap().file_name().into_string().unwrap());
@@ -48,10 +48,10 @@ fn others(directory: &tempfile::TempDir) -> Vec<String> {
 }
 
 #[test]
-fn what_waits_is_taken_in_once_and_is_gone_then() {
+fn waiting_records_are_imported_once_and_removed() {
     let directory = directory();
     let path = file(&directory);
-    // Before there is an archive, too.
+    // This also works before the archive exists.
     let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
     let name = left.file_name().unwrap().to_str().unwrap();
     assert_eq!(name, format!("archive.db.pending-{}.json", run(1).id));
@@ -80,10 +80,10 @@ fn what_waits_is_taken_in_once_and_is_gone_then() {
     assert_eq!(take(&mut archive), (vec![], vec![]));
 }
 
-/// A process that is killed after it has added what waits leaves the files: they are removed, and
-/// nothing is doubled.
+/// A process that is killed after it has imported waiting records leaves their files: these are
+/// removed, and nothing is imported a second time.
 #[test]
-fn what_was_added_before_a_kill_is_only_removed() {
+fn file_of_an_imported_record_is_only_removed() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
@@ -93,9 +93,9 @@ fn what_was_added_before_a_kill_is_only_removed() {
     assert_eq!((count(&archive), waiting(&path).len()), (1, 0));
 }
 
-/// A run that was begun in the archive, and whose end it did not take.
+/// The run was begun in the archive, but its end could not be written.
 #[test]
-fn what_waits_completes_a_run_that_was_begun() {
+fn waiting_record_completes_an_unfinished_run() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
@@ -116,7 +116,7 @@ fn what_waits_completes_a_run_that_was_begun() {
 }
 
 #[test]
-fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
+fn foreign_or_damaged_files_are_left_and_do_not_block() {
     let directory = directory();
     let path = file(&directory);
     let beside = |end: &str| -> PathBuf {
@@ -125,7 +125,7 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
         name.into()
     };
     let text = verdict::to_json(&run(7));
-    // Names that are not ours are not even looked at.
+    // Files with other names are not read.
     for name in [
         ".pending-.json",
         ".pending-xyz.json",
@@ -143,7 +143,7 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
     let elsewhere = directory.path().join("elsewhere.json");
     fs::write(&elsewhere, &text).unwrap();
     symlink(&elsewhere, of(5)).unwrap();
-    // The record of another run than the name says.
+    // The record of a run other than that in the name.
     fs::write(of(6), &text).unwrap();
     let big = fs::File::create(of(8)).unwrap();
     big.set_len(record::read::BYTES_MAX as u64 + 1).unwrap();
@@ -162,7 +162,7 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
         chown(of(10), Some(12_345), None).unwrap();
         expected += 1;
     }
-    // Another run of the same identity is there.
+    // The archive contains another record with the same ID.
     let mut archive = open(&path);
     let mut other = run(20);
     other.host.hostname.push_str("-of-another");
@@ -197,10 +197,9 @@ fn what_is_not_ours_or_damaged_is_left_and_does_not_block() {
     assert_eq!(others(&directory).len() + 1, names.len());
 }
 
-/// Nobody waits for a run's record where the archive is locked, and it waits there until the lock
-/// goes.
+/// The record of a run waits beside a locked archive until the lock is released.
 #[test]
-fn a_locked_archive_loses_nothing() {
+fn locked_archive_loses_no_record() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
@@ -213,7 +212,7 @@ fn a_locked_archive_loses_nothing() {
     )
     .unwrap();
     archive.wait_up_to(Duration::from_millis(50)).unwrap();
-    // Of this process, by another connection: locks of SQLite's own tell them apart.
+    // A second connection of this process: SQLite distinguishes their locks.
     let other = rusqlite::Connection::open(&path).unwrap();
     other.execute_batch("BEGIN IMMEDIATE").unwrap();
     let error = archive.take_waiting(&mut |_| ()).unwrap_err();
@@ -223,13 +222,13 @@ fn a_locked_archive_loses_nothing() {
     assert_eq!(take(&mut archive), (vec![1], vec![]));
 }
 
-/// What was taken in before the lock came is told: its files are gone.
+/// Records imported before the lock are reported, because their files are removed.
 #[test]
-fn what_was_taken_in_before_an_error_is_told() {
+fn records_imported_before_an_error_are_reported() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
-    // More than one transaction takes.
+    // More than one transaction imports.
     for number in 1..=70 {
         leave_beside(&path, None, &run(number), &Remarks::default()).unwrap();
     }
@@ -262,7 +261,7 @@ fn what_was_taken_in_before_an_error_is_told() {
 }
 
 #[test]
-fn a_record_never_takes_the_place_of_a_file() {
+fn record_never_replaces_a_file() {
     let directory = directory();
     let path = file(&directory);
     let left = leave_beside(&path, None, &run(1), &Remarks::default()).unwrap();
@@ -276,12 +275,12 @@ fn a_record_never_takes_the_place_of_a_file() {
 }
 
 #[test]
-fn it_is_known_before_whether_a_record_could_be_left() {
+fn writing_beside_the_archive_is_checked_in_advance() {
     let directory = directory();
     let path = file(&directory);
     may_leave_beside(&path).unwrap();
     assert_eq!(others(&directory), [""; 0]);
-    // A process of this number was killed here before it removed its file.
+    // A process with this ID was killed here before it removed its file.
     let number = std::process::id();
     let left = format!(
         "archive.db.pending-{}.json.{number}.part",
@@ -298,7 +297,7 @@ fn it_is_known_before_whether_a_record_could_be_left() {
 }
 
 #[test]
-fn a_record_is_the_archives_owners() {
+fn record_belongs_to_the_archives_owner() {
     if !rustix::process::geteuid().is_root() {
         return;
     }

@@ -1,4 +1,4 @@
-//! What becomes of runs in an archive.
+//! How an archive stores runs.
 
 use std::io::{BufRead, BufReader, Read};
 use std::path::Path;
@@ -22,12 +22,11 @@ fn only(archive: &Archive) -> ListedRun {
 }
 
 #[test]
-fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
+fn run_is_visible_from_its_beginning_and_grows_by_phases() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
-    // Somebody else looks on. That is another process elsewhere: its locks are not what is looked
-    // at here.
+    // A second reader. In practice it is another process; this test is not about its locks.
     let watcher = open(&path);
     let whole = kept();
     let mut so_far = head(&whole);
@@ -60,7 +59,7 @@ fn a_run_is_there_from_its_beginning_and_grows_phase_by_phase() {
 }
 
 #[test]
-fn a_run_that_was_removed_meanwhile_is_told() {
+fn deletion_of_an_active_run_is_reported() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     let (alive, none) = (own_mark().unwrap(), Remarks::default());
@@ -94,7 +93,7 @@ fn on(record: &mut Record, file_system: &str) {
     }
 }
 
-/// Ten runs, begun at the seconds 1 to 10.
+/// Adds ten runs, begun at the seconds 1 to 10.
 fn ten(archive: &mut Archive) {
     for number in 1..=10 {
         let mut record = run(number);
@@ -122,7 +121,7 @@ fn ten(archive: &mut Archive) {
 }
 
 #[test]
-fn filters_choose_and_all_of_them_hold() {
+fn filters_select_runs_that_meet_all_conditions() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     ten(&mut archive);
@@ -262,10 +261,10 @@ fn invalid(archive: &Archive) -> Vec<u64> {
 }
 
 #[test]
-fn runs_are_found_by_number_identity_and_as_the_last() {
+fn runs_are_found_by_number_by_id_and_as_last() {
     let directory = directory();
     let mut archive = open(&file(&directory));
-    // The last is the one that began last, whenever it was added.
+    // The last run is the one that began last, independent of the order of import.
     for number in [3, 7, 5] {
         archive.import(&run(number)).unwrap();
     }
@@ -301,9 +300,9 @@ fn runs_are_found_by_number_identity_and_as_the_last() {
     }
 }
 
-/// Also where it is killed, or was begun by another process.
+/// This also holds if the process is killed, or the run was performed by another process.
 #[test]
-fn a_run_has_its_remarks_from_its_beginning() {
+fn run_has_its_remarks_from_its_beginning() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     let remarks = Remarks {
@@ -328,7 +327,7 @@ fn a_run_has_its_remarks_from_its_beginning() {
 }
 
 #[test]
-fn tags_and_notes_come_and_go() {
+fn tags_and_notes_are_added_and_removed() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     archive.import(&run(1)).unwrap();
@@ -371,7 +370,7 @@ fn tags_and_notes_come_and_go() {
 }
 
 #[test]
-fn what_is_deleted_is_gone_and_its_number_is_not_given_again() {
+fn deleted_run_is_gone_and_its_number_is_not_reused() {
     let directory = directory();
     let path = file(&directory);
     let mut archive = open(&path);
@@ -403,7 +402,7 @@ fn what_is_deleted_is_gone_and_its_number_is_not_given_again() {
 }
 
 #[test]
-fn a_run_is_imported_once() {
+fn run_is_imported_once() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     assert_eq!(archive.import(&kept()).unwrap(), Imported::New(1));
@@ -418,9 +417,9 @@ fn a_run_is_imported_once() {
     assert_eq!(only(&archive).tags, ["mine"]);
 }
 
-/// As where it was exported while it went on, and again at its end.
+/// For example, it was exported during the run, and once more at its end.
 #[test]
-fn a_run_that_has_ended_takes_the_place_of_its_beginning() {
+fn completed_run_replaces_its_unfinished_record() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     let whole = run(1);
@@ -429,7 +428,7 @@ fn a_run_that_has_ended_takes_the_place_of_its_beginning() {
     assert_eq!(archive.import(&so_far).unwrap(), Imported::New(1));
     archive.add_tags(1, &["mine".parse().unwrap()]).unwrap();
     archive.set_note(1, Some("a note")).unwrap();
-    // Another run that says that it is this one is none of its.
+    // A different run with the same ID does not replace it.
     let mut other = whole.clone();
     other.host.hostname.push_str("-2");
     assert_eq!(archive.import(&other).unwrap(), Imported::Conflict(1));
@@ -446,7 +445,7 @@ fn a_run_that_has_ended_takes_the_place_of_its_beginning() {
         assert_eq!(archive.import(again).unwrap(), Imported::There(1));
     }
     assert_eq!(archive.record(1).unwrap(), whole);
-    // What this machine has of a run whose end it could not write.
+    // This machine could not write the end of the run.
     let number = archive
         .begin(&head(&run(2)), "me", &Remarks::default())
         .unwrap();
@@ -461,7 +460,7 @@ fn a_run_that_has_ended_takes_the_place_of_its_beginning() {
 }
 
 #[test]
-fn a_run_that_cannot_be_read_does_not_keep_others_from_being_imported() {
+fn unreadable_run_does_not_prevent_other_imports() {
     let directory = directory();
     let path = file(&directory);
     let none = Remarks::default();
@@ -485,9 +484,9 @@ fn a_run_that_cannot_be_read_does_not_keep_others_from_being_imported() {
     );
 }
 
-/// As a later program may write it without another version.
+/// A later program may write new words without a new version.
 #[test]
-fn a_word_that_is_not_known_is_told_with_its_run() {
+fn unknown_word_is_reported_with_its_run() {
     for column in ["state", "verdict"] {
         let directory = directory();
         let path = file(&directory);
@@ -512,7 +511,7 @@ fn a_word_that_is_not_known_is_told_with_its_run() {
     }
 }
 
-/// Does something to a file that no archive does.
+/// Changes a file in a way that no archive does.
 fn alter(path: &Path, sql: &str) {
     rusqlite::Connection::open(path)
         .unwrap()
@@ -521,7 +520,7 @@ fn alter(path: &Path, sql: &str) {
 }
 
 #[test]
-fn an_unfinished_run_is_exchanged_as_what_it_is() {
+fn unfinished_run_stays_unfinished_when_exchanged() {
     let directory = directory();
     let mut archive = open(&file(&directory));
     let whole = run(1);
@@ -537,9 +536,9 @@ fn an_unfinished_run_is_exchanged_as_what_it_is() {
     assert_eq!(only(&other).headline.state, State::Unfinished);
 }
 
-/// With either journal; both may be the one that makes it.
+/// With either journal mode, each of the processes may be the one that creates the archive.
 #[test]
-fn two_write_at_once() {
+fn two_processes_write_concurrently() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
@@ -570,12 +569,12 @@ fn two_write_at_once() {
     }
 }
 
-/// Runs that each of two processes writes.
+/// Number of runs that each of two processes writes.
 const EACH: u64 = 40;
 
-/// Whatever the program was told to be written is there after a kill, with either journal.
+/// Everything that the process reported as written exists after a kill, with either journal mode.
 #[test]
-fn what_was_written_is_there_after_a_kill() {
+fn written_phases_survive_a_kill() {
     for journal in [JournalMode::WriteAhead, JournalMode::Rollback] {
         let directory = directory();
         let path = file(&directory);
@@ -591,8 +590,8 @@ fn what_was_written_is_there_after_a_kill() {
                 .unwrap();
             let mut said = BufReader::new(writer.stdout.take().unwrap());
             let mut line = String::new();
-            // After one word or several, and a while: the number of what was written does not hang
-            // on the disk.
+            // Kills after one or several lines and a pause, so that the number of written phases
+            // does not depend on the disk.
             let mut seen = 0;
             while seen <= case % 8 {
                 let length = line.len();
@@ -630,11 +629,11 @@ fn what_was_written_is_there_after_a_kill() {
     }
 }
 
-/// What begins a line that tells of something that is written: the run's number, the second in
-/// which it began, and its phases.
+/// Prefix of a line that reports something written: the run's number, the second in which it began,
+/// and its number of phases.
 const WRITTEN: &str = "written: ";
 
-/// What a writing process has told, in whole lines.
+/// The reports of a writing process, in complete lines.
 fn told(output: &[u8]) -> Vec<String> {
     let text = String::from_utf8_lossy(output).into_owned();
     let whole = text.rfind('\n').map_or("", |end| &text[..end]);
@@ -642,7 +641,7 @@ fn told(output: &[u8]) -> Vec<String> {
     lines.map(|(_, words)| words.to_owned()).collect()
 }
 
-/// Not a test by itself: writes runs, phase by phase.
+/// Only for other tests: writes runs phase by phase.
 #[test]
 fn writes() {
     let (Some(path), Ok(with)) = (std::env::var_os(ARCHIVE), std::env::var(WITH)) else {

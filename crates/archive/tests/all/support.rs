@@ -9,7 +9,7 @@ use archive::{Archive, ArchiveError, Imported, JournalMode, Opening, Remarks};
 use record::{Completed, CompletedPart, Origin, Outcome, Record, RunId};
 pub use testkit::kept;
 
-/// The same as that of another run, begun at this second.
+/// The kept record with another ID, begun at this second.
 pub fn run(number: u64) -> Record {
     Record {
         id: RunId::new(u128::from(number) << 64 | 0xabcd_ef00),
@@ -21,7 +21,7 @@ pub fn run(number: u64) -> Record {
     }
 }
 
-/// A record as it is before anything is done.
+/// The record before any phase.
 pub fn head(record: &Record) -> Record {
     let mut head = record.clone();
     head.actual.outcome = Outcome::Unfinished;
@@ -29,7 +29,7 @@ pub fn head(record: &Record) -> Record {
     head
 }
 
-/// What it tells phase by phase.
+/// The parts that a run adds phase by phase.
 pub fn parts(record: &Record) -> Vec<Completed> {
     let part = |phase: &record::PhaseRecord| Completed {
         part: CompletedPart::Phase(Box::new(phase.clone())),
@@ -38,7 +38,7 @@ pub fn parts(record: &Record) -> Vec<Completed> {
     record.actual.phases.iter().map(part).collect()
 }
 
-/// A directory that goes with the test.
+/// A directory that is removed at the end of the test.
 pub fn directory() -> tempfile::TempDir {
     tempfile::Builder::new()
         .prefix("postmark-archive-")
@@ -50,7 +50,7 @@ pub fn file(directory: &tempfile::TempDir) -> PathBuf {
     directory.path().join("archive.db")
 }
 
-/// Longer than any disk takes: who writes is waited for, however busy the machine is.
+/// Longer than any disk takes, so that tests also wait for writers on a busy machine.
 pub const PATIENCE: Duration = Duration::from_secs(3_600);
 
 pub fn open_with(path: &Path, journal: JournalMode, make: bool) -> Result<Archive, ArchiveError> {
@@ -72,12 +72,12 @@ pub fn open_within(
     })
 }
 
-/// Opens, and makes where there is none.
+/// Opens the archive, and creates it if necessary.
 pub fn open(path: &Path) -> Archive {
     open_with(path, JournalMode::WriteAhead, true).unwrap()
 }
 
-/// One record at a time, without remarks.
+/// Imports one record without remarks.
 pub trait ImportOne {
     fn import(&mut self, record: &Record) -> Result<Imported, ArchiveError>;
 }

@@ -1,23 +1,22 @@
-//! Other processes: this test program again, with one test, by its full name, that does what they
-//! are to do. Locks of files are a process's, so that threads in the place of processes would not
-//! show what becomes of those.
+//! Starts other processes: this test program with a single test, by its full name. File locks
+//! belong to processes, so threads would not show their effects.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 
 use archive::JournalMode;
 
-/// The variable that has the archive of such a process; without it the test has nothing to do.
+/// The variable with the archive of such a process; without it the test does nothing.
 pub const ARCHIVE: &str = "POSTMARK_TEST_ARCHIVE";
-/// The variable with what else it has to know.
+/// The variable with further arguments.
 pub const WITH: &str = "POSTMARK_TEST_WITH";
 
-/// A process that does what a test does with an archive.
+/// A process that performs a test with an archive.
 pub fn another(archive: &Path, test: &str) -> Command {
     of_program(&std::env::current_exe().unwrap(), archive, test)
 }
 
-/// The same, of a copy of this program.
+/// The same with a copy of this program.
 pub fn of_program(program: &Path, archive: &Path, test: &str) -> Command {
     let mut command = Command::new(program);
     command
@@ -28,7 +27,7 @@ pub fn of_program(program: &Path, archive: &Path, test: &str) -> Command {
     command
 }
 
-/// The journal that a word of [`WITH`] is.
+/// Parses the journal mode in [`WITH`].
 pub fn journal(word: &str) -> JournalMode {
     let all = [JournalMode::WriteAhead, JournalMode::Rollback];
     all.into_iter()
