@@ -1,8 +1,8 @@
-//! The storage `nfs` against servers that nobody here wrote: NFS-Ganesha in a network of its own
-//! (`nfs/ganesha.rs`), with the real binary, the wire as a witness (`nfs/wire.rs`), and a proxy
-//! that delays and breaks what passes (`nfs/proxy.rs`). The kernel's server is in `lab/nfs.rs`.
+//! The engine `nfs` with independent servers: NFS-Ganesha in a network namespace
+//! (`nfs/ganesha.rs`), with the real binary, captured packets (`nfs/wire.rs`), and a proxy that
+//! delays and breaks messages (`nfs/proxy.rs`). The kernel's server is tested in `lab/nfs.rs`.
 //!
-//! `POSTMARK_NFS_OPERATIONS` says how many operations the works have that verify what they read.
+//! `POSTMARK_NFS_OPERATIONS` is the number of operations of the verified workloads.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -31,10 +31,10 @@ mod works;
 
 use ganesha::Ganesha;
 
-/// Nothing takes longer: what does hangs.
+/// A program that takes longer is considered hung.
 const LIMIT: Duration = Duration::from_secs(30);
 
-/// Begins a run in a server's network.
+/// Starts a run in a server's network.
 fn start(ganesha: &Ganesha, url: &str, options: &str) -> Running {
     let mut command = ganesha.postmark();
     command.args(["run", "--format", "json", "--target", url]);
@@ -42,7 +42,7 @@ fn start(ganesha: &Ganesha, url: &str, options: &str) -> Running {
     Running::start(command, &ganesha.served("export"))
 }
 
-/// Waits for the end of a program, which comes within a time.
+/// Waits until a program ends, at most for `limit`.
 fn within(mut running: Running, limit: Duration) -> Ended {
     let began = Instant::now();
     loop {
@@ -59,13 +59,13 @@ fn within(mut running: Running, limit: Duration) -> Ended {
     }
 }
 
-/// Performs a run to its end, which leaves a record.
+/// Performs a run, which must write a record.
 fn perform(ganesha: &Ganesha, url: &str, options: &str) -> Ran {
     let before = ganesha.names();
     Ran::of(within(start(ganesha, url, options), LIMIT), before)
 }
 
-/// Asserts that everything was done, nothing went wrong and nothing is left.
+/// Asserts that the run is complete, without errors, and leaves no files.
 fn is_whole(ran: &Ran) {
     ran.ended.code(0);
     let actual = &ran.record.actual;
@@ -87,12 +87,12 @@ fn is_whole(ran: &Ran) {
     .leaves_nothing();
 }
 
-/// The record's JSON.
+/// The record as JSON.
 fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.ended.output).unwrap()
 }
 
-/// What a run has counted of its server from beginning to end.
+/// The run's counts of its messages with the server.
 pub struct Traffic(Value);
 
 impl Traffic {
@@ -100,24 +100,24 @@ impl Traffic {
         Self::of_output(&ran.ended.output)
     }
 
-    /// Of a record as a run gives it.
+    /// Reads the counts from a run's JSON output.
     pub fn of_output(output: &str) -> Self {
         let record: Value = serde_json::from_str(output).unwrap();
         Self(record["record"]["actual"]["traffic"].clone())
     }
 
-    /// A counter of its own.
+    /// One of the engine's own counters.
     fn number(&self, name: &str) -> u64 {
         let number = self.0["counts"][name].as_u64();
         number.unwrap_or_else(|| panic!("there is no {name} in {}", self.0))
     }
 
-    /// Requests, of which each is counted once, by procedure.
+    /// Number of requests by procedure; repetitions are not counted.
     fn calls(&self) -> BTreeMap<String, u64> {
         requests(&self.0["messages"])
     }
 
-    /// All that left: repetitions, too.
+    /// Number of requests by procedure, including repetitions.
     pub fn sent(&self) -> BTreeMap<String, u64> {
         let mut sent = self.calls();
         for (name, count) in self.repeated() {
@@ -166,7 +166,7 @@ fn calls_in(ran: &Ran, phase: &str) -> BTreeMap<String, u64> {
     )
 }
 
-/// What a mix of all operations asks of NFS version 3: everything but extended attributes.
+/// All operations of mixes that NFS version 3 supports: all except those on extended attributes.
 fn asked() -> Vec<Action> {
     let lacks = ["set-xattr", "get-xattr"];
     let asked = Action::operations().filter(|action| action.is_asked_for());
@@ -175,20 +175,19 @@ fn asked() -> Vec<Action> {
         .collect()
 }
 
-/// A command of the program that is no run, about a URL.
+/// Runs a command of the program other than `run`.
 fn about(ganesha: &Ganesha, words: &[&str]) -> Ended {
     let mut command = ganesha.postmark();
     command.args(words);
     within(Running::start(command, &ganesha.served("export")), LIMIT)
 }
 
-/// Shown where tests pass, too.
+/// Prints a line even for passing tests.
 pub fn tell(what: &str) {
     use std::io::Write as _;
     let _ = std::io::stderr().write_all(format!("{what}\n").as_bytes());
 }
 
-/// A path in words.
 fn text(path: &Path) -> &str {
     path.to_str().unwrap()
 }

@@ -1,4 +1,4 @@
-//! `postmark observe`: accounts for commands that are not ours.
+//! `postmark observe`: reports on other commands.
 
 use std::path::Path;
 use std::process::Command;
@@ -10,7 +10,7 @@ use testkit::Assert;
 use crate::support::interface::program;
 use crate::support::{Ended, FileSystem, Running, TestDir, Volume};
 
-/// The program, about a target, with a command.
+/// `postmark observe` of a command, with a target.
 fn command(test_dir: &TestDir, target: &Path, options: &[&str], observed: &[&str]) -> Command {
     let mut command = Running::command(program());
     command
@@ -32,7 +32,7 @@ fn observe(test_dir: &TestDir, target: &Path, options: &[&str], observed: &[&str
     )
 }
 
-/// The account as JSON, from standard error.
+/// The JSON report, from standard error.
 fn account(ended: &Ended) -> Value {
     let value: Value =
         serde_json::from_str(&ended.errors).unwrap_or_else(|error| panic!("{error}\n{ended}"));
@@ -111,7 +111,7 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
         + known(&account["sync"]["counted"]["allocated_bytes"]);
     assert!(allocated >= 16 << 20, "{allocated}");
 
-    // An output that exists is kept, and the command is not run.
+    // An existing output is not overwritten, and the command is not run.
     observe(
         &test_dir,
         &point,
@@ -122,7 +122,7 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
     .shows("the file exists");
     assert!(big.exists());
 
-    // Cached contents are not fetched; past the cache they are, byte by byte.
+    // Cached contents are not read from the device; with direct I/O they are, byte for byte.
     let input = format!("if={}", big.display());
     let copy = ["dd", &input, "of=/dev/null", "bs=1M"];
     let direct = [&copy[..], &["iflag=direct"]].concat();
@@ -182,7 +182,7 @@ fn the_exit_status_is_that_of_the_command() {
             .shows("cannot observe the target");
     }
     assert!(!test_dir.path().join("touched").exists());
-    // Nothing is left of an output without an account.
+    // An output without a report is removed.
     observe(
         &test_dir,
         test_dir.path(),
@@ -200,7 +200,7 @@ fn a_signal_goes_to_the_command_and_the_account_is_told() {
         "trap 'echo caught; exit 5' INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done";
     for signal in [Signal::INT, Signal::TERM, Signal::HUP, Signal::QUIT] {
         let observed = command(&test_dir, test_dir.path(), &[], &["sh", "-c", script]);
-        // What is started in the background of a script ignores two of them.
+        // Shells start background jobs of scripts with SIGINT and SIGQUIT ignored.
         let mut started = Running::command(Path::new("env"));
         started
             .arg("--default-signal=INT,QUIT,HUP")
@@ -215,7 +215,7 @@ fn a_signal_goes_to_the_command_and_the_account_is_told() {
         ended.code(5).shows("caught").shows("exit status 5");
         assert_eq!(ended.output.matches("caught").count(), 1, "{ended}");
     }
-    // One that ends by it.
+    // A command that a signal ends.
     let mut running = Running::start(
         command(&test_dir, test_dir.path(), &[], &["sleep", "60"]),
         test_dir.path(),
@@ -228,7 +228,7 @@ fn a_signal_goes_to_the_command_and_the_account_is_told() {
     running.finish().code(128 + 15).shows("killed by signal 15");
 }
 
-/// Opening a pipe waits for its writer.
+/// Opening a pipe would wait for its writer.
 #[test]
 fn what_is_no_directory_is_refused_at_once() {
     let test_dir = TestDir::in_memory();

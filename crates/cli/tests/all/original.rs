@@ -1,7 +1,6 @@
-//! What the tests against the original share: where it is, how programs are run, random
-//! configurations.
+//! Code shared by tests against the original: finding it, running programs, random configurations.
 //!
-//! The original is Debian's binary, used as an oracle: run, never read.
+//! The original is Debian's binary. It is only run; its source is not used.
 
 pub mod configuration;
 pub mod trace;
@@ -12,26 +11,20 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Debian's `postmark`, or `None` with a word on why its tests are skipped.
+/// Debian's `postmark`, or `None` with a message that the tests are skipped.
 ///
 /// # Panics
-/// Without it where everything is to be tested: in CI, or with `POSTMARK_TEST_ALL=1`.
+/// Panics if it is missing and all tests must run: in CI, or with `POSTMARK_TEST_ALL=1`.
 pub fn oracle() -> Option<&'static Path> {
     tool("/usr/bin/postmark", "apt-get install postmark")
 }
 
-/// `strace`, or `None` with a word on why its tests are skipped.
-///
-/// # Panics
-/// As [`oracle`].
+/// `strace`, or `None` with a message that the tests are skipped. Panics like [`oracle`].
 pub fn strace() -> Option<&'static Path> {
     tool("/usr/bin/strace", "apt-get install strace")
 }
 
-/// A program that tests need, or `None` with a word on why they are skipped.
-///
-/// # Panics
-/// As [`oracle`].
+/// A program for tests, or `None` with a message that they are skipped. Panics like [`oracle`].
 pub fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
     let path = Path::new(path);
     if path.exists() {
@@ -45,13 +38,12 @@ pub fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
     None
 }
 
-/// The program under test.
 pub fn ours() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_postmark"))
 }
 
-/// A directory that goes with the test, in memory where there is a file system for that: what is
-/// compared does not depend on it, and thousands of files are made.
+/// A temporary directory, on /dev/shm if it exists: tests create thousands of files, and compare
+/// nothing that depends on the file system.
 pub fn directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() {
@@ -65,18 +57,16 @@ pub fn directory() -> tempfile::TempDir {
         .unwrap()
 }
 
-/// What a program said, and how it ended.
+/// Output and exit status of a program.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
-    /// Standard output.
     pub output: Vec<u8>,
-    /// Standard error, without our warnings.
+    /// Standard error, without this program's warnings.
     pub errors: Vec<u8>,
-    /// The exit status; `None` where a signal ended it.
+    /// The exit status; `None` if a signal ended the program.
     pub code: Option<i32>,
 }
 
-/// Runs a program in a directory with an input.
 pub fn say(
     program: &Path,
     arguments: &[&OsStr],
@@ -86,7 +76,7 @@ pub fn say(
 ) -> Said {
     let mut child = Command::new(program)
         .args(arguments)
-        // Nothing that a test does belongs into somebody's archive.
+        // A test must not write to the user's archive.
         .env("POSTMARK_ARCHIVE", "none")
         .envs(environment.iter().copied())
         .current_dir(directory)
@@ -97,7 +87,7 @@ pub fn say(
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // Whoever has seen enough does not read the rest.
+    // The program may exit without reading all its input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -108,7 +98,7 @@ pub fn say(
     }
 }
 
-/// Standard error without the lines that only ours writes.
+/// Removes the warnings that only this program prints.
 pub fn without_warnings(errors: &[u8]) -> Vec<u8> {
     errors
         .split_inclusive(|byte| *byte == b'\n')
@@ -118,7 +108,7 @@ pub fn without_warnings(errors: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// The preloaded `time()`, compiled into a directory.
+/// Compiles the replacement of `time()` for preloading.
 pub fn seconds_library(directory: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/original/seconds.c");
     let library = directory.join("seconds.so");
@@ -131,7 +121,7 @@ pub fn seconds_library(directory: &Path) -> PathBuf {
     library
 }
 
-/// Everything below a directory: names with the sizes of files, `None` for directories, in order.
+/// Everything below a directory, sorted: paths with the sizes of files, and `None` for directories.
 pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<u64>)> {
     let mut found = Vec::new();
     let mut left = vec![directory.to_owned()];
@@ -150,7 +140,7 @@ pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<u64>)> {
     found
 }
 
-/// The program's answer to words that it is to understand.
+/// Output of the program for arguments that must be valid.
 pub fn answer(words: &[&str], at: &Path) -> String {
     let said = ended(words, at);
     assert_eq!(
@@ -162,18 +152,18 @@ pub fn answer(words: &[&str], at: &Path) -> String {
     String::from_utf8(said.output).unwrap()
 }
 
-/// What the program says to words, and how it ends.
+/// Runs the program to its end.
 pub fn ended(words: &[&str], at: &Path) -> Said {
     let words: Vec<&OsStr> = words.iter().map(OsStr::new).collect();
     say(ours(), &words, at, b"", &[])
 }
 
-/// The same as JSON.
+/// Output of the program as JSON.
 pub fn json(words: &[&str], at: &Path) -> Value {
     serde_json::from_str(&answer(&[words, &["--format", "json"]].concat(), at)).unwrap()
 }
 
-/// Words with one blank between them.
+/// Splits arguments that are separated by one blank.
 pub fn split(words: &str) -> Vec<&str> {
     words.split(' ').collect()
 }

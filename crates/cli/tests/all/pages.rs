@@ -1,4 +1,4 @@
-//! `postmark report`: the file that it writes, and what reads it.
+//! `postmark report`: the HTML file that it writes, and commands that read it.
 
 use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, symlink};
@@ -25,7 +25,7 @@ impl Place {
         self.0.path().join(name)
     }
 
-    /// What the program says, with words that have no blanks in them.
+    /// Output of the program for arguments without blanks.
     fn answer(&self, words: &str) -> String {
         original::answer(&words.split(' ').collect::<Vec<_>>(), self.0.path())
     }
@@ -34,7 +34,7 @@ impl Place {
         original::ended(&words.split(' ').collect::<Vec<_>>(), self.0.path())
     }
 
-    /// Asserts that it refuses them.
+    /// Asserts that the program refuses the arguments.
     fn refuses(&self, words: &str) {
         assert_eq!(self.ended(words).code, Some(2), "{words}");
     }
@@ -54,7 +54,7 @@ fn a_page_is_read_as_its_record_is() {
     imported.shows("Run 1: new");
     let exported = place.answer("export 1 --archive a.db");
     assert_eq!(exported, json("run.json"));
-    // From the archive the same page comes out, with what was noted there.
+    // The page from the archive is the same, with the archived note.
     place.answer("report 1 --archive a.db -o again.html");
     assert_eq!(place.page("again.html"), place.page("page.html"));
     place.answer("note 1 <b>slow --archive a.db");
@@ -77,7 +77,7 @@ fn a_page_that_is_there_stays_and_one_without_records_is_refused() {
     assert!(place.answer("show other.html").contains("transactions/s"));
 }
 
-/// What a command comes to that may write no file beyond 4 KiB, as on a file system that is full.
+/// Exit status of a command that may write no file above 4 KiB, as on a full file system.
 fn ended_on_full(words: &str, at: &Path) -> Option<i32> {
     let command = format!(
         "trap '' XFSZ; ulimit -f 8; exec {} {words}",
@@ -171,7 +171,7 @@ fn the_runs_of_a_page_are_shown_one_after_another_and_one_of_them_is_repeated() 
     }
 }
 
-/// The text of a page that is shown: what is in it, and no style or records.
+/// The visible part of a page, without styles and records.
 fn shown(page: &str) -> &str {
     let (_, shown) = page.split_once("<body>").unwrap();
     shown.split_once("<script").unwrap().0
@@ -191,13 +191,13 @@ fn a_study_has_a_page_with_all_of_its_runs() {
     ));
     place.answer("report pair --archive a.db -o again.html");
     assert_eq!(place.page("again.html"), place.page("study.html"));
-    // The numbers are those of the table and of JSON.
+    // The numbers equal those of the table and of JSON.
     let text = place.answer("compare pair --archive a.db");
     let json = place.answer("compare pair --archive a.db --format json");
     let json: serde_json::Value = serde_json::from_str(&json).unwrap();
     let row = &json[0]["rows"][0];
     let ratio = row["outcome"]["estimated"]["ratio"].as_f64();
-    // All attempts may be INVALID on a loaded machine: then all say that.
+    // On a loaded machine all attempts may be INVALID: then all outputs report that.
     match ratio {
         Some(ratio) => {
             let ratio = format!("{ratio:.2}");
@@ -213,7 +213,7 @@ fn a_study_has_a_page_with_all_of_its_runs() {
     let runs = runs.lines().count() - 1;
     let imported = place.answer("import study.html --archive b.db");
     assert_eq!(imported.matches(": new").count(), runs, "{imported}");
-    // What was imported is the same study.
+    // The imported runs form the same study.
     place.answer("report pair --archive b.db -o imported.html");
     assert_eq!(
         shown(&place.page("imported.html"))
@@ -251,7 +251,7 @@ fn a_run_writes_its_page_when_it_ends() {
         shown(&place.page("again.html")),
         shown(&place.page("run.html"))
     );
-    // It exists.
+    // An existing page is not overwritten.
     place.refuses(&format!("{run} run.html"));
     place.refuses(&format!("{run} -"));
 }
@@ -272,7 +272,7 @@ fn classic_work_stands_beside_what_was_published() {
     assert!(shown.contains("compares whole systems"));
 }
 
-/// The examples in the order in which they were made, with the words that `report` makes them of.
+/// The examples in the order of their creation, with the arguments of `report`.
 const EXAMPLES: [(&str, &str); 5] = [
     ("run", "last"),
     ("sweep", "last"),
@@ -281,7 +281,7 @@ const EXAMPLES: [(&str, &str); 5] = [
     ("damaged-record", "last"),
 ];
 
-/// With POSTMARK_WRITE_GOLDEN they are made again of the records within them.
+/// With POSTMARK_WRITE_GOLDEN set, the examples are generated from the records in them.
 #[test]
 fn the_examples_are_small_and_what_their_records_make() {
     let place = Place::new();
@@ -296,7 +296,7 @@ fn the_examples_are_small_and_what_their_records_make() {
         let example = examples.join(format!("{name}.html"));
         let committed = fs::read_to_string(&example).unwrap();
         assert!(committed.len() < 500_000, "{name}: {}", committed.len());
-        // Numbers of runs are as they were where all are imported in their order.
+        // Run numbers are the same if all examples are imported in their order.
         let imported = format!("import {} --archive examples.db", example.display());
         let imported = place.answer(&imported);
         assert!(imported.contains(": new"), "{name}: {imported}");

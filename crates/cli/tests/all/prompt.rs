@@ -1,5 +1,5 @@
-//! The prompt for people, on a real terminal (that of `script`): editing, completion, history,
-//! Ctrl-C and Ctrl-D, the shell behind `!`, and a run that Ctrl-C ends.
+//! The interactive prompt on a real terminal (that of `script`): editing, completion, history,
+//! Ctrl-C and Ctrl-D, shell commands with `!`, and a run that Ctrl-C ends.
 
 use std::io::{Read as _, Write as _};
 use std::process::{Child, ChildStdin, Command, Stdio};
@@ -14,12 +14,12 @@ const CTRL_C: &str = "\x03";
 const CTRL_D: &str = "\x04";
 const UP: &str = "\x1b[A";
 
-/// A program at a terminal.
+/// The program on a terminal.
 struct Terminal {
     child: Child,
     keys: ChildStdin,
     screen: Arc<Mutex<String>>,
-    /// What was waited for lies before this.
+    /// Position in `screen` up to which the output was waited for.
     seen: usize,
     directory: tempfile::TempDir,
 }
@@ -27,8 +27,7 @@ struct Terminal {
 impl Terminal {
     fn open() -> Self {
         let directory = original::directory();
-        // In the shell's place: a shell that stays as the parent gets Ctrl-C too, and some then end
-        // by it.
+        // `exec`, because a parent shell would receive Ctrl-C as well, and some shells then exit.
         let program = format!("exec '{}'", original::ours().to_str().unwrap());
         let mut child = Command::new("/usr/bin/script")
             .args(["-q", "-e", "-c", &program, "/dev/null"])
@@ -61,7 +60,7 @@ impl Terminal {
         terminal
     }
 
-    /// Waits until a text comes behind what was waited for before, and gives what stands before it.
+    /// Waits for a text after the previous one. Returns the output before it.
     fn wait_for(&mut self, text: &str) -> String {
         let begun = Instant::now();
         loop {
@@ -80,9 +79,9 @@ impl Terminal {
         }
     }
 
-    /// Waits for the next prompt, and gives what stands before it.
+    /// Waits for the next prompt. Returns the output before it.
     fn prompt(&mut self) -> String {
-        // The prompt's editor asks the terminal to mark what is pasted; nobody else writes this.
+        // The editor enables bracketed paste before each prompt; no other output contains this.
         let before = self.wait_for("\x1b[?2004h");
         self.wait_for("pm>");
         before
@@ -93,14 +92,14 @@ impl Terminal {
         self.keys.flush().unwrap();
     }
 
-    /// Types a line and gives what is answered up to the next prompt.
+    /// Types a line. Returns the output up to the next prompt.
     fn line(&mut self, line: &str) -> String {
         self.press(&format!("{line}\r"));
         self.wait_for("\r\n");
         self.prompt()
     }
 
-    /// How the program ends, which it has been asked to.
+    /// Waits for the program to end. Returns its exit status.
     fn end(mut self) -> Option<i32> {
         let begun = Instant::now();
         loop {
@@ -119,8 +118,7 @@ impl Terminal {
 
 impl Drop for Terminal {
     fn drop(&mut self) {
-        // Our own child, and where a test has failed only; the terminal's end takes the program
-        // with it.
+        // Only after a failed test. The end of the terminal ends the program.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

@@ -1,4 +1,4 @@
-//! `postmark published`, from its words to what it shows.
+//! `postmark published`, from its arguments to its output.
 
 use published::Submission;
 use record::Record;
@@ -114,7 +114,7 @@ fn submissions_of_files_make_a_table() {
     );
     text.shows("S1 [Jo Doe]: A box with ext4")
         .does_not_show("S2");
-    // Several in one file, as an export of several runs has them; the last is a correction of the
+    // Several submissions in one file, like an export of several runs. The last one corrects the
     // first.
     let of = |by: &str, system: &str| {
         Submission::of(&Record::from_json(RUN).unwrap(), by, system)

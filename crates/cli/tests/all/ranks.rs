@@ -1,10 +1,10 @@
-//! Runs whose ranks a launcher has started, with the real binary: on this machine, and on hosts in
-//! namespaces of their own (`ranks/hosts.rs`). What ranks agree on is tested in the crates
-//! `cluster` and `runner`, without MPI.
+//! Runs whose ranks are started by a launcher, with the real binary: on this machine, and on hosts
+//! in separate namespaces (`ranks/hosts.rs`). The protocol between ranks is tested without MPI in
+//! the crates `ranks` and `runner`.
 //!
-//! `POSTMARK_MPI` names the binary, built with the feature `mpi`; without it `target/mpi/postmark`
-//! is taken. `POSTMARK_HYDRA` names MPICH's launcher: for tests on this machine it takes the place
-//! of Open MPI's, and the binary must be built with MPICH.
+//! `POSTMARK_MPI` names the binary built with the feature `mpi` (default `target/mpi/postmark`).
+//! `POSTMARK_HYDRA` names MPICH's launcher: it replaces Open MPI's in tests on this machine, and
+//! the binary must be built with MPICH.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -26,16 +26,16 @@ mod same;
 mod served;
 mod studied;
 
-/// In the environment of all ranks of a test.
+/// Environment variable of all ranks of a test.
 const MARK: &str = "POSTMARK_TEST_RANKS";
-/// Ranks that have lost one, or their launcher, end within this: 8 s without a sign of life, and
-/// their launcher's end.
+/// Limit for ranks to end after a rank or the launcher is lost: 8 s without a heartbeat, and the
+/// launcher's exit.
 const ENDS_WITHIN: Duration = Duration::from_secs(14);
-/// What killed ranks have left can be removed within this: a rank that was killed in a system call
-/// ends with it.
+/// Limit for removing the files of killed ranks: a rank killed in a system call ends only with that
+/// call.
 const REMOVED_WITHIN: Duration = Duration::from_secs(10);
 
-/// The program that speaks MPI. Nothing where there is none, or no launcher: says so.
+/// The program built with MPI. `None` if it or a launcher is missing.
 pub fn program() -> Option<PathBuf> {
     let named = std::env::var_os("POSTMARK_MPI").map(PathBuf::from);
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi/postmark");
@@ -46,7 +46,7 @@ pub fn program() -> Option<PathBuf> {
     is_met(there, need).then(|| program.canonicalize().unwrap())
 }
 
-/// A job of a launcher on this machine, with a directory to work in.
+/// A job of a launcher on this machine, with a test directory.
 struct Job {
     test_dir: TestDir,
     program: PathBuf,
@@ -60,12 +60,12 @@ impl Job {
         })
     }
 
-    /// Where the run works.
     fn target(&self) -> PathBuf {
         self.test_dir.directory("target")
     }
 
-    /// A file system with a server, in which nothing is done, for as long as it is kept.
+    /// A mounted file system with a server. It is not used, but makes each rank start a second
+    /// process.
     fn served(&self) -> Option<faultfs::Mounted> {
         let possible = faultfs::is_possible();
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
@@ -75,7 +75,7 @@ impl Job {
         Some(Passthrough::mount(&backing, &at, faultfs::Options::default()).unwrap())
     }
 
-    /// Where the ranks leave their parts.
+    /// Directory for the parts of the ranks.
     fn parts(&self) -> PathBuf {
         self.test_dir.path().join("parts")
     }
@@ -87,7 +87,7 @@ impl Job {
         command
     }
 
-    /// The program on so many ranks, without its words.
+    /// The program on so many ranks, without arguments.
     fn launch(&self, ranks: u32) -> Command {
         let hydra = std::env::var_os("POSTMARK_HYDRA");
         let mut command =
@@ -100,7 +100,7 @@ impl Job {
                 "--bind-to",
                 "none",
             ]);
-            // What the launcher leaves of a killed job goes with the test.
+            // Files that the launcher leaves for a killed job are removed with the test.
             for directory in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
                 command.args(["--mca", directory]).arg(self.test_dir.path());
             }
@@ -109,7 +109,7 @@ impl Job {
         command
     }
 
-    /// What is asked of the program.
+    /// Adds the arguments and the environment of a run.
     fn asked(&self, command: &mut Command, target: &OsStr, options: &str) {
         command
             .args(["run", "--quiet", "--format", "json", "--target"])
@@ -128,14 +128,14 @@ impl Job {
         Running::start(self.run(ranks, options), &self.target())
     }
 
-    /// Another command of the program, on this machine alone.
+    /// Another command of the program, without a launcher.
     fn postmark(&self, words: &[&str]) -> Ended {
         let mut command = Running::command(&self.program);
         command.args(words);
         Running::run_to_end(command, self.test_dir.path())
     }
 
-    /// The processes of a rank: two where a file system of this machine has a server.
+    /// The processes of a rank: two if a mounted file system has a server.
     fn processes(&self, rank: u32) -> Vec<Pid> {
         let mark = format!("{MARK}={}", self.test_dir.path().display());
         let ranks = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={rank}"));
@@ -152,12 +152,11 @@ impl Job {
         found.filter_map(Pid::from_raw).collect()
     }
 
-    /// Sends a signal to a rank.
     fn send(&self, rank: u32, signal: Signal) {
         let processes = self.processes(rank);
         assert!(!processes.is_empty(), "there is no rank {rank}");
         for process in processes {
-            // One may have ended with another.
+            // A process may have ended with the other one.
             let _ = kill_process(process, signal);
         }
     }
@@ -171,12 +170,12 @@ impl Job {
                 .lines()
                 .count()
         };
-        // The first two say who it is and what is performed.
+        // The first two lines contain the rank and the run spec.
         running.until("that parts are complete", |_| lines() >= 2 + count);
     }
 
-    /// Waits for the end of a job that something ended early, asserts that it came soon and is no
-    /// success, and that no rank is left.
+    /// Waits for a job that was ended early. Asserts that it ends in time with a failure, and that
+    /// no rank remains.
     fn ends_early(&self, mut running: Running, ranks: u32) -> Ended {
         let began = Instant::now();
         let status = loop {
@@ -199,13 +198,13 @@ impl Job {
         ended
     }
 
-    /// `postmark collect` of what the ranks have left.
+    /// Runs `postmark collect` on the ranks' parts.
     fn collect(&self) -> Ended {
         let parts = self.parts();
         self.postmark(&["collect", parts.to_str().unwrap(), "--format", "json"])
     }
 
-    /// Asserts that `postmark clean` removes everything that is left.
+    /// Asserts that `postmark clean` removes all remaining files.
     fn is_cleaned(&self) {
         let (target, began) = (self.target(), Instant::now());
         loop {

@@ -1,4 +1,4 @@
-//! Runs of the program with what they came to.
+//! Runs of the program, with their records.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -11,7 +11,7 @@ use verdict::{OperationSummary, PhaseSummary, Summary};
 use crate::support::interface::program;
 use crate::support::{Ended, Running, names};
 
-/// A run that is asked for.
+/// A run to be performed.
 #[derive(Clone, Debug)]
 pub struct Run {
     program: PathBuf,
@@ -20,7 +20,7 @@ pub struct Run {
 }
 
 impl Run {
-    /// `postmark run` in a directory with options, which have no spaces in them.
+    /// `postmark run` with a target and options without blanks.
     pub fn new(at: &Path, options: &str) -> Self {
         let fixed = ["run", "--format", "json", "--target"].map(OsString::from);
         Self {
@@ -34,70 +34,67 @@ impl Run {
         .and(options)
     }
 
-    /// The same with more options.
+    /// Adds options.
     pub fn and(mut self, options: &str) -> Self {
         self.words
             .extend(options.split_whitespace().map(OsString::from));
         self
     }
 
-    /// The same with an option whose value may hold anything.
+    /// Adds an option whose value may contain blanks.
     pub fn with(mut self, option: &str, value: impl AsRef<OsStr>) -> Self {
         self.words
             .extend([option.into(), value.as_ref().to_owned()]);
         self
     }
 
-    /// The command.
     pub fn command(&self) -> Command {
         let mut command = Running::command(&self.program);
         command.args(&self.words);
         command
     }
 
-    /// Begins it.
     pub fn start(&self) -> Running {
         Running::start(self.command(), &self.at)
     }
 
-    /// Performs it to its end; no record is expected.
+    /// Runs the program to its end; no record is expected.
     pub fn end(&self) -> Ended {
         self.start().finish()
     }
 
-    /// Performs it to its end.
+    /// Performs the run, which must write a record.
     pub fn perform(&self) -> Ran {
         let before = names(&self.at).unwrap();
         Ran::of(self.end(), before)
     }
 
-    /// Performs it to its end, which may take long.
+    /// Performs a run that may take long.
     pub fn perform_long(&self) -> Ran {
         let before = names(&self.at).unwrap();
         Ran::of(self.start().of_long_patience().finish(), before)
     }
 }
 
-/// `postmark clean`, `postmark verify-log` and the like, on a directory.
+/// Runs another command, like `postmark clean`.
 pub fn postmark(place: &Path, words: &[&OsStr]) -> Ended {
     let mut command = Running::command(program());
     command.args(words);
     Running::run_to_end(command, place)
 }
 
-/// A run that has ended and left a record.
+/// A run that has ended and written a record.
 #[derive(Debug)]
 pub struct Ran {
     pub ended: Ended,
     pub record: Record,
     pub summary: Summary,
-    /// The names in its target before it began.
+    /// The names in its target before the run.
     before: Vec<OsString>,
 }
 
 impl Ran {
-    /// What ended, with the record on its standard output; `before` it there were these names in
-    /// its target.
+    /// Reads the record from standard output. `before` are the names in the target before the run.
     pub fn of(ended: Ended, before: Vec<OsString>) -> Self {
         let record = Record::from_json(&ended.output).unwrap_or_else(|error| {
             panic!("there is no record on standard output: {error}\n{ended}")
@@ -105,7 +102,7 @@ impl Ran {
         Self::with_record(ended, record, before)
     }
 
-    /// The same with a record from elsewhere.
+    /// Uses a record from elsewhere.
     pub fn with_record(ended: Ended, record: Record, before: Vec<OsString>) -> Self {
         let summary = Summary::of(&record);
         Self {
@@ -116,17 +113,14 @@ impl Ran {
         }
     }
 
-    /// Asserts something.
-    ///
-    /// # Panics
-    /// Where it does not hold.
+    /// Asserts a condition; the failure message includes the run.
     pub fn assert(&self, holds: bool, what: impl fmt::Display) -> &Self {
         assert!(holds, "{what}\n{self}");
         self
     }
 
-    /// Asserts that everything was done, nothing went wrong, all was looked at and on the device,
-    /// and nothing is left.
+    /// Asserts that the run is complete without errors, its files were checked and synced, and no
+    /// files remain.
     pub fn is_complete(&self) -> &Self {
         self.ended.code(0);
         let actual = &self.record.actual;
@@ -164,7 +158,7 @@ impl Ran {
         )
     }
 
-    /// Asserts that all phases were begun, and that the space was seen to come back.
+    /// Asserts that all phases were performed, and that the freed space was observed.
     pub fn has_all_phases(&self) -> &Self {
         let phases: Vec<Phase> = self
             .record
@@ -182,7 +176,7 @@ impl Ran {
             .leaves_nothing()
     }
 
-    /// Asserts that the target has the names that it had before.
+    /// Asserts that the target contains the same names as before the run.
     pub fn leaves_nothing(&self) -> &Self {
         let now = names(&self.ended.place).unwrap();
         self.assert(
@@ -194,14 +188,14 @@ impl Ran {
         )
     }
 
-    /// A phase.
+    /// The summary of a phase, which must exist.
     pub fn phase(&self, phase: Phase) -> &PhaseSummary {
         self.summary
             .phase(phase)
             .unwrap_or_else(|| panic!("there is no phase {}\n{self}", phase.name()))
     }
 
-    /// Completed operations of a kind and a role in the transactions.
+    /// Completed operations of a role and an action in the transactions.
     pub fn count(&self, role: Role, action: Action) -> u64 {
         let is_meant =
             |operation: &&OperationSummary| operation.role == role && operation.action == action;
@@ -212,7 +206,7 @@ impl Ran {
             .sum()
     }
 
-    /// Bytes that the transactions' reads got from the device, and bytes that they read.
+    /// Bytes that the transactions' reads fetched from the device, and all bytes that they read.
     pub fn served_by(&self) -> (u64, u64) {
         let reads = self.summary.reads.as_ref();
         match reads.map(|reads| (&reads.fetched_bytes, reads.read_bytes)) {

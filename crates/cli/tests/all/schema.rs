@@ -1,4 +1,4 @@
-//! What the program writes is as its published schema says.
+//! The program's JSON output agrees with its published schema.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -25,7 +25,7 @@ fn assert_valid(validator: &Validator, text: &str, words: &str) -> Value {
     document
 }
 
-/// What a run writes that comes to its end.
+/// JSON output of a complete run.
 fn run(words: &str, at: &Path) -> String {
     answer(
         &[&["run", "--quiet", "--format", "json"], &split(words)[..]].concat(),
@@ -62,7 +62,7 @@ fn runs_of_every_kind_are_as_the_schema_says() {
         "--mix read=1 --files 50 --sweep 500 --warm-up 100ms --for 10s --slo p99<1s",
         "--mix read=1 --files 50 --sweep workers=2 --warm-up 0s --for 10s",
     ];
-    // Side by side: some of them take ten seconds, and do little.
+    // In parallel: some of them take ten seconds and use little processor time.
     std::thread::scope(|scope| {
         for words in kinds {
             let (at, validator) = (at.path(), &validator);
@@ -82,7 +82,7 @@ fn runs_of_every_kind_are_as_the_schema_says() {
 
 #[test]
 fn a_pool_that_was_chosen_is_as_the_schema_says_and_is_taken_as_it_was_chosen() {
-    // Nothing is chosen for memory.
+    // A target in memory has no working set, so the test needs a disk.
     let at = tempfile::tempdir().unwrap();
     let words = "run --quiet --format json --mix read=1 --size 4KiB --working-set 0.0001x \
                  --transactions 300";
@@ -142,7 +142,7 @@ fn moments_count_from_an_origin_by_both_clocks() {
 #[test]
 fn a_run_that_failed_is_as_the_schema_says() {
     let at = directory();
-    // No file may be larger than 8 KiB, and no signal says so.
+    // Files are limited to 8 KiB, and SIGXFSZ is ignored.
     let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" run --quiet --format json --files 20 \
                   --size 9000..20000";
     let words = [OsStr::new("-c"), OsStr::new(script), ours().as_os_str()];
@@ -160,7 +160,7 @@ fn a_run_that_failed_is_as_the_schema_says() {
     );
     let actual = &document["record"]["actual"];
     assert!(actual["outcome"]["failed"]["why"].is_string(), "{actual}");
-    // What is not known has its reason.
+    // A value that is not available has a reason.
     let end = actual["end"]["unavailable"].as_str().unwrap();
     end.shows("did not reach the end");
     assert_eq!(actual["errors"][0]["errno"]["known"], 27, "EFBIG: {actual}");

@@ -1,6 +1,6 @@
-//! What published scripts expect of a classic session, on our binary's real output: Phoronix Test
-//! Suite, LKP, mmtests, and others that look at banner, dots and prompt. Their patterns are copied
-//! in spirit, not in text.
+//! What published scripts expect of a classic session, checked on this binary's output: Phoronix
+//! Test Suite, LKP, mmtests, and others that parse banner, dots and prompt. Their patterns are
+//! rewritten, not copied.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -30,14 +30,14 @@ fn session(lines: &str) -> String {
     String::from_utf8(said.output).unwrap()
 }
 
-/// The Phoronix suite's profile `pts/postmark`: the script that it makes when it is installed, with
-/// its arguments in their order.
+/// The Phoronix profile `pts/postmark`: the script that it installs, with its arguments in their
+/// order.
 const PHORONIX_SCRIPT: &str = r#"#!/bin/sh
 printf 'set transactions %s\nset size %s %s\nset number %s\nrun\nquit\n' "$1" "$2" "$3" "$4" \
     > benchmark.pmrc
 "$POSTMARK" benchmark.pmrc > "$LOG_FILE" 2>&1
 "#;
-/// The line of its template that has the result, and the hint by which that line is found in a log.
+/// The template line with the result, and the text by which the suite finds that line in a log.
 const PHORONIX_LINE: &str = "\t7 seconds of transactions (#_RESULT_# per second)";
 const PHORONIX_HINT: &str = "seconds of transactions";
 
@@ -46,8 +46,8 @@ fn phoronix_tokens(line: &str) -> Vec<&str> {
     line.filter(|token| !token.is_empty()).collect()
 }
 
-/// The suite's rule: of the last line with the hint the token that stands where the template has
-/// the result.
+/// The suite's rule: in the last line with the hint, the token at the position of the result in the
+/// template.
 fn phoronix_result(log: &str) -> String {
     let place = phoronix_tokens(PHORONIX_LINE);
     let place = place
@@ -59,7 +59,7 @@ fn phoronix_result(log: &str) -> String {
     phoronix_tokens(line)[place].to_owned()
 }
 
-/// Performs the suite's script in a directory with a program, and gives its log.
+/// Runs the suite's script with a program. Returns its log.
 fn phoronix(program: &Path, directory: &Path) -> String {
     let log = directory.join("log");
     let script = directory.join("postmark.sh");
@@ -80,8 +80,8 @@ fn phoronix(program: &Path, directory: &Path) -> String {
     log
 }
 
-/// As root, and in a directory of another user, where a warning is in the log, the suite finds what
-/// it finds in the original's log.
+/// The suite finds the rate in this program's log as in the original's. As root in a directory of
+/// another user, the log also contains a warning.
 #[test]
 fn phoronix_finds_its_rate() {
     let mut programs = vec![(original::ours(), false)];
@@ -100,7 +100,7 @@ fn phoronix_finds_its_rate() {
             .lines()
             .rfind(|line| line.contains(PHORONIX_HINT))
             .unwrap();
-        // Whole seconds, at least one.
+        // Whole seconds, at least 1.
         let seconds: u64 = phoronix_tokens(line)[0].parse().unwrap();
         assert_eq!(
             phoronix_result(&log),
@@ -110,7 +110,7 @@ fn phoronix_finds_its_rate() {
     }
 }
 
-/// Phoronix gives its commands in a file whose name is the argument.
+/// Phoronix passes its commands in a file named by the argument.
 #[test]
 fn a_configuration_file_is_an_argument() {
     let directory = original::directory();
@@ -135,7 +135,8 @@ fn a_configuration_file_is_an_argument() {
     output.does_not_show("pm>");
 }
 
-/// LKP: no `quit`, and the first line of numbers, dots and blanks alone is the terse report.
+/// LKP: the session has no `quit`, and the first line of only numbers, dots and blanks is the terse
+/// report.
 #[test]
 fn lkp_finds_the_terse_report() {
     let output = session(
@@ -156,8 +157,8 @@ fn lkp_finds_the_terse_report() {
     assert!(output.ends_with("\npm>"));
 }
 
-/// mmtests: five numbers, the three kinds of `Mixed with transactions` and of `alone` told apart by
-/// their order.
+/// mmtests: five numbers. The three lines of `Mixed with transactions` and of `alone` are
+/// distinguished by their order.
 #[test]
 fn mmtests_finds_its_figures_in_order() {
     let output = session("set transactions 500\nrun\nquit\n");
@@ -217,15 +218,14 @@ fn ten_dots_and_one_line_of_bytes_read() {
     assert_eq!(lines.count(), 1, "{output}");
 }
 
-/// Fewer than ten transactions end the original with a division by zero.
+/// With fewer than ten transactions the original divides by zero.
 #[test]
 fn fewer_than_ten_transactions_work() {
     let output = session("set transactions 3\nset number 5\nrun\nquit\n");
     output.shows("Performing transactions...Done\n");
 }
 
-/// The session that the paper prints for version 1.00, all of it but the times and what depends on
-/// them.
+/// The session that the paper prints for version 1.00, except for values that depend on time.
 #[test]
 fn the_papers_session_comes_out() {
     let directory = original::directory();

@@ -1,8 +1,7 @@
-//! Studies under faults, with the real binary: killed and interrupted at any moment, on full disks,
-//! on mounts that go away; refused before anything is made; side by side; and what is done with
-//! their results.
+//! Studies with the real binary: killed and interrupted at any time, on full disks, on mounts that
+//! disappear, refused before anything is created, in parallel, and their results.
 //!
-//! Kills come at random moments: `POSTMARK_SEED` repeats those of a seed, which is printed.
+//! Kills happen at random times. The seed is printed, and `POSTMARK_SEED` repeats it.
 
 mod ended;
 mod faults;
@@ -22,13 +21,13 @@ use verdict::{Level, ListedRun, Summary};
 use crate::support::interface::program;
 use crate::support::{Ended, Running, TestDir, Volume, is_root, names};
 
-/// Runs that are over soon.
+/// Options of short runs.
 const LITTLE: &str = "--set files=50 --set for=50ms --set no-overhead=true --quiet-time 0s";
 
-/// A run with its place in the study.
+/// A run with its position in the study.
 type StudiedRun = (StudyPart, Record);
 
-/// A place with an archive, two directories and room for images.
+/// A test directory with an archive, two targets and a directory for images.
 struct Lab {
     test_dir: TestDir,
     archive: PathBuf,
@@ -44,7 +43,7 @@ impl Lab {
         Self { test_dir, archive }
     }
 
-    /// The same where the tests are root's, which may mount.
+    /// `None` unless the test runs as root, which can mount.
     fn rooted() -> Option<Self> {
         is_root().then(Self::new)
     }
@@ -53,7 +52,7 @@ impl Lab {
         self.test_dir.path().join(name)
     }
 
-    /// A file system that a study makes, with its image in the directory of images.
+    /// Target for a scratch file system, with its image in the directory of images.
     fn made(&self, kind: &str, size: &str) -> String {
         format!(
             "make:{kind}?size={size}&in={}",
@@ -61,7 +60,7 @@ impl Lab {
         )
     }
 
-    /// The program with words that have no blanks in them.
+    /// The program with arguments without blanks.
     fn command(&self, words: &str) -> Command {
         self.command_of(program(), words)
     }
@@ -84,13 +83,13 @@ impl Lab {
         self.start(words).finish()
     }
 
-    /// Asserts a row: words, the exit status, and what is said.
+    /// Asserts a row: arguments, exit status, and texts of the output.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
         self.shows(words).ends(expected);
     }
 
-    /// A gate's end on the last study.
+    /// Runs `gate` on the last study.
     fn gates(&self, requirement: &str) -> Ended {
         let mut command = self.command("gate last");
         command.args(["--require", requirement]);
@@ -118,7 +117,7 @@ impl Lab {
         self.opened().unwrap()
     }
 
-    /// All runs of the archive; none where there is none, or one is being made.
+    /// All archived runs; empty if the archive does not exist or is being created.
     fn listed(&self) -> Vec<ListedRun> {
         match self.opened() {
             Err(error) if error.kind == ArchiveErrorKind::Missing => Vec::new(),
@@ -126,7 +125,7 @@ impl Lab {
         }
     }
 
-    /// The runs that came to their end, with their places in the study.
+    /// The complete runs, with their positions in the study.
     fn complete(&self) -> Vec<StudiedRun> {
         let archive = self.open();
         archive.check().unwrap();
@@ -140,9 +139,9 @@ impl Lab {
             .collect()
     }
 
-    /// Every block is whole in its last attempt, and no run was made twice. An attempt ends with a
-    /// run that is INVALID, as one may be where the machine is busy; the last attempt that is
-    /// made may end so, too.
+    /// Asserts that the last attempt of every block is complete, and no run was repeated. An
+    /// attempt that is not the last one must end with an INVALID run, which a busy machine can
+    /// cause. The last attempt allowed may also be INVALID.
     fn is_complete(&self, blocks: u32, runs: u32) {
         let complete = self.complete();
         let studies: BTreeSet<&str> = complete
@@ -185,7 +184,7 @@ impl Lab {
         }
     }
 
-    /// The study has left nothing: no mounts, loop devices, images, run directories.
+    /// Asserts that the study has left no mounts, loop devices, images or run directories.
     fn is_clean(&self, volumes: &[&Volume], told: &impl std::fmt::Display) {
         let mounts = std::fs::read("/proc/self/mounts").unwrap();
         let mounts = String::from_utf8_lossy(&mounts);
@@ -205,7 +204,7 @@ impl Lab {
         }
     }
 
-    /// Removes what a killed study has left.
+    /// Removes the files of a killed study.
     fn cleans(&self) -> Ended {
         let places = ["images", "a", "b"].map(|name| self.path(name).display().to_string());
         let ended = self.shows(&format!("clean {}", places.join(" ")));
@@ -214,7 +213,7 @@ impl Lab {
     }
 }
 
-/// Waits until the study says that it has made a run.
+/// Waits until the study reports a run.
 fn until_measured(running: &mut Running, run: &str) {
     running.until(run, |running| running.errors().contains(run));
 }

@@ -1,5 +1,4 @@
-//! Sweeps of loads and steady states as a user has them: on a pool in memory, with the program
-//! itself.
+//! Load sweeps and steady states, with the real binary on a pool in memory.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -17,8 +16,8 @@ fn of_words(words: &str, at: &Path) -> Value {
 fn a_sweep_of_rates_finds_its_limit() {
     let Some(strace) = strace() else { return };
     let at = directory();
-    // No more than 50 a second, with nothing to do for the machine: the fewer steps from what holds
-    // to what does not.
+    // strace limits the rate to 50 per second without using the processor, so few steps lead to the
+    // saturation rate.
     let slow =
         "-f --seccomp-bpf -o /dev/null -e trace=renameat2 -e inject=renameat2:delay_exit=20000";
     let words = "run --quiet --mix rename=1 --files 200 --size 1KiB --sweep 30,60 --warm-up 200ms \
@@ -75,7 +74,7 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
         "sweep of workers with a pool for each step | 1 worker | 2 workers | each step for 10 s",
     );
     text.does_not_show("\nSaturation ");
-    // What the phases of all steps took together: 10 s each, and a little for their pools.
+    // Duration of all load levels: 10 s each, plus the time for their pools.
     let elapsed = text
         .lines()
         .find_map(|line| line.strip_prefix("Elapsed: "))
@@ -100,7 +99,7 @@ fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
     let found = &report["summary"]["phases"][1]["steady"];
     let rounds = found["rounds"].as_array().unwrap();
     assert!((5..=8).contains(&rounds.len()), "{found}");
-    // What arrives at a constant rate is steady unless the machine stands still.
+    // A constant arrival rate is steady unless the machine stalls.
     assert_eq!(found["is_steady"], true, "{found}");
     let measured = report["summary"]["phases"][1]["transactions"]["count"]
         .as_u64()

@@ -1,10 +1,11 @@
-//! Under strace, ours makes the same system calls on the pool's files and directories as the
-//! original, in the same order: call, flags, mode, name, sizes, results. One difference is allowed:
-//! what keeps the files of others safe. Creation is exclusive, no link is followed, and names are
-//! resolved from the held directory of the location; so the C library's streams are made over a
-//! file that is open, about which they ask the kernel once.
+//! Under strace, the program makes the same system calls on the pool's files and directories as the
+//! original, in the same order: call, flags, mode, name, sizes, results. One difference is allowed,
+//! which protects files of other users: creation is exclusive, links are not followed, and names
+//! are resolved from the open directory of the location. So the C library's streams are created for
+//! an open file, whose flags they query once.
 //!
-//! Calls on the manifest, on the locations themselves and the checks before the start are outside.
+//! Calls on the manifest and the locations themselves, and the checks before the start, are not
+//! compared.
 
 use std::path::Path;
 
@@ -32,7 +33,7 @@ fn the_same_system_calls() {
     let mut seen = Seen::default();
     for seed in 0..SESSIONS {
         let mut chance = Chance(Random(0x5ca1_1000 + seed));
-        // Both ways of buffering, in turns.
+        // With and without buffering, alternately.
         let buffering = if seed % 2 == 0 { "true" } else { "false" };
         let session = session(&mut chance, limits).lines;
         let session = session.replace("run\n", &format!("set buffering {buffering}\nrun\n"));
@@ -44,7 +45,7 @@ fn the_same_system_calls() {
     seen.check();
 }
 
-/// The calls of a session in a directory of its own, from the first one that makes something on.
+/// The calls of a session in a new directory, starting with the first creation.
 fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
     let directory = original::directory();
     let root = directory.path().canonicalize().unwrap();
@@ -63,11 +64,11 @@ fn traced(strace: &Path, program: &Path, session: &str) -> Vec<Call> {
         .collect()
 }
 
-/// The one difference that is allowed.
+/// Removes the allowed difference.
 fn as_if_unsafe(call: Call) -> Option<Call> {
     let (name, rest) = match (call.name.as_str(), call.rest.as_str()) {
-        // fdopen looks at how the file was opened; fopen to append goes to the end, where such a
-        // file is written anyway.
+        // fdopen queries the file's flags. fopen for appending seeks to the end, which has no
+        // effect on such a file.
         ("fcntl", "F_GETFL") | ("lseek", "0, SEEK_END") => return None,
         ("unlinkat", "0") => ("unlink", ""),
         ("unlinkat", "AT_REMOVEDIR") => ("rmdir", ""),
@@ -107,7 +108,7 @@ fn compare(seed: u64, session: &str, theirs: &[Call], ours: &[Call]) {
     );
 }
 
-/// That the comparison saw what it is for.
+/// Counts what was compared, to check that it includes all relevant calls.
 #[derive(Default)]
 struct Seen {
     calls: usize,

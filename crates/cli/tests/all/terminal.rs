@@ -1,4 +1,4 @@
-//! Reports on a terminal (that of `script`) and elsewhere: widths, and colours.
+//! Width and colours of reports on a terminal (that of `script`) and elsewhere.
 
 use std::path::Path;
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ use crate::support::interface::program;
 
 const COLUMNS: usize = 60;
 
-/// What the program writes to a terminal of 60 columns, with something in the environment.
+/// Output on a terminal of 60 columns, with environment variables.
 fn on_terminal(test_dir: &TestDir, words: &str, environment: &[(&str, &str)]) -> String {
     let command = format!(
         "stty cols {COLUMNS}; exec '{}' {words}",
@@ -20,7 +20,7 @@ fn on_terminal(test_dir: &TestDir, words: &str, environment: &[(&str, &str)]) ->
     written(test_dir, script, environment)
 }
 
-/// What it writes to a pipe.
+/// Output to a pipe.
 fn on_pipe(test_dir: &TestDir, words: &str, environment: &[(&str, &str)]) -> String {
     let mut command = Command::new(program());
     command.args(words.split_whitespace());
@@ -54,7 +54,7 @@ fn written(test_dir: &TestDir, mut command: Command, environment: &[(&str, &str)
     text
 }
 
-/// Without what paints it.
+/// The text without colours.
 fn plain(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_owned();
@@ -63,7 +63,7 @@ fn plain(text: &str) -> String {
 
 fn is_narrow(text: &str) {
     for line in plain(text).lines() {
-        // A path is not broken, and may stand beside the name of what it is.
+        // A long path is not broken, and may share a line with its label.
         let is_word = line
             .split(' ')
             .any(|word| word.chars().count() > COLUMNS - 12);
@@ -109,7 +109,7 @@ fn reports_fit_a_terminal_of_sixty_columns() {
     }
 }
 
-/// Standard error is the terminal, too: progress stays in one line, and notes are broken between
+/// Standard error is on the same terminal: progress stays in one line, and notes are broken between
 /// words.
 #[test]
 fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
@@ -137,7 +137,7 @@ fn progress_and_notes_fit_a_terminal_of_sixty_columns() {
     is_narrow(&notes);
 }
 
-/// What follows a control sequence of a terminal (ECMA-48): its final byte is a letter.
+/// The text after a terminal control sequence (ECMA-48), whose final byte is a letter.
 fn uncontrolled(part: &str) -> &str {
     let parameters =
         part.trim_start_matches(|character: char| character.is_ascii_digit() || character == ';');

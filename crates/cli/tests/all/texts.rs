@@ -1,5 +1,5 @@
-//! The texts that people read, in one place each for an editor: the help of all commands, the
-//! messages of all crates, and the reasons of verdicts. They are kept in files beside this one.
+//! All texts for users, collected in files beside this one: the help of all commands, the messages
+//! of all crates, and the reasons of verdicts.
 
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
@@ -15,13 +15,13 @@ use verdict::Reason;
 
 use crate::circles::{files_of, is_for_tests, sources};
 
-/// Where the texts are kept.
+/// Directory of the collected texts.
 pub fn kept() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/texts")
 }
 
-/// Compares a text with the one that is kept. With POSTMARK_WRITE_GOLDEN it is written, so that a
-/// wanted change shows in the diff.
+/// Compares a text with the stored one. With POSTMARK_WRITE_GOLDEN set, it is written, so that the
+/// diff shows the change.
 fn assert_kept(name: &str, text: &str) {
     let path = kept().join(name);
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
@@ -39,7 +39,7 @@ fn assert_kept(name: &str, text: &str) {
     );
 }
 
-/// The help of a command and of those below it, short and long.
+/// The short and long help of a command and its subcommands.
 fn help(command: &mut clap::Command, name: &str, text: &mut String) {
     for (option, help) in [
         ("-h", command.render_help()),
@@ -77,8 +77,8 @@ fn help_is_kept() {
     assert_kept("help.txt", &text);
 }
 
-/// The messages of a file: those that stand beside the variants of errors, and all others of more
-/// than one word.
+/// The messages of a file: those on variants of error types, and all other strings of at least two
+/// words.
 #[derive(Default)]
 struct Messages {
     within: Vec<String>,
@@ -118,7 +118,7 @@ impl Messages {
     }
 }
 
-/// The string literal that tokens begin with.
+/// The string literal at the start of a token sequence.
 fn leading_literal(tokens: &str) -> Option<String> {
     let rest = tokens.strip_prefix('"')?;
     let mut is_escaped = false;
@@ -132,7 +132,7 @@ fn leading_literal(tokens: &str) -> Option<String> {
         .map(|text: LitStr| text.value())
 }
 
-/// Whether it has at least two words: names and places for values are no texts.
+/// Whether a string has at least two words; names and placeholders are excluded.
 fn is_text(text: &str) -> bool {
     let is_word = |word: &&str| {
         let letters = word.trim_matches(|c: char| !c.is_alphabetic());
@@ -174,13 +174,13 @@ impl<'a> Visit<'a> for Messages {
         self.error(&variant.attrs, &name);
     }
 
-    // What help says is kept with the help, and documentation is read elsewhere.
+    // Attributes and documentation of fields are part of help, which is stored separately.
     fn visit_attribute(&mut self, _: &'a Attribute) {}
 
     fn visit_field(&mut self, _: &'a Field) {}
 
     fn visit_expr_method_call(&mut self, call: &'a ExprMethodCall) {
-        // What is expected is for those who read the code.
+        // Messages of `expect` are for developers.
         if call.method == "expect" {
             return self.visit_expr(&call.receiver);
         }
@@ -222,7 +222,7 @@ fn messages_are_kept() {
             .to_str()
             .unwrap();
         if name == "faultfs" {
-            // It is for tests.
+            // A crate for tests.
             continue;
         }
         for (module, file) in files_of(&source) {
@@ -249,7 +249,7 @@ fn messages_are_kept() {
     assert_kept("messages.txt", &text);
 }
 
-/// One of each kind of reason, or several where its sentence has forms.
+/// At least one reason of each kind, and one for each form of its sentence.
 fn reasons() -> Vec<Value> {
     const S: u64 = 1_000_000_000;
     let slope = |interval: Value| {

@@ -1,10 +1,10 @@
-//! The verdict of runs: every reason that can be provoked is, with the real binary on real file
-//! systems, or with the runner on simulated storages and a virtual clock. Suspensions, steps of the
-//! clock, changed clock sources and CPU steal are provoked in records alone
-//! (`verdict/tests/all/verdict`), and so are rules of steady state and sweeps.
+//! Verdicts of runs: every reason that can be provoked, with the real binary on real file systems,
+//! or with the runner on the simulated engine and a virtual clock. Suspensions, clock steps,
+//! changed clock sources, CPU steal, and the rules of steady states and sweeps are tested on
+//! records (`verdict/tests/all/verdict`).
 //!
-//! Tests that mount or drop caches need root. Without it they say so on standard error and pass,
-//! unless everything is to be tested (`CI` is set, or `POSTMARK_TEST_ALL=1`).
+//! Tests that mount or drop caches need root. Without it they print that they are skipped, unless
+//! all tests must run (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 mod driven;
 mod faults;
@@ -20,7 +20,7 @@ use verdict::{Level, Reason};
 use crate::runs::Ran;
 use crate::support::{TestDir, is_met};
 
-/// Whether a verdict has a reason of a kind.
+/// Whether a verdict contains a reason of a kind.
 macro_rules! has {
     ($verdict:expr, $pattern:pat $(if $guard:expr)?) => {
         $verdict.reasons.iter().any(|reason| matches!(reason, $pattern $(if $guard)?))
@@ -29,7 +29,7 @@ macro_rules! has {
 pub(crate) use has;
 
 impl Ran {
-    /// Asserts a level; what else went on on the machine may only make it worse.
+    /// Asserts a level. Reasons about other load on the machine may make it worse.
     fn is(&self, level: Level) -> &Self {
         let verdict = &self.summary.verdict;
         let of_the_machine = |reason: &&Reason| {
@@ -56,7 +56,7 @@ impl Ran {
     }
 }
 
-/// A directory in memory; nothing where there is no file system for that.
+/// A directory in memory, or `None` if there is no such file system.
 fn in_memory(test_dir: &TestDir) -> Option<PathBuf> {
     /// `TMPFS_MAGIC` of statfs(2).
     const TMPFS: rustix::fs::FsWord = 0x0102_1994;

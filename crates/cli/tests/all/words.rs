@@ -1,10 +1,9 @@
-//! Words that are no longer used: each stands here with the term that took its place, and nothing
-//! in the sources, the documents or the README has it. A word is refused as a whole one, whatever
-//! its case: `rung` is in `RUNG_MIN` and not in `wrung`.
+//! Terms that were replaced: none of them may occur in the sources, the documents or the README.
+//! Only whole words count, in upper or lower case: `rung` is in `RUNG_MIN` and not in `wrung`.
 
 use std::path::{Path, PathBuf};
 
-/// A word, and what is said in its place.
+/// A replaced term, and its replacement.
 const REFUSED: [(&str, &str); 24] = [
     ("--at", "--target"),
     ("[[at]]", "[[target]]"),
@@ -32,28 +31,28 @@ const REFUSED: [(&str, &str); 24] = [
     ("with code 3", "exit status 3"),
 ];
 
-/// Where a word has another meaning: the end of a path, and the word.
+/// Files in which a term has another meaning, by the end of their path.
 const EXCEPTIONS: [(&str, &str); 2] = [
-    // A directory's listing that does not go on.
+    // A directory listing that does not advance.
     ("engines/src/simulated/system.rs", "stuck"),
-    // Rates that come to rest.
+    // Rates that become steady.
     ("measure/src/steady.rs", "settling"),
 ];
 
-/// Phrases that a reader has to take apart, in what people read: help, messages, reasons, the
-/// README, the first pages and the guide.
+/// Phrases that are hard to read, and must not occur in help, messages, reasons, the README, the
+/// first pages and the guide.
 const PHRASES: &str = "\
     anew, is no, are no, is none, are none, so many, what was said, are said, is said, say, \
     nothing where, nothing of, no matter, of it, give another, give a, leave one out, goes on, \
     went on, to its end, came back, hang together, cannot be told, is not told";
 
-/// The lines of a text that have a word, from 1.
+/// Numbers of the lines that contain a word, from 1.
 fn lines_with(text: &str, word: &str) -> Vec<usize> {
     let is_whole = |line: &str, at: usize| {
         let before = line[..at].chars().next_back();
         let after = line[at + word.len()..].chars().next();
         let is_outside = |neighbour: Option<char>| !neighbour.is_some_and(char::is_alphanumeric);
-        // `--at` is no part of `--at-most`.
+        // `--at` is not part of `--at-most`.
         is_outside(before) && is_outside(after) && !(word.starts_with('-') && after == Some('-'))
     };
     let has = |line: &str| line.match_indices(word).any(|(at, _)| is_whole(line, at));
@@ -62,7 +61,7 @@ fn lines_with(text: &str, word: &str) -> Vec<usize> {
     found.map(|(number, _)| number + 1).collect()
 }
 
-/// The sources and documents below a directory.
+/// The source files and documents below a directory.
 fn texts(directory: &Path, found: &mut Vec<PathBuf>) {
     for entry in std::fs::read_dir(directory).unwrap() {
         let path = entry.unwrap().path();
@@ -127,7 +126,7 @@ fn what_people_read_has_no_phrase_that_a_reader_takes_apart() {
     assert_eq!(files.len(), 8, "{files:?}");
     let mut found = Vec::new();
     for path in files {
-        // The classic prompt speaks as it always did.
+        // The texts of the classic prompt are those of the original.
         let text = std::fs::read_to_string(&path).unwrap();
         let text = text.replace("here is no ", "").replace("here are no ", "");
         let is_classic = |part: &str| {

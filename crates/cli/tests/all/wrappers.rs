@@ -1,5 +1,5 @@
-//! The classic prompt as wrappers call it, beside the original: what they rely on, and what the
-//! original is silent about.
+//! The classic prompt as wrapper scripts call it, compared with the original, and differences in
+//! its messages.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,7 +20,7 @@ use crate::support::{INTERFACES, Phase, Running, TestDir, Work, is_met, names};
 
 const COMMANDS: &[u8] = b"set number 20\nset transactions 40\nshow\nquit\n";
 
-/// What is told on both streams, and the exit status.
+/// Both output streams and the exit status of a session.
 fn session(arguments: &[&str], directory: &Path, commands: &[u8]) -> (String, String, i32) {
     let mut command = Running::command(program());
     command
@@ -39,7 +39,7 @@ fn session(arguments: &[&str], directory: &Path, commands: &[u8]) -> (String, St
     )
 }
 
-/// A configuration file that is not there: the prompt, as with the original, and a warning.
+/// A missing configuration file starts the prompt with a warning; the original gives no warning.
 #[test]
 fn a_file_that_is_not_there_opens_the_prompt() {
     for name in ["nothing.cfg", "run.cfg", "-", "no/such.conf", "frobnicate"] {
@@ -57,7 +57,7 @@ fn a_file_that_is_not_there_opens_the_prompt() {
             );
         }
     }
-    // What is certainly meant otherwise is refused.
+    // Words that are certainly not files are refused.
     let directory = original::directory();
     for word in ["stduy", "colect", "."] {
         let (output, errors, code) = session(&[word], directory.path(), COMMANDS);
@@ -66,7 +66,7 @@ fn a_file_that_is_not_there_opens_the_prompt() {
     }
 }
 
-/// A weight that is no number, where the path is there without it and not with it.
+/// A weight that is not a number. The path exists only without it.
 #[test]
 fn a_weight_that_is_a_word_is_ignored() {
     let directory = original::directory();
@@ -103,7 +103,7 @@ fn a_weight_that_is_a_word_is_ignored() {
     );
 }
 
-/// What was typed is quoted, blank by blank.
+/// Error messages quote the input exactly, including blanks.
 #[test]
 fn a_message_quotes_what_was_typed() {
     let directory = original::directory();
@@ -113,7 +113,7 @@ fn a_message_quotes_what_was_typed() {
     errors.shows("'set number  5k' is understood");
 }
 
-/// Files that load one another end, and the exit status says so.
+/// Files that load each other end with an error.
 #[test]
 fn files_that_load_one_another_fail() {
     let directory = original::directory();
@@ -130,7 +130,7 @@ fn files_that_load_one_another_fail() {
     }
 }
 
-/// The location is removed while a run goes on: that is what is told.
+/// If the location is removed during a run, the message reports that.
 #[test]
 fn a_location_that_is_removed_was_removed() {
     for interface in INTERFACES {
@@ -146,8 +146,8 @@ fn a_location_that_is_removed_was_removed() {
     }
 }
 
-/// What is left of a killed run is its manifest, since a user has removed the files by hand: the
-/// next run goes on without a word.
+/// If a user has removed the files of a killed run, only its manifest remains, and the next run
+/// starts without a message.
 #[test]
 fn files_of_a_killed_run_that_were_removed_by_hand() {
     for (engine, subdirectories) in [(Streams, 1), (Raw, 3)] {
@@ -158,7 +158,7 @@ fn files_of_a_killed_run_that_were_removed_by_hand() {
         let work = Work::long(&location).in_subdirectories(subdirectories);
         let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
-        // As a shell's `*` has them.
+        // The names that `*` of a shell matches.
         let remove = |but: Option<&str>| {
             for name in names(&location).unwrap() {
                 let path = location.join(&name);
@@ -173,13 +173,13 @@ fn files_of_a_killed_run_that_were_removed_by_hand() {
             }
         };
         remove(None);
-        // The run goes on as far as anybody knows.
+        // The stopped run still holds its lock.
         interface
             .perform(&Work::small(&location), &test_dir)
             .code(1)
             .shows("is in use by another run");
         running.kill();
-        // One name of the run's keeps the manifest.
+        // A remaining name of the run keeps the manifest.
         let name = if subdirectories > 1 { "s0" } else { "17" };
         std::fs::create_dir(location.join(name)).unwrap();
         let refused = interface.perform(
@@ -202,7 +202,7 @@ fn files_of_a_killed_run_that_were_removed_by_hand() {
     }
 }
 
-/// One file that takes minutes: the stop is followed between its blocks.
+/// Writing one file takes minutes: the signal ends the run between its blocks.
 #[test]
 fn a_signal_ends_a_run_in_the_middle_of_a_file() {
     let possible = faultfs::is_possible();
@@ -220,7 +220,7 @@ fn a_signal_ends_a_run_in_the_middle_of_a_file() {
             ..Options::default()
         };
         let _mounted = Passthrough::mount(&backing, &at, options).unwrap();
-        // At a request of 4 KiB or less every 10 ms it takes more than a minute.
+        // At 10 ms for each request of at most 4 KiB, it takes more than a minute.
         let work = Work {
             files: 1,
             transactions: 1,
@@ -252,8 +252,8 @@ fn a_signal_ends_a_run_in_the_middle_of_a_file() {
     }
 }
 
-/// What a program writes to a terminal with something in the environment: the prompt, which gets
-/// lines of its own, or words.
+/// Output on a terminal with environment variables: of the prompt, which gets lines as input, or of
+/// a command.
 fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> String {
     let mut script = Command::new("/usr/bin/script");
     script.args([
@@ -287,8 +287,8 @@ fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> S
     String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
 }
 
-/// A launcher's pseudo-terminal, and a terminal that obeys no escape sequences, get none: of the
-/// editor, of help, of reports and of progress.
+/// On a launcher's pseudo-terminal or a terminal without escape sequences, the editor, help,
+/// reports and progress contain none.
 #[test]
 fn escape_sequences_are_for_terminals_of_the_users() {
     let directory = original::directory();

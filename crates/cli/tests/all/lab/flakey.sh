@@ -1,9 +1,10 @@
 #!/bin/bash
 # flakey.sh PROGRAM ALLOWED...
 #
-# In a guest of the lab: for each number of errors that --on-error is to allow, a run on a device whose writes begin to
-# fail. The folder of results gets ALLOWED.json (the record), ALLOWED.status, ALLOWED.acknowledged (how many operations
-# were acknowledged when the device had begun to fail, and how many at the end) and ALLOWED.messages.
+# In a guest of the lab: for each value of --on-error, a run on a device whose writes start to fail.
+# For each, the results contain ALLOWED.json (the record), ALLOWED.status, ALLOWED.acknowledged
+# (number of acknowledged operations when the device started to fail, and at the end) and
+# ALLOWED.messages.
 set -euo pipefail
 program=$1
 shift

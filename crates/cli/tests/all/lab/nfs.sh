@@ -1,18 +1,19 @@
 #!/bin/bash
 # nfs.sh PROGRAM TRANSACTIONS
 #
-# In a guest of the lab: runs of the storage nfs against the kernel's NFS server, over loopback. For each the folder of results gets
-# NAME.json (the record) and NAME.server (lines of a procedure and how many calls the server took of it).
+# In a guest of the lab: runs of the engine nfs with the kernel's NFS server, over loopback. For
+# each, the results contain NAME.json (the record) and NAME.server (lines of a procedure and the
+# number of its calls that the server counted).
 set -euo pipefail
 program=$1 transactions=$2
 read -ra disks <<<"$LAB_DISKS"
 
-# The calls that the server took, of version 3 by procedure.
+# The server's counts of NFS version 3 calls, by procedure.
 served() {
     awk '$1 == "proc3" { for (i = 3; i <= NF; i++) print "procedure" i - 3, $i }' /proc/net/rpc/nfsd
 }
 
-# Mounted as well, because that shows that the server works; nobody uses the mount.
+# The mount only shows that the server works; it is not used.
 nfs-loopback --version 3 "${disks[0]}" /mnt/nfs
 export_=$(awk '$2 == "/mnt/nfs" { sub(/^[^:]*:/, "", $1); print $1 }' /proc/mounts)
 umount /mnt/nfs

@@ -1,19 +1,20 @@
 #!/bin/bash
 # power-cut.sh PROGRAM MARKS FILE_SYSTEM:DURABILITY[:nobarrier]...
 #
-# In a guest of the lab: for each, a run with an acknowledgement log, and MARKS moments in it. Afterwards a blank disk gets
-# what the first was sure to hold at each of them, whatever a cache without power had lost; it is mounted, which recovers
-# it, and compared with the acknowledgement log as it was then. The folder of results gets a folder for each, with N.json
-# (what verify-log found at moment N); and, of fsync+dir, damaged.json (the same after three files were damaged) and
-# damage (which, in lines of a kind and a name).
+# In a guest of the lab: for each argument, a run with an acknowledgement log, and MARKS points in
+# time during it. Afterwards, for each point a blank disk gets the writes that were flushed at that
+# time. It is mounted, which recovers it, and compared with the acknowledgement log of the same
+# time. For each argument, the results contain a folder with N.json (the output of verify-log for
+# point N). For fsync+dir it also contains damaged.json (the output after three files were damaged)
+# and damage (lines of a kind of damage and a file name).
 #
-# The first disk takes the log of writes; each run has one more.
+# The first disk stores the log of writes; each run uses one more disk.
 set -euo pipefail
 program=$1 marks=$2
 shift 2
 read -ra disks <<<"$LAB_DISKS"
 log=${disks[0]} disks=("${disks[@]:1}")
-# The acknowledgement log lies in memory, which the power cut spares.
+# The acknowledgement log is in memory, which the simulated power cut does not affect.
 work=/mnt/work
 mkdir "$work" /mnt/logged /mnt/recovered
 modprobe loop
@@ -22,12 +23,13 @@ files=50
 # has_lines FILE COUNT
 has_lines() { [[ -e $1 ]] && (($(wc -l <"$1") >= $2)); }
 
-# verify RESULT: 1 says that something is lost, and the result says what.
+# verify RESULT: runs verify-log. Exit status 1 means that the result contains losses.
 verify() {
     "$program" verify-log /mnt/recovered --ack-log "$work/ack-log" --format json >"$1" || [[ $? == 1 ]]
 }
 
-# damage RESULTS: flips a byte, cuts a file off and takes one away, of files that no operation in flight was about.
+# damage RESULTS: flips a bit, truncates a file and moves one away. Files of operations in flight
+# are not used.
 damage() {
     local own whole=() path name
     own=(/mnt/recovered/postmark-*)
@@ -41,7 +43,7 @@ with open(sys.argv[1], "r+b") as file:
     file.seek(0)
     file.write(bytes([byte[0] ^ 0x20]))' "${whole[0]}"
     truncate -s 100 "${whole[1]}"
-    # Moved, not removed: the same for whoever looks for the name.
+    # Moved instead of removed; verify-log finds no file of that name in either case.
     mv "${whole[2]}" /mnt/recovered/away
     printf '%s\n' "torn ${whole[0]##*/}" "wrong-size ${whole[1]##*/}" "missing ${whole[2]##*/}" >"$1/damage"
     verify "$1/damaged.json"
@@ -60,12 +62,13 @@ for case; do
         --no-room-check --durability "$durability" --ack-log "$work/all" --archive none --quiet --target /mnt/logged \
         >"$work/output" 2>&1 &
     run=$!
-    # The first line, two for each file, and some of the transactions, which begin after a sync of all before them.
+    # The first line, two lines for each file, and some of the transactions, which start after a
+    # sync of the pool.
     until has_lines "$work/all" $((1 + 2 * files + 10)); do
         kill -0 "$run" || { cat "$work/output"; exit 1; }
         sleep 0.1
     done
-    # From here on the file system sends no flush.
+    # From now on the file system sends no flushes.
     [[ -z $barrier ]] || mount -o "remount,$barrier" /mnt/logged
     log-writes marks logged "$work/all" "$marks" 3000 >"$work/marks"
     kill -KILL "$run"
@@ -82,7 +85,7 @@ for case; do
         cp --sparse=always "$work/disk" "$work/recovered"
         head -c "$size" "$work/all" >"$work/ack-log"
         loop=$(losetup --find --show "$work/recovered")
-        # -i: without the cleaner that mount.nilfs2 starts.
+        # -i: does not start mount.nilfs2, whose cleaner would change the disk.
         mount -i -t "$type" "$loop" /mnt/recovered
         verify "$results/$number.json"
         [[ $durability != fsync+dir || -n $barrier || $number != "$marks" ]] || damage "$results"

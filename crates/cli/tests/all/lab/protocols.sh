@@ -1,23 +1,24 @@
 #!/bin/bash
 # protocols.sh PROGRAM TRANSACTIONS RANKS FRESH FILE_SYSTEM...
 #
-# In a guest of the lab: the classic work on each file system, with the counts of who served it. For each, the folder of
-# results gets NAME.json (the record), NAME.observed (what the program counted of the whole run) and NAME.client, NAME.server (lines of a name and how much its counter grew).
-# RANKS is the program that mpirun can start, for runs of two clients on the export of nfs3, and may be empty;
-# FRESH is a word for their script, or empty.
+# In a guest of the lab: the classic workload on each file system, with the counts of client and
+# server. For each, the results contain NAME.json (the record), NAME.observed (the counts of
+# 'postmark observe') and NAME.client, NAME.server (lines of a counter and its increase). RANKS is
+# the program built for mpirun, for runs of two clients on the export of nfs3; it may be empty.
+# FRESH is an argument of two-clients.sh, or empty.
 set -euo pipefail
 program=$1 transactions=$2 ranks=$3 fresh=$4
 shift 4
 read -ra disks <<<"$LAB_DISKS"
 
-# The calls that the NFS server took, from its own counters: all of them, and of version 3 by procedure.
+# The NFS server's own counters: all calls, and calls of version 3 by procedure.
 nfs_server() {
     awk '$1 == "rpc" { print "total", $2 }
         $1 == "proc3" { for (i = 3; i <= NF; i++) print "procedure" i - 3, $i }
         $1 == "proc4" { print "compound", $4 }' /proc/net/rpc/nfsd
 }
 
-# The commands that the iSCSI target took. There is one target, with one unit.
+# The commands that the iSCSI target received. It has one target with one unit.
 iscsi_server() {
     local unit=(/sys/kernel/config/target/core/iblock_*/disk/statistics/scsi_lu)
     echo "total $(<"${unit[0]}/num_cmds")"
@@ -45,7 +46,7 @@ for file_system; do
         client=(none) server=none
         ;;
     esac
-    # What making it has left to be written is not counted.
+    # Writes everything left from creating the file system, so that it is not counted.
     sync
     "${client[@]}" >/tmp/client
     "$server" >/tmp/server

@@ -1,10 +1,12 @@
 #!/bin/bash
 # two-clients.sh PROGRAM FOLDER [fresh]
 #
-# In a guest of the lab: runs of two ranks, each of which sees the export that is mounted on the folder (NFS 3) by a mount of its
-# own, as a client of its own would: attributes and names are cached by each. The folder of results gets the records. Clients
-# believe what they have cached for 10 s in late.json, where another program of the second client asks for files before they are
-# there, and in changed.json, where ranks change files of one another. In fresh.json, with that word, they always ask the server.
+# In a guest of the lab: runs of two ranks. Each uses the export mounted on FOLDER (NFS 3) through a
+# separate mount, which caches names and attributes like a separate client. The results contain the
+# records. For late.json and changed.json, clients trust their caches for 10 s. In late.json,
+# another program of the second client looks up files before they exist; in changed.json, each rank
+# changes files of the other. With the argument fresh, fresh.json is a run whose clients always ask
+# the server.
 set -euo pipefail
 program=$1
 export_=$(awk -v folder="$2" '$2 == folder { print $1 }' /proc/mounts)
@@ -18,12 +20,13 @@ mount_clients() {
     done
 }
 
-# Asks for every file of worker 0 from the moment when their directories are there, the last ones first, until all are seen. Each
-# has a directory of its own: whatever a client is told of one name tells it that others in that directory may have changed.
+# Looks up every file of worker 0 as soon as the directories exist, the last ones first, until all
+# are found. Each file has its own directory, because a reply about one name invalidates the
+# client's cache of the whole directory.
 expect_files() {
     local directories pool number seen='' never
     exec {never}<> <(:)
-    # To list a directory a client asks the server, whatever it has cached.
+    # Listing a directory always asks the server, whatever is cached.
     until directories=("${clients[1]}"/postmark-*/w0/s*) && ((${#directories[@]} == files)); do
         pause
     done
@@ -37,10 +40,10 @@ expect_files() {
     done
 }
 
-# No process: they take long under emulation.
+# Waits without a new process, because processes start slowly under emulation.
 pause() { read -rt 0.02 -u "$never" || true; }
 
-# NAME MIX: one run, with its record in NAME.json.
+# run NAME MIX: a run, with its record in NAME.json.
 run() {
     # shellcheck disable=SC2016 # the rank is known to each process
     mpirun --allow-run-as-root --oversubscribe --bind-to none --mca plm isolated -n 2 \
@@ -50,7 +53,7 @@ run() {
     echo "two clients: $1 after $SECONDS s"
 }
 
-# The same, beside the other program.
+# run_expected NAME MIX: a run while the other program looks up files.
 run_expected() {
     expect_files &
     local expecting=$!
@@ -59,7 +62,8 @@ run_expected() {
     wait "$expecting" || true
 }
 
-# RUN NAME MIX: repeated until something is late. A guest may be too slow for a look within 10 s.
+# until_late RUN NAME MIX: repeats a run until a change is seen late, because a slow guest may miss
+# the 10 s.
 until_late() {
     for _ in {1..3}; do
         "$@"
@@ -70,7 +74,8 @@ until_late() {
 changes=append=1,create=1,delete=1
 mount_clients actimeo=10
 until_late run_expected late read=1
-# After the transactions a rank looks at what it has prepared, which its client has cached, and another rank has changed.
+# After the transactions each rank checks its prepared files, which its client has cached and the
+# other rank has changed.
 until_late run changed "$changes"
 umount "${clients[@]}"
 [[ ${3-} == fresh ]] || exit 0

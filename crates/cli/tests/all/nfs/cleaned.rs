@@ -1,5 +1,5 @@
-//! What a killed run leaves on a server: `clean` removes it and nothing else, `verify-log` finds
-//! what was acknowledged.
+//! Killed runs on a server: `clean` removes only their files, and `verify-log` finds the
+//! acknowledged ones.
 
 use std::path::PathBuf;
 
@@ -15,7 +15,7 @@ use crate::support::{Running, Snapshot};
 const LONG: &str = "--mix create=2,delete=2,append=1,rename=1,link=1,symlink=1 --dirs subdirs:3 \
                     --transactions 100000000 --no-room-check";
 
-/// A run in the middle of its work.
+/// Starts a run, and waits until it is in the middle of its work.
 fn in_the_middle(ganesha: &Ganesha, options: &str, phase: Option<&str>) -> Running {
     let mut running = start(ganesha, &ganesha.url("export"), options);
     running.until("that it works", |running| match phase {
@@ -47,7 +47,7 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
         let killed = in_the_middle(&ganesha, &format!("{LONG} {options}"), phase).kill();
         killed.signal(Signal::KILL.as_raw());
         killed.assert(before != Snapshot::of(&export), "nothing was left");
-        // Somebody's file among the run's own.
+        // A file of another user in the run's directory.
         let own = own_directories(&export).remove(0);
         std::fs::write(own.join("notes.txt"), "mine\n").unwrap();
         let url = ganesha.url("export");
@@ -67,7 +67,7 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
         .shows("no files of a killed run");
 }
 
-/// Nor does a run that ends well leave anything on this machine: its signs of life go with it.
+/// A run that ends normally removes its heartbeat files on this machine.
 #[test]
 fn a_run_leaves_no_signs_of_life() {
     let Some(ganesha) = Ganesha::start() else {
@@ -97,7 +97,7 @@ fn a_run_leaves_no_signs_of_life() {
         .assert(heartbeats() == 0, "signs of life are left");
 }
 
-/// A run that still works is not cleaned.
+/// `clean` does not remove a running run.
 #[test]
 fn clean_leaves_a_run_that_works() {
     let Some(ganesha) = Ganesha::start() else {
@@ -114,7 +114,7 @@ fn clean_leaves_a_run_that_works() {
     about(&ganesha, &["clean", &ganesha.url("export")]).code(0);
 }
 
-/// Everything that was acknowledged is on a server that goes on, whoever was killed.
+/// After a client is killed, all acknowledged operations are on the server.
 #[test]
 fn verify_log_finds_what_was_acknowledged() {
     let Some(ganesha) = Ganesha::start() else {
@@ -134,12 +134,12 @@ fn verify_log_finds_what_was_acknowledged() {
             text(&ack_log)
         );
         let running = in_the_middle(&ganesha, &options, Some("prepare"));
-        // This server answers a RENAME after a second now and then: there is to be something beside
+        // This server sometimes answers a RENAME after a second, and the test needs files besides
         // the pool.
         std::thread::sleep(std::time::Duration::from_secs(2));
         running.kill();
-        // What it has taken of the killed client it does yet: no file is to appear while others are
-        // removed.
+        // The server may still perform calls of the killed client. They must be complete before
+        // files are removed.
         std::thread::sleep(std::time::Duration::from_secs(2));
         let url = ganesha.url("export");
         let verify = [
@@ -168,7 +168,7 @@ fn verify_log_finds_what_was_acknowledged() {
             let lost = said["lost_counts"].as_array().unwrap().iter();
             let lost: u64 = lost.map(|count| count["count"].as_u64().unwrap()).sum();
             verified.assert(lost == 2, "two files were damaged");
-            // Nobody could tell any more whose they are.
+            // The damaged files no longer match the run's, so `clean` would leave them.
             damaged
                 .iter()
                 .for_each(|path| std::fs::remove_file(path).unwrap());
@@ -179,7 +179,8 @@ fn verify_log_finds_what_was_acknowledged() {
     assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
 }
 
-/// Cuts one file of the run's off and flips a byte of another one: both were acknowledged long ago.
+/// Truncates one file of the run and flips a bit of another one. Both were acknowledged long
+/// before.
 fn damage(ganesha: &Ganesha) -> [PathBuf; 2] {
     let own = own_directories(&ganesha.served("export")).remove(0);
     let mut files = Vec::new();
@@ -202,7 +203,7 @@ fn damage(ganesha: &Ganesha) -> [PathBuf; 2] {
         .unwrap();
     let mut bytes = std::fs::read(other).unwrap();
     bytes[500] ^= 1;
-    // In place: another file is another's.
+    // Written in place, because a new file would not belong to the run.
     use std::os::unix::fs::FileExt as _;
     std::fs::OpenOptions::new()
         .write(true)

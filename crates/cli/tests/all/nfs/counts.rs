@@ -1,5 +1,5 @@
-//! What the program counts is what the wire has: every call of every procedure, the home's
-//! included.
+//! The program's counts equal the packets on the wire: every call of every procedure, including
+//! those of the namespace.
 
 use std::collections::BTreeMap;
 
@@ -7,9 +7,9 @@ use super::ganesha::Ganesha;
 use super::wire::Capture;
 use super::{Traffic, asked, calls_in, is_whole, perform, tell};
 
-/// Of the whole program: its home's calls, too, with which it takes its place, looks at names and
-/// removes what is left. The phases have their own, which end with their last operation; the rest
-/// is the home's.
+/// Compares the counts of the whole program. The namespace's calls create the run directory, check
+/// names and remove files. The phases' counts end with their last operations, and the remaining
+/// calls are the namespace's.
 fn equal_the_wire(depth: u32, options: &str) {
     let Some(ganesha) = Ganesha::start() else {
         return;
@@ -117,14 +117,14 @@ fn equal_the_wire_on_several_connections() {
     );
 }
 
-/// An operation with the calls that it takes, where nothing has to be waited for or repeated.
+/// An operation, and the calls that it takes without waits and repetitions.
 struct Takes {
     mix: &'static str,
     options: &'static str,
     calls: &'static [(&'static str, u64)],
 }
 
-/// Of `TIMES` operations each. Where a mix needs two, both are done alternately.
+/// Number of operations. If a mix needs two kinds, they alternate.
 const TIMES: u64 = 100;
 const TAKES: [Takes; 6] = [
     Takes {
@@ -159,7 +159,7 @@ const TAKES: [Takes; 6] = [
     },
 ];
 
-/// The calls that are needed and no others: one worker's, with what it takes to find its directory.
+/// One worker makes exactly the required calls, including those that find its directory.
 #[test]
 fn operations_take_the_calls_that_they_need() {
     let Some(ganesha) = Ganesha::start() else {

@@ -1,5 +1,6 @@
-//! Replies that come late, never, twice, in pieces, in another order or as noise, and connections
-//! that are lost at the worst moment: each has a clear end, right counts, and none hangs.
+//! Replies that are late, lost, repeated, fragmented, reordered or corrupt, and connections that
+//! are lost at the worst time. Each run ends with a clear result and correct counts, and none
+//! hangs.
 
 use std::time::Duration;
 
@@ -12,13 +13,13 @@ use super::{LIMIT, Traffic, is_whole, perform, start, tell, within};
 use crate::runs::Ran;
 use crate::support::Ended;
 
-/// What all of these perform: creations, deletions, reads and appends on a small pool.
+/// The workload of all these tests: creations, deletions, reads and appends on a small pool.
 const WORK: &str = "--mix read=1,append=1,create=1,delete=1 --files 60 --size 3000 --append-size \
                     500 --size-max 20000 --transactions 400";
-/// Calls of these procedures that are left alone: those of the preparation and the home.
+/// Calls of a procedure before its fault: those of the namespace and the preparation.
 const AFTER_PREPARE: u64 = 100;
 
-/// A server with a proxy before it.
+/// A server with a proxy in front of it.
 struct TestDir {
     ganesha: Ganesha,
     proxy: Proxy,
@@ -38,8 +39,8 @@ impl TestDir {
         )
     }
 
-    /// A run whose record has the calls that the proxy saw. Of those that are in flight when a
-    /// connection is lost, some may have left that nobody took.
+    /// Performs a run and compares its counts with the proxy's. When a connection is lost, some
+    /// calls in flight may not have reached the proxy.
     fn perform(&self, depth: u64, options: &str) -> Ran {
         let faults = self.proxy.done().len();
         let calls = self.proxy.calls();
@@ -78,7 +79,7 @@ impl TestDir {
         ran
     }
 
-    /// Removes what a run has left that failed, and asserts that nothing else is there.
+    /// Removes the files of a failed run, and asserts that no others exist.
     fn tidy(&self) {
         let ended = super::about(&self.ganesha, &["clean", &self.ganesha.url("export")]);
         ended.code(0);
@@ -90,7 +91,7 @@ impl TestDir {
     }
 }
 
-/// The first line with the error, for whoever reads the log.
+/// Prints the last error message of a run.
 fn told(what: &str, ended: &Ended) {
     let of_it = |line: &&str| {
         line.contains("rror") || line.contains("failed") || line.contains("postmark:")
@@ -148,7 +149,7 @@ fn a_reply_that_comes_twice_is_counted_and_dropped() {
     }
 }
 
-/// The server asks for patience (NFS3ERR_JUKEBOX).
+/// Status NFS3ERR_JUKEBOX: the server asks to repeat the call later.
 #[test]
 fn a_server_that_wants_to_be_asked_later_is_asked_later() {
     let Some(test_dir) = TestDir::new() else {
@@ -168,7 +169,7 @@ fn a_server_that_wants_to_be_asked_later_is_asked_later() {
     }
 }
 
-/// What may be done twice is done twice, and told.
+/// Calls that are safe to repeat are repeated and counted.
 #[test]
 fn connections_that_are_lost_are_made_again() {
     let Some(test_dir) = TestDir::new() else {
@@ -191,8 +192,7 @@ fn connections_that_are_lost_are_made_again() {
                 AFTER_PREPARE / 2
             };
             test_dir.proxy.fault(procedure, before, fault);
-            // At depth 8 there may be a CREATE or a REMOVE in flight beside it, of which nobody
-            // knows.
+            // At depth 8, a CREATE or REMOVE with unknown result may be in flight at the same time.
             let ran = test_dir.perform(depth, "--on-error 10");
             let traffic = Traffic::of(&ran);
             let what = format!("{fault:?} of {procedure:?}, depth {depth}: {}", traffic.0);
@@ -206,9 +206,9 @@ fn connections_that_are_lost_are_made_again() {
     }
 }
 
-/// The server has done it, and nobody was told: after the reconnection a CREATE finds its file, a
-/// REMOVE does not. It is recognised, or it is an operation of which nobody knows, and never one
-/// that was done twice or that failed for another's sake.
+/// The server performed the call, but its reply was lost. After the reconnection, the repeated
+/// CREATE finds its file, or REMOVE finds none. Such an operation is recognized as done or has an
+/// unknown result. It is never counted twice, and never fails because of the repetition.
 #[test]
 fn what_was_done_before_the_reset_is_recognised_or_not_known() {
     let Some(test_dir) = TestDir::new() else {
@@ -250,7 +250,7 @@ fn what_was_done_before_the_reset_is_recognised_or_not_known() {
     }
 }
 
-/// What cannot be understood ends the run with a clear error.
+/// A corrupt reply ends the run with a clear error.
 #[test]
 fn noise_ends_the_run_with_its_reason() {
     let Some(test_dir) = TestDir::new() else {
@@ -271,8 +271,7 @@ fn noise_ends_the_run_with_its_reason() {
     }
 }
 
-/// A reply that never comes, or that has another call's number, is waited for as long as the
-/// program says.
+/// A reply that never comes, or has the number of another call, is waited for until the timeout.
 #[test]
 fn a_reply_that_never_comes_ends_the_run() {
     let Some(test_dir) = TestDir::new() else {
@@ -291,7 +290,7 @@ fn a_reply_that_never_comes_ends_the_run() {
     }
 }
 
-/// Errors of the server's are those that the user sees, with the operation and the file.
+/// The user sees the server's error, with operation and file.
 #[test]
 fn errors_of_the_server_are_told() {
     let Some(test_dir) = TestDir::new() else {
@@ -314,7 +313,7 @@ fn errors_of_the_server_are_told() {
     }
 }
 
-/// The connection is lost, and for a while nobody can connect.
+/// The connection is lost, and new ones are refused for a while.
 #[test]
 fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
     let Some(test_dir) = TestDir::new() else {
@@ -329,7 +328,7 @@ fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
     let ran = Ran::of(within(running, LIMIT), before);
     is_whole(&ran);
     let traffic = Traffic::of(&ran);
-    // Somebody may have been let in before the door was shut.
+    // A connection may have been accepted before the proxy started to refuse.
     ran.assert(
         (1..=2).contains(&traffic.number("reconnections")),
         &traffic.0,
@@ -339,7 +338,7 @@ fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
     ran.assert(waited >= 800_000_000, format_args!("it took {waited} ns"));
 }
 
-/// Nobody can connect any more.
+/// The connection is lost, and all later ones are refused.
 #[test]
 fn a_server_that_refuses_for_good_ends_the_run() {
     let Some(test_dir) = TestDir::new() else {
@@ -359,12 +358,12 @@ fn a_server_that_refuses_for_good_ends_the_run() {
     test_dir.tidy();
 }
 
-/// The bytes of a new file and of an append, which are those that a COMMIT is for.
+/// Sizes of a new file and of an append, each of which is followed by a COMMIT.
 const NEW_BYTES: u64 = 3_000;
 const APPENDED_BYTES: u64 = 500;
 
-/// A COMMIT whose verifier is another one than the WRITE's says that the server may have lost what
-/// was written: it is written again.
+/// If the verifier of COMMIT differs from that of WRITE, the server may have lost the data, so it
+/// is written a second time.
 #[test]
 fn what_another_verifier_does_not_vouch_for_is_written_again() {
     let Some(test_dir) = TestDir::new() else {
@@ -379,7 +378,7 @@ fn what_another_verifier_does_not_vouch_for_is_written_again() {
         let traffic = Traffic::of(&ran);
         let rewritten = traffic.number("rewritten_bytes");
         let what = format!("depth {depth}: {}", traffic.0);
-        // It changes to another one, and back.
+        // The verifier changes to another one and back.
         ran.assert(traffic.number("verifier_changes") >= 1, &what);
         ran.assert(rewritten > 0, &what);
         ran.assert(

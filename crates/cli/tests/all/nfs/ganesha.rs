@@ -1,5 +1,5 @@
-//! NFS-Ganesha with a portmapper and a D-Bus system bus in a network namespace of its own, which
-//! has nothing but `lo`. It exports an ext4 that lies in an image, and goes with the test, however
+//! NFS-Ganesha with a portmapper and a D-Bus system bus, in a network namespace with only `lo`. It
+//! exports an ext4 in an image, and ends with the test, even if the test is killed.
 //! that ends.
 
 use std::io::{BufRead as _, BufReader, Write as _};
@@ -12,35 +12,33 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::interface::program;
 use crate::support::{FileSystem, Running, TestDir, is_met, tool};
 
-/// Where the server listens in its namespace.
+/// Port of the NFS program in the namespace.
 pub const NFS_PORT: u16 = 12049;
-/// The same of its MOUNT program.
+/// Port of the MOUNT program.
 pub const MOUNT_PORT: u16 = 12050;
-/// Loop devices go within this.
+/// Limit for detaching the loop devices.
 const TO_BE_GONE: Duration = Duration::from_secs(10);
-/// What the first server's write verifier is made of.
+/// Determines the write verifier of the first server.
 pub const EPOCH: u32 = 0x5eed_0001;
 
-/// See the module's text.
 #[derive(Debug)]
 pub struct Ganesha {
-    /// A shell that has started all of it, and ends it with its input.
+    /// A shell that has started all programs, and ends them when its input is closed.
     shell: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
-    /// The server's process, while there is one.
+    /// Process of the server, if it runs.
     server: Option<Pid>,
     test_dir: TestDir,
 }
 
 impl Ganesha {
-    /// A server with an export of half a GiB, in memory. Nothing where the test may not start one:
-    /// says so.
+    /// A server that exports half a GiB in memory. `None` if the test cannot start one.
     pub fn start() -> Option<Self> {
         Self::with_room(512)
     }
 
-    /// The same with so many MiB.
+    /// A server with an export of `mib` MiB.
     pub fn with_room(mib: u32) -> Option<Self> {
         let there = ["ganesha.nfsd", "rpcbind", "dbus-daemon", "ip"]
             .into_iter()
@@ -89,7 +87,7 @@ impl Ganesha {
         writeln!(self.orders.as_mut().unwrap(), "{order}").unwrap();
     }
 
-    /// Starts the server that was ended. Its write verifier follows from the epoch.
+    /// Starts a new server after the old one ended. Its write verifier follows from the epoch.
     pub fn restart(&mut self, epoch: u32) {
         assert!(self.server.is_none(), "there is a server already");
         self.order(&format!("start {epoch}"));
@@ -97,34 +95,34 @@ impl Ganesha {
         self.server = Pid::from_raw(process.parse().unwrap());
     }
 
-    /// Ends the server at once.
+    /// Kills the server.
     pub fn kill(&mut self) {
         self.order("end KILL");
         self.expect("ended");
         self.server = None;
     }
 
-    /// Has it stand still: it takes requests, and answers none.
+    /// Stops the server: it accepts requests and answers none.
     pub fn stand_still(&self) {
         kill_process(self.server.unwrap(), Signal::STOP).unwrap();
     }
 
-    /// Has it go on.
+    /// Continues a stopped server.
     pub fn go_on(&self) {
         kill_process(self.server.unwrap(), Signal::CONT).unwrap();
     }
 
-    /// Where things that belong to the server's test lie.
+    /// Directory of the server's files.
     pub fn test_dir(&self) -> &TestDir {
         &self.test_dir
     }
 
-    /// A path in what is served, as this process sees it: `export/a`, `squashed/a`.
+    /// A path in the exported file system, as this process sees it: `export/a`, `squashed/a`.
     pub fn served(&self, path: &str) -> PathBuf {
         self.seen("served").join(path)
     }
 
-    /// A path in the small file system.
+    /// A path in the small exported file system.
     pub fn small(&self, path: &str) -> PathBuf {
         self.seen("small").join(path)
     }
@@ -135,12 +133,11 @@ impl Ganesha {
         root.join(below.strip_prefix("/").unwrap())
     }
 
-    /// A process in the server's network.
+    /// A process in the server's network namespace.
     pub fn process(&self) -> u32 {
         self.shell.id()
     }
 
-    /// The network namespace, as a file.
     pub fn network(&self) -> PathBuf {
         PathBuf::from(format!("/proc/{}/ns/net", self.shell.id()))
     }
@@ -156,22 +153,20 @@ impl Ganesha {
         command
     }
 
-    /// `postmark` in the server's network.
     pub fn postmark(&self) -> Command {
         self.command(program())
     }
 
-    /// The URL of a path that is exported, at a port: the server's own or a proxy's.
+    /// URL of an exported path at a port of the server or a proxy.
     pub fn url_at(&self, port: u16, path: &str) -> String {
         format!("nfs://127.0.0.1:{port}/{path}?mountport={MOUNT_PORT}")
     }
 
-    /// The URL of a path that is exported.
     pub fn url(&self, path: &str) -> String {
         self.url_at(NFS_PORT, path)
     }
 
-    /// The names in the directory that is exported, in order.
+    /// The names in the exported directory, sorted.
     pub fn names(&self) -> Vec<std::ffi::OsString> {
         crate::support::names(&self.served("export")).unwrap()
     }
@@ -188,7 +183,7 @@ impl Drop for Ganesha {
             ended.is_ok_and(|status| status.success()),
             "the server's shell has failed"
         );
-        // The kernel unmounts what nobody has any more when it comes to it.
+        // The kernel unmounts the file systems asynchronously after the namespace has ended.
         let images = ["served.image", "small.image"].map(|image| self.test_dir.path().join(image));
         let attached = || {
             let of = |image: &PathBuf| tool("losetup", &["--associated", image.to_str().unwrap()]);
@@ -206,7 +201,7 @@ impl Drop for Ganesha {
     }
 }
 
-/// Whether a program of the system's is there.
+/// Whether the system has a program.
 pub fn is_program(name: &str) -> bool {
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
         .iter()

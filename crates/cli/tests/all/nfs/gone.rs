@@ -1,5 +1,5 @@
-//! A server that goes in the middle of a run: for good, for a while, with the same and with another
-//! write verifier.
+//! A server that is killed or hangs during a run, permanently or for a while, and restarts with the
+//! same or another write verifier.
 
 use std::time::Duration;
 
@@ -11,11 +11,12 @@ use crate::runs::Ran;
 use crate::support::Running;
 use crate::support::interface::has_ended;
 
-/// Nothing that a reset leaves in the dark: what is not known is tested elsewhere.
+/// Only operations that can be repeated safely after a lost connection; others are tested in
+/// `faults.rs`.
 const WRITES: &str = "--mix append=1,read=1 --files 100 --size 4000 --append-size 2000 --size-max \
                       100000 --on-error 100 --for 3s --warm-up 0s";
 
-/// Begins a run and waits for its transactions.
+/// Starts a run, and waits for its transactions.
 fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {
     let mut running = start(
         ganesha,
@@ -29,7 +30,7 @@ fn begun(ganesha: &Ganesha, timeout_s: u32, options: &str) -> Running {
     running
 }
 
-/// The server is killed and comes back half a second later; the run goes on where it was.
+/// The server is killed and restarted half a second later; the run continues.
 fn comes_back(epoch: u32, options: &str) -> Option<Ran> {
     let mut ganesha = Ganesha::start()?;
     let running = begun(&ganesha, 10, &format!("{WRITES} {options}"));
@@ -57,7 +58,8 @@ fn the_same_server_is_worked_with_again() {
     }
 }
 
-/// Another one, too: only that it is another one is told.
+/// The run continues with a server that has another write verifier, and the record contains the
+/// change.
 #[test]
 fn another_server_is_told_from_the_first() {
     let Some(ran) = comes_back(EPOCH + 7, "--durability fsync --depth 8") else {
@@ -67,8 +69,8 @@ fn another_server_is_told_from_the_first() {
     ran.assert(traffic.number("verifier_changes") >= 1, &traffic.0);
 }
 
-/// Between a WRITE and its COMMIT the server goes, and another one comes. It commits what it has,
-/// but does not know what it should have: that is written again.
+/// The server is replaced between WRITE and COMMIT. The new server commits nothing of what the old
+/// one received, so it is written a second time.
 #[test]
 fn another_server_gets_again_what_was_not_committed() {
     let Some(mut ganesha) = Ganesha::start() else {
@@ -100,7 +102,7 @@ fn another_server_gets_again_what_was_not_committed() {
     );
 }
 
-/// Nobody answers any more, and nobody comes back.
+/// The server is killed and not restarted.
 #[test]
 fn a_server_that_is_gone_ends_the_run() {
     let Some(mut ganesha) = Ganesha::start() else {
@@ -123,7 +125,7 @@ fn a_server_that_is_gone_ends_the_run() {
     }
 }
 
-/// It takes requests, and answers none.
+/// The server accepts requests and answers none.
 #[test]
 fn a_server_that_hangs_ends_the_run() {
     let Some(ganesha) = Ganesha::start() else {
@@ -143,7 +145,7 @@ fn a_server_that_hangs_ends_the_run() {
     assert!(ganesha.names().is_empty(), "{:?} is left", ganesha.names());
 }
 
-/// It hangs for less than what is waited for: nothing is lost.
+/// The server hangs for less than the timeout: no operation is lost.
 #[test]
 fn a_server_that_hangs_for_a_while_is_waited_for() {
     let Some(ganesha) = Ganesha::start() else {
@@ -158,7 +160,7 @@ fn a_server_that_hangs_for_a_while_is_waited_for() {
     ran.assert(Traffic::of(&ran).repetitions() == 0, "it was asked again");
 }
 
-/// Somebody removes what a run works on.
+/// Another program removes the run's files.
 #[test]
 fn handles_that_are_stale_end_the_run() {
     let Some(ganesha) = Ganesha::start() else {

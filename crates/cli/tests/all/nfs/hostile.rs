@@ -1,5 +1,5 @@
-//! Servers that never come to an end, close each connection, or answer with garbage: every command
-//! ends, in bounded memory, and names what may be there.
+//! Servers whose listings never end, that close every connection, or that answer with garbage:
+//! every command ends, with limited memory, and names files that may remain.
 
 use std::io::Read as _;
 use std::net::TcpListener;
@@ -23,10 +23,10 @@ const READDIR: u32 = 16;
 const READDIRPLUS: u32 = 17;
 const READ_ONLY: u32 = 30;
 
-/// Address space for a command that has to refuse: the program alone takes a quarter of it.
+/// Limit of the address space of a command. The program alone takes a quarter of it.
 const ADDRESS_SPACE_KIB: u64 = 1 << 20;
 
-/// A command about a target, without an archive and with limited memory.
+/// Runs a command on a target, without an archive and with limited memory.
 fn command(words: &str, target: &str) -> Ended {
     let mut command = postmark(words);
     command.arg(target);
@@ -38,7 +38,7 @@ fn command(words: &str, target: &str) -> Ended {
     within(Running::start(limited, TestDir::new().path()), LIMIT)
 }
 
-/// A server whose clock is right.
+/// A server whose clock is that of this machine.
 fn server() -> Server {
     let server = Server::new();
     let now = SystemTime::now()
@@ -70,7 +70,7 @@ fn endless_listings_are_refused_in_bounded_memory() {
             server.always(procedure, Act::As(endless));
         }
         command("clean", url).code(1).shows(words);
-        // A run keeps no names, and reads as many as a directory may have: that takes minutes.
+        // `run` stores no names, so it would read up to the maximum number, which takes minutes.
         if cookies < u64::MAX {
             command(RUN, url).code(2).shows(words);
             command(&RUN.replace("--target", "--reuse --target"), url)
@@ -81,14 +81,14 @@ fn endless_listings_are_refused_in_bounded_memory() {
     assert!(server.files(|files| files.find("").is_some()));
 }
 
-/// A server that takes connections, reads a request and closes: its address, and how many it has
-/// taken.
+/// A server that accepts connections, reads a request and closes. Returns its port and the number
+/// of connections.
 fn closing() -> (u16, Arc<AtomicU64>) {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     let taken = Arc::<AtomicU64>::default();
     let counts = Arc::clone(&taken);
-    // It ends with the tests' process.
+    // The thread ends with the test process.
     std::thread::spawn(move || {
         for stream in listener.incoming() {
             counts.fetch_add(1, Ordering::SeqCst);
@@ -124,8 +124,8 @@ fn a_url_that_is_wrong_is_refused_by_every_command() {
     }
 }
 
-/// A reply to MKDIR that is garbage or is lost: the directory is there, and is removed; where it
-/// cannot be, it is named.
+/// If the reply to MKDIR is garbage or lost, the directory exists. It is removed, or named if it
+/// cannot be removed.
 #[test]
 fn a_directory_that_may_have_been_made_is_removed_or_named() {
     let garbage = Act::Bytes(vec![0xff; 64]);
@@ -147,7 +147,7 @@ fn a_directory_that_may_have_been_made_is_removed_or_named() {
         server.behave();
         command("clean", text(&url)).code(0);
         assert_eq!(own(&server), Vec::<String>::new(), "{ended}");
-        // The same where what was made cannot be looked at, or removed.
+        // If the created directory cannot be removed, it is named.
         server
             .on(MKDIR, 0, act)
             .always(RMDIR, Act::Status(READ_ONLY));
@@ -158,7 +158,7 @@ fn a_directory_that_may_have_been_made_is_removed_or_named() {
     }
 }
 
-/// The names in the export that are those of directories of runs.
+/// Names of run directories in the export.
 fn own(server: &Server) -> Vec<String> {
     server.files(|files| {
         files
@@ -169,8 +169,8 @@ fn own(server: &Server) -> Vec<String> {
     })
 }
 
-/// A server that makes names and removes none: what stays is named, and `clean` removes it when it
-/// can.
+/// If a server creates names but refuses to remove them, the remaining ones are named, and a later
+/// `clean` removes them.
 #[test]
 fn marks_that_cannot_be_removed_are_named_and_cleaned_later() {
     for (failing, at) in [(CREATE, 1), (SETATTR, 1), (REMOVE, 0)] {

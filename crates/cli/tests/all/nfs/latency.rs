@@ -1,5 +1,5 @@
-//! Latency through a proxy that is known to hold replies back: what is reported is what was added,
-//! at each depth, in a closed and in an open loop.
+//! Latency through a proxy with a known delay: the reported latency equals the delay, at each
+//! depth, in closed and open loops.
 
 use std::time::Duration;
 
@@ -12,7 +12,7 @@ use super::records::Procedure;
 use super::{is_whole, perform};
 use crate::runs::Ran;
 
-/// What a call may take beyond the delay. The machine is shared.
+/// Time that a call may take in addition to the delay, on a shared machine.
 const SLACK: Duration = Duration::from_millis(3);
 
 fn of(ran: &Ran, action: Action) -> &OperationSummary {
@@ -26,7 +26,7 @@ fn ns(duration: Duration) -> u64 {
     duration.as_nanos() as u64
 }
 
-/// A stat is a call, a read is two, one after the other.
+/// A stat takes one call, a read takes two in sequence.
 #[test]
 fn a_delay_is_seen_as_it_is() {
     let Some(ganesha) = Ganesha::start() else {
@@ -54,8 +54,8 @@ fn a_delay_is_seen_as_it_is() {
                     format_args!("{ms} ms, depth {depth}, {action:?}: {latency:?}"),
                 );
             }
-            // As many are in flight as Little's law says. On a busy machine operations take longer,
-            // and fewer are performed in a second: the product stays.
+            // The number of operations in flight follows from Little's law. On a busy machine
+            // latency is higher and the rate lower, but their product is the same.
             let phase = ran.phase(Phase::Transactions);
             let rate = phase.transactions.unwrap().per_second.unwrap();
             let most = f64::from(depth) * 1_000.0 / (1.5 * ms as f64);
@@ -76,14 +76,14 @@ fn a_delay_is_seen_as_it_is() {
     }
 }
 
-/// Half a second in which nothing is answered, at 200 operations a second for three seconds.
+/// All replies are delayed by half a second, at 200 operations per second for three seconds.
 const STALL: Duration = Duration::from_millis(500);
 const OPEN: &str =
     "--mix stat=1 --files 50 --size 1000 --rate 200 --arrivals constant --for 3s --warm-up 0s";
 
-/// All that arrive in it wait for its end, and that is in their response times: a hundred of six
-/// hundred, the first for 500 ms and the last for none. Of the service times only those in flight
-/// have it.
+/// All operations due during the stall wait for its end, which is part of their response times: 100
+/// of 600, the first for 500 ms and the last for 0 ms. Only the service times of operations in
+/// flight include the stall. (Coordinated omission is avoided.)
 #[test]
 fn a_stall_is_seen_by_all_that_arrive_in_it() {
     let Some(ganesha) = Ganesha::start() else {
@@ -92,7 +92,7 @@ fn a_stall_is_seen_by_all_that_arrive_in_it() {
     for depth in [1, 8] {
         let proxy = Proxy::before(&ganesha);
         let url = ganesha.url_at(proxy.port(), "export");
-        // After the home's and the preparation's calls.
+        // After the calls of the namespace and the preparation.
         proxy.fault(Procedure::LOOKUP, 250, Fault::Stalled(STALL));
         let ran = perform(&ganesha, &url, &format!("{OPEN} --depth {depth}"));
         is_whole(&ran);
@@ -101,8 +101,8 @@ fn a_stall_is_seen_by_all_that_arrive_in_it() {
         let (response, service) = (stat.latency_ns, stat.service_ns.unwrap());
         let beyond = |of: Option<u64>, ms: u64| of.unwrap() > ms * 1_000_000;
         let what = format!("depth {depth}: response {response:?}, service {service:?}");
-        // The 95th percentile has 30 of 600 beyond it: those that arrived in the first 150 ms of
-        // it.
+        // Of 600 operations, 30 are above the 95th percentile: those due in the first 150 ms of the
+        // stall.
         ran.assert(
             beyond(response.p95, 300) && !beyond(response.p95, 420),
             &what,
@@ -120,7 +120,7 @@ fn a_stall_is_seen_by_all_that_arrive_in_it() {
     }
 }
 
-/// In a closed loop the same is seen by those in flight alone.
+/// In a closed loop, only the operations in flight include the stall.
 #[test]
 fn a_stall_is_seen_by_those_in_flight_in_a_closed_loop() {
     let Some(ganesha) = Ganesha::start() else {

@@ -1,6 +1,5 @@
-//! A proxy before a server of NFS, in the server's network: it knows where calls and replies begin
-//! and end, counts them by procedure, holds replies back, and does to a call or its reply what it
-//! was told.
+//! A proxy in front of an NFS server, in the server's network. It parses calls and replies, counts
+//! them by procedure, delays replies, and applies planned faults to calls or replies.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -18,54 +17,53 @@ use rustix::net::sockopt::set_socket_linger;
 use super::ganesha::{Ganesha, NFS_PORT};
 use super::records::{Message, Procedure};
 
-/// How often the listener looks whether it is to end, or whether somebody comes.
+/// Interval at which the listener checks for its end and for new connections.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// A call that something is to be done to comes within this.
+/// Limit for the call of a planned fault to arrive.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// What is sent alone comes alone.
+/// Pause between pieces, so that each is received separately.
 const BETWEEN_PIECES: Duration = Duration::from_micros(200);
 
-/// What is done to a call or its reply.
+/// A fault of a call or its reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The reply never comes.
+    /// The reply is lost.
     Dropped,
-    /// Half of the reply comes, then the connection is closed.
+    /// Half of the reply is sent, then the connection is closed.
     Cut,
-    /// The reply comes as fragments of so many bytes, each sent alone.
+    /// The reply is sent as fragments of so many bytes, each separately.
     Fragmented(usize),
-    /// The reply comes twice.
+    /// The reply is sent twice.
     Repeated,
-    /// The reply comes after the one that follows it.
+    /// The reply is sent after the next one.
     AfterTheNext,
-    /// The reply has another call's number.
+    /// The reply has the number of another call.
     OfNobody,
-    /// What follows the reply's number is noise.
+    /// Everything after the reply's number is random.
     Noise,
-    /// The reply's mark announces two GiB.
+    /// The reply's record mark announces 2 GiB.
     TooLong,
-    /// The server has done it; then the connection is reset, and the reply with it.
+    /// The server performs the call; then the connection is reset, and the reply is lost.
     ResetAfter,
-    /// The connection is reset before the server sees the call.
+    /// The connection is reset before the server receives the call.
     ResetBefore,
-    /// The same, and nobody can connect until [`Proxy::accept`].
+    /// Like `ResetBefore`, and connections are refused until [`Proxy::accept`].
     Gone,
-    /// The server's write verifier is another one in this reply, which ends with it: of a COMMIT or
-    /// a WRITE.
+    /// The reply, of a COMMIT or a WRITE, ends with another write verifier.
     OtherVerifier,
-    /// Nothing comes for so long.
+    /// No reply is sent for this time.
     Stalled(Duration),
-    /// The server does not see the call: the reply is this status.
+    /// The server does not receive the call: the reply is this status.
     Answered(u32),
 }
 
-/// Which call a fault is for.
+/// A fault, and the calls that it applies to.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     procedure: Option<Procedure>,
-    /// Calls of it that are left alone.
+    /// Number of calls before the first fault.
     before: u64,
-    /// How many are done to.
+    /// Number of calls with the fault.
     times: u64,
     fault: Fault,
 }
@@ -75,14 +73,14 @@ struct Plan {
     faults: Vec<Planned>,
     delay: Duration,
     calls: BTreeMap<Procedure, u64>,
-    /// When each fault was done.
+    /// Times at which faults were applied.
     done: Vec<Instant>,
-    /// Nothing leaves before it.
+    /// No reply is sent before this time.
     held_until: Option<Instant>,
 }
 
 impl Plan {
-    /// Counts a call, and tells what is done to it.
+    /// Counts a call, and returns the fault for it.
     fn call(&mut self, procedure: Procedure) -> Option<Fault> {
         *self.calls.entry(procedure).or_default() += 1;
         for planned in &mut self.faults {
@@ -101,7 +99,6 @@ impl Plan {
     }
 }
 
-/// See the module's text.
 #[derive(Debug)]
 pub struct Proxy {
     port: u16,
@@ -112,7 +109,7 @@ pub struct Proxy {
 }
 
 impl Proxy {
-    /// A proxy before a server.
+    /// Starts a proxy in front of a server.
     pub fn before(ganesha: &Ganesha) -> Self {
         let network = File::open(ganesha.network()).unwrap();
         let plan = Arc::<Mutex<Plan>>::default();
@@ -123,7 +120,7 @@ impl Proxy {
             let (plan, ends, refuses) =
                 (Arc::clone(&plan), Arc::clone(&ends), Arc::clone(&refuses));
             std::thread::spawn(move || {
-                // Of this thread alone, and of those that it starts.
+                // The namespace of this thread and of the threads it starts.
                 setns(network, CloneFlags::CLONE_NEWNET).unwrap();
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
                 let port = listener.local_addr().unwrap().port();
@@ -144,18 +141,18 @@ impl Proxy {
         self.port
     }
 
-    /// All replies come so much later from now on.
+    /// Delays all replies from now on.
     pub fn delay(&self, delay: Duration) {
         self.plan.lock().unwrap().delay = delay;
     }
 
-    /// Does something to a call of a procedure from now on, or of any: `before` it so many are left
-    /// alone.
+    /// Plans a fault for one call of a procedure, or of any procedure if `None`. The first `before`
+    /// calls are not changed.
     pub fn fault(&self, procedure: impl Into<Option<Procedure>>, before: u64, fault: Fault) {
         self.faults(procedure, before, 1, fault);
     }
 
-    /// The same to several, one after another.
+    /// Plans a fault for several consecutive calls.
     pub fn faults(
         &self,
         procedure: impl Into<Option<Procedure>>,
@@ -172,12 +169,12 @@ impl Proxy {
         });
     }
 
-    /// Lets clients connect again.
+    /// Accepts connections after [`Fault::Gone`].
     pub fn accept(&self) {
         self.refuses.store(false, Ordering::SeqCst);
     }
 
-    /// Waits until a fault was done.
+    /// Waits until a fault was applied.
     pub fn wait_for_fault(&self) {
         let began = Instant::now();
         while self.done().is_empty() {
@@ -189,12 +186,12 @@ impl Proxy {
         }
     }
 
-    /// When each fault was done.
+    /// Times at which faults were applied.
     pub fn done(&self) -> Vec<Instant> {
         self.plan.lock().unwrap().done.clone()
     }
 
-    /// Calls of NFS so far, by procedure.
+    /// Number of NFS calls so far, by procedure.
     pub fn calls(&self) -> BTreeMap<&'static str, u64> {
         let plan = self.plan.lock().unwrap();
         plan.calls
@@ -217,8 +214,8 @@ impl Drop for Proxy {
     }
 }
 
-/// Accepts until it is to end. While connections are refused nobody listens: the kernel resets
-/// them.
+/// Accepts connections until the proxy ends. While they are refused, the listener is closed and the
+/// kernel resets them.
 fn listen(
     listener: TcpListener,
     port: u16,
@@ -252,10 +249,10 @@ fn listen(
         .for_each(|pair| pair.close());
 }
 
-/// What goes to the client.
+/// Bytes to be sent to the client.
 struct Leaving {
     due: Instant,
-    /// Each is sent alone.
+    /// Each is sent separately.
     pieces: Vec<Vec<u8>>,
     then: Then,
 }
@@ -266,26 +263,26 @@ enum Then {
     Reset,
 }
 
-/// A connection of a client, and the one to the server that belongs to it.
+/// A client's connection and its connection to the server.
 struct Pair {
     client: TcpStream,
     server: TcpStream,
     plan: Arc<Mutex<Plan>>,
     refuses: Arc<AtomicBool>,
-    /// What is done to replies, by the numbers of their calls.
+    /// Planned faults of replies, by call number.
     faults: Mutex<BTreeMap<u32, Fault>>,
 }
 
 impl Pair {
-    /// Ends both. The client's is reset as soon as the threads that have it open are gone, which
-    /// this ends.
+    /// Closes both connections. The client's is reset when the threads that hold it have ended,
+    /// which this causes.
     fn reset(&self) {
         let _ = set_socket_linger(&self.client, Some(Duration::ZERO));
         let _ = self.client.shutdown(Shutdown::Read);
         let _ = self.server.shutdown(Shutdown::Both);
     }
 
-    /// Ends both in an orderly way.
+    /// Closes both connections without a reset.
     fn close(&self) {
         let _ = self.client.shutdown(Shutdown::Both);
         let _ = self.server.shutdown(Shutdown::Both);
@@ -302,8 +299,8 @@ impl Pair {
     }
 }
 
-/// Starts the threads of a connection. Nothing where the server is not there: then the client's is
-/// closed.
+/// Starts the threads of a connection. `None` if the server does not run: the client's connection
+/// is closed.
 fn serve(
     client: TcpStream,
     plan: &Arc<Mutex<Plan>>,
@@ -338,7 +335,7 @@ fn serve(
     Some(served)
 }
 
-/// From the client to the server.
+/// Forwards calls from the client to the server.
 fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
     loop {
         let call = Message::read(&mut &pair.client)?;
@@ -350,7 +347,7 @@ fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
             Some(fault @ (Fault::ResetBefore | Fault::Gone)) => {
                 if fault == Fault::Gone {
                     pair.refuses.store(true, Ordering::SeqCst);
-                    // Nobody listens any more by then.
+                    // The listener is closed by then.
                     std::thread::sleep(5 * LOOK_EVERY);
                 }
                 let _ = leaving.send(pair.leaving(Vec::new(), Then::Reset));
@@ -373,7 +370,7 @@ fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
     }
 }
 
-/// From the server to what leaves for the client.
+/// Reads replies from the server, and queues them for the client.
 fn replies(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
     let mut later: Option<Vec<u8>> = None;
     loop {
@@ -425,7 +422,7 @@ fn replies(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
     }
 }
 
-/// To the client, each when it is due.
+/// Sends replies to the client when they are due.
 fn leave(pair: &Pair, leaving: &Receiver<Leaving>) -> Result<()> {
     for Leaving { due, pieces, then } in leaving {
         std::thread::sleep(due.saturating_duration_since(Instant::now()));

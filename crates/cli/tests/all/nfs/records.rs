@@ -1,11 +1,10 @@
-//! Calls and replies as they lie on a TCP connection: records of fragments (RFC 5531, section 11),
-//! and no more of their contents than tells them apart.
+//! Calls and replies on a TCP connection: records of fragments (RFC 5531, section 11). Only the
+//! fields that identify them are parsed.
 
 use std::io::{Read, Result};
 
 use testkit::nfs::PROCEDURES;
 
-/// A procedure of NFS version 3.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Procedure(pub u32);
 
@@ -22,20 +21,20 @@ impl Procedure {
     }
 }
 
-/// The NFS program.
+/// Number of the NFS program.
 const PROGRAM: u32 = 100_003;
 
-/// A record that was read whole, without its marks.
+/// A complete record, without its record marks.
 #[derive(Clone, Debug)]
 pub struct Message(pub Vec<u8>);
 
 impl Message {
-    /// The next one of a connection.
+    /// Reads the next record of a connection.
     pub fn read(connection: &mut impl Read) -> Result<Self> {
         nfs_client::read_record(connection).map(Self)
     }
 
-    /// It behind its mark.
+    /// The record with its record mark.
     pub fn marked(&self) -> Vec<u8> {
         nfs_client::fragments(&self.0, usize::MAX).concat()
     }
@@ -45,36 +44,36 @@ impl Message {
         Some(u32::from_be_bytes(bytes.try_into().unwrap()))
     }
 
-    /// What a reply has in common with its call.
+    /// The number that identifies a call and its reply.
     pub fn id(&self) -> u32 {
         self.word(0).unwrap_or_default()
     }
 
-    /// The procedure of a call of NFS.
+    /// The procedure, if this is an NFS call.
     pub fn procedure(&self) -> Option<Procedure> {
         let is_call = self.word(1) == Some(0) && self.word(3) == Some(PROGRAM);
         self.word(5).filter(|_| is_call).map(Procedure)
     }
 
-    /// A reply to this call with a status of NFS and no attributes.
+    /// A reply to this call with an NFS status and without attributes.
     pub fn answered_with(&self, status: u32) -> Self {
         let without_attributes: &[u32] = match self.procedure().map(Procedure::name) {
-            // Of the file or directory, optional ones.
+            // Optional attributes of the file or directory.
             Some(
                 "LOOKUP" | "READ" | "ACCESS" | "READDIR" | "READDIRPLUS" | "FSSTAT" | "FSINFO"
                 | "READLINK",
             ) => &[0],
-            // Of one directory before and after.
+            // Optional attributes of one directory, before and after.
             Some(
                 "SETATTR" | "WRITE" | "CREATE" | "MKDIR" | "SYMLINK" | "REMOVE" | "RMDIR"
                 | "COMMIT",
             ) => &[0, 0],
-            // Of two directories.
+            // Optional attributes of two directories.
             Some("RENAME") => &[0, 0, 0, 0],
             Some("LINK") => &[0, 0, 0],
             _ => &[],
         };
-        // A reply, accepted, without a verifier, successful.
+        // Header of an accepted, successful reply without a verifier.
         let head = [self.id(), 1, 0, 0, 0, 0, status];
         let words = head.iter().chain(without_attributes);
         Self(words.flat_map(|word| word.to_be_bytes()).collect())

@@ -1,4 +1,4 @@
-//! What is refused before anything is touched: exit status 2, and a message with what to do.
+//! Runs that are refused before anything is touched: exit status 2, and a message with a remedy.
 
 use super::ganesha::{Ganesha, MOUNT_PORT, NFS_PORT};
 use super::wire::Capture;
@@ -7,7 +7,7 @@ use crate::support::Ended;
 
 const SMALL: &str = "--mix create=1,delete=1 --files 20 --transactions 40";
 
-/// Refused, with these words, and nothing is left anywhere.
+/// Asserts that a run is refused with these texts, and leaves no files.
 fn refused(ganesha: &Ganesha, url: &str, options: &str, words: &[&str]) -> Ended {
     let ended = within(start(ganesha, url, options), LIMIT);
     tell(&format!("{url} {options}: {}", ended.errors.trim()));
@@ -45,7 +45,7 @@ fn servers_that_are_not_there_are_named() {
     }
 }
 
-/// The portmapper knows where the server is; of one that has no server it says port 0.
+/// The portmapper returns the server's port, or port 0 if no server is registered.
 #[test]
 fn the_portmapper_is_asked_where_no_port_is_given() {
     let Some(mut ganesha) = Ganesha::start() else {
@@ -53,7 +53,7 @@ fn the_portmapper_is_asked_where_no_port_is_given() {
     };
     is_whole(&perform(&ganesha, "nfs://127.0.0.1/export", SMALL));
     ganesha.kill();
-    // Nobody unregisters a server that was killed: the portmapper still knows its port.
+    // The killed server is still registered at the portmapper, with its port.
     refused(
         &ganesha,
         "nfs://127.0.0.1/export",
@@ -67,7 +67,7 @@ fn permissions_are_the_servers() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
-    // Root is nobody there, and the directory is root's.
+    // The server maps root to another user, and the directory belongs to root.
     refused(
         &ganesha,
         &ganesha.url("squashed"),
@@ -80,7 +80,7 @@ fn permissions_are_the_servers() {
         SMALL,
         &["Read-only file system"],
     );
-    // A user who may not, and one who may.
+    // A user without permission, then with permission.
     let export = ganesha.served("export");
     crate::support::test_dir::set_mode(&export, 0o755);
     let as_user = format!("{}&uid=4711&gid=4711", ganesha.url("export"));
@@ -100,7 +100,7 @@ fn an_export_may_want_a_privileged_port() {
     is_whole(&ran);
 }
 
-/// Before the server has seen a single call.
+/// Refused before the first call to the server.
 #[test]
 fn what_the_protocol_lacks_is_refused_without_a_call() {
     let Some(ganesha) = Ganesha::start() else {

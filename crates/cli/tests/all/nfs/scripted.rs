@@ -1,6 +1,6 @@
-//! The server of the storage's own tests, whose replies can be spoilt.
+//! The server of the engine's own tests, whose replies can be changed.
 
-// Not every fault of it is used here.
+// Not all its faults are used here.
 #![allow(dead_code)]
 
 #[path = "../../../../engines/tests/all/nfs/files.rs"]

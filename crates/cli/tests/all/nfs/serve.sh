@@ -1,17 +1,18 @@
 #!/bin/bash
 # serve.sh FOLDER MIB [SETTINGS]
 #
-# In a network and a mount namespace of its own (unshare --net --mount): exports of an ext4 of MIB mebibytes and of a small one,
-# served by NFS-Ganesha, with a portmapper and a D-Bus system bus. SETTINGS are added to the server's NFS_CORE_PARAM. Does what
-# lines of its input say, and answers each with a line. It ends with its input, whatever ended who wrote that, and takes
-# everything with it.
+# In a separate network and mount namespace (unshare --net --mount): exports of an ext4 of MIB
+# mebibytes and of a small one, served by NFS-Ganesha, with a portmapper and a D-Bus system bus.
+# SETTINGS are added to the server's NFS_CORE_PARAM. Executes the commands on its standard input,
+# and answers each with a line. When its input is closed for any reason, it ends all programs and
+# removes the file systems.
 set -euo pipefail
 folder=$1 mib=$2 settings=${3:-}
 server= mapper= bus=
 
 leave() {
     trap '' EXIT INT TERM HUP
-    # Nobody needs to know who was killed.
+    # Messages about killed processes are not needed.
     exec 2>/dev/null
     # shellcheck disable=SC2086 # those that are there
     kill -KILL $server $mapper $bus || true
@@ -26,7 +27,8 @@ make_file_system() {
     truncate -s "$2M" "$1"
     mkfs.ext4 -q -F -N "$4" -E lazy_itable_init=1 "$1"
     mkdir -p "$3"
-    # The loop device goes with the mount, and the mount with the last process of this namespace.
+    # The loop device is detached with the mount, and the mount ends with the last process of this
+    # namespace.
     mount -o loop "$1" "$3"
 }
 
@@ -35,7 +37,8 @@ export_of() {
     echo "EXPORT { Export_Id = $1; Path = $2; Pseudo = /$3; $4 FSAL { Name = VFS; } }"
 }
 
-# The server runs on the portmapper's socket, the bus's and its own files in /run: the machine's own are out of sight.
+# /run is replaced, so that the server uses this portmapper, this bus and these files, not the
+# machine's own.
 mount -t tmpfs -o mode=755 tmpfs /run
 mkdir /run/rpcbind /run/ganesha /run/dbus
 ip link set lo up
@@ -47,7 +50,7 @@ chmod 777 "$folder/served/export" "$folder/served/privileged" "$folder/small"
     echo "NFS_CORE_PARAM { Protocols = 3; NFS_Port = 12049; MNT_Port = 12050; Enable_NLM = false; Enable_RQUOTA = false;"
     echo "Mount_Path_Pseudo = true; $settings }"
     echo "NFSV4 { Graceless = true; RecoveryRoot = /run/ganesha; }"
-    # With chunks of directories cached, listings of changing directories lack names.
+    # If chunks of directories are cached, listings of changing directories miss names.
     echo "MDCACHE { Dir_Chunk = 0; }"
     echo "EXPORT_DEFAULTS { Access_Type = RW; Squash = none; SecType = sys; }"
     export_of 1 "$folder/served/export" export ""
@@ -70,12 +73,12 @@ END
 dbus-daemon --config-file=/run/dbus.conf --nofork >/dev/null 2>&1 &
 bus=$!
 
-# Whether something listens at a port of this namespace.
+# Whether a server listens on a port of this namespace.
 listens() {
     (exec 3<>"/dev/tcp/127.0.0.1/$1") 2>/dev/null
 }
 
-# A server that finds no portmapper ends, a moment after it listens.
+# A server that finds no portmapper exits shortly after it starts to listen.
 for _ in {1..500}; do
     ! { listens 111 && [ -S /run/dbus/system_bus_socket ]; } || break
     sleep 0.01
@@ -84,7 +87,7 @@ done
 echo ready
 while read -r word value; do
     case $word in
-    # start EPOCH: the number that the server's write verifier is made of.
+    # start EPOCH: the epoch determines the server's write verifier.
     start)
         ganesha.nfsd -F -E "$value" -f /run/ganesha.conf -L "$folder/ganesha.log" -p /run/ganesha/pid -N NIV_EVENT \
             </dev/null >/dev/null 2>&1 &

@@ -3,7 +3,7 @@
 use super::ganesha::Ganesha;
 use super::{LIMIT, about, start, tell, within};
 
-/// More than the small export holds.
+/// More than the space of the small export.
 const TOO_MUCH: &str = "--mix append=1,read=1 --files 100 --size 60000 --append-size 60000 \
                         --size-max 10MiB --transactions 1000";
 
@@ -18,7 +18,7 @@ fn room_is_looked_for_before_the_run() {
     assert_eq!(own(&ganesha), Vec::<std::ffi::OsString>::new());
 }
 
-/// WRITE says so, or COMMIT: the run ends, tells it, and removes what it made.
+/// WRITE or COMMIT returns the error: the run ends with a message and removes its files.
 #[test]
 fn no_space_is_told_where_it_is_found() {
     let Some(ganesha) = Ganesha::start() else {
@@ -40,7 +40,7 @@ fn no_space_is_told_where_it_is_found() {
     }
 }
 
-/// What a run has left in the small export.
+/// Names of a run in the small export.
 fn own(ganesha: &Ganesha) -> Vec<std::ffi::OsString> {
     let names = crate::support::names(&ganesha.small(""))
         .unwrap()

@@ -1,5 +1,5 @@
-//! What went over the wire, by an observer that nobody here wrote: packets are captured in the
-//! server's network, and `tshark` tells the calls among them.
+//! The messages on the wire, by an independent observer: packets are captured in the server's
+//! network, and `tshark` decodes the calls.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -11,10 +11,10 @@ use super::ganesha::{Ganesha, NFS_PORT, is_program};
 use super::records::Procedure;
 use crate::support::{Running, is_met, tool};
 
-/// The capture takes packets from the kernel at least so often.
+/// Maximum interval at which the capture reads packets from the kernel.
 const TAKES_EVERY: Duration = Duration::from_millis(600);
 
-/// Packets that are being captured.
+/// A running packet capture.
 #[derive(Debug)]
 pub struct Capture {
     capturing: Running,
@@ -22,12 +22,12 @@ pub struct Capture {
 }
 
 impl Capture {
-    /// Begins. Nothing where the test may not, or cannot: says so.
+    /// Starts a capture. `None` if the test cannot capture packets.
     pub fn begin(ganesha: &Ganesha) -> Option<Self> {
         Self::begin_at(ganesha, "lo")
     }
 
-    /// The same of another interface of the server's network.
+    /// Starts a capture on another interface of the server's network.
     pub fn begin_at(ganesha: &Ganesha, interface: &str) -> Option<Self> {
         let there = is_program("tshark") && is_program("dumpcap");
         if !is_met(there, "tshark") {
@@ -46,7 +46,7 @@ impl Capture {
         Some(Self { capturing, file })
     }
 
-    /// Ends, and tells what there was.
+    /// Ends the capture, and returns its calls.
     pub fn end(self) -> Wire {
         std::thread::sleep(TAKES_EVERY);
         self.capturing.send(Signal::INT);
@@ -71,20 +71,19 @@ impl Capture {
 /// Calls of NFS version 3 by procedure.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Wire {
-    /// Requests.
     pub calls: BTreeMap<String, u64>,
-    /// Requests that had a reply (`tshark -z rpc,srt`).
+    /// Requests with a reply (`tshark -z rpc,srt`).
     pub answered: BTreeMap<String, u64>,
 }
 
-/// What `tshark` tells of packets. A client's port may be that of another protocol, which it would
-/// take a connection for.
+/// Output of `tshark`. The client's port may be that of another protocol, so the server's port is
+/// declared as RPC.
 fn told(file: &str, words: &[&str]) -> String {
     let port = format!("tcp.port=={NFS_PORT},rpc");
     tool("tshark", &[&["-r", file, "-d", &port], words].concat())
 }
 
-/// All requests, also in segments that hold several of them.
+/// All requests, including several in one segment.
 fn calls(file: &str) -> BTreeMap<String, u64> {
     let filter = format!("tcp.dstport == {NFS_PORT} && rpc.program == 100003");
     let told = told(
@@ -103,7 +102,7 @@ fn calls(file: &str) -> BTreeMap<String, u64> {
     calls
 }
 
-/// The table of service response times: number, name and calls of each procedure.
+/// Parses the table of service response times: number, name and calls of each procedure.
 fn answered(file: &str) -> BTreeMap<String, u64> {
     let told = told(file, &["-q", "-z", "rpc,srt,100003,3"]);
     let row = |line: &str| {

@@ -1,5 +1,5 @@
-//! Works that verify what they read: nothing is missing, nothing is wrong.
-//! `POSTMARK_NFS_OPERATIONS` operations each.
+//! Verified workloads with `POSTMARK_NFS_OPERATIONS` operations each: no file is missing and no
+//! contents are wrong.
 
 use record::{Action, Phase, Role};
 use testkit::number_of;
@@ -12,10 +12,10 @@ fn operations() -> u64 {
     number_of("POSTMARK_NFS_OPERATIONS", 2_000)
 }
 
-/// Of each preset, which else would have its own number: transactions are each worker's.
+/// Number of workers for all presets. The number of transactions is per worker.
 const PRESET_WORKERS: u64 = 4;
 
-/// Half a minute for the first, and what the number of operations takes.
+/// Half a minute for starting, and time for the operations.
 fn limit() -> std::time::Duration {
     std::time::Duration::from_secs(30 + operations() / 100)
 }
@@ -125,8 +125,7 @@ fn every_operation_on_a_shared_pool() {
     everything("--writers 3 --readers 2", &[Role::Writer, Role::Reader], 5);
 }
 
-/// Extended attributes alone are left out of the mixes here. The cache is nothing that a mix of
-/// these names.
+/// The mixes here leave out only extended attributes.
 #[test]
 fn everything_that_is_asked_is_everything_but_two() {
     let all = Action::operations()

@@ -1,12 +1,12 @@
 //! Random sessions of the classic prompt, from a seed: the same on every machine.
 //!
-//! Not every session that can be typed: nothing that the original does not survive (fewer than ten
-//! transactions), and nothing where ours differs on purpose (`!` and `help`).
+//! Excluded are inputs on which the original crashes (fewer than ten transactions), and intended
+//! differences (`!` and `help`).
 
 use std::fmt::Write as _;
 use testkit::Random;
 
-/// What sessions draw.
+/// Random choices for sessions.
 #[derive(Clone, Debug)]
 pub struct Chance(pub Random);
 
@@ -16,8 +16,7 @@ impl Chance {
         low + self.0.below(high - low + 1)
     }
 
-    /// A number from `low` to `high` whose logarithm is uniform: small ones are as likely as large
-    /// ones.
+    /// A number from `low` to `high` whose logarithm is uniformly distributed.
     pub fn scale(&mut self, low: u64, high: u64) -> u64 {
         let bits = self.between(u64::from(low.max(1).ilog2()), u64::from(high.ilog2()));
         self.between(1 << bits, (2 << bits) - 1).clamp(low, high)
@@ -28,36 +27,36 @@ impl Chance {
         self.0.below(of) == 0
     }
 
-    /// One of some.
+    /// A random element.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         self.0.pick(from)
     }
 }
 
-/// The directories that sessions may name as locations. They have to be there.
+/// Directories that sessions may use as locations. They must exist.
 pub const DIRECTORIES: [&str; 4] = ["a", "b", "c/with spaces in it", "d"];
-/// The file that sessions may send reports and configurations to.
+/// File to which sessions may write reports, or from which they load commands.
 pub const REPORT_FILE: &str = "a report";
 
-/// What sessions may hold.
+/// Limits of sessions.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
-    /// The most files of a pool.
+    /// Maximum number of files in a pool.
     pub files: u64,
-    /// The most transactions.
+    /// Maximum number of transactions.
     pub transactions: u64,
-    /// The least bytes of a block.
+    /// Minimum size of a block in bytes.
     pub block: u64,
-    /// The most runs.
+    /// Maximum number of runs.
     pub runs: u64,
-    /// Wrong values, `show`, reports to files: everything besides `set` and `run`.
+    /// Whether sessions contain invalid values, `show` and reports to files.
     pub talk: bool,
-    /// Sessions without a location, which work in the working directory.
+    /// Whether sessions may have no location and use the working directory.
     pub working_directory: bool,
 }
 
-/// Lines that are answered on standard error or `Eh?` and change nothing, or that have a meaning
-/// that one would not think of. After each of them original and ours say the same.
+/// Lines that cause an error message or `Eh?` without effect, or have an unexpected effect. After
+/// each of them, both programs print the same settings.
 const ODDITIES: &str = "\
     | |xrun|Eh?|show |set|set bias|HELP|? x|exit x|set Size 5| set seed 5|set size|\
     set size 0 5000|set size -5 5|set size abc def|set size 2147483648|set number|set number 0|\
@@ -69,7 +68,7 @@ const ODDITIES: &str = "\
     set buffering TRUE|set buffering false |set bias read -2|set bias read|set bias create 11|\
     set report|set report foo|load no such file";
 
-/// Lines that set something in a way that nobody expects, the same in both.
+/// Lines that set an unexpected value, which is the same in both programs.
 const SURPRISES: &str = "\
     set size 1k|set size 700,800|set size 900 50|set size  300  600|set size 300 600 900|\
     set size 300\t600|set sizes=300 600|set size 4294967396|set read 50%|set write 4k|\
@@ -77,22 +76,19 @@ const SURPRISES: &str = "\
     set bias read 4294967299|set bufferingxfalse|set transactions 12.7|set subdirectories 3.5|\
     set seed 1.5|set reportxterse";
 
-/// One of the lines between bars.
+/// One of the lines separated by `|`.
 fn one_of(chance: &mut Chance, lines: &str) -> String {
     let lines: Vec<&str> = lines.split('|').collect();
     (*chance.pick(&lines)).to_owned()
 }
 
-/// A session.
 #[derive(Clone, Debug)]
 pub struct Session {
-    /// The lines, up to `quit` and its end of line.
+    /// The lines, including `quit`.
     pub lines: String,
-    /// How many runs it asks for.
     pub runs: usize,
 }
 
-/// A random session.
 pub fn session(chance: &mut Chance, limits: Limits) -> Session {
     let mut lines = String::new();
     let runs = chance.between(1, limits.runs);
@@ -101,8 +97,7 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
         if limits.talk {
             talk(chance, &mut settings);
         }
-        // In any order, but locations among themselves in theirs: each of them depends on the one
-        // before.
+        // Shuffled, except locations, whose order matters.
         let (places, mut others): (Vec<_>, Vec<_>) = settings
             .into_iter()
             .partition(|line| line.starts_with("set location"));
@@ -112,7 +107,7 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
         for line in others.iter().chain(&places) {
             let _ = writeln!(lines, "{line}");
         }
-        // Whatever the surprises have set, the original needs ten transactions, and we an end.
+        // Overrides surprising values: the original needs ten transactions, and ours needs a limit.
         let _ = writeln!(lines, "set transactions {}", transactions(chance, limits));
         let _ = writeln!(lines, "{}", run_line(chance, limits));
     }
@@ -140,9 +135,9 @@ fn run_line(chance: &mut Chance, limits: Limits) -> String {
     }
 }
 
-/// The `set` commands of a run. In later runs what is not set again stays as it was.
+/// The `set` commands of a run. Settings of earlier runs remain in effect.
 fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
-    // Large pools in half of the runs: small ones are soon out of files.
+    // Half of the runs have large pools, because small ones soon run out of files.
     let files = if chance.once_in(2) {
         limits.files / 2
     } else {
@@ -173,7 +168,7 @@ fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     let line = format!("set subdirectories {}", chance.between(1, 20));
     maybe(line, chance);
     for command in ["set bias read", "set bias create"] {
-        // Mostly balanced: a pool that only shrinks or grows is one case of many.
+        // Mostly balanced, because pools that only shrink or grow end early.
         let tenths = if chance.once_in(3) {
             chance.between(0, 11) as i64 - 1
         } else {
@@ -206,7 +201,7 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
         } else {
             "+"
         };
-        // A path with spaces needs its weight for the original.
+        // The original requires a weight after a path with spaces.
         let weight = chance.scale(1, 60);
         let line = if path.contains(' ') || !chance.once_in(3) {
             format!("set location {sign}{path} {weight}")
@@ -225,7 +220,7 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
     lines
 }
 
-/// Everything besides: wrong values, odd ones, `show`.
+/// Adds invalid and unusual values and `show`.
 fn talk(chance: &mut Chance, lines: &mut Vec<String>) {
     for _ in 0..chance.between(0, 4) {
         lines.push(one_of(chance, ODDITIES));

@@ -1,26 +1,24 @@
-//! System calls on a pool's files and directories, as strace sees them.
+//! System calls on a pool's files and directories, traced by strace.
 //!
-//! Only calls on the pool count: names that a run makes, numbers and `s` with numbers, below a
-//! directory. What is different from run to run (descriptors, times, processes) is left out.
+//! Only calls on names that a run creates below a directory are compared: numbers, and `s` with a
+//! number. Values that differ from run to run are removed: descriptors, times, process numbers.
 
 use std::path::{Component, Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// A system call on a file or directory of the pool.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Its name.
+    /// Name of the call.
     pub name: String,
-    /// The file or directory, from the working directory on.
+    /// The file or directory, relative to the working directory.
     pub path: PathBuf,
     /// The other arguments as strace prints them, without descriptors and addresses.
     pub rest: String,
-    /// What it gave, without the descriptor that it made.
+    /// The result, without a new descriptor.
     pub result: String,
 }
 
-/// Runs a program under strace and gives its calls on the pool, in order, whichever thread made
-/// them.
+/// Runs a program under strace. Returns its calls on the pool in order, from all threads.
 pub fn calls(
     strace: &Path,
     program: &Path,
@@ -66,7 +64,7 @@ pub fn calls(
     timed.into_iter().map(|(_, call)| call).collect()
 }
 
-/// The call in a line, where it is one on the pool.
+/// Parses a line; `None` if the call is not on the pool.
 fn parse(line: &str, directory: &Path) -> Option<Call> {
     let (name, line) = line.split_once('(')?;
     let (arguments, result) = line.rsplit_once(" = ")?;
@@ -77,7 +75,7 @@ fn parse(line: &str, directory: &Path) -> Option<Call> {
     for (index, argument) in split(arguments).into_iter().enumerate() {
         if let Some(path) = descriptor(argument).filter(|_| index == 0) {
             at = path;
-            // The descriptor is what the call is about, until a name says otherwise.
+            // The descriptor identifies the file, unless a name follows.
             named = !argument.starts_with("AT_FDCWD");
         } else if let Some(path) = argument
             .strip_prefix('"')
@@ -109,13 +107,12 @@ fn opens(name: &str) -> bool {
     ["open", "openat", "creat", "openat2", "dup", "fcntl"].contains(&name)
 }
 
-/// Calls with a path come with their text in quotes too, so that their data must not be taken for
-/// one.
+/// Whether a string argument may be a path. In these calls it is data.
 fn takes_path(name: &str) -> bool {
     !["read", "write", "pread64", "pwrite64"].contains(&name)
 }
 
-/// The path in `3</path>` and `AT_FDCWD</path>`; a file that is gone has `(deleted)` behind it.
+/// The path in `3</path>` and `AT_FDCWD</path>`. strace appends `(deleted)` to removed files.
 fn descriptor(argument: &str) -> Option<PathBuf> {
     let (number, path) = argument.split_once('<')?;
     let is_descriptor = number == "AT_FDCWD" || number.bytes().all(|byte| byte.is_ascii_digit());
@@ -126,7 +123,7 @@ fn descriptor(argument: &str) -> Option<PathBuf> {
     (is_descriptor && !number.is_empty()).then(|| PathBuf::from(path))
 }
 
-/// Splits at commas outside of quotes, braces and brackets.
+/// Splits at commas outside of quotes, braces, brackets and parentheses.
 fn split(arguments: &str) -> Vec<&str> {
     let (mut parts, mut from, mut depth, mut quoted, mut escaped) =
         (Vec::new(), 0, 0, false, false);
@@ -154,7 +151,7 @@ fn normal(path: &Path) -> PathBuf {
         .collect()
 }
 
-/// Whether a path's last name is one that a run makes.
+/// Whether the last component of a path is a name that a run creates.
 fn in_pool(path: &Path) -> bool {
     let name = path
         .file_name()

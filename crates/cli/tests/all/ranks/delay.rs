@@ -1,7 +1,7 @@
-//! A proxy between a host and the others, in the network where their links meet: what ranks send
-//! one another passes it, and comes later, each way by a time of its own. Both ends believe that
-//! they talk to one another: it listens at the addresses of all (`hosts.sh` sends it what is for
-//! them), and connects from the address of whoever has connected to it.
+//! A transparent proxy between one host and the others, in the network of their bridge. Messages
+//! between ranks pass through it and are delayed, differently in each direction. It listens at the
+//! addresses of all hosts (`hosts.sh` redirects their packets), and connects from the client's
+//! address.
 
 use std::fs::File;
 use std::io::{ErrorKind, Read as _, Result, Write as _};
@@ -19,12 +19,11 @@ use rustix::net::{
     AddressFamily, SocketType, bind, connect, listen, socket, sockopt::set_socket_reuseaddr,
 };
 
-/// Where ranks listen that are alone on their host.
+/// Port of a rank that is alone on its host.
 pub(super) const PORT: u16 = 17_177;
-/// How often it looks whether it is to end, or whether somebody comes.
+/// Interval at which the proxy checks for its end and for new connections.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// See the module's text.
 #[derive(Debug)]
 pub(super) struct Delay {
     ends: Arc<AtomicBool>,
@@ -32,13 +31,13 @@ pub(super) struct Delay {
 }
 
 impl Delay {
-    /// In a network, before the host at an address: so much later comes what is for it, and what is
-    /// of it.
+    /// Starts the proxy in a network, for the host at an address. `to` delays messages to it,
+    /// `from` messages from it.
     pub(super) fn before(network: File, host: Ipv4Addr, (to, from): (Duration, Duration)) -> Self {
         let ends = Arc::<AtomicBool>::default();
         let (is_over, (tell, ready)) = (Arc::clone(&ends), channel());
         let listens = std::thread::spawn(move || {
-            // Of this thread alone, and of those that it starts.
+            // The namespace of this thread and of the threads it starts.
             setns(network, CloneFlags::CLONE_NEWNET).unwrap();
             let listener =
                 TcpListener::from(at(SocketAddr::from((Ipv4Addr::UNSPECIFIED, PORT))).unwrap());
@@ -90,8 +89,8 @@ fn at(address: SocketAddr) -> Result<OwnedFd> {
     Ok(socket)
 }
 
-/// Connects whoever has connected to whom it wanted. What it sends comes later by the first of the
-/// delays.
+/// Connects an accepted connection to its original destination. The first delay applies to what the
+/// client sends.
 fn serve(one: TcpStream, from: SocketAddr, delays: (Duration, Duration)) -> Result<()> {
     one.set_nonblocking(false)?;
     let other = at(SocketAddr::from((from.ip(), 0)))?;
@@ -105,7 +104,7 @@ fn serve(one: TcpStream, from: SocketAddr, delays: (Duration, Duration)) -> Resu
     Ok(())
 }
 
-/// Hands on what comes, each part so much later, until one of the ends closes.
+/// Forwards each part with a delay, until one of the connections closes.
 fn pass(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
     let (due, leaving) = channel::<(Instant, Vec<u8>)>();
     std::thread::spawn(move || {

@@ -1,5 +1,5 @@
-//! Ranks that are killed or stand still, and launchers that are killed: all end soon, no exit
-//! status is 0, what was completed is on disk, and nothing is left behind.
+//! Ranks that are killed or stopped, and launchers that are killed: all end in time with a failure,
+//! completed parts are on disk, and `clean` removes all files.
 
 use record::{Outcome, Phase, Record};
 use rustix::process::{Pid, Signal, kill_process};
@@ -8,17 +8,17 @@ use testkit::Shows;
 use super::Job;
 use crate::support::{Ended, Running};
 
-/// Enough for every phase to be met in the middle of it.
+/// Long enough to interrupt every phase.
 const LONG: &str = "--preset mail --workers 1 --files 10000 --transactions 20000";
 
-/// Starts a long run of four ranks that leave parts, and waits until all have completed so many
+/// Starts a long run of four ranks that write parts, and waits until all have completed so many
 /// phases.
 fn begun(job: &Job, completed: usize) -> Running {
     let mut running = job.start(4, &format!("{LONG} --parts {}", job.parts().display()));
     for rank in 0..4 {
         job.until_completed(&mut running, rank, completed);
     }
-    // Rank 0 has it a moment later. Before the first phase there is no time to lose.
+    // Rank 0 merges the phases a moment later. Before the first phase there is nothing to wait for.
     running.until("that rank 0 has merged the phases", |_| {
         let merged = || std::fs::read_to_string(job.parts().join("merged-so-far.json"));
         let phases = |text: String| Record::from_json(&text).unwrap().actual.phases.len();
@@ -27,7 +27,7 @@ fn begun(job: &Job, completed: usize) -> Running {
     running
 }
 
-/// The record of the parts, all of which lack their end.
+/// The record of the parts, none of which has an end.
 fn collected(job: &Job) -> (Ended, Record) {
     let collected = job.collect();
     collected.code(1);
@@ -44,7 +44,7 @@ fn collected(job: &Job) -> (Ended, Record) {
     (collected, record)
 }
 
-/// The phases of a record, and how many workers each has.
+/// The phases of a record, each with its number of workers.
 fn phases(record: &Record) -> Vec<(Phase, usize)> {
     let phases = record.actual.phases.iter();
     phases
@@ -83,7 +83,7 @@ fn the_launcher_is_killed() {
     job.ends_early(running, 4);
     let (_, record) = collected(&job);
     assert_eq!(phases(&record), [(Phase::Prepare, 4)]);
-    // Of a rank whose part is on another host, or lost, rank 0 has what all had completed.
+    // If a rank's part is lost or on another host, rank 0's merged phases contain its results.
     std::fs::remove_file(job.parts().join("rank-00003.jsonl")).unwrap();
     let merged = job.collect();
     merged.ends("1 | rank 3 is missing | as rank 0 has merged it");
@@ -113,8 +113,8 @@ fn a_rank_stands_still() {
     job.is_cleaned();
 }
 
-/// Where any file system of the machine has a server, a rank is two processes, of which the
-/// launcher knows one.
+/// If a mounted file system has a server, a rank has two processes, and the launcher started one of
+/// them.
 #[test]
 fn a_rank_stands_still_whose_process_of_the_launcher_is_stopped() {
     let Some(job) = Job::new() else { return };

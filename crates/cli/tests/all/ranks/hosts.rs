@@ -1,4 +1,4 @@
-//! Ranks on hosts: four in namespaces of their own, which `hosts.sh` makes and takes away.
+//! Ranks on four hosts in separate namespaces, which `hosts.sh` creates and removes.
 
 use std::ffi::OsStr;
 use std::fs::File;
@@ -16,12 +16,12 @@ use super::{Job, MARK};
 use crate::nfs::ganesha::is_program;
 use crate::support::{Ended, Running, is_met, is_root};
 
-/// How far the monotonic clock of each host is ahead of the one before: `hosts.sh` sets it.
+/// How far the monotonic clock of each host is ahead of the previous host's, as set by `hosts.sh`.
 pub(super) const AHEAD_NS: i64 = 1_000_000_000_000;
 
-/// Hosts, and a job whose launcher reaches them.
+/// Simulated hosts, and a job whose launcher uses them.
 pub(super) struct Hosts {
-    /// A shell that has made them, and takes them away with its input.
+    /// A shell that has created the hosts, and removes them when its input is closed.
     shell: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -64,7 +64,7 @@ impl Hosts {
         self.run_at(ranks, self.job.target().as_os_str(), options)
     }
 
-    /// The same with another target.
+    /// `postmark run` with a rank on each host and another target.
     pub(super) fn run_at(&self, ranks: u32, target: &OsStr, options: &str) -> Command {
         let folder = self.job.test_dir.path();
         let mut command = Running::command(Path::new("nsenter"));
@@ -95,7 +95,7 @@ impl Hosts {
             ("btl_tcp_if_include", "10.77.0.0/24"),
             ("oob_tcp_if_include", "10.77.0.0/24"),
             ("btl_tcp_port_min_v4", &*super::delay::PORT.to_string()),
-            // Else mpirun finds a link that is down after five minutes.
+            // Otherwise mpirun detects a link that is down only after five minutes.
             ("oob_tcp_keepalive_time", "3"),
             ("oob_tcp_keepalive_intvl", "1"),
             ("oob_tcp_keepalive_probes", "3"),
@@ -116,24 +116,24 @@ impl Hosts {
         Running::start(self.run(4, options), &self.job.target())
     }
 
-    /// The network where their links meet.
+    /// The network of the hosts' bridge.
     fn network(&self) -> File {
         File::open(format!("/proc/{}/ns/net", self.shell.id())).unwrap()
     }
 
-    /// A run to its end.
     pub(super) fn finish_run(&self, ranks: u32, options: &str) -> Ended {
         Running::run_to_end(self.run(ranks, options), &self.job.target())
     }
 
-    /// Whether nothing is in the target.
+    /// Whether the target is empty.
     pub(super) fn is_empty(&self) -> bool {
         crate::support::names(&self.job.target())
             .unwrap()
             .is_empty()
     }
 
-    /// A run that loses a rank by a signal ends early, and leaves nothing that cannot be removed.
+    /// Asserts that a run which loses a rank by a signal ends early, and that `clean` removes its
+    /// files.
     pub(super) fn loses(&self, ranks: u32, options: &str, rank: u32, signal: Signal) {
         let parts = self.job.parts();
         let options = format!("{options} --parts {}", parts.display());
@@ -152,13 +152,13 @@ impl Drop for Hosts {
     }
 }
 
-/// The record of a job that ended well.
+/// The record of a successful job.
 pub(super) fn record(output: &str) -> Record {
     Record::from_json(output)
         .unwrap_or_else(|error| panic!("there is no record: {error}\n{output}"))
 }
 
-/// Asserts that the offsets that were measured are those that the hosts have, within their errors.
+/// Asserts that the measured clock offsets are correct within their errors.
 fn clocks_hold(record: &Record, ended: &Ended) {
     let cluster = record.cluster.as_ref().unwrap();
     for (rank, known) in cluster.ranks.iter().zip(0..) {
@@ -166,7 +166,7 @@ fn clocks_hold(record: &Record, ended: &Ended) {
             let Fact::Known(found) = found else {
                 panic!("the clock of rank {known} is not known: {found:?}\n{ended}");
             };
-            // What is added to the rank's clock takes away how far it is ahead.
+            // The offset is added to the rank's clock, so it is the negative of its lead.
             let is_off_ns = (found.offset_ns + known * AHEAD_NS).unsigned_abs();
             assert!(
                 is_off_ns <= found.error_ns,
@@ -193,7 +193,7 @@ fn four_hosts_perform_one_run_on_one_clock() {
         .collect();
     assert_eq!(names, ["host-1", "host-2", "host-3", "host-4"], "{ended}");
     clocks_hold(&record, &ended);
-    // All moments are on the clock of rank 0: the workers of all hosts were at work at once.
+    // All times are on the clock of rank 0: the workers of all hosts worked simultaneously.
     let phase = record.actual.phases.first().unwrap();
     let (first, last) = (phase.segments[0].began_ns, phase.segments[0].ended_ns);
     assert_eq!(phase.workers.len(), 4);
@@ -227,12 +227,12 @@ fn a_link_is_slow() {
     );
 }
 
-/// What is for a host that is far away comes so much later, and what is of it.
+/// Delays of messages to and from a distant host.
 const FAR: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(20));
-/// What the machine adds to that.
+/// Additional delay by the machine.
 const SLACK: Duration = Duration::from_millis(500);
 
-/// It is that of rank 2, which rank 3 meets the others by.
+/// The distant host is that of rank 2, through which rank 3 communicates with the others.
 #[test]
 fn a_host_is_far_away() {
     let Some(mut hosts) = Hosts::start(4) else {
@@ -246,8 +246,8 @@ fn a_host_is_far_away() {
     let record = record(&ended.code(0).output);
     assert_eq!(record.actual.outcome, Outcome::Complete);
     clocks_hold(&record, &ended);
-    // The offset is off by half of what the two ways differ by, and beside that by no more than the
-    // machine has added to the error.
+    // The error of the offset is half the difference of the two delays, plus at most the additional
+    // delay by the machine.
     let [to_ns, from_ns, slack_ns] = [FAR.0, FAR.1, SLACK].map(|time| time.as_nanos() as i64);
     let clock = &record.cluster.as_ref().unwrap().ranks[2].clock;
     for found in [&clock.begin, &clock.end] {
@@ -262,8 +262,8 @@ fn a_host_is_far_away() {
     let reasons = verdict::Verdict::of(&record).reasons;
     let is_told = |reason: &verdict::Reason| matches!(reason, verdict::Reason::ClocksNotAligned(_));
     assert!(reasons.iter().any(is_told), "{reasons:?}\n{ended}");
-    // Before the sync and behind it all meet: what rank 3 tells goes there and back, each way by
-    // two hops.
+    // Barriers before and after the sync: each message of rank 3 passes two hops in both
+    // directions.
     for phases in record.actual.phases.windows(2) {
         let gap_ns = phases[1].workers[3].began_ns as i64 - phases[0].workers[3].ended_ns as i64;
         let of_delays_ns = 2 * 2 * (to_ns + from_ns);
@@ -272,7 +272,7 @@ fn a_host_is_far_away() {
     }
 }
 
-/// Enough to last until something breaks.
+/// Long enough for the fault to happen.
 const LONG: &str = "--preset mail --workers 1 --files 20000 --for 60s";
 
 #[test]

@@ -1,20 +1,23 @@
 #!/bin/bash
 # hosts.sh FOLDER COUNT
 #
-# In a network and a mount namespace of its own (unshare --net --mount): COUNT hosts with a network, mount, UTS and time namespace
-# each, whose links meet at a bridge. Host N is host-N at 10.77.0.N; its monotonic clock is N * 1000 s ahead of this one's. A
-# launcher that runs here reaches host N by `FOLDER/agent 10.77.0.N COMMAND`. Does what lines of its input say, and answers each
-# with a line. It ends with its input, whatever ended who wrote that, and takes everything with it.
+# In a separate network and mount namespace (unshare --net --mount): creates COUNT hosts with
+# separate network, mount, UTS and time namespaces, whose links are connected by a bridge. Host N is
+# host-N at 10.77.0.N; its monotonic clock is N * 1000 s ahead of this one's. A launcher that runs
+# here reaches host N by `FOLDER/agent 10.77.0.N COMMAND`. Executes the commands on its standard
+# input, and answers each with a line. When its input is closed for any reason, it kills all
+# processes and removes the hosts.
 set -euo pipefail
 folder=$1 count=$2
 keepers=()
 
 leave() {
     trap '' EXIT INT TERM HUP
-    # Nobody needs to know who was killed.
+    # Messages about killed processes are not needed.
     exec 2>/dev/null
     local process
-    # Whoever lives in a host: ranks that were stopped, too. What is served in the network of `server` ends itself.
+    # Kills all processes in the hosts, including stopped ranks. Those served in the network of
+    # `server` end by themselves.
     for process in /proc/[0-9]*; do
         case " ${names[*]:-} " in
         *" $(readlink "$process/ns/uts") "*) kill -KILL "${process#/proc/}" || true ;;
@@ -26,7 +29,8 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
 
-# keep NUMBER NAME ADDRESS COMMAND: a host, whose network and mount namespaces are those in which COMMAND runs what follows it.
+# keep NUMBER NAME ADDRESS COMMAND: creates a host, in the network and mount namespaces in which
+# COMMAND runs its arguments.
 keep() {
     local seconds=$(($1 * 1000)) file=$folder/keeper.$3
     "${@:4}" unshare --uts --time --monotonic "$seconds" --boottime "$seconds" --fork --kill-child \
@@ -34,7 +38,7 @@ keep() {
     keepers+=($!)
 }
 
-# kept ADDRESS: the host is there, and the launcher may use it.
+# kept ADDRESS: waits until the host exists, and adds it to the launcher's host file.
 kept() {
     for _ in {1..500}; do
         [ ! -e "$folder/keeper.$1" ] || break
@@ -45,7 +49,7 @@ kept() {
     echo "$1 slots=16" >>"$folder/hostfile"
 }
 
-# What this network and the hosts' have lives in them only: none of them is this machine's own.
+# These network settings exist only in this namespace and the hosts', not on the machine itself.
 names=()
 ip link set lo up
 ip link add hub type bridge
@@ -76,12 +80,13 @@ chmod +x "$folder/agent"
 echo ready
 while read -r word number value; do
     case $word in
-    # down HOST, up HOST: its link.
+    # down HOST, up HOST: sets the state of its link.
     down | up)
         ip link set "link$number" "$word"
         echo "$word"
         ;;
-    # join PROCESS: the network of that process meets the hosts at 10.77.0.100, and is that of the last host, `server`.
+    # join PROCESS: connects the network of that process to the hosts at 10.77.0.100, as the last
+    # host, `server`.
     join)
         ip link add server type veth peer name eth0 netns "$number"
         ip link set server master hub up
@@ -90,7 +95,7 @@ while read -r word number value; do
         kept 10.77.0.100
         echo joined
         ;;
-    # delay HOST: what it and others send one another ends in this network, whomever it is for.
+    # delay HOST: redirects all packets between it and other hosts to this network.
     delay)
         ip link set "link$number" nomaster
         ip route add "10.77.0.$number" dev "link$number"
@@ -99,7 +104,7 @@ while read -r word number value; do
         ip rule add iif hub to "10.77.0.$number" lookup 77
         echo delay
         ;;
-    # slow HOST MBIT: what reaches it.
+    # slow HOST MBIT: limits the bandwidth to the host.
     slow)
         tc qdisc replace dev "link$number" root tbf rate "${value}mbit" burst 32kbit latency 400ms
         echo slow

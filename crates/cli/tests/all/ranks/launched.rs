@@ -1,5 +1,5 @@
-//! What the program does where a launcher has started it, before any rank joins another. No
-//! launcher is needed for it.
+//! The program when started by a launcher, before it joins other ranks. No launcher is needed for
+//! these tests.
 
 use std::path::Path;
 use std::process::Command;
@@ -7,7 +7,7 @@ use std::process::Command;
 use crate::support::interface;
 use crate::support::{Ended, Running, TestDir};
 
-/// The program without MPI, as rank of so many.
+/// Runs the program without MPI as one of several ranks.
 fn rank(number: u32, of: u32, words: &[&str], test_dir: &TestDir) -> Ended {
     let mut command: Command = Running::command(interface::program());
     command.env("OMPI_COMM_WORLD_RANK", number.to_string());

@@ -1,4 +1,4 @@
-//! Ranks that observe their host, and do no work.
+//! Ranks that observe their host and perform no operations.
 
 use rustix::process::Signal;
 
@@ -43,7 +43,7 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
             let is_off_ns = (clock.offset_ns + 4 * AHEAD_NS).unsigned_abs();
             assert!(is_off_ns <= clock.error_ns, "{is_off_ns} ns off, {clock:?}");
         }
-        // Phases are where the readings are only because their moments were put on one clock.
+        // The phases match the readings only if both use the same clock.
         let transactions = observer
             .phases
             .iter()
@@ -52,7 +52,7 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
         transactions.assert((2_000_000_000..4_000_000_000).contains(&transactions.ns));
         let counted = transactions.counted.known().unwrap();
         let spent = counted.processors.known().unwrap();
-        // Four ranks work on a file system in memory.
+        // Four ranks work on a file system in memory, so the processors are busy.
         spent.assert(*spent.fraction_of(&spent.busy_ns).known().unwrap() > 0.3);
         let total_ns = *spent.total_ns.known().unwrap() as f64;
         let processors = *observer.host.processors.online.known().unwrap();

@@ -1,4 +1,4 @@
-//! However workers are spread over ranks, they do the same.
+//! The distribution of workers over ranks does not change what they do.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -8,7 +8,7 @@ use record::{Action, Fact, Outcome, Record, Role};
 use super::Job;
 use crate::support::Ended;
 
-/// The record of a job that ended well and has left nothing.
+/// The record of a successful job that has left no files.
 fn record(job: &Job, ended: &Ended) -> Record {
     ended.code(0);
     let record = Record::from_json(&ended.output);
@@ -31,7 +31,7 @@ fn record(job: &Job, ended: &Ended) -> Record {
     record
 }
 
-/// What was done, by role and kind of operation in each phase: how often, and how many bytes.
+/// Operations by phase, role and action: number and bytes.
 fn done(record: &Record) -> Vec<(usize, Role, Action, u64, u64)> {
     let phases = record.actual.phases.iter().enumerate();
     let segments = phases
@@ -84,7 +84,7 @@ fn four_workers_do_the_same_on_one_two_and_four_ranks() {
     assert_eq!(run(4), alone);
 }
 
-/// Every file of the pool in a directory, by its path: its contents.
+/// The contents of every file below a directory, by path.
 fn pool(directory: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut pool = BTreeMap::new();
     let mut directories = vec![directory.to_owned()];
@@ -166,7 +166,7 @@ fn the_first_rank_alone_speaks_writes_and_archives() {
         archive.to_str().unwrap(),
     ]);
     assert_eq!(listed.code(0).output.lines().count(), 2, "{listed}");
-    // The parts were beside it.
+    // The parts were removed from beside the archive.
     let beside = crate::support::names(job.test_dir.path()).unwrap();
     let parts = |name: &std::ffi::OsString| name.to_string_lossy().contains("parts");
     assert!(!beside.iter().any(parts), "{beside:?}");
@@ -215,7 +215,7 @@ fn parts_that_are_asked_for_stay_and_are_the_record() {
         Record::from_json(&collected.code(0).output).unwrap().id,
         whole.id
     );
-    // Without what rank 0 has put together, the parts come to the same.
+    // Without rank 0's merged record, the parts yield the same result.
     std::fs::remove_file(job.parts().join("merged.json")).unwrap();
     let collected = job.collect();
     let joined = Record::from_json(&collected.code(0).output).unwrap();

@@ -1,5 +1,5 @@
-//! Four clients on hosts of their own, each with the storage `nfs`, on one server with an observer
-//! beside it.
+//! Four clients on separate hosts with the engine `nfs`, and one server with an observer on its
+//! host.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -17,7 +17,7 @@ use crate::support::Running;
 
 #[test]
 fn what_four_clients_have_sent_is_what_the_server_was_asked() {
-    // It goes after its host.
+    // Dropped after the hosts.
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -54,8 +54,8 @@ fn what_four_clients_have_sent_is_what_the_server_was_asked() {
     }
 }
 
-/// Asserts that an observer beside the server has counted what the clients have sent, and what that
-/// cost the server.
+/// Asserts that the observer on the server's host counted the clients' calls, and the server's
+/// cost.
 fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
     let [observer] = &record.cluster.as_ref().unwrap().observers[..] else {
         panic!("{:?}", record.cluster);
@@ -87,7 +87,7 @@ fn observed(record: &Record, sent: &BTreeMap<String, u64>) {
     assert!((1..=all).contains(&of_phases), "{of_phases} of {all}");
 }
 
-/// By procedure.
+/// Number of calls by procedure.
 fn calls(counted: &MachineCounted) -> BTreeMap<String, u64> {
     let readings = counted.calls.known().unwrap();
     readings.assert(

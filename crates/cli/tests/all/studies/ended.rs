@@ -1,4 +1,4 @@
-//! Studies that were killed or interrupted, and go on.
+//! Studies that are continued after being killed or interrupted.
 
 use std::time::{Duration, Instant, SystemTime};
 
@@ -32,10 +32,10 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
     for kill in 0..3 {
         let began = Instant::now();
         let mut running = lab.start(words);
-        // Before its first run there is nothing to go on with.
+        // Before its first run, a study cannot be continued.
         until_measured(&mut running, ", run ");
         let one = began.elapsed();
-        // A quarter of the runs take about so long.
+        // About the time of a quarter of the runs.
         std::thread::sleep(
             one.min(Duration::from_secs(1))
                 .mul_f64(moments.unit() * 3.0),
@@ -44,7 +44,7 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
         ended.signal(Signal::KILL.as_raw());
         println!("kill {kill}: {} runs are there", lab.complete().len());
         words = "study --resume";
-        // A study goes on beside what is left of it, too.
+        // A study can be continued with or without cleaning up first.
         if kill == 1 {
             let cleaned = lab.cleans();
             lab.is_clean(&[], &cleaned);
@@ -55,7 +55,7 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
     lab.is_complete(2, 12);
     let cleaned = lab.cleans();
     lab.is_clean(&[], &cleaned);
-    // All is there: nothing is run again.
+    // The study is complete: no run is repeated.
     let before = lab.listed().len();
     let again = lab.shows("study --resume");
     again.code(0);

@@ -1,4 +1,4 @@
-//! Full disks, and mounts that go away, in the middle of a study.
+//! Disks that become full, and mounts that disappear, during a study.
 
 use std::fs;
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::{LITTLE, Lab, until_measured};
 use crate::support::{Volume, is_root, names};
 
-/// Takes all the room that there is.
+/// Fills the file system.
 fn fill(directory: &Path) {
     for (name, bytes) in [("fill-large", 1 << 20), ("fill-small", 4096)] {
         use std::io::Write as _;
@@ -34,7 +34,7 @@ fn a_full_target_stops_a_study_until_there_is_room() {
     ended.ends("1 | the study stopped | space | continues this study");
     let left = names(&lab.path("b")).unwrap();
     assert_eq!(left, ["fill-large", "fill-small"], "{ended}");
-    // Nothing has changed: it stops again, and has lost nothing.
+    // The disk is still full: the study stops once more, and loses no run.
     let before = lab.complete().len();
     lab.row("study --resume | 1 | continues this study");
     make_room(&lab.path("b"));
@@ -72,7 +72,7 @@ fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
     let Some(lab) = Lab::rooted() else { return };
     let images = lab.path("images");
     let volume = Volume::in_memory(&images, "size=80m");
-    // States of aged pools are kept beside the image.
+    // Copies of aged pools are stored beside the image.
     let words = format!(
         "study {LITTLE} --blocks 2 --no-twin --axis age=1,2,3 --target {}",
         lab.made("ext4", "32MiB")
@@ -92,7 +92,7 @@ fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
     lab.is_clean(&[&volume], &ended);
 }
 
-/// Each image has room by itself, but not both.
+/// The space suffices for each image alone, but not for both.
 #[test]
 fn images_without_room_for_all_of_them_are_refused_before_one_is_made() {
     let Some(lab) = Lab::rooted() else { return };
@@ -110,11 +110,11 @@ fn images_without_room_for_all_of_them_are_refused_before_one_is_made() {
     .code(0);
 }
 
-/// What is below the mount point is another file system, on which nothing is measured.
+/// The directory below the mount point is on another file system, which must not be measured.
 #[test]
 fn a_mount_that_disappears_stops_a_study_until_it_is_back() {
     let Some(lab) = Lab::rooted() else { return };
-    // The wait for a quiet machine is longer than a run: that is where it is unmounted.
+    // The wait for a quiet machine is longer than a run, so the unmount happens during a wait.
     let words = format!("study {LITTLE} --blocks 3 --target a --target b").replace("0s", "600ms");
     let mut volume = Volume::in_memory(&lab.path("b"), "size=24m");
     let mut running = lab.start(&words);

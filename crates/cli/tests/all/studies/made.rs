@@ -1,4 +1,4 @@
-//! File systems that a study makes, where a user, a program or a signal comes between.
+//! Scratch file systems, when a user, a program or a signal interferes.
 
 use std::fs::{self, File};
 use std::os::unix::ffi::OsStrExt;
@@ -13,12 +13,12 @@ use super::{LITTLE, Lab};
 use crate::support::test_dir::set_mode;
 use crate::support::{Running, names};
 
-/// A study that goes on for a while on its first target.
+/// A study that stays on its first target for a while.
 const LONG: &str =
     "study --set files=50 --set for=60s --set no-overhead=true --quiet-time 0s --blocks 1";
 
 impl Lab {
-    /// The directory of the file system that is made.
+    /// Directory of the scratch file system.
     fn made_directory(&self) -> Option<PathBuf> {
         let names = names(&self.path("images")).unwrap();
         let made = names
@@ -27,7 +27,8 @@ impl Lab {
         made.map(|name| self.path("images").join(name))
     }
 
-    /// That a directory of images has nothing but these names, and nothing is mounted or attached.
+    /// Asserts that the directory of images contains only these names, and nothing is mounted or
+    /// attached.
     fn has_only(&self, expected: &[&str]) {
         let mut left = names(&self.path("images")).unwrap();
         left.sort();
@@ -39,7 +40,7 @@ impl Lab {
     }
 }
 
-/// Something that stands in a directory, and ends with the test.
+/// A process whose working directory is in a directory, killed at the end of the test.
 struct Busy(Child);
 
 impl Busy {
@@ -87,7 +88,7 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
             Some(Signal::KILL) => {
                 running.kill();
                 let began = Instant::now();
-                // A program that it had started may hold the lock for a moment.
+                // A child process of the study may hold the lock for a moment.
                 let clean = || lab.shows(&format!("clean {}", old.display()));
                 let mut ended = clean();
                 while ended.output.contains("in use by its maker")
@@ -103,7 +104,7 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
             Some(signal) => {
                 running.send(signal);
                 let ended = running.finish();
-                // The run may have found before that its target is gone.
+                // The run may have found that its target is gone before the signal.
                 assert!(matches!(ended.status.code(), Some(1 | 143)), "{ended}");
             }
             // The run finds that its target is gone.
@@ -156,7 +157,7 @@ fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
     lab.has_only(&[]);
 }
 
-/// A directory for PATH with a mkfs that hangs, once it has told that it runs.
+/// A PATH with a mkfs that reports its start and then hangs.
 fn hanging_mkfs(lab: &Lab) -> String {
     let bin = lab.test_dir.directory("bin");
     let program = bin.join("mkfs.ext4");
@@ -198,7 +199,7 @@ fn a_signal_ends_a_mkfs_that_hangs_and_the_study_removes_what_it_made() {
 fn what_a_second_signal_leaves_is_named() {
     let Some(lab) = Lab::rooted() else { return };
     let path = hanging_mkfs(&lab);
-    // It takes no notice of the first signal, so that the second one comes while it is waited for.
+    // This mkfs ignores the first signal, so the second one arrives while the study waits for it.
     let program = lab.path("bin/mkfs.ext4");
     let text = fs::read_to_string(&program).unwrap();
     fs::write(
@@ -220,7 +221,7 @@ fn what_a_second_signal_leaves_is_named() {
     });
     assert!(is_told, "{}", running.finish());
     let Some(made) = lab.made_directory() else {
-        // The machine was slow: the first signal has done all.
+        // On a slow machine the first signal may have removed everything.
         running.finish().code(143);
         return;
     };
@@ -230,7 +231,7 @@ fn what_a_second_signal_leaves_is_named() {
         "'postmark clean {}' removes the rest",
         made.display()
     ));
-    // The program that was left holds the lock until it ends.
+    // The remaining mkfs holds the lock until it ends.
     let process = fs::read_dir("/proc").unwrap().flatten().find(|process| {
         let held = fs::read_link(process.path().join("fd/0"));
         held.is_ok_and(|held| held == made.join(".postmark-made.json"))
@@ -298,7 +299,7 @@ fn images_in_a_directory_whose_path_is_not_utf_8() {
     let study = lab.command(&format!(
         "study {LITTLE} --no-twin --blocks 1 --target {target} --target b"
     ));
-    // In a table of mounts of its own: programs that other tests start read theirs as text.
+    // In a separate mount namespace, because programs of other tests read the mount table as UTF-8.
     let mut command = Running::command(std::path::Path::new("unshare"));
     command
         .arg("--mount")

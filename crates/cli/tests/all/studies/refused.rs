@@ -1,5 +1,5 @@
-//! What is refused before anything is made: study files that are wrong, programs and rights that
-//! are missing.
+//! Studies that are refused before anything is created: invalid study files, missing programs,
+//! missing rights.
 
 use std::fs;
 use std::path::Path;
@@ -15,8 +15,8 @@ use crate::support::{Ended, Running};
 const WORKLOAD: &str = "[[workload]]\nfiles = 50\nfor = \"50ms\"\n";
 const PLACES: &str = "targets = [\"/A\", \"/B\"]\n";
 
-/// What a file has after the targets of [`PLACES`], and what is said of it: the line, the reason
-/// and what to do.
+/// Contents of a study file after the targets of [`PLACES`], and texts of the error message: line,
+/// reason and remedy.
 const WRONG: &str = r#"
     colour = 1\n[[workload]]\n | line 2 | unknown field `colour` | expected one of `name`
     [[workload]]\ncolour = 1\n | line 3 | colour: runs have no such option
@@ -45,7 +45,7 @@ const WRONG: &str = r#"
     \n | | there is no workload | add a [[workload]]
 "#;
 
-/// Targets of files that are right otherwise.
+/// Targets in study files that are otherwise valid.
 const WRONG_TARGETS: &str = r#"
     "make:ext4?size=1MiB" | invalid size of 1048576 bytes for ext4 | expected 16777216 to
     "make:ext4?size=9000000000GiB" | invalid size | expected 16777216 to
@@ -60,7 +60,7 @@ const WRONG_TARGETS: &str = r#"
 "#;
 
 impl Lab {
-    /// A study file.
+    /// Performs a study file.
     fn study(&self, text: &str) -> Ended {
         let text = ["A", "B"].into_iter().fold(text.to_owned(), |text, name| {
             let directory = self.path(&name.to_lowercase());
@@ -73,7 +73,7 @@ impl Lab {
         self.shows("study study.toml")
     }
 
-    /// Refused in one line, and nothing was made.
+    /// Asserts that the study is refused with one line and creates nothing.
     fn is_refused(&self, ended: &Ended) {
         ended.code(2);
         ended.assert(ended.output.is_empty(), "something was shown");
@@ -157,11 +157,11 @@ fn wrong_words_are_refused() {
     ended.shows("a study keeps its runs in an archive");
 }
 
-/// A wrong word does not harm an archive that is there.
+/// A refused study does not change an existing archive.
 #[test]
 fn what_is_refused_leaves_the_archive_as_it_is() {
     let lab = Lab::new();
-    // Twice the same directory is a comparison, too.
+    // The same directory under two names can be compared.
     lab.answer(&format!(
         "study {LITTLE} --blocks 1 --target a --target again=a"
     ));
@@ -172,7 +172,7 @@ fn what_is_refused_leaves_the_archive_as_it_is() {
     assert!(before == fs::read(&lab.archive).unwrap());
 }
 
-/// In a namespace in which the program is hidden, so that it is missing for nobody else.
+/// In a mount namespace in which the program is hidden, so that other tests still find it.
 #[test]
 fn a_missing_mkfs_is_told_before_anything_is_made() {
     let Some(lab) = Lab::rooted() else { return };

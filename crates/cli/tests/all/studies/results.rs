@@ -1,4 +1,4 @@
-//! What a study shows, and what is made of its results.
+//! The results of a study, and commands that use them.
 
 use std::process::{Command, Stdio};
 
@@ -17,7 +17,7 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
     )));
     told.begins_with("Study pair: 2 cells, 5 blocks of 3 runs");
     told.shows("Comparison with old").shows("5 blocks");
-    // The same numbers wherever they are asked for.
+    // All commands show the same numbers.
     let table = told.split("Comparison with old").last().unwrap();
     for words in ["compare last", "compare pair", "study --resume"] {
         let again = one_line(&lab.answer(words));
@@ -32,7 +32,7 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
     assert_eq!(csv.lines().count(), 2, "{csv}");
     let markdown = lab.answer("study --resume --format markdown");
     markdown.shows("| new | transactions |");
-    // A limit that holds whatever the noise of a busy machine is, and one of which nobody knows.
+    // A limit that always holds, and one whose result depends on the machine's noise.
     lab.gates("transactions >= 0.0001")
         .code(0)
         .shows("Gate passed");
@@ -48,7 +48,7 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
     lab.is_clean(&[], &told);
 }
 
-/// A side that waits before each transaction is slower beyond all noise.
+/// A configuration that waits before each transaction is much slower than the noise.
 #[test]
 fn a_gate_on_a_slower_side_fails() {
     let lab = Lab::new();
@@ -101,8 +101,8 @@ fn looks_are_spread_over_blocks_that_stay_as_they_are() {
     lab.answer("study --resume");
 }
 
-/// The cell says how full its file system is, and where it says nothing the target does; 0 is as
-/// mkfs leaves it.
+/// The workload or, if it does not set it, the target determines how full the file system is. 0
+/// leaves it empty.
 #[test]
 fn a_cell_says_how_full_its_file_system_is() {
     if !is_root() {
@@ -130,7 +130,7 @@ fn a_cell_says_how_full_its_file_system_is() {
         let found: Vec<f64> = runs
             .map(|(part, _)| part.made.unwrap().fullness_percent.unwrap_or(0.0))
             .collect();
-        // Nearly: a file system has blocks.
+        // Approximately, because a file system is filled in blocks.
         let is_so = |found: &&f64| (**found - percent).abs() < 2.0;
         assert_eq!(found.iter().filter(is_so).count(), 2, "{cell}: {found:?}");
     }
@@ -150,7 +150,7 @@ fn sides_that_are_measured_apart_are_joined() {
             lab.answer(&words("kernels", side, block, ""));
         }
     }
-    // A block that is there is not measured again.
+    // An existing block is not measured a second time.
     let again = lab.shows(&words("kernels", "new", 5, ""));
     again.code(0).does_not_show("run 1 of");
     let runs = lab.complete();
@@ -170,14 +170,14 @@ fn sides_that_are_measured_apart_are_joined() {
         "{again}"
     );
     assert!(one_line(&lab.answer("compare last")).contains("not interleaved"));
-    // Another design under the same tag.
+    // Another design with the same tag is refused.
     let ended = lab.shows(&words("kernels", "new", 6, " --set subdirs=3"));
     ended.code(2).shows("another design").shows("--tag");
     assert_eq!(lab.complete().len(), 10);
     lab.is_clean(&[], &again);
 }
 
-/// What it shows on a terminal of 60 columns.
+/// Output on a terminal of 60 columns.
 fn on_terminal(lab: &Lab, words: &str) -> String {
     let archive = lab.archive.display();
     let command = format!(
@@ -198,7 +198,7 @@ fn on_terminal(lab: &Lab, words: &str) -> String {
     text
 }
 
-/// The columns of a line that a terminal shows: without control sequences (ECMA-48), after the last
+/// Width of a line on a terminal: without control sequences (ECMA-48), after the last carriage
 /// return.
 fn columns(line: &str) -> usize {
     let mut shown = 0;
@@ -238,7 +238,7 @@ fn progress_fits_terminals_and_is_a_line_for_each_run_elsewhere() {
         let begin = format!("block {} of 2, run {} of 3, ", place / 3 + 1, place % 3 + 1);
         ended.assert(line.starts_with(&begin), &begin);
     }
-    // On a loaded machine a short run may be without a transaction.
+    // On a loaded machine a short run may complete no transaction.
     ended.assert(
         lines.iter().any(|line| line.contains(" transactions/s")),
         "no rates",

@@ -1,4 +1,4 @@
-//! Two studies at once, and one study in two processes.
+//! Two studies at the same time, and one study in two processes.
 
 use rustix::process::Signal;
 
@@ -25,7 +25,7 @@ fn two_studies_at_the_same_time_keep_apart() {
     lab.is_clean(&[], &"two studies");
 }
 
-/// Neither in a run nor between two of them.
+/// A running study is refused both during a run and between two runs.
 #[test]
 fn a_study_that_goes_on_is_not_continued_by_another_process() {
     let lab = Lab::new();

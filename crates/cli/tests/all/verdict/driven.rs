@@ -1,5 +1,4 @@
-//! Runs on a virtual clock: so long, so steady and so fast as a function of the operation's number
-//! says.
+//! Runs on a virtual clock. Each operation takes a time that is a function of its number.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -47,7 +46,7 @@ fn perform<C: Clock + Clone + 'static>(
     testkit::run(request, &engine, &clock, &mut NoEvents)
 }
 
-/// So many transactions, one after the other.
+/// A closed loop with so many transactions.
 fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
     verdict(&perform(
         &request(transactions),
@@ -56,7 +55,7 @@ fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
     ))
 }
 
-/// The same at a rate.
+/// An open loop at a rate.
 fn open(
     transactions: u64,
     rate: f64,
@@ -76,12 +75,12 @@ fn open(
     verdict(&perform(&asked, Virtual::default(), takes_ns))
 }
 
-/// Of a run to its end. The machine's own time is too short to say anything of others.
+/// The verdict of a complete run, without the rules about other load: the real time is too short
+/// for them.
 fn verdict(record: &Record) -> Verdict {
     assert_eq!(record.actual.outcome, Outcome::Complete);
     let mut record = record.clone();
-    // Nobody reads the kernel's counters at seconds of a virtual clock: to them the program seems
-    // to pause.
+    // The kernel's counters are not read on the virtual clock, so the program would seem to pause.
     record
         .actual
         .phases
@@ -104,14 +103,14 @@ fn half_a_minute_as_steady_as_can_be_is_valid() {
     let Fact::Known(Steadiness::Change(change)) = verdict.seen.steadiness else {
         panic!("{verdict:?}");
     };
-    // What is completed at a second's very end belongs to the next one.
+    // An operation that completes exactly at the end of a second belongs to the next one.
     assert_eq!(change.window, 30);
     assert!((change.average - 1_000.0).abs() < 0.1, "{change:?}");
 }
 
 #[test]
 fn one_that_slows_down_is_not_steady() {
-    /// Within thirty thousand from 1 ms to 1.5 ms.
+    /// Latency rises from 1 ms to 1.5 ms within 30,000 operations.
     fn slower(number: u64) -> u64 {
         MS + MS / 2 * number / 30_000
     }
@@ -125,8 +124,7 @@ fn one_that_slows_down_is_not_steady() {
     }
 }
 
-/// A run that goes on until it is steady by SNIA's rule, in eight rounds of a second at most.
-/// Rounds are of real time.
+/// A run with SNIA's steady-state rule, with at most eight rounds of a second of virtual time.
 fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
     let asked = RunSpec {
         drive: Drive {
@@ -144,7 +142,7 @@ fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
 
 #[test]
 fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_reached_is_not() {
-    /// From 1 ms on ever slower: a third of the rate is left after eight seconds.
+    /// Latency rises from 1 ms; after eight seconds a third of the rate is left.
     fn ever_slower(number: u64) -> u64 {
         MS + MS / 2_000 * number
     }
@@ -197,7 +195,7 @@ fn nine_seconds_are_short_and_a_few_operations_say_nothing() {
 #[test]
 fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
     for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
-        // A thousand a second can be done; poisson arrivals of this seed are no reason.
+        // 1,000 per second are possible. Poisson arrivals with this seed cause no reason.
         let kept_up = open(20_000, 900.0, arrivals, a_millisecond);
         assert!(
             !has!(kept_up, Reason::RateNotReached(_)),
@@ -221,7 +219,7 @@ fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
 
 #[test]
 fn a_latency_past_every_histogram_is_told() {
-    /// One of them takes twenty minutes.
+    /// One operation takes twenty minutes.
     fn once_for_long(number: u64) -> u64 {
         if number == FILES + 7_000 {
             1_200_000 * MS

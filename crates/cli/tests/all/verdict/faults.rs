@@ -1,4 +1,4 @@
-//! Runs in which something fails or lies, on the simulated storage; and a pool that runs dry.
+//! Runs with failures or corruption on the simulated engine, and a pool that runs empty.
 
 use std::path::PathBuf;
 
@@ -16,7 +16,7 @@ use crate::support::TestDir;
 
 const EIO: i32 = 5;
 
-/// Nothing is looked at but the names at the end.
+/// Performs a run that checks only the names at the end.
 fn run(weights: &str, on_error: OnError, engine: &Simulated) -> Record {
     let mix = Mix {
         files: 50,
@@ -34,7 +34,7 @@ fn run(weights: &str, on_error: OnError, engine: &Simulated) -> Record {
     simulate(&request, engine)
 }
 
-/// Two calls of the transactions fail.
+/// Two system calls of the transactions fail.
 fn failing() -> Simulated {
     let engine = Simulated::new(Code::Posix, 7_000);
     engine
@@ -88,8 +88,7 @@ fn errors_past_the_limit_are_invalid() {
 
 #[test]
 fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
-    // The last creations of the preparation: nobody asks for that file again but the check at the
-    // end.
+    // One of the last creations of the preparation, whose file only the final check reads.
     let found = (0..50).find_map(|nth| {
         let engine = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
         let record = run("create=1", OnError::Count(100), &engine);

@@ -1,4 +1,4 @@
-//! Who used the processors: others, or the program itself.
+//! Processor time used by other programs and by the program itself.
 
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use crate::hung::Bound;
 use crate::runs::Run;
 use crate::support::{TestDir, is_met, is_root};
 
-/// A program that does nothing as fast as it can. It ends with this value.
+/// A program that keeps a processor busy. It is killed when this value is dropped.
 struct Busy(Child);
 
 impl Busy {
@@ -43,13 +43,13 @@ fn other_programs_at_work_make_it_doubtful() {
     };
     ran.is_complete().is(Level::Doubtful);
     let verdict = &ran.summary.verdict;
-    // Half of what is there, more or less; others may be at work, too.
+    // About half of the processor time; other tests may run as well.
     let told = has!(verdict, Reason::OtherLoad(OtherLoad { fraction,
         busiest }) if *fraction > 0.2 && !busiest.is_empty());
     ran.assert(told, format_args!("{verdict:#?}"));
 }
 
-/// The share of all processors' time that all others used, those that serve the target among them.
+/// Share of all processor time used by other programs, including the target's FUSE server.
 fn all_others(record: &Record) -> f64 {
     *record
         .during
@@ -93,7 +93,7 @@ fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
         (&*server.name, server.pid) == ("bindfs", served.server()),
         format_args!("{server:?}"),
     );
-    // What is no load of others is the server's.
+    // The remaining processor time is the server's.
     let own = *verdict.seen.fuse_servers_fraction.known().unwrap();
     let others = *verdict.seen.others_fraction.known().unwrap();
     let all = all_others(&ran.record);
@@ -105,7 +105,7 @@ fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
     ran.assert(text.contains("bindfs (process "), &text);
 }
 
-/// It serves from within this process, which has other tests and what they start.
+/// The server runs in this process, together with other tests.
 #[test]
 fn a_fuse_server_at_work_is_no_load_of_others() {
     let possible = faultfs::is_possible();
@@ -159,7 +159,7 @@ fn a_run_of_a_moment_says_nothing_of_others() {
     );
 }
 
-/// A worker's time for an operation of the transactions, in nanoseconds.
+/// Mean time of a worker for an operation of the transactions, in nanoseconds.
 fn ns_per_operation(record: &Record) -> f64 {
     let phase = record.actual.phase(Phase::Transactions).unwrap();
     let ns: u64 = phase
@@ -171,7 +171,7 @@ fn ns_per_operation(record: &Record) -> f64 {
     ns as f64 / operations as f64
 }
 
-/// Attributes in memory are asked for nearly as fast as the program can ask.
+/// stat in memory is nearly as fast as the program can call it.
 #[test]
 fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
     const WORK: &str =
@@ -179,7 +179,7 @@ fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let ran = Run::new(&location, WORK).perform();
-    // What the program measures of itself after the run.
+    // The overhead that the program measures after the run.
     let own = ran.record.actual.overhead.known().unwrap();
     assert!(own.operations >= 100_000, "{own:?}");
     let verdict = Verdict::of(&ran.record);
@@ -189,8 +189,8 @@ fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
         (fraction - (own.ns_per_operation / all_ns).min(1.0)).abs() < 1e-9,
         "{fraction}: {own:?} of {all_ns} ns"
     );
-    // How much it is depends on the machine. The rule looks at nothing else: the same run is
-    // reported where the program's part is a fifth, and not where it is a twentieth.
+    // The overhead depends on the machine, and the rule uses nothing else. So the same run is
+    // reported with an overhead of 20 %, and not with 5 %.
     for (part, reported) in [(0.2, true), (0.05, false)] {
         let mut record = ran.record.clone();
         let mut own = own.clone();
@@ -203,7 +203,7 @@ fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
             "{part}: {verdict:#?}"
         );
     }
-    // Where there is nothing else it is no reason.
+    // With the engine `null` there is nothing but overhead, which is not a reason.
     let null = Run::new(&location, WORK).and("--storage null").perform();
     let verdict = Verdict::of(&null.record);
     assert_eq!(null.record.actual.overhead, Fact::NotApplicable);

@@ -1,4 +1,4 @@
-//! Memory in the place of a device, and the other way round.
+//! Page cache and memory instead of a device, and devices instead of the page cache.
 
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,9 +13,8 @@ use crate::runs::{Ran, Run};
 use crate::support::interface::own_directories;
 use crate::support::{FileSystem, TestDir, is_root};
 
-/// A small pool.
 const POOL: &str = "--mix read=1 --files 200 --size 16KiB";
-/// It is read again and again.
+/// Each file is read 20 times on average.
 const AGAIN_AND_AGAIN: &str = "--transactions 4000";
 
 #[test]
@@ -37,7 +36,7 @@ fn durability_in_memory_is_invalid() {
     without.is(Level::Doubtful);
 }
 
-/// An image in memory has a file system that syncs, on nothing that lasts.
+/// A file system on an image in memory syncs to memory, which does not survive a crash.
 #[test]
 fn durability_on_an_image_in_memory_is_doubtful() {
     let test_dir = TestDir::in_memory();
@@ -65,7 +64,7 @@ fn durability_on_an_image_in_memory_is_doubtful() {
     );
 }
 
-/// There is no device that could be reached.
+/// There is no device to read from.
 #[test]
 fn a_cold_cache_in_memory_is_invalid() {
     let test_dir = TestDir::in_memory();
@@ -86,7 +85,7 @@ fn a_cold_cache_in_memory_is_invalid() {
     );
 }
 
-/// What fits is read from the device once, and then from memory.
+/// A pool that fits in the page cache is read from the device once.
 #[test]
 fn a_cold_cache_that_holds_the_pool_is_doubtful() {
     if !is_root() {
@@ -111,7 +110,7 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
         let small = has!(verdict, Reason::ReadsFromMemory(told) if told.device_bytes > 0);
         ran.assert(small, format_args!("{verdict:#?}"));
     }
-    // Who reads each file once finds it on the device, whatever would have fitted.
+    // If each file is read once, it comes from the device, although it would fit in the cache.
     let once = Run::new(&mounted.at, POOL)
         .and("--transactions 200 --popularity shuffled --cache cold-data")
         .perform();
@@ -123,10 +122,10 @@ fn a_cold_cache_that_holds_the_pool_is_doubtful() {
     once.assert(!from_memory, format_args!("{verdict:#?}"));
 }
 
-/// What was told of memory below a target: the loop device, and what the devices beneath it read.
+/// Reported memory below a target: the loop device, and the bytes read by the devices below it.
 type Beneath = (Option<String>, Option<u64>);
 
-/// Reads past the page cache of the file system, and what is told of them.
+/// Performs direct reads. Returns the run, the reported memory below the target, and the report.
 fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
     let ran = Run::new(at, POOL)
         .and("--transactions 1000 --direct")
@@ -154,7 +153,7 @@ fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
     (ran, found, text)
 }
 
-/// The image's contents are in the page cache of the file system that it lies on.
+/// The image is in the page cache of the underlying file system.
 #[test]
 fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
     if !is_root() || !FileSystem::Ext4.is_available() || !crate::evidence::is_on_a_disk() {
@@ -182,7 +181,7 @@ fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
     )
     .assert(!text.contains("0.0 % from"), &text)
     .assert(text.contains("a loop device caches"), &text);
-    // A run that asks nothing of the device is no worse for it.
+    // The rule does not apply to a run that does not require the device.
     let as_is = Run::new(&at, POOL).and("--transactions 1000").perform();
     let is_told = has!(as_is.summary.verdict, Reason::MemoryBeneath(_));
     as_is.assert(!is_told, "it asks for nothing");
@@ -191,7 +190,7 @@ fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
     let reads = ran.summary.reads.as_ref().unwrap();
     let past = match reads.fetched_from.known() {
         Some(_) => found.is_none() && reads.fraction.is_some_and(|fraction| fraction >= 0.99),
-        // The file system below the image has no direct I/O.
+        // The file system of the image does not support direct I/O.
         None => found.is_some(),
     };
     ran.assert(past, format_args!("{found:?} {reads:?}"));
@@ -213,7 +212,7 @@ fn an_image_in_memory_serves_no_direct_reads_from_a_device() {
         .assert(text.contains("100.0 % from"), &text);
 }
 
-/// Takes what a run has read out of memory again, until that is over.
+/// Drops a run's files from the page cache repeatedly, until told to stop.
 fn evict(location: &Path, is_over: &AtomicBool) {
     while !is_over.load(Ordering::Relaxed) {
         for own in own_directories(location) {
@@ -240,7 +239,7 @@ fn a_warm_cache_that_somebody_empties_is_doubtful() {
         is_over.store(true, Ordering::Relaxed);
         crate::runs::Ran::of(ended, crate::support::names(&mounted.at).unwrap())
     });
-    // What is fetched at every turn may be too slow for the rate.
+    // If most reads come from the device, the rate may not be reached.
     let verdict = &ran.summary.verdict;
     ran.assert(
         has!(verdict, Reason::ReadsFromDevice(_)),

@@ -1,4 +1,4 @@
-//! A program that was stopped for a while, and the end of a run whose workers think.
+//! A program that was stopped for a while, and the end of a run during think time.
 
 use std::time::{Duration, Instant};
 
@@ -18,7 +18,7 @@ fn short_stops_are_seen_without_a_series() {
     stopped(&["--no-series"], 4, Duration::from_millis(400));
 }
 
-/// Stops a run so often for so long, which is more than 10 % of its time.
+/// Stops a run several times, for more than 10 % of its duration in total.
 fn stopped(options: &[&str], times: u32, stop: Duration) {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");

@@ -1,4 +1,4 @@
-//! What a user meets of a verdict: the report's top, standard error, and the exit status.
+//! A verdict from the user's view: the top of the report, standard error, and the exit status.
 
 use record::Outcome;
 use rustix::process::Signal;
@@ -12,7 +12,7 @@ use crate::support::interface::{has_ended, program};
 use crate::support::running::in_shell;
 use crate::support::{Ended, Running, TestDir, names};
 
-/// `postmark run` with words, and a report in text.
+/// Performs a run with a text report.
 fn say(test_dir: &TestDir, words: &str) -> Ended {
     let location = test_dir.directory("location");
     let mut command = Running::command(program());
@@ -22,11 +22,11 @@ fn say(test_dir: &TestDir, words: &str) -> Ended {
     Running::run_to_end(command, &location)
 }
 
-/// More than anybody can do.
+/// A rate that no machine reaches.
 const TOO_FAST: &str = "--storage null --mix stat=1 --files 100 --rate 1000000000 --for 300ms";
-/// Too little to be sure of.
+/// Too short for a VALID verdict.
 const LITTLE: &str = "--files 200 --transactions 500";
-/// Too little to say anything.
+/// So short that the verdict is INVALID.
 const NEXT_TO_NOTHING: &str = "--files 20 --transactions 20";
 
 #[test]
@@ -71,7 +71,7 @@ fn strict_makes_invalid_an_exit_code_and_nothing_else() {
             say(&test_dir, &format!("{words} --strict --format {format}")).code(strict);
         }
     }
-    // The original's layouts are as they were, on both streams.
+    // The classic formats do not contain a verdict, on either stream.
     let classic = say(
         &test_dir,
         &format!("{NEXT_TO_NOTHING} --strict --format terse"),
@@ -140,7 +140,7 @@ fn an_interrupted_run_keeps_its_code() {
     ran.assert(told, format_args!("{verdict:#?}"));
 }
 
-/// Files cannot become larger than this many blocks of a shell's, 8 KiB or 16 KiB.
+/// Limits files to 16 blocks of the shell, 8 KiB or 16 KiB.
 const SMALL_FILES: &str = "trap '' XFSZ; ulimit -f 16; exec \"$0\" \"$@\"";
 const LARGE_FILES: &str =
     "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";
@@ -180,14 +180,14 @@ fn a_preparation_is_judged_as_one() {
         .does_not_show("The transactions were measured");
 }
 
-/// Its rates are no measurement.
+/// Writing the log affects the rates.
 #[test]
 fn an_ack_log_is_told() {
     let test_dir = TestDir::in_memory();
     let Some(location) = in_memory(&test_dir) else {
         return;
     };
-    // On another file system.
+    // The log is on another file system.
     let beside = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let ran = Run::new(
         &location,
