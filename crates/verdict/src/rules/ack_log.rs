@@ -1,6 +1,6 @@
-//! **`ack-log`** (DOUBTFUL). The run waited for its acknowledgement log. These waits are in the
-//! rates, and not in the latencies. *Threshold*: any run with `--ack-log`. *Evidence*: the options.
-//! *What to do*: omit `--ack-log` to measure rates.
+//! **`ack-log`** (DOUBTFUL). The run waited for its acknowledgement log. Rates include these waits,
+//! latencies do not. *Threshold*: any run with `--ack-log`. *Evidence*: the options. *What to do*:
+//! omit `--ack-log` to measure rates.
 
 use super::rule::*;
 
@@ -8,7 +8,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct AckLog {
-    /// Where that was.
+    /// Path of the log.
     pub path: String,
 }
 

@@ -1,22 +1,22 @@
-//! **`allocated-during-run`** (DOUBTFUL). The target lies on a sparse file, which allocates room
+//! **`allocated-during-run`** (DOUBTFUL). The target is on a sparse file, which allocates space
 //! when a block is written for the first time: a second run on the same blocks is faster.
 //! *Threshold*: more than 10 % of the bytes that were written to the devices in the transactions
-//! and the sync after them. *Evidence*: the growth of the files below the target's loop devices. Of
-//! thin devices of other kinds the kernel does not count it. *What to do*: `fallocate` the file
+//! and the sync after them. *Evidence*: the growth of the files below the target's loop devices.
+//! The kernel does not count it for thin devices of other kinds. *What to do*: `fallocate` the file
 //! before the run.
 
 use super::rule::*;
 use crate::summary::evidence::phase_evidence;
 
-/// Of what was written to a device, the share that the files below it may allocate meanwhile: what
-/// a steady run may drift.
+/// Maximum size of allocations by the files below a device, as a share of the bytes written to it:
+/// as much as a steady run may drift.
 const MAX: f64 = 0.10;
 
-/// The files below the target's loop device allocated room while the transactions went on.
+/// The files below the target's loop device allocated space during the transactions.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct AllocatedDuringRun {
-    /// Bytes that they allocated.
+    /// Bytes that the files allocated.
     pub allocated_bytes: u64,
     /// Bytes that were written to the device.
     pub written_bytes: u64,

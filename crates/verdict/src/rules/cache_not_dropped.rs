@@ -1,31 +1,31 @@
-//! **`cache-not-dropped`** (DOUBTFUL, INVALID). The caches were dropped, and files of the pool were
-//! still in memory. These files are served by memory, whatever was requested. *Threshold*: with
-//! `--cache cold` or `cold-data`, more than 10 % of the sampled pages (as much as a steady run may
-//! drift); INVALID: more than 50 %. *Evidence*: the pages of the [residency](#evidence) sample that
-//! were in the page cache when the transactions began. *What to do*: use a file system that drops
-//! its cache; see that no other program uses the pool.
+//! **`cache-not-dropped`** (DOUBTFUL, INVALID). The caches were dropped, but files of the pool were
+//! still in memory. Memory serves these files, whatever was requested. *Threshold*: with `--cache
+//! cold` or `cold-data`, more than 10 % of the sampled pages (as much as a steady run may drift);
+//! INVALID: more than 50 %. *Evidence*: the pages of the [residency](#evidence) sample that were in
+//! the page cache when the transactions began. *What to do*: use a file system that drops its
+//! cache; make sure that no other program uses the pool.
 
 use spec::Cache;
 
 use super::rule::*;
 
-/// The share of a sample that may still be in the page cache after it was dropped: what a steady
-/// run may drift.
+/// Maximum share of a sample in the page cache after it was dropped: as much as a steady run may
+/// drift.
 const MAX: f64 = 0.10;
 
-/// Past this share of a sample in the page cache, most of the pool was never dropped.
+/// Above this share of a sample in the page cache, most of the pool was not dropped.
 const INVALID: f64 = 0.50;
 
-/// The caches were to be empty, and a sample of the pool was still there when the transactions
+/// The caches were dropped, but a part of the pool was in the page cache when the transactions
 /// began.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct CacheNotDropped {
-    /// What was asked of the cache.
+    /// The requested cache state.
     pub cache: String,
     /// Pages of the sample that were in the page cache.
     pub cached: u64,
-    /// Pages of the sample.
+    /// All pages of the sample.
     pub pages: u64,
 }
 

@@ -1,9 +1,9 @@
 //! **`client-saturated`** (DOUBTFUL). The target is on a server of a network, and this machine is
 //! the limit: a faster server would not show. *Threshold*: the workers used more than 90 % of a
-//! processor each, on average, or the interface that leads to the server passed more than 80 % of
-//! its speed in one direction. *Evidence*: the processor time of the workers; the bytes and the
-//! speed of the interface. Of several hosts each is judged by its own counters, and the one that
-//! used most is named. *What to do*: use more workers or more client machines.
+//! processor each, on average, or the interface that leads to the server used more than 80 % of its
+//! speed in one direction. *Evidence*: the processor time of the workers; the bytes and the speed
+//! of the interface. If there are several hosts, each is judged by its own counters, and the most
+//! saturated one is named. *What to do*: use more workers or more client machines.
 
 use std::collections::BTreeMap;
 
@@ -13,30 +13,26 @@ use super::rule::*;
 use super::servers::targets_a_server;
 use crate::summary::{evidence, phase, ranks};
 
-/// The processor time of a worker, on average, from which on the client is what limits a run on a
-/// server.
+/// Mean processor time of a worker above which the client is the limit of a run on a server.
 const WORKERS_MAX: f64 = 0.90;
 
-/// The share of an interface's speed from which on it limits a run on a server: headers,
+/// Share of an interface's speed above which it is the limit of a run on a server. Headers,
 /// acknowledgements and gaps take the rest.
 const INTERFACE_MAX: f64 = 0.80;
 
-/// The target is a server, and the workers had no processor time left, or the interface to it no
-/// room.
+/// The target is on a server, and the client's processors or its interface were saturated.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClientSaturated {
-    /// Processor time of a worker, on average, from 0 to 1; nothing where that is not the
-    /// reason.
+    /// Mean processor time of a worker, from 0 to 1; nothing if it is not the reason.
     pub workers: Option<f64>,
-    /// The interface that leads to the server, and the share of its speed that was used;
-    /// nothing where that is not the reason.
+    /// The interface that leads to the server, and the used share of its speed; nothing if it is
+    /// not the reason.
     pub interface: Option<(String, f64)>,
-    /// Of several hosts, the one of which that is; nothing where one process performed the
-    /// run.
+    /// The most saturated host; nothing if one process performed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub host: Option<String>,
-    /// How many other hosts were saturated, too; nothing where there were none.
+    /// Number of other saturated hosts; nothing if there were none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub others: Option<u64>,
 }
@@ -52,7 +48,7 @@ impl Rule for ClientSaturated {
             .into_iter()
             .filter(|client| client.workers.is_some() || client.interface.is_some())
             .collect();
-        // The one that used most of either.
+        // The host with the greatest share of either resource.
         saturated.sort_by(|one, other| other.most().total_cmp(&one.most()));
         let others = saturated.len().saturating_sub(1) as u64;
         let first = saturated.into_iter().next()?;
@@ -90,7 +86,7 @@ impl Rule for ClientSaturated {
 }
 
 impl ClientSaturated {
-    /// The most of each that is past its limit.
+    /// Keeps the maximum of each resource, if it exceeds the limit.
     fn of_client(
         host: Option<String>,
         workers: impl Iterator<Item = f64>,
@@ -113,7 +109,7 @@ impl ClientSaturated {
     }
 }
 
-/// What each client used of what limits it: this machine, or each of several hosts.
+/// What each client used of the limiting resources: this machine, or each of several hosts.
 fn clients(record: &Record) -> Vec<ClientSaturated> {
     let phases = || record.actual.transactions();
     if phases().all(|phase| phase.hosts.is_empty()) {
@@ -125,7 +121,7 @@ fn clients(record: &Record) -> Vec<ClientSaturated> {
             .filter_map(|phase| evidence::busiest_interface(phase, phase.evidence.as_ref()?));
         return vec![ClientSaturated::of_client(None, workers, interfaces)];
     }
-    // By name and boot.
+    // A host is identified by its name and its boot.
     type InPhases<'a> = Vec<(&'a PhaseRecord, &'a HostPhase)>;
     let mut hosts: BTreeMap<(&str, Option<&String>), InPhases<'_>> = BTreeMap::new();
     for phase in phases() {

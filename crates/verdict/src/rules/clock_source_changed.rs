@@ -1,18 +1,18 @@
-//! **`clock-source-changed`** (INVALID). The kernel changed its clock source. It leaves a clock
-//! that it finds to be wrong (its watchdog, kernel/time/clocksource.c), and reading another clock
-//! takes another time. *Threshold*: any change. *Evidence*: `current_clocksource` at the start and
-//! at the end. *What to do*: boot with a stable clock.
+//! **`clock-source-changed`** (INVALID). The kernel changed its clock source. It abandons a clock
+//! that its watchdog finds to be wrong (kernel/time/clocksource.c), and reading another clock takes
+//! another time. *Threshold*: any change. *Evidence*: `current_clocksource` at the start and at the
+//! end. *What to do*: boot with a stable clock.
 
 use super::processors::runs;
 use super::rule::*;
 
-/// The kernel changed to another source of time.
+/// The kernel changed its clock source.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClockSourceChanged {
-    /// From this one.
+    /// Clock source at the start.
     pub before: String,
-    /// To this one.
+    /// Clock source at the end.
     pub after: String,
 }
 

@@ -1,23 +1,23 @@
-//! **`clocks-not-aligned`** (DOUBTFUL). The clocks of the ranks could not be compared closely
-//! enough for so short a run: the borders of what was measured are not known better. *Threshold*:
-//! moments of two ranks may be off by more than 1 % of the measured time. *Evidence*: the errors of
-//! the offsets in `cluster.ranks`, twice the greatest; those of round trips between the hosts.
-//! *What to do*: measure longer, or find what delays messages between the hosts.
+//! **`clocks-not-aligned`** (DOUBTFUL). The clocks of the ranks could not be aligned closely enough
+//! for so short a run: start and end of the measured time are uncertain. *Threshold*: moments of
+//! two ranks may be off by more than 1 % of the measured time. *Evidence*: twice the greatest error
+//! of the offsets in `cluster.ranks`, which are measured by round trips between the hosts. *What to
+//! do*: measure longer, or find what delays messages between the hosts.
 
 use super::rule::*;
 use crate::summary::ranks;
 
-/// The share of the measured time that clocks of ranks may be apart: borders of what was measured
-/// are off by so much, and what an achieved rate may lack is as much.
+/// Maximum error between the clocks of ranks, as a share of the measured time: as much as an
+/// achieved rate may lack. Start and end of the measured time are off by that error.
 const MAX: f64 = 0.01;
 
-/// The clocks of ranks could not be compared closely enough for so short a run.
+/// The clocks of the ranks could not be aligned closely enough for so short a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClocksNotAligned {
-    /// Moments of two ranks may be off by so much, in nanoseconds.
+    /// Maximum error between moments of two ranks, in nanoseconds.
     pub error_ns: u64,
-    /// How long was measured, in nanoseconds.
+    /// Measured time, in nanoseconds.
     pub measured_ns: u64,
 }
 

@@ -1,17 +1,16 @@
 //! **`connections-lost`** (DOUBTFUL). With `--storage nfs`, connections to the server were lost and
-//! opened again. Requests that were in flight are repeated, and their latencies have the time
+//! opened again. Requests that were in flight are repeated, and their latencies include the time
 //! without a connection. *Threshold*: one. *Evidence*: `reconnections` of the
 //! [messages](#evidence). *What to do*: look at the network and at the server's log.
 
 use super::rule::*;
 use super::servers::server_counts;
 
-/// Connections to a server were lost, and the requests in flight on them were answered late or not
-/// at all.
+/// Connections to a server were lost. Requests in flight on them were answered late or not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ConnectionsLost {
-    /// How often one was opened again.
+    /// Number of connections that were opened again.
     pub times: u64,
 }
 

@@ -1,24 +1,24 @@
-//! **`device-wrote-nothing`** (DOUBTFUL, INVALID). A phase wrote contents, the file systems were
-//! synced after it, and the device wrote nothing: nothing of what was acknowledged has reached the
-//! device that the kernel names. *Threshold*: no byte written. INVALID: with a durability policy
-//! that syncs each creation. DOUBTFUL without a policy, because files that are deleted before the
-//! sync need not be written. *Evidence*: the counters of the devices. *What to do*: find out what
-//! the device is, or use another one.
+//! **`device-wrote-nothing`** (DOUBTFUL, INVALID). A phase wrote contents, and the file systems
+//! were synced after it, but the device wrote nothing: no acknowledged write has reached the device
+//! that the kernel names. *Threshold*: no byte written. INVALID: with a durability policy that
+//! syncs each creation. DOUBTFUL without a policy, because files that are deleted before the sync
+//! need not be written. *Evidence*: the counters of the devices. *What to do*: find out what the
+//! device is, or use another one.
 
 use workload::Action;
 
 use super::rule::*;
 use crate::summary::evidence::phase_evidence;
 
-/// Contents were written and synced, and the device wrote nothing.
+/// Contents were written and synced, but the device wrote nothing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct DeviceWroteNothing {
-    /// The phase.
+    /// The phase that wrote them.
     pub phase: Phase,
-    /// Bytes that its operations wrote.
+    /// Bytes that the operations of the phase wrote.
     pub written_bytes: u64,
-    /// Whether each of its changes was to be on the device when it was done.
+    /// Whether the durability policy syncs each creation.
     pub is_durable: bool,
 }
 
@@ -26,7 +26,7 @@ impl Rule for DeviceWroteNothing {
     const ADVICE: &str = "Check what the target lies on, and whether its device or driver \
                           acknowledges writes that it keeps in memory.";
 
-    /// What lies in memory has no device.
+    /// A target in memory has no device, so the rule does not apply to it.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let mut phases = record.actual.all_phases().filter(|phase| phase.complete);
         phases.find_map(|phase| {

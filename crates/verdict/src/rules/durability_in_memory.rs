@@ -1,24 +1,24 @@
-//! **`durability-in-memory`** (DOUBTFUL, INVALID). Changes were to be durable, and they lie in
+//! **`durability-in-memory`** (DOUBTFUL, INVALID). Durability was requested, but the changes are in
 //! memory. *Threshold*: with a `--durability` other than `none`, any location in memory. INVALID:
-//! on tmpfs and the like, where a sync has no effect. DOUBTFUL: where a file system for devices
-//! lies on memory (`ram0`, an image on tmpfs): the file system does its work, and no device does.
-//! *Evidence*: the file system and the devices of each location. *What to do*: use a directory on a
-//! disk.
+//! on tmpfs and similar file systems, where a sync has no effect. DOUBTFUL: if a file system for
+//! devices is on memory (`ram0`, an image on tmpfs): the file system does its work, and no device
+//! does. *Evidence*: the file system and the devices of each location. *What to do*: use a
+//! directory on a disk.
 
 use spec::Durability;
 use system::{Class, Device};
 
 use super::rule::*;
 
-/// Durability was asked for where nothing outlasts a loss of power.
+/// Durability was requested on a target that does not survive a power failure.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct DurabilityInMemory {
-    /// What was asked for.
+    /// The requested durability policy.
     pub durability: String,
-    /// The location.
+    /// Directory of the location.
     pub path: String,
-    /// What it lies on.
+    /// File system and devices of the location.
     pub place: String,
     /// Whether the file system is one for devices, and its device is memory.
     pub is_beneath: bool,

@@ -1,9 +1,9 @@
-//! **`emulated`** (DOUBTFUL). The processors are emulated in software. An emulator takes some ten
-//! times as long for an instruction, and not as long for each: times and rates are those of the
-//! emulator, not of a file system. Counts, contents and order are true, and a study may be about
-//! them: therefore DOUBTFUL only. *Threshold*: any run on such a machine. *Evidence*:
+//! **`emulated`** (DOUBTFUL). The processors are emulated in software. An emulator takes about ten
+//! times as long for an instruction, but not equally long for each kind: times and rates are those
+//! of the emulator, not of a file system. Counts, contents and order are correct, and a study may
+//! examine them: therefore only DOUBTFUL. *Threshold*: any run on such a machine. *Evidence*:
 //! `/sys/class/dmi/id/sys_vendor` is `QEMU` and the processor is named TCG (`host.emulated`); not
-//! judged where that is not certain. *What to do*: use real or virtualized processors.
+//! judged if that is not certain. *What to do*: use real or virtualized processors.
 
 use super::rule::*;
 

@@ -1,21 +1,21 @@
-//! **`errors`** (DOUBTFUL, INVALID). Operations failed. A failed operation is in no rate, and files
-//! that it damaged are not used again, so the run performed another workload than the requested
+//! **`errors`** (DOUBTFUL, INVALID). Operations failed. Rates exclude failed operations, and files
+//! that these damaged are not used again, so the run performed another workload than the requested
 //! one. *Threshold*: any error; INVALID: more than `--on-error` allows. *Evidence*: the failed
 //! operations, by operation, step and error number. *What to do*: remove the cause.
 
 use super::rule::*;
 
-/// Something failed.
+/// Operations failed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Errors {
-    /// How often.
+    /// Number of errors.
     pub errors: u64,
     /// Operations that were tried, in all phases.
     pub operations: u64,
-    /// What was to be survived, as options take it.
+    /// The errors that `--on-error` allows, as written in the option.
     pub allowed: String,
-    /// Whether that was exceeded.
+    /// Whether more errors occurred than allowed.
     pub is_exceeded: bool,
 }
 
@@ -32,7 +32,8 @@ impl Rule for Errors {
         let operations = tried
             .map(|meter| meter.operations + meter.failed + meter.missed)
             .sum();
-        // Each run of a complete sweep has kept to what is allowed; their sum need not.
+        // Each run of a complete load sweep stayed within the allowed errors; their sum may exceed
+        // them.
         let is_complete_sweep = record.spec.drive.sweep.is_some() && !record.actual.is_partial();
         (errors > 0).then(|| Self {
             errors,

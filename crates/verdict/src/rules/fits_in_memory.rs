@@ -1,23 +1,23 @@
-//! **`fits-in-memory`** (DOUBTFUL). The cache was to be cold, and the pool fits in it. What is read
-//! for the second time comes from memory: the rate lies between cold and warm, and depends on the
+//! **`fits-in-memory`** (DOUBTFUL). A cold cache was requested, but the pool fits in it. Repeated
+//! reads come from memory: the rate is between those of a cold and a warm cache, and depends on the
 //! length of the run. *Threshold*: with `--cache cold` or `cold-data`, the pool's contents are no
-//! larger than memory (or the control group's limit), and less than 90 % of what reads returned
-//! came from the device, or that is not known. *Evidence*: the contents of the pool, the memory,
+//! larger than memory (or the control group's limit), and less than 90 % of the bytes read came
+//! from the device, or that share is not known. *Evidence*: the contents of the pool, the memory,
 //! and the bytes that the device served. *What to do*: use a larger pool, or each file once.
 
 use super::memory::{pool_bytes, says_cold};
 use super::rule::*;
 use crate::summary::reads::{self, ReadsServed};
 
-/// The run says that its cache is cold, and what it works on fits there.
+/// A cold cache was requested, but the pool fits in it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct FitsInMemory {
-    /// What was asked of the cache.
+    /// The requested cache state.
     pub cache: String,
     /// Bytes of the pool's contents when the transactions began.
     pub pool_bytes: u64,
-    /// Bytes that the cache can hold.
+    /// Bytes that the page cache can hold.
     pub cache_bytes: u64,
 }
 
@@ -25,8 +25,9 @@ impl Rule for FitsInMemory {
     const ADVICE: &str = "Make the pool larger than the cache (--working-set 4x), or use each file \
                           once (--popularity shuffled).";
 
-    /// What fits is read from the device once; the more is read twice, the less is cold. Where as
-    /// much came from there as a cold cache needs, little was read twice.
+    /// A pool that fits is read from the device once, and repeated reads are warm. If the device
+    /// served as much as a cold cache requires, few reads were repeated, and the rule does not
+    /// apply.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record);
         let fraction = served_by.as_ref().and_then(ReadsServed::fetched_fraction);

@@ -1,27 +1,27 @@
 //! **`hosts-apart`** (DOUBTFUL). The hosts were not equally fast: a worker on the slowest did less
-//! in a second than one on the fastest. Where each worker does the same work, the slowest host
-//! decides when the run ends. *Threshold*: the least rate of a worker is more than 30 % below the
-//! greatest, three times what a steady run may drift. Not judged of partial runs, and where workers
-//! are readers and writers, whose rates differ by what they do. *Evidence*: `summary.ranks.hosts`.
-//! *What to do*: look at the slowest host, or leave it out.
+//! in a second than one on the fastest. If each worker does the same work, the slowest host
+//! determines when the run ends. *Threshold*: the lowest rate of a worker is more than 30 % below
+//! the highest, three times what a steady run may drift. Not judged for partial runs, nor if
+//! workers are readers and writers, whose rates differ by their work. *Evidence*:
+//! `summary.ranks.hosts`. *What to do*: examine the slowest host, or exclude it.
 
 use super::rule::*;
 use crate::summary::ranks;
 
-/// By how much the slowest host's rate of a worker may be below the fastest one's: three times
-/// what a steady run may drift. Beyond it the rate of all is that of unequal clients, and where
-/// each does the same work it is the slowest one's.
+/// Maximum difference between the slowest and the fastest host's rate per worker: three times what
+/// a steady run may drift. Beyond it, the total rate is that of unequal clients. If each worker
+/// does the same work, the slowest host determines it.
 const MAX: f64 = 0.30;
 
 /// The hosts were not equally fast.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct HostsApart {
-    /// The one with the least rate of a worker.
+    /// Name of the host with the lowest rate per worker.
     pub slowest: String,
-    /// The one with the greatest.
+    /// Name of the host with the highest rate per worker.
     pub fastest: String,
-    /// By how much the least is below the greatest, from 0 to 1.
+    /// Difference between the two rates, as a share of the highest, from 0 to 1.
     pub fraction: f64,
 }
 
@@ -29,8 +29,8 @@ impl Rule for HostsApart {
     const ADVICE: &str =
         "Look at the slowest host (processor, network, other load), or leave it out of the run.";
 
-    /// Not of a partial run, whose hosts ended at different moments, and not of readers and
-    /// writers, whose rates differ by what they do.
+    /// Ignores partial runs, whose hosts ended at different moments, and readers and writers, whose
+    /// rates differ by their work.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         if record.actual.is_partial() || !ranks::judged(record).is_some_and(ranks::is_comparable) {
             return None;

@@ -1,18 +1,18 @@
 //! **`latency-overflow`** (DOUBTFUL). A latency is beyond the range of the histograms. Percentiles
-//! that lie among such latencies are given as the greatest. *Threshold*: 2^40 ns. *Evidence*: the
+//! among such latencies are reported as the maximum. *Threshold*: 2^40 ns. *Evidence*: the
 //! histograms. *What to do*: see the slowest operations in the record.
 
 use measure::Histogram;
 
 use super::rule::*;
 
-/// Latencies were past what histograms hold.
+/// Latencies were beyond the range of the histograms.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct LatencyOverflow {
-    /// So many.
+    /// Number of such latencies.
     pub operations: u64,
-    /// Histograms reach so far, in nanoseconds.
+    /// Range of the histograms, in nanoseconds.
     pub range_ns: u64,
 }
 
@@ -26,7 +26,7 @@ impl Rule for LatencyOverflow {
             .flat_map(PhaseRecord::measured_operations);
         let operations: u64 = all
             .map(|operation| {
-                // Where there are both, the latency is never the shorter one.
+                // If there is a service time, the latency is never shorter.
                 let service = operation.meter.service.as_ref();
                 let latency = operation.meter.latency.overflow();
                 latency.max(service.map_or(0, Histogram::overflow))

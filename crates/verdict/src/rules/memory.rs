@@ -1,19 +1,19 @@
-//! What rules ask about the page cache and the contents of the pool.
+//! The requested cache state and the size of the pool, as several rules need them.
 
 use record::run::Record;
 use spec::Cache;
 use workload::{Action, Phase, Work, Workload};
 
-/// Less than this share of what was read is the metadata beside it: the reads never reached the
-/// device.
+/// Metadata takes about this share beside the contents. If less of the bytes read came from the
+/// device, the reads of contents never reached it.
 pub(super) const READS_INVALID: f64 = 0.01;
 
 pub(super) fn says_cold(record: &Record) -> bool {
     matches!(record.spec.cache, Cache::Cold | Cache::ColdData) && !record.spec.direct
 }
 
-/// What the run asks for that its reads must then come from a device for: of the cache, or
-/// `direct`.
+/// Returns the option's value if the run requests that reads come from a device: `direct`, or a
+/// cold cache state.
 pub(super) fn asked_of_device(record: &Record) -> Option<&'static str> {
     match record.spec.direct {
         true => Some("direct"),
@@ -21,7 +21,7 @@ pub(super) fn asked_of_device(record: &Record) -> Option<&'static str> {
     }
 }
 
-/// The same as an option.
+/// Returns the option for a value of [`asked_of_device`].
 pub(super) fn option(asked: &str) -> String {
     match asked {
         "direct" => "--direct".to_owned(),
@@ -29,8 +29,8 @@ pub(super) fn option(asked: &str) -> String {
     }
 }
 
-/// Contents of all pools when the transactions began: what was created before, or, where the pool
-/// was there already, what its sizes come to on the average.
+/// Contents of all pools when the transactions began, in bytes: what `prepare` created, or for a
+/// kept pool the mean file size multiplied by the number of files.
 pub(super) fn pool_bytes(record: &Record) -> u64 {
     match record.actual.phase(Phase::Prepare) {
         Some(prepare) => prepare

@@ -1,41 +1,40 @@
-//! **`memory-beneath`** (DOUBTFUL, INVALID). The device was to serve the reads, and memory lies
-//! below what the file system takes for its device: the device is memory (`ram0`, an image on
-//! tmpfs), or a loop device reads its file through the page cache (it has no direct I/O). The
-//! kernel counts such reads as reads of a device. *Threshold*: with `--cache cold`, `cold-data` or
-//! `--direct`, any such device below a location, where contents were read. INVALID: the devices
-//! beneath a loop device read less than 1 % of what the reads returned (as in `reads-from-memory`).
-//! Other programs' reads are in their counters, so they can only show too much. *Evidence*: the
-//! devices of each location down to the last (`loop/dio` in sysfs), and their counters. Other
-//! layers that cache (bcache, a controller, a hypervisor's host) are not seen. *What to do*:
-//! `losetup --direct-io=on` on a file system that supports it, or a target on a disk.
+//! **`memory-beneath`** (DOUBTFUL, INVALID). The device was to serve the reads, but memory is below
+//! the file system's device: the device itself is memory (`ram0`, an image on tmpfs), or a loop
+//! device reads its file through the page cache (it has no direct I/O). The kernel counts such
+//! reads as reads of a device. *Threshold*: with `--cache cold`, `cold-data` or `--direct`, any
+//! such device below a location, if contents were read. INVALID: the devices beneath a loop device
+//! read less than 1 % of what the reads returned (as in `reads-from-memory`). Their counters
+//! include other programs' reads, so they can only show too much. *Evidence*: the devices of each
+//! location down to the last (`loop/dio` in sysfs), and their counters. Other layers that cache
+//! (bcache, a controller, a hypervisor's host) are not detected. *What to do*: `losetup
+//! --direct-io=on` on a file system that supports it, or a target on a disk.
 
 use super::memory::{READS_INVALID, asked_of_device, option};
 use super::rule::*;
 use crate::summary::reads::{self, Behind};
 
-/// The run says that its reads come from the device, and memory lies below what the file system
-/// takes for its device.
+/// The device was to serve the reads, but memory is below the file system's device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct MemoryBeneath {
-    /// What was asked for: of the cache, or `direct`.
+    /// The requested cache state, or `direct`.
     pub asked: String,
-    /// The location.
+    /// Directory of the location.
     pub path: String,
-    /// What it lies on.
+    /// File system and devices of the location.
     pub place: String,
-    /// The loop device that reads its file through the page cache; nothing where the device
-    /// is memory.
+    /// The loop device that reads its file through the page cache; nothing if the device itself is
+    /// memory.
     pub loop_device: Option<String>,
-    /// Bytes that the devices beneath that loop device read; nothing where none is known.
+    /// Bytes that the devices below the loop device read; nothing if that is not known.
     pub device_bytes: Option<u64>,
     /// Bytes that the reads returned.
     pub read_bytes: u64,
 }
 
 impl Rule for MemoryBeneath {
-    /// A disk of memory, or the page cache of a loop device's file. Of that one, what the devices
-    /// beneath it read is all that can have come from them.
+    /// Finds a device of memory, or a loop device that caches its file. What the devices below such
+    /// a loop device read is an upper bound of what they served.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record)?;
         let asked = asked_of_device(record).filter(|_| served_by.read_bytes > 0)?;

@@ -1,38 +1,38 @@
-//! **`nearly-full`** (DOUBTFUL). The file system is nearly full. Allocators search longer near the
-//! end; FFS kept 10 % free for that reason (McKusick, Joy, Leffler, Fabry: A Fast File System for
-//! UNIX, 1984). *Threshold*: above 90 %. *Evidence*: a location's share of room that is taken
-//! (`fill_fraction`) plus its part of the pool's contents. Not judged in memory. *What to do*: use
-//! a smaller pool or a larger file system.
+//! **`nearly-full`** (DOUBTFUL). The file system is nearly full. Allocators search longer if little
+//! space is free; FFS kept 10 % free for that reason (McKusick, Joy, Leffler, Fabry: A Fast File
+//! System for UNIX, 1984). *Threshold*: above 90 %. *Evidence*: the used share of a location's
+//! space (`fill_fraction`) plus its part of the pool's contents. Not judged in memory. *What to
+//! do*: use a smaller pool or a larger file system.
 
 use system::Class;
 
 use super::memory::pool_bytes;
 use super::rule::*;
 
-/// The share of a file system's room that may be taken: allocators search longer beyond it.
+/// Maximum used share of a file system's space. Allocators search longer above it.
 const MAX: f64 = 0.90;
 
 /// The file system was nearly full.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct NearlyFull {
-    /// The location.
+    /// Directory of the location.
     pub path: String,
-    /// The share of its room that was taken with the pool on it, from 0 to 1.
+    /// Used share of the space, with the pool on it, from 0 to 1.
     pub fraction: f64,
 }
 
 impl Rule for NearlyFull {
     const ADVICE: &str = "Use a smaller pool or a larger file system.";
 
-    /// With the pool on it. Memory has no allocator that searches.
+    /// Includes the pool. A file system in memory has no allocator that searches.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let weights = record
             .locations
             .iter()
             .map(|location| u64::from(location.weight));
         let weights: u64 = weights.sum();
-        // A pool that was kept is on the file system already.
+        // A kept pool is already part of the used space.
         let added = match record.actual.phase(Phase::Prepare) {
             Some(_) => pool_bytes(record),
             None => 0,

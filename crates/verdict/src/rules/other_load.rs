@@ -1,39 +1,39 @@
-//! **`other-load`** (DOUBTFUL). Other programs used the processors. DOUBTFUL only, because the
+//! **`other-load`** (DOUBTFUL). Other programs used the processors. Only DOUBTFUL, because the
 //! share does not show whether a worker had to wait. *Threshold*: more than 5 % of all processors'
-//! time in user mode, which is half of what a steady run may drift, because a comparison of two
-//! runs has it twice. *Evidence*: the processor time in user mode, because write-back, journals and
-//! loop devices are kernel threads, which have none. Not judged of runs below 1 s (the kernel
+//! time in user mode. This is half of what a steady run may drift, because a comparison of two runs
+//! includes it twice. *Evidence*: the processor time in user mode, because write-back, journals and
+//! loop devices are kernel threads, which have none. Not judged for runs below 1 s (the kernel
 //! counts in ticks of 10 ms), nor with `--storage nfs` and a server on the loopback interface,
-//! which is a program. A FUSE server is one, too: its processor time, with that of its descendants,
-//! is subtracted and stands apart (`summary.verdict.seen.fuse_servers_fraction`,
-//! `during.fuse_servers`). The server is the process that holds `/dev/fuse` open for the target's
-//! connection (`/proc/PID/fdinfo`, since Linux 6.16); before that, all processes that hold
-//! `/dev/fuse` open count as the server, so that other load among them is missed. What a server has
-//! other programs do that it has not started counts as other load. Not judged where no such process
-//! can be seen (another user's, another PID namespace) or where it ended during the run. Of the
-//! programs that still run at the end, the three largest are named with process number and share;
-//! programs that ended before are missing. *What to do*: stop them.
+//! which is a program. A FUSE server is a program as well: its processor time, with that of its
+//! descendants, is subtracted and reported separately
+//! (`summary.verdict.seen.fuse_servers_fraction`, `during.fuse_servers`). The server is the process
+//! that holds `/dev/fuse` open for the target's connection (`/proc/PID/fdinfo`, since Linux 6.16).
+//! On earlier kernels, all processes that hold `/dev/fuse` open count as the server, so that other
+//! load among them is missed. Programs that work for a server, but were not started by it, count as
+//! other load. Not judged if no such server is visible (another user's, another PID namespace) or
+//! if it ended during the run. Of the programs that still run at the end, the three largest are
+//! named with process number and share; programs that ended before are missing. *What to do*: stop
+//! them.
 
 use system::BusyProgram;
 
 use super::processors::{runs, without_servers};
 use super::rule::*;
 
-/// The share of all processors' time that other programs may have: half of what a steady run may
-/// drift, since what is there in one run and not in the next is counted twice when they are
-/// compared.
+/// Maximum share of other programs in all processors' time: half of what a steady run may drift,
+/// because a comparison of two runs includes it twice.
 const MAX: f64 = 0.05;
 
-/// A program with a smaller share is not named.
+/// Programs with a smaller share are not named.
 const SHOWN_MIN: f64 = 0.001;
 
 /// Other programs used the processors.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct OtherLoad {
-    /// Their share of all processors' time, from 0 to 1.
+    /// Share of other programs in all processors' time, from 0 to 1.
     pub fraction: f64,
-    /// The programs that used most, the biggest first; none where they are not available.
+    /// The programs that used most, the largest first; empty if they are not available.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub busiest: Vec<BusyProgram>,
 }

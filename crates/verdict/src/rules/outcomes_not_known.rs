@@ -1,16 +1,16 @@
 //! **`outcomes-not-known`** (INVALID). With `--storage nfs`, the connection was lost between the
-//! request and the reply of an operation that may not be done twice, and what the server answers
-//! later does not tell whether it was done. Such an operation counts as failed, and its file is not
-//! used again. *Threshold*: one. *Evidence*: `not_known`. *What to do*: repeat the run.
+//! request and the reply of an operation that must not be repeated, and the server's later answers
+//! do not show whether it was done. Such an operation counts as failed, and its file is not used
+//! again. *Threshold*: one. *Evidence*: `not_known`. *What to do*: repeat the run.
 
 use super::rule::*;
 use super::servers::server_counts;
 
-/// Of operations nobody knows whether the server has done them.
+/// It is not known whether the server performed some operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct OutcomesNotKnown {
-    /// So many.
+    /// Number of these operations.
     pub operations: u64,
 }
 

@@ -7,11 +7,11 @@ use record::run::Outcome;
 
 use super::rule::*;
 
-/// The run did not come to its end.
+/// The run did not complete.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Partial {
-    /// How it ended.
+    /// How the run ended.
     pub outcome: Outcome,
 }
 

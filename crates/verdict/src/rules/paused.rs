@@ -1,34 +1,34 @@
 //! **`paused`** (DOUBTFUL, INVALID). The program was stopped (SIGSTOP, a debugger, the control
 //! group's freezer), while the machine ran. In an open loop all transactions that were due
 //! meanwhile are late; in a closed loop the rate includes the pause. *Threshold*: pauses of more
-//! than 1 % of a phase's time, so that the 99th percentile may be one of pauses; INVALID: more than
-//! 10 % (as much as a steady run may drift). Phases below 1 s are not judged. *Evidence*: a thread
-//! of the program that wakes up every 20 ms. A pause is a delay of at least 30 ms, less the time
-//! that the thread waited for a processor (its run delay in `schedstat`,
+//! than 1 % of a phase's time, because the 99th percentile may then be that of pauses; INVALID:
+//! more than 10 % (as much as a steady run may drift). Phases below 1 s are not judged. *Evidence*:
+//! a thread of the program that wakes up every 20 ms. A pause is a delay of at least 30 ms, less
+//! the time that the thread waited for a processor (its run delay in `schedstat`,
 //! Documentation/scheduler/sched-stats.rst): other programs that use the processors are no pause.
 //! Beside six busy loops on two processors, with a load of 10 and more, 4,466 delays reached 195
-//! ms, and without that time none reached 5 ms. Where the kernel does not count it, a pause is a
-//! delay of at least 1 s. A suspended machine is not a pause, because the monotonic clock stands
-//! still. *What to do*: find out what stops the program.
+//! ms, and without that time none reached 5 ms. If the kernel does not count the run delay, a pause
+//! is a delay of at least 1 s. A suspended machine is not a pause, because the monotonic clock
+//! stands still. *What to do*: find out what stops the program.
 
 use super::processors::SHARES_FROM_NS;
 use super::rule::*;
 
-/// Past this share of a phase's time in pauses the 99th percentile may be one of pauses.
+/// Above this share of pauses in a phase's time, the 99th percentile may be that of pauses.
 const MAX: f64 = 0.01;
 
-/// Past this share of pauses more is missing than a steady run may drift.
+/// Above this share of pauses, more time is missing than a steady run may drift.
 const INVALID: f64 = 0.10;
 
-/// The program did not run for a while, although the machine did.
+/// The program was stopped while the machine ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Paused {
-    /// How often.
+    /// Number of pauses.
     pub times: u64,
     /// The longest pause, in nanoseconds.
     pub longest_ns: u64,
-    /// The greatest share that pauses have of a phase's time, from 0 to 1.
+    /// Greatest share of pauses in a phase's time, from 0 to 1.
     pub fraction: f64,
 }
 

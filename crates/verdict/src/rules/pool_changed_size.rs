@@ -1,28 +1,28 @@
 //! **`pool-changed-size`** (DOUBTFUL). The pool had another number of files at the end of the
-//! measurement than at its start, so the numbers are of no one size. Equal weights of creations and
-//! deletions do not keep a small pool's size: drawn by chance, n of them move it by about the
+//! measurement than at its start, so the numbers are not those of one pool size. Equal weights of
+//! creations and deletions do not keep a small pool's size: n random draws change it by about the
 //! square root of n. *Threshold*: more than 20 % of the files at the start, twice what a steady run
-//! may drift. Not judged of work that only creates or only deletes, because its mix says so; of
-//! partial runs; and of a kept pool that is kept again, whose size is not known. *Evidence*: the
-//! creations, deliveries and deletions that were completed in the preparation, in warm-ups and in
-//! what was measured; of a sweep on one pool, over all its steps. *What to do*: use a mix that
-//! creates as often as it deletes, more files, or a shorter run.
+//! may drift. Not judged for work that only creates or only deletes, because its mix implies the
+//! change; for partial runs; and for a kept pool that is kept again, because its size is not known.
+//! *Evidence*: the creations, deliveries and deletions that were completed in the preparation, in
+//! warm-ups and in the measured time; for a sweep on one pool, over all its steps. *What to do*:
+//! use a mix that creates as often as it deletes, more files, or a shorter run.
 
 use record::run::{Segment, SegmentKind};
 
 use super::rule::*;
 
-/// By how much of its files a pool may grow or shrink while it is measured: twice what a steady
-/// run may drift, because operations are drawn by chance and a pool walks at random.
+/// Maximum change of a pool's number of files during the measurement: twice what a steady run may
+/// drift, because operations are drawn at random and the number is a random walk.
 const MAX: f64 = 0.20;
 
-/// The pool had another number of files at the end of what was measured than at its start.
+/// The pool had another number of files at the end of the measurement than at its start.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct PoolChangedSize {
-    /// Files in all pools when it began.
+    /// Files in all pools at the start of the measurement.
     pub files_before: u64,
-    /// Files in all pools when it ended.
+    /// Files in all pools at the end of the measurement.
     pub files_after: u64,
 }
 
@@ -35,7 +35,8 @@ impl Rule for PoolChangedSize {
             return None;
         }
         let steps = &record.actual.sweep_steps;
-        // Steps with a run of their own have a pool of their own; all others share the run's.
+        // A load level with a run of its own has a pool of its own; the others share the run's
+        // pool.
         let (own, shared): (Vec<_>, Vec<_>) = steps.iter().partition(|step| step.of_run.is_some());
         let of_steps = shared.iter().flat_map(|step| &step.phases);
         let of_run: Vec<&PhaseRecord> = record.actual.phases.iter().chain(of_steps).collect();
@@ -60,7 +61,7 @@ impl Rule for PoolChangedSize {
 }
 
 impl PoolChangedSize {
-    /// By the phases that one pool went through.
+    /// Judges one pool by the phases that used it.
     fn of_pool(phases: &[&PhaseRecord]) -> Option<Self> {
         let of = |phase| phases.iter().filter(move |record| record.phase == phase);
         let transactions = || of(Phase::Transactions).flat_map(|phase| &phase.segments);
@@ -69,7 +70,7 @@ impl PoolChangedSize {
         }
         let mut files = match of(Phase::Prepare).next() {
             Some(prepare) => prepare.segments.iter().map(grown).sum::<i64>(),
-            // A kept pool: known by what was left of it, where that was removed.
+            // The size of a kept pool follows from its deletion, if it was deleted.
             None => {
                 let delete = of(Phase::Delete).find(|phase| phase.complete)?;
                 let removed = delete.segments.iter().chain(transactions());
@@ -94,7 +95,7 @@ impl PoolChangedSize {
     }
 }
 
-/// By how many files a pool grew.
+/// Change of the pool's number of files in a segment.
 fn grown(segment: &Segment) -> i64 {
     let counts = segment.operations.iter().map(|operation| {
         let count = i64::try_from(operation.meter.operations).unwrap_or(i64::MAX);
@@ -107,7 +108,8 @@ fn grown(segment: &Segment) -> i64 {
     counts.fold(0, i64::saturating_add)
 }
 
-/// Whether all operations make files, or all remove some: a pool that changes is what such work is.
+/// Whether all operations create files, or all delete files. The change of the pool is then the
+/// purpose of the workload.
 fn is_one_way<'segment>(segments: impl Iterator<Item = &'segment Segment>) -> bool {
     let operations = segments.flat_map(|segment| &segment.operations);
     let mut done = operations.filter(|operation| operation.meter.operations > 0);

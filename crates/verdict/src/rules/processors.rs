@@ -1,4 +1,4 @@
-//! Who used the processors.
+//! Shares of processor time: overhead, other programs, FUSE servers and CPU steal.
 
 use std::borrow::Cow;
 
@@ -12,13 +12,14 @@ use record::ranks::{ClusterRecord, HostRecord};
 use record::run::{Record, SystemDuring};
 use record::server::ServerRecord;
 
-/// Shares of processors' time are judged from so many nanoseconds on: the kernel counts in ticks of
-/// 10 ms, which are 1 % of a second.
+/// Minimum length of a run for shares of processor time, in nanoseconds. The kernel counts in ticks
+/// of 10 ms, which are 1 % of a second.
 pub(super) const SHARES_FROM_NS: u64 = 1_000_000_000;
 
-/// The machine during the run, or each kernel of several hosts; during each of the runs, where the
-/// steps of a sweep had one each. Of these the first rank's host is told: where others have its
-/// kernel, their ranks would count as other programs.
+/// Returns the activity of the system during the run: of this machine, or of each kernel if there
+/// are several hosts. If load levels are runs of their own, it includes the activity of each, which
+/// covers the first rank's host only. It excludes these if other hosts share that kernel, because
+/// their ranks would count as other programs.
 pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
     let kernels = record
         .cluster
@@ -35,7 +36,7 @@ pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring
         };
         first.is_none_or(|id| with_it(&id) == 1)
     });
-    // Hosts of a sweep of ranks are told as in its last step, the largest.
+    // For a sweep of ranks, the record contains the hosts of the last load level, the largest.
     let climb = record.spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
     let is_of_ranks = matches!(climb, Some(Climb::Ranks(_)));
     let own = kernels.is_empty() || (is_of_ranks && has_kernel_alone);
@@ -51,10 +52,9 @@ pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring
         .chain(of_sweep_steps.map(|run| Cow::Borrowed(&run.during)))
 }
 
-/// What the program itself costs for each operation, over the workers' time. That is what it takes
-/// by itself on the null storage: how the C library's buffers, page faults and waiting for a
-/// processor show in its processor time is the storage's and the machine's matter. What the caches
-/// of a busy processor add is not in it.
+/// Overhead of all operations as a share of the workers' time. Overhead is the program's time on
+/// the engine `null`. The C library's buffers, page faults and waits for a processor are costs of
+/// the engine and the machine. The caches of a busy processor add costs that are not included.
 pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
     if record.spec.engine == EngineName::NULL || record.actual.transactions().next().is_none() {
         return Fact::NotApplicable;
@@ -91,10 +91,10 @@ fn greatest(record: &Record, fraction: impl Fn(&SystemDuring) -> Fact<f64>) -> F
         .unwrap_or(Fact::NotApplicable)
 }
 
-/// In user mode: write-back, journals and loop devices are threads of the kernel that work for the
-/// run, too, and have none. A FUSE file system is a program, and works for the run as well: its
-/// part is taken away. So does a server that is reached over the loopback interface, whose part is
-/// not known.
+/// Share of other programs in all processors' time, in user mode. Write-back, journals and loop
+/// devices work for the run, but are kernel threads without time in user mode. A FUSE server is a
+/// program that works for the run, so its share is subtracted. The share of a server on the
+/// loopback interface is not known, so the result is then not available.
 pub(super) fn others_fraction(record: &Record) -> Fact<f64> {
     let mut servers = record
         .locations
@@ -118,18 +118,18 @@ fn has_fuse(record: &Record) -> bool {
     mounts.any(Mount::is_fuse)
 }
 
-/// What other programs used that serve no target.
+/// Share of other programs, without the targets' FUSE servers.
 pub(super) fn without_servers(during: &SystemDuring) -> Fact<f64> {
     let others = during.counted.others_user_fraction();
     match during.fuse_servers_fraction() {
-        // They are counted from a little earlier to a little later.
+        // The servers' time is counted from slightly earlier to slightly later.
         Fact::Known(servers) => others.map(|others| (others - servers).max(0.0)),
         Fact::NotApplicable => others,
         Fact::Unavailable(why) => Fact::Unavailable(why),
     }
 }
 
-/// What servers of the targets used, of the run in which they used most.
+/// Share of the targets' FUSE servers, of the run in which they used most.
 pub(super) fn fuse_servers_fraction(record: &Record) -> Fact<f64> {
     match has_fuse(record) {
         true => greatest(record, SystemDuring::fuse_servers_fraction),

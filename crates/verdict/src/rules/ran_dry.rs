@@ -8,13 +8,13 @@ use workload::End;
 
 use super::rule::*;
 
-/// The transactions ended because no file was left that they could use.
+/// The transactions ended early, because no file was left that they could use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RanDry {
-    /// In which way.
+    /// The reason why they ended.
     pub end: End,
-    /// Transactions that were performed and measured until then.
+    /// Transactions that were performed and measured before the end.
     pub transactions: u64,
 }
 

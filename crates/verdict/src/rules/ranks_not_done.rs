@@ -1,7 +1,7 @@
 //! **`ranks-not-done`** (INVALID). A rank failed or was stopped, or its part of the record is
-//! missing (`postmark collect`). The numbers are those of the ranks that there are. *Threshold*:
-//! one rank. *Evidence*: `cluster.ranks` and `cluster.missing`. *What to do*: see what the rank and
-//! its host say, and repeat the run.
+//! missing (`postmark collect`). The numbers include only the parts that exist. *Threshold*: one
+//! rank. *Evidence*: `cluster.ranks` and `cluster.missing`. *What to do*: read the messages of the
+//! rank and the logs of its host, and repeat the run.
 
 use document::units::numbers;
 use record::run::Outcome;
@@ -12,11 +12,11 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RanksNotDone {
-    /// The numbers of those that did not come to their end.
+    /// Numbers of the ranks that did not complete.
     pub failed: Vec<u32>,
-    /// The numbers of those whose part is missing.
+    /// Numbers of the ranks whose part is missing.
     pub missing: Vec<u32>,
-    /// How many ranks were started.
+    /// Number of ranks that were started.
     pub launched: u32,
 }
 

@@ -3,9 +3,9 @@
 //! run (Schroeder, Wierman, Harchol-Balter: Open Versus Closed: A Cautionary Tale, NSDI 2006).
 //! *Threshold*: of R·t transactions, more are missing than the sum of 1 %, one for each worker (it
 //! may be under way) and, with Poisson arrivals, 3·√(R·t) (three standard deviations, once in 700
-//! runs); or as many were issued and not completed, since they failed or were skipped. *Evidence*:
-//! the transactions completed until the first worker was done. *What to do*: use a lower `--rate`
-//! or more workers.
+//! runs); or more than that sum were issued but not completed, because they failed or were skipped.
+//! *Evidence*: the transactions completed until the first worker was done. *What to do*: use a
+//! lower `--rate` or more workers.
 
 use spec::Pace;
 use workload::arrivals::ArrivalProcess;
@@ -14,21 +14,21 @@ use super::rule::*;
 use super::steadiness::judged;
 use crate::summary::phase;
 
-/// The share of the requested rate that must be achieved. Above what a system can do a queue grows
-/// for as long as the run goes on.
+/// Minimum share of the requested rate that must be achieved. Above the saturation rate a queue
+/// grows during the whole run.
 const MIN: f64 = 0.99;
 
-/// Poisson arrivals come as they come: so many standard deviations fewer than expected are no
-/// reason. More are met once in 700 runs.
+/// The number of Poisson arrivals is random: a deficit of at most this many standard deviations is
+/// accepted. A larger one occurs by chance once in 700 runs.
 const DEVIATIONS: f64 = 3.0;
 
-/// Transactions were due more often than they were done.
+/// An open loop did not reach its requested rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RateNotReached {
-    /// Transactions a second that were requested.
+    /// Requested rate, in transactions a second.
     pub requested: f64,
-    /// Transactions a second that were done.
+    /// Achieved rate until the first worker finished, in transactions a second.
     pub achieved: f64,
 }
 
@@ -36,7 +36,7 @@ impl Rule for RateNotReached {
     const LEVEL: Level = Level::Invalid;
     const ADVICE: &str = "Use a lower --rate, or more workers.";
 
-    /// Of what was due until the first worker was done: from then on not all arrivals are met.
+    /// Judges the time until the first worker finished, because later not all arrivals are served.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let Pace::Open {
             per_second,
@@ -49,14 +49,14 @@ impl Rule for RateNotReached {
         let summary = phase::summary(record, phase);
         let until = summary.first_done.unwrap_or(summary.last_done);
         let due = per_second * until.ns as f64 / 1e9;
-        // One transaction of each worker may be under way.
+        // One transaction of each worker may be in flight.
         let mut allowed = due * (1.0 - MIN) + f64::from(record.spec.workload.workers.count());
         if arrivals != ArrivalProcess::Constant {
             allowed += DEVIATIONS * due.sqrt();
         }
         let is_late = due - until.done.count as f64 > allowed;
         let not_completed = phase.issued().saturating_sub(phase.transactions());
-        // What waits at the very end of a run may be a moment's.
+        // A queue at the very end of a run may be momentary.
         let is_missed = (is_late && !phase.queue_is_bounded()) || not_completed as f64 > allowed;
         is_missed.then(|| Self {
             requested: per_second,

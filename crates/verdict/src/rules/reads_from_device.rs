@@ -1,18 +1,18 @@
-//! **`reads-from-device`** (DOUBTFUL). The cache was to be warm, and the device served reads.
-//! *Threshold*: with `--cache warm`, more than 10 % came from the device (*much*, as in "served by
-//! the device"). *Evidence*: fetched bytes of the [evidence](#evidence). *What to do*: use a
-//! smaller pool.
+//! **`reads-from-device`** (DOUBTFUL). A warm cache was requested, but the device served reads.
+//! *Threshold*: with `--cache warm`, more than 10 % of the bytes read came from the device (*much*,
+//! as in "served by the device"). *Evidence*: fetched bytes of the [evidence](#evidence). *What to
+//! do*: use a smaller pool.
 
 use super::rule::*;
 use crate::summary::reads::{self, Surprise};
 
-/// The run says that its cache is warm, and reads came from the device.
+/// A warm cache was requested, but reads came from the device.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ReadsFromDevice {
-    /// Bytes that the reads got from the device.
+    /// Bytes that the reads fetched from the device.
     pub device_bytes: u64,
-    /// Bytes that they returned.
+    /// Bytes that the reads returned.
     pub read_bytes: u64,
 }
 

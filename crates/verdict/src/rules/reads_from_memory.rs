@@ -1,12 +1,12 @@
-//! **`reads-from-memory`** (DOUBTFUL, INVALID). The device was to serve the reads, and the page
-//! cache served some of them. A run with `as-is` claims no state of its cache: its report has the
+//! **`reads-from-memory`** (DOUBTFUL, INVALID). The device was to serve the reads, but the page
+//! cache served some of them. A run with `as-is` requests no cache state: its report shows the
 //! share that the device served. *Threshold*: with `--cache cold` or `cold-data`, less than 90 % of
-//! what reads returned came from the device (*little*, as in "served by the device"), because the
-//! rest may drift as a steady run may; with `--direct`, less than 99 %, because all of it passes
-//! the cache but for what a file system keeps with its metadata. INVALID: less than 1 %, which is
-//! what metadata takes beside contents (the reads never reached the device). *Evidence*: fetched
-//! bytes of the [evidence](#evidence), on devices of this machine and in memory; elsewhere the
-//! kernel need not count them. *What to do*: use a larger pool; check whether the file system
+//! the bytes read came from the device (*little*, as in "served by the device"), because the rest
+//! may drift as a steady run may; with `--direct`, less than 99 %, because all reads bypass the
+//! cache except for data that a file system stores with its metadata. INVALID: less than 1 %, which
+//! is what metadata takes beside contents (the reads never reached the device). *Evidence*: fetched
+//! bytes of the [evidence](#evidence), on devices of this machine and in memory; for other targets
+//! the kernel need not count them. *What to do*: use a larger pool; check whether the file system
 //! honours the option.
 
 use system::Class;
@@ -15,15 +15,15 @@ use super::memory::{READS_INVALID, asked_of_device, option};
 use super::rule::*;
 use crate::summary::reads::{self, Surprise};
 
-/// The run says that its reads come from the device, and they did not.
+/// The device was to serve the reads, but memory served some of them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ReadsFromMemory {
-    /// What was asked for: of the cache, or `direct`.
+    /// The requested cache state, or `direct`.
     pub asked: String,
-    /// Bytes that the reads got from the device.
+    /// Bytes that the reads fetched from the device.
     pub device_bytes: u64,
-    /// Bytes that they returned.
+    /// Bytes that the reads returned.
     pub read_bytes: u64,
 }
 
@@ -31,7 +31,8 @@ impl Rule for ReadsFromMemory {
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record)?;
         let device_bytes = *served_by.fetched_bytes.known()?;
-        // Of networks, FUSE and layers the kernel need not count what this process fetches.
+        // For networks, FUSE and layered file systems the kernel need not count what a process
+        // fetches.
         let is_counted = record.locations.iter().all(|location| {
             let target = location.target.known();
             let class = target.and_then(|target| target.class.known());

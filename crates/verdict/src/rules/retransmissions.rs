@@ -6,19 +6,19 @@
 use super::rule::*;
 use crate::summary::evidence::phase_evidence;
 
-/// The share of requests that may be sent again: NFS waits 60 s over TCP before it does, so that
-/// one in a thousand outweighs all others.
+/// Maximum share of requests that are sent again. An NFS client waits 60 s over TCP before it sends
+/// again, so one such wait in a thousand requests outweighs all others.
 const MAX: f64 = 0.001;
 
 /// Requests to a server were sent again.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Retransmissions {
-    /// Of what: the mount point or the share.
+    /// The mount point or the share whose requests were counted.
     pub of: String,
     /// Transmissions beyond the first of a request.
     pub retransmissions: u64,
-    /// Requests.
+    /// Requests sent, without retransmissions.
     pub requests: u64,
 }
 

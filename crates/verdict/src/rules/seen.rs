@@ -1,4 +1,4 @@
-//! What a verdict is made of, besides the summary.
+//! The facts that a verdict uses, besides the rest of the summary.
 
 use record::run::Record;
 use schemars::JsonSchema;
@@ -9,32 +9,33 @@ use workload::Phase;
 use super::processors;
 use super::steadiness::{self, Steadiness};
 
-/// What a verdict is made of, besides what other parts of the summary have.
+/// The facts that a verdict uses, besides the rest of the summary.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Seen {
-    /// How long it was measured; nothing of a sweep, and where the run is partial.
+    /// The measured phase; nothing for a load sweep and for a partial run.
     pub measured: Option<Measured>,
-    /// Whether the rate stayed the same.
+    /// Whether the rate was constant.
     pub steadiness: Fact<Steadiness>,
-    /// The program's own share of the workers' time in the transactions, from 0 to 1.
+    /// Share of overhead in the workers' time during the transactions, from 0 to 1.
     pub overhead_fraction: Fact<f64>,
-    /// What other programs used of all processors' time during the run, from 0 to 1, in user mode.
+    /// Share of other programs in all processors' time during the run, in user mode, from 0 to 1.
     pub others_fraction: Fact<f64>,
-    /// What the FUSE servers of the targets used of all processors' time during the run, from 0 to
-    /// 1, in user mode; it is not in `others_fraction`.
+    /// Share of the targets' FUSE servers in all processors' time during the run, in user mode,
+    /// from 0 to 1. `others_fraction` excludes it.
     pub fuse_servers_fraction: Fact<f64>,
-    /// What the hypervisor gave to others of all processors' time during the run, from 0 to 1.
+    /// Share of CPU steal in all processors' time during the run, from 0 to 1.
     pub steal_fraction: Fact<f64>,
 }
 
-/// What was measured: the transactions; where none were asked for, the preparation.
+/// The phase that a verdict judges: the transactions, or the preparation if no transactions were
+/// requested.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Measured {
-    /// Which phase.
+    /// `transactions` or `prepare`.
     pub phase: Phase,
-    /// How long, in nanoseconds.
+    /// Measured time, in nanoseconds.
     pub ns: u64,
-    /// Operations that were completed in that time, by all workers.
+    /// Operations of all workers that completed in that time.
     pub operations: u64,
 }
 

@@ -10,7 +10,7 @@ use super::servers::server_counts;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ServerRestarted {
-    /// Changes of its write verifier.
+    /// Changes of the server's write verifier.
     pub times: u64,
     /// Bytes that were written again.
     pub rewritten_bytes: u64,

@@ -1,10 +1,10 @@
-//! What rules ask of targets that are servers.
+//! Servers of a run, as several rules examine them.
 
 use record::run::Record;
 use record::server::ServerCounts;
 use system::{Class, Fact};
 
-/// Whether a target is a server, over a mount or without one.
+/// Whether a target is on a server, through a mount or through the engine's own client.
 pub(super) fn targets_a_server(record: &Record) -> bool {
     let is_mounted = record
         .targets()
@@ -12,7 +12,7 @@ pub(super) fn targets_a_server(record: &Record) -> bool {
     is_mounted || record.spec.engine.calls_server()
 }
 
-/// What the client counted of its server in all phases.
+/// Sum of what the engine's own client counted in all phases.
 pub(super) fn server_counts(record: &Record) -> ServerCounts {
     let phases = record.actual.all_phases();
     let counts = phases.filter_map(|phase| phase.evidence.as_ref()?.server.as_ref());

@@ -1,6 +1,6 @@
 //! **`skipped`** (DOUBTFUL, INVALID). Operations were not performed: because an earlier error had
 //! damaged their file, or because the pool did not allow them (an append to a file of maximum size,
-//! a read from an empty pool). They are in no rate, and the rest is another mix on another pool.
+//! a read from an empty pool). Rates exclude them, and the rest is another mix on another pool.
 //! *Threshold*: more than 1 % of the measured operations (as much as an achieved rate may lack);
 //! INVALID: more than 10 % (as much as a steady run may drift). *Evidence*: counts of skipped
 //! operations by reason, and of completed ones. A sweep is not judged by this rule as a whole; each
@@ -10,10 +10,10 @@
 use super::rule::*;
 use super::steadiness::is_sweep;
 
-/// The share of the operations that may be skipped: what an achieved rate may lack.
+/// Maximum share of skipped operations: as much as an achieved rate may lack.
 const MAX: f64 = 0.01;
 
-/// Past this share of skipped operations more is missing than a steady run may drift.
+/// Above this share of skipped operations, more is missing than a steady run may drift.
 const INVALID: f64 = 0.10;
 
 /// Operations of the workload were not performed.
@@ -22,9 +22,9 @@ const INVALID: f64 = 0.10;
 pub struct Skipped {
     /// Skipped operations of the measured transactions, by reason.
     pub skipped: workload::Skipped,
-    /// Operations that were completed there.
+    /// Operations of the measured transactions that completed.
     pub operations: u64,
-    /// The share of the operations that was skipped, from 0 to 1.
+    /// Share of skipped operations, from 0 to 1.
     pub fraction: f64,
 }
 

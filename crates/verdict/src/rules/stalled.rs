@@ -1,18 +1,18 @@
-//! **`stalled`** (DOUBTFUL, INVALID). A worker was in one operation for very long. One such wait
+//! **`stalled`** (DOUBTFUL, INVALID). One operation of a worker took very long. One such wait
 //! outweighs all other operations. *Threshold*: longer than `--stall-timeout`; INVALID: the
 //! operation had not returned. *Evidence*: `actual.stalled`. *What to do*: read the kernel's log.
 
 use super::rule::*;
 
-/// Somebody was in one operation for very long.
+/// Operations took longer than `--stall-timeout`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Stalled {
-    /// How often that was.
+    /// Number of these operations.
     pub times: u64,
-    /// The longest, in nanoseconds.
+    /// Longest time of one of them, in nanoseconds.
     pub longest_ns: u64,
-    /// How many of them had not come back when the run ended.
+    /// Number of these operations that had not returned when the run ended.
     pub lost: u64,
 }
 

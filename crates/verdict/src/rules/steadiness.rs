@@ -1,4 +1,4 @@
-//! What a run is judged by, and whether its rate stayed the same.
+//! The phase by which a run is judged, and whether its rate was constant.
 
 use document::units::{percent, rate, signed_percent};
 use measure::{Drift, Histogram, RateChange, SLICES_MAX, Steady, steady};
@@ -10,21 +10,20 @@ use spec::SteadyRule;
 use system::Fact;
 use workload::Phase;
 
-/// How a rate changed over time. Rates are operations a second.
+/// How a rate changed over time. Rates are in operations a second.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Steadiness {
     /// If no steady state was requested: whether the rate changed beyond its noise
     /// ([`measure::steady::change`]).
     Change(RateChange),
-    /// By the slope rule ([`measure::steady::drift`]).
+    /// Result of the slope rule ([`measure::steady::drift`]).
     Slope(Drift),
-    /// By SNIA's rule on five rounds ([`measure::steady::window`]).
+    /// Result of SNIA's rule on five rounds ([`measure::steady::window`]).
     Rounds(Steady),
 }
 
 impl Steadiness {
-    /// Whether that is a steady state.
     pub fn is_steady(&self) -> bool {
         match self {
             Self::Change(change) => change.is_steady,
@@ -33,7 +32,7 @@ impl Steadiness {
         }
     }
 
-    /// The numbers and what they may be at most, in words that end a sentence.
+    /// The numbers and their thresholds, as the end of a sentence.
     pub(super) fn in_numbers(&self) -> String {
         match self {
             Self::Change(change) => changed(change),
@@ -94,12 +93,12 @@ fn interval(drift: &Drift) -> String {
     }
 }
 
-/// Whether the transactions were those of a sweep.
+/// Whether the run was a load sweep.
 pub(super) fn is_sweep(record: &Record) -> bool {
     record.spec.drive.sweep.is_some() || !record.actual.sweep_steps.is_empty()
 }
 
-/// The phase that the run is about.
+/// The phase by which a run is judged; `None` for a load sweep and for a partial run.
 pub(super) fn judged(record: &Record) -> Option<&PhaseRecord> {
     if is_sweep(record) || record.actual.is_partial() {
         return None;
@@ -112,8 +111,7 @@ pub(super) fn judged(record: &Record) -> Option<&PhaseRecord> {
         })
 }
 
-/// Operations a second of each whole second (slice) that was measured while all workers were at
-/// work.
+/// Operations a second in each whole interval that was measured while all workers were active.
 fn seconds(phase: &PhaseRecord) -> Vec<f64> {
     let (Some(first), Some(last)) = (phase.measured().next(), phase.measured().last()) else {
         return Vec::new();
@@ -123,13 +121,13 @@ fn seconds(phase: &PhaseRecord) -> Vec<f64> {
         first_done.at_ns.min(last.ended_ns)
     });
     let width_ns = phase.slices.width_ns();
-    // The borders of seconds and of segments are some operations apart.
+    // The boundaries of intervals and of segments differ by some operations.
     let slack_ns = width_ns / 100;
     let begin = (first.began_ns - zero_ns)
         .saturating_sub(slack_ns)
         .div_ceil(width_ns);
     let end = until_ns.saturating_sub(zero_ns).saturating_add(slack_ns) / width_ns;
-    // Where nothing was done for longer than a series is, more of nothing tells no more.
+    // If a run was idle for longer than a series lasts, more zeros add no information.
     let end = end.min(2 * SLICES_MAX as u64);
     if phase.slices.is_empty() || end <= begin {
         return Vec::new();
@@ -140,7 +138,7 @@ fn seconds(phase: &PhaseRecord) -> Vec<f64> {
         .iter()
         .map(|slice| rate(slice.values().map(|meter| meter.operations).sum()))
         .collect();
-    // Nothing was done after the last one that has something.
+    // No operation completed after the last recorded interval.
     rates.resize(rates.len().max(end as usize), 0.0);
     rates[begin as usize..end as usize].to_vec()
 }
@@ -157,7 +155,7 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
         };
     }
     if record.spec.drive.rate().is_some() {
-        // What is done in a second is what arrives in it.
+        // In an open loop the arrivals determine the rate.
         return Fact::NotApplicable;
     }
     if phase.slices.is_empty() {
@@ -173,7 +171,7 @@ pub(super) fn steadiness(record: &Record) -> Fact<Steadiness> {
     }
 }
 
-/// What the rule found that was to end the run.
+/// Result of the steady-state rule that was to end the run.
 fn by_the_rule(record: &Record, found: &SteadyFound) -> Option<Steadiness> {
     match record.spec.drive.steady()?.rule {
         SteadyRule::Snia => found.snia.map(Steadiness::Rounds),

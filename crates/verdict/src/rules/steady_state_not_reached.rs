@@ -1,22 +1,22 @@
-//! **`steady-state-not-reached`** (INVALID). A rule of steady state was to end the transactions,
-//! and did not. Such a run promises the rate of a steady state, and its number is another one.
-//! *Threshold*: the [rule](#steady-state) of the run. *Evidence*: the rates of the rounds. *What to
-//! do*: use a warm-up, or longer or more rounds.
+//! **`steady-state-not-reached`** (INVALID). A steady-state rule was to end the transactions, but
+//! they ended without a steady state. Such a run promises the rate of a steady state, and its rate
+//! is another one. *Threshold*: the [rule](#steady-state) of the run. *Evidence*: the rates of the
+//! rounds. *What to do*: use a warm-up, or longer or more rounds.
 
 use spec::SteadyRule;
 
 use super::rule::*;
 use super::steadiness::{Steadiness, judged};
 
-/// The transactions were to go on until they were steady, and were not when they ended.
+/// The transactions ended before they reached a steady state.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct SteadyStateNotReached {
-    /// By which rule.
+    /// The steady-state rule.
     pub rule: SteadyRule,
-    /// How many rounds there were.
+    /// Number of rounds.
     pub rounds: u64,
-    /// The last window; nothing where there was none that could be judged.
+    /// Result for the last window; nothing if no window could be judged.
     pub last: Option<Steadiness>,
 }
 

@@ -1,22 +1,22 @@
 //! **`steal`** (DOUBTFUL, INVALID). The hypervisor gave processor time of this machine to others.
-//! Time counts as steal only where something was ready to run: the measured work lacks it.
-//! *Threshold*: more than 1 % of all processors' time (as much as an achieved rate may lack);
-//! INVALID: more than 10 % (as much as a steady run may drift). *Evidence*: steal in `/proc/stat`.
-//! Not judged of runs below 1 s. *What to do*: use a machine that is not shared.
+//! Time counts as steal only if a task was ready to run: the measured work lacks it. *Threshold*:
+//! more than 1 % of all processors' time (as much as an achieved rate may lack); INVALID: more than
+//! 10 % (as much as a steady run may drift). *Evidence*: steal in `/proc/stat`. Not judged for runs
+//! below 1 s. *What to do*: use a machine that is not shared.
 
 use super::rule::*;
 
-/// The share of all processors' time that may be CPU steal: what an achieved rate may lack.
+/// Maximum share of CPU steal in all processors' time: as much as an achieved rate may lack.
 const MAX: f64 = 0.01;
 
-/// Past this share of CPU steal more is missing than a steady run may drift.
+/// Above this share of CPU steal, more time is missing than a steady run may drift.
 const INVALID: f64 = 0.10;
 
-/// The hypervisor gave processors to others.
+/// The hypervisor took processor time.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Steal {
-    /// The share of all processors' time, from 0 to 1.
+    /// Share of CPU steal in all processors' time, from 0 to 1.
     pub fraction: f64,
 }
 

@@ -9,7 +9,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Suspended {
-    /// For so long, in nanoseconds.
+    /// Time of suspension, in nanoseconds.
     pub ns: u64,
 }
 

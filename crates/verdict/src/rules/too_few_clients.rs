@@ -1,9 +1,9 @@
-//! **`too-few-clients`** (DOUBTFUL). More workers or ranks still brought more, and no client was
-//! saturated: the target can do more than the run shows. *Threshold*: in a sweep of workers or
+//! **`too-few-clients`** (DOUBTFUL). More workers or ranks still increased the rate, and no client
+//! was saturated: the target can do more than the run shows. *Threshold*: in a sweep of workers or
 //! ranks on a server, the complete step with the most workers achieved more than 10 % more than the
-//! one before it, as much as a steady run may drift. Not judged of one load, of which nothing says
-//! what more of it would bring, and of one process. *Evidence*: the steps of the sweep; the clients
-//! as in `client-saturated`. *What to do*: use more ranks or hosts.
+//! one before it, as much as a steady run may drift. Not judged for a single load, which does not
+//! show what a higher load would achieve, nor for one process. *Evidence*: the steps of the sweep;
+//! the clients as in `client-saturated`. *What to do*: use more ranks or hosts.
 
 use spec::Pace;
 
@@ -12,26 +12,27 @@ use super::rule::*;
 use super::servers::targets_a_server;
 use crate::sweep::SweepStepSummary;
 
-/// Where the last step of a sweep with several ranks brought more than this, the target had more
-/// to give: what a steady run may drift.
+/// If the last load level of a sweep increased the rate by more than this share, the target was not
+/// saturated. A steady run may drift as much.
 const MAX: f64 = 0.10;
 
-/// More clients still brought more, and none was saturated: what the target can do was not reached.
+/// More clients still increased the rate, and none was saturated, so the target's limit was not
+/// reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct TooFewClients {
-    /// Workers of the step with the most.
+    /// Number of workers of the largest load level.
     pub workers: u32,
-    /// Workers of the step before it.
+    /// Number of workers of the load level before it.
     pub fewer: u32,
-    /// By how much its rate was above the other's, as a share of that.
+    /// Increase of the rate between the two, as a share of the rate with fewer workers.
     pub gain: f64,
 }
 
 impl Rule for TooFewClients {
     const ADVICE: &str = "Use more ranks or hosts, until more of them bring no more.";
 
-    /// Of a single load nothing says what more of it would bring.
+    /// A single load does not show what a higher load would achieve.
     fn find(record: &Record, seen: &Seen) -> Option<Self> {
         let cluster = record.cluster.as_ref()?;
         let is_open = matches!(record.spec.drive.pace, Pace::Open { .. });

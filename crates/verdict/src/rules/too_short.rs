@@ -1,9 +1,9 @@
 //! **`too-short`** (DOUBTFUL, INVALID). The run was measured for too short a time. Linux's flusher
 //! threads wake up every 5 s (`dirty_writeback_centisecs`, Documentation/admin-guide/sysctl/vm.rst)
-//! and ext4 commits every 5 s (`commit`, Documentation/admin-guide/ext4.rst): 10 s have two of
-//! each, as has a step of a sweep. *Threshold*: less than 10 s (a hundredth less is allowed).
-//! INVALID: less than 1 ms, because phases begin and end within tens of microseconds; fewer than
-//! 100 operations, because the nearest rank of their 99th percentile is the greatest; or no
+//! and ext4 commits every 5 s (`commit`, Documentation/admin-guide/ext4.rst): 10 s include two of
+//! each. A step of a sweep takes as long. *Threshold*: less than 10 s (a hundredth less is
+//! allowed). INVALID: less than 1 ms, because phases begin and end within tens of microseconds;
+//! fewer than 100 operations, because their 99th percentile (nearest rank) is the maximum; or no
 //! measured part (all was warm-up, or all the time was think time). *Evidence*: the time and the
 //! operations of the measured segment; with `--transactions 0`, of the preparation. *What to do*:
 //! use `--for` or more `--transactions`.
@@ -11,27 +11,27 @@
 use super::rule::*;
 use super::seen::Measured;
 
-/// A run that is measured for less is doubtful, in nanoseconds: 10 s, what a step of a sweep takes
-/// at least.
+/// A run that is measured for less is doubtful, in nanoseconds: 10 s, the minimum length of a load
+/// level.
 const MIN_NS: u64 = 10_000_000_000;
 
-/// A run that is measured for less is invalid, in nanoseconds: workers are woken some ten
-/// microseconds one after the other, so that the borders of a phase of 1 ms are a tenth of it.
+/// A run that is measured for less is invalid, in nanoseconds. Workers are woken about ten
+/// microseconds after one another, so start and end of a phase of 1 ms are a tenth of it.
 const INVALID_NS: u64 = 1_000_000;
 
-/// A run of fewer operations is invalid: of fewer than a hundred the nearest rank of the 99th
-/// percentile is the greatest.
+/// A run of fewer operations is invalid: the 99th percentile (nearest rank) of fewer than 100
+/// latencies is their maximum.
 const OPERATIONS_MIN: u64 = 100;
 
-/// It was measured for too short a time, or too few operations.
+/// The measured time was too short, or the operations were too few.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct TooShort {
-    /// Which phase.
+    /// The measured phase.
     pub phase: Phase,
-    /// How long it was measured, in nanoseconds.
+    /// Measured time, in nanoseconds.
     pub measured_ns: u64,
-    /// Operations that were completed in that time.
+    /// Operations that completed in that time.
     pub operations: u64,
 }
 
@@ -42,7 +42,7 @@ impl Rule for TooShort {
             ns,
             operations,
         } = seen.measured?;
-        // A hundredth less is no matter, since workers begin to be measured between two
+        // A hundredth less is accepted, because the measurement of a worker begins between two
         // transactions.
         let is_short = ns < MIN_NS / 100 * 99 || operations < OPERATIONS_MIN;
         is_short.then_some(Self {
@@ -110,7 +110,7 @@ impl Rule for TooShort {
     }
 }
 
-/// A factor with two digits, rounded up.
+/// Rounds a factor up to two significant digits.
 fn roughly(factor: f64) -> String {
     let digit = 10_f64.powf(factor.log10().floor() - 1.0);
     let rounded = (factor / digit).ceil() * digit;

@@ -10,7 +10,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct WallClockStepped {
-    /// So far forwards (or back, if negative), in nanoseconds.
+    /// Change of the clock, in nanoseconds; negative if it was set back.
     pub ns: i64,
 }
 

@@ -7,13 +7,13 @@ use record::run::Check;
 
 use super::rule::*;
 
-/// Names were not as the operations had left them.
+/// Names differed from what the operations had left.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct WrongNames {
-    /// So many.
+    /// Number of wrong names.
     pub wrong: u64,
-    /// Of so many.
+    /// Number of checked names.
     pub names: u64,
 }
 
