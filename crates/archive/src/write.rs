@@ -72,7 +72,7 @@ impl Archive {
         })
     }
 
-    /// Replaces a run's initial record and parts by its complete record.
+    /// Replaces a run's initial record and parts with its complete record.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written, or the run was deleted.
@@ -236,7 +236,7 @@ impl Archive {
         }
     }
 
-    /// The same for a run that must exist, and whose columns are updated.
+    /// Executes one transaction on a run that must exist, and updates the run's columns.
     fn change_run(
         &mut self,
         doing: &'static str,
@@ -307,7 +307,7 @@ fn import(
     }
 }
 
-/// Replaces the initial record and parts of a run by its complete record.
+/// Replaces the initial record and the parts of a run with its complete record.
 fn replace(transaction: &Transaction<'_>, number: u64, packed: &[u8]) -> rusqlite::Result<()> {
     let row = signed(number);
     transaction.execute("UPDATE run SET writer = NULL WHERE number = ?", [row])?;

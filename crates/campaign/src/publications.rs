@@ -21,7 +21,8 @@ pub fn beside_run(record: &Record) -> Beside {
     beside(&Library::read(), record)
 }
 
-/// The same for a page, with graphs; empty if the workload is not the published one.
+/// Compares a run with the published rows, for a page with graphs; empty if the run's workload is
+/// not the published one.
 pub fn beside_on_page(record: &Record) -> Document {
     if record.spec.workload.classic().is_none() {
         return Document::default();

@@ -70,8 +70,7 @@ pub(crate) fn of_one_pool(
     Ok(record)
 }
 
-/// A load level on the common pool. Without a phase, because no worker returned from it, no results
-/// are available.
+/// The results of a load level on the common pool. `phase` is `None` if no worker returned from it.
 fn step(load: Load, phase: Option<PhaseRecord>) -> SweepStep {
     SweepStep {
         load,

@@ -147,8 +147,8 @@ impl AckLog {
     }
 
     /// Logs that the run has ended, having removed `removed` files after its workers ended. If this
-    /// cannot be written, it remains open whether the run removed any, and no missing file counts
-    /// as lost.
+    /// cannot be written, verification assumes that the run removed files, and counts no missing
+    /// file as lost.
     pub fn over(&self, removed: u64) {
         let mut text = Vec::new();
         entry::write_over(&mut text, removed);

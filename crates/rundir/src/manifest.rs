@@ -108,7 +108,7 @@ pub struct FirstRank {
     pub host: String,
     /// Process ID on that host.
     pub process: u32,
-    /// When its run began, in nanoseconds of the epoch.
+    /// When its run began, in nanoseconds since the epoch.
     pub began_unix_ns: u64,
 }
 

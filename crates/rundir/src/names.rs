@@ -15,8 +15,8 @@ pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 /// Maximum number of names that [`listed`] returns.
 const NAMES_MAX: usize = 1 << 16;
 
-/// Returns the accepted names of a directory, sorted. A directory with more than [`NAMES_MAX`] of
-/// them is not a run's, or its server sends names without end.
+/// Returns the names of a directory that `wanted` accepts, sorted. A directory with more than
+/// [`NAMES_MAX`] of them is not a run's, or its server sends names without end.
 pub(crate) fn listed(
     directory: &dyn Directory,
     wanted: impl Fn(&[u8]) -> bool,
@@ -36,7 +36,7 @@ pub(crate) fn listed(
     Ok(names)
 }
 
-/// Whether the directory contains an accepted name.
+/// Whether the directory contains a name that `wanted` accepts.
 pub(crate) fn has_any(
     directory: &dyn Directory,
     wanted: impl Fn(&[u8]) -> bool,

@@ -63,11 +63,11 @@ impl EndStamps {
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
     Ours,
-    /// As `Ours`, and its contents prove that the run wrote it.
+    /// Belongs to the run, and its contents prove that the run wrote it.
     Signed,
-    /// Certainly not the run's, and why.
+    /// Certainly not from the run; contains the reason.
     Others(String),
-    /// Cannot be attributed, so it is not removed; and why.
+    /// Of uncertain origin, therefore not removed; contains the reason.
     Unclear(String),
 }
 

@@ -32,8 +32,8 @@ const NAMED_MAX: usize = 5;
 pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
     let mut run_directories = RunDirectories::none(wish.life.clone());
     let mut run_directory_of = Vec::new();
-    // If there are too few file descriptors for all directories, dropping these allows the ones
-    // already taken to be released.
+    // Spare file descriptors, dropped on failure: releasing the directories taken so far needs
+    // some, even if the process has reached its limit.
     let spare = wish
         .locations
         .first()

@@ -18,10 +18,12 @@ pub struct Slot {
 
 /// Indices of a slot's words.
 mod word {
-    /// Progress of the current phase: steps done, whether successful or not, and their total.
+    /// Progress of the current phase, in files or transactions: done (successfully or not), and
+    /// total.
     pub(super) const DONE: usize = 0;
     pub(super) const TOTAL: usize = 1;
-    /// Two increments per operation or aside: odd while it is in flight.
+    /// Incremented at the beginning and end of each operation or aside, so odd while one is in
+    /// flight.
     pub(super) const TICKET: usize = 2;
     /// What is being done to which file or directory: see [`super::Slot::tell`].
     pub(super) const WHAT: usize = 3;
@@ -31,7 +33,7 @@ mod word {
     pub(super) const ASIDES: usize = 6;
     /// When the last operation was completed, by the run's clock; 0 if operations are not timed.
     pub(super) const STAMP: usize = 7;
-    /// Steps of the current phase that were completed.
+    /// Files or transactions of the current phase that were completed.
     pub(super) const COMPLETED: usize = 8;
     /// Names partly written by failed operations, the last one first: see [`super::packed`].
     pub(super) const FAILED: std::ops::Range<usize> = 9..super::LINE_WORDS;
@@ -224,31 +226,31 @@ impl Slot {
             .saturating_sub(self.get(word::ASIDES))
     }
 
-    /// Begins a phase of `total` steps.
+    /// Begins a phase with a total of this many files or transactions.
     pub fn begin(&self, total: u64) {
         self.set(word::DONE, 0);
         self.set(word::COMPLETED, 0);
         self.set(word::TOTAL, total);
     }
 
-    /// Publishes progress: steps done, whether successful or not, and steps completed.
+    /// Publishes the progress of the phase: done (successfully or not), and completed.
     #[inline]
     pub fn publish(&self, done: u64, completed: u64) {
         self.set(word::DONE, done);
         self.set(word::COMPLETED, completed);
     }
 
-    /// Completed steps of the phase: steps done, less failed and skipped ones.
+    /// Files or transactions completed in the phase: those done, less failed and skipped ones.
     pub fn completed(&self) -> u64 {
         self.get(word::COMPLETED)
     }
 
-    /// Steps done in the phase, whether successful or not.
+    /// Files or transactions done in the phase, successfully or not.
     pub fn done(&self) -> u64 {
         self.get(word::DONE)
     }
 
-    /// Total steps of the phase.
+    /// Total number of files or transactions in the phase.
     pub fn total(&self) -> u64 {
         self.get(word::TOTAL)
     }

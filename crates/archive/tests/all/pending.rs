@@ -228,7 +228,7 @@ fn records_imported_before_an_error_are_reported() {
     let directory = directory();
     let path = file(&directory);
     drop(open(&path));
-    // More than one transaction imports.
+    // More records than one transaction imports.
     for number in 1..=70 {
         leave_beside(&path, None, &run(number), &Remarks::default()).unwrap();
     }

@@ -169,7 +169,7 @@ mod tests {
         );
         let with_pmi = [&of_srun[..], &[("PMI_SIZE", "8"), ("PMI_RANK", "5")]].concat();
         assert_eq!(launched(&with_pmi), Some((Launcher::Slurm, 5, 8, job)));
-        // mpirun in a step of Slurm, which also starts its daemons in such a step.
+        // mpirun inside a Slurm step: the variables of the inner launcher take precedence.
         let inner = [&of_srun[..], &of_open_mpi[..]].concat();
         assert_eq!(
             launched(&inner).map(|found| (found.1, found.2)),

@@ -22,7 +22,7 @@ pub struct Targets {
     wishes: BTreeMap<usize, (MakeSpec, MakeNeeds)>,
     /// By target index: the file systems that were made.
     made: BTreeMap<usize, Made>,
-    /// By target index: the number of cells whose state is saved.
+    /// By target index: the number of cells with an age, whose state is saved.
     states: BTreeMap<usize, u64>,
     /// Shows the existing scratch file systems when a signal arrives; `None` before the first is
     /// made.

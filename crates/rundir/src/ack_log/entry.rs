@@ -37,7 +37,7 @@ pub(crate) struct Header {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub worker: u32,
-    /// Number of the operation in its worker, from 1.
+    /// Number of the operation among those of its worker, from 1.
     pub sequence: u64,
     pub action: Action,
     pub location: u32,

@@ -18,7 +18,7 @@ use super::replay::{Acked, Expected, Key, May, NameState, Replay};
 /// Bytes of a file that are read at a time: a multiple of a block of contents.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The loss at a name; `None` if it is as acknowledged.
+/// The loss found at a name; `None` if its state is as acknowledged.
 type Judged = Result<Option<Loss>, VerifyError>;
 
 /// A directory and a name in it.

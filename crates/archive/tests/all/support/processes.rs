@@ -16,7 +16,7 @@ pub fn another(archive: &Path, test: &str) -> Command {
     of_program(&std::env::current_exe().unwrap(), archive, test)
 }
 
-/// The same with a copy of this program.
+/// A process that performs a test with an archive, started from a copy of this program.
 pub fn of_program(program: &Path, archive: &Path, test: &str) -> Command {
     let mut command = Command::new(program);
     command
