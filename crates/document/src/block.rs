@@ -82,7 +82,7 @@ pub struct Picture {
 pub enum Tone {
     /// The main result.
     Headline,
-    /// A good result.
+    /// A result without problems.
     Good,
     /// A result that may be wrong.
     Doubtful,

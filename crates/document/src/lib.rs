@@ -1,7 +1,7 @@
 //! Documents as data: blocks, and renderers that convert them to text, Markdown, HTML and CSV.
 //!
 //! Reports consist of [`Block`]s and typed [`Cell`]s and do not depend on a format. This crate
-//! escapes foreign strings ([`sanitize`](mod@sanitize)), formats units and digits ([`units`],
+//! escapes untrusted strings ([`sanitize`](mod@sanitize)), formats units and digits ([`units`],
 //! [`Number`]), wraps lines and aligns tables. It imports no other crate of the project, and does
 //! no input and output.
 //!

@@ -1,16 +1,17 @@
-//! Escapes harmful characters in foreign strings before they are shown. Records, paths, names of
+//! Escapes harmful characters in untrusted strings before they are shown. Records, paths, names of
 //! hosts and devices, answers of the system, configuration files and arguments may contain
 //! characters that control a terminal or are invisible.
 //!
-//! C0 controls and DEL are escaped as `\x1b` (`
-//! `, `\r` and `\t` by their names), all other harmful characters by their code points, as
-//! `\u{202e}`. Harmful are also C1 controls, and all characters that Unicode defines as format
-//! characters (Cf), as line or paragraph separators, or as default-ignorable
-//! (`DerivedCoreProperties.txt` of Unicode 16: <https://www.unicode.org/reports/tr44/>). These
-//! include bidirectional overrides, isolates and marks, zero-width characters, fillers, variation
-//! selectors and tags. Other text of any script is unchanged. A backslash is not escaped, so that
-//! escaping twice has the same result as escaping once. So an escaped character and the same escape
-//! as literal text look alike, and both are harmless.
+//! C0 controls and DEL are escaped as `\x1b` (`\n`, `\r` and `\t` by their names), all other harmful
+//! characters by their code points, as `\u{202e}`. Harmful are also C1 controls, and all characters
+//! that Unicode defines as format characters (Cf), as line or paragraph separators, or as
+//! default-ignorable (`DerivedCoreProperties.txt` of Unicode 16:
+//! <https://www.unicode.org/reports/tr44/>). These include bidirectional overrides, isolates and
+//! marks, zero-width characters, fillers, variation selectors and tags. Other text of any script is
+//! unchanged.
+//!
+//! A backslash is not escaped, so that escaping twice has the same result as escaping once. An
+//! escaped character and the same escape as literal text therefore look alike; both are harmless.
 
 use std::borrow::Cow;
 use std::ffi::OsStr;
@@ -66,8 +67,8 @@ pub fn sanitize(text: &str) -> Cow<'_, str> {
 }
 
 /// Escapes a text of several lines. Newlines, tabs, and carriage returns directly before newlines
-/// (the line ends of CSV) are unchanged. It is for texts of this program with foreign strings that
-/// were escaped before; a foreign text could add lines.
+/// (the line ends of CSV) are unchanged. It is for texts of this program with untrusted strings
+/// that were escaped before; an untrusted text could add lines.
 pub fn lines(text: &str) -> Cow<'_, str> {
     let is_escaped = |character: char| !matches!(character, '\n' | '\t') && is_harmful(character);
     if !text.contains("\r\n") {

@@ -107,12 +107,12 @@ impl Number {
 pub enum Cell {
     /// An empty cell where no value is expected.
     Empty,
-    /// A text that may be foreign: in CSV, it is protected from being interpreted as a formula.
+    /// A text that may be untrusted. CSV protects it from being interpreted as a formula.
     Text(String),
-    /// A text of this program, or a printed number. It is not protected.
+    /// A text of this program, or a printed number. CSV does not protect it.
     Ours(String),
-    /// A foreign text, and the anchor of its details on the same page. Formats other than HTML show
-    /// only the text.
+    /// An untrusted text, and the anchor of its details on the same page. Formats other than HTML
+    /// show only the text.
     Linked(String, String),
     /// A number, and a suffix for what is counted, if its unit does not include it.
     Number(Number, &'static str),

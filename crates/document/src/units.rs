@@ -147,7 +147,7 @@ pub fn numbers(all: &[u32]) -> String {
     shown.join(", ")
 }
 
-/// Shortens a text to at most `most` characters.
+/// Shortens a text to at most `most` characters. If the text is longer, it ends with an ellipsis.
 pub fn shortened(text: &str, most: usize) -> String {
     if text.chars().count() <= most {
         return text.to_owned();

@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn the_rotated_example_of_the_paper() {
+    fn the_knee_of_the_paper_example_is_found() {
         // Figure 2 shows y = 5 - 1 / (x + 0.1) at ten points from 0 to 1, with the knee at 2 / 9.
         // Rotated by 180 degrees, it is at 7 / 9.
         let points: Vec<(f64, f64)> = (0..10)

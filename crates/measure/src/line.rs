@@ -33,7 +33,7 @@ impl Line {
         })
     }
 
-    /// Returns the vertical distance of a point above the line.
+    /// Returns the vertical distance of a point above the line; it is negative below the line.
     pub(crate) fn residual(&self, (x, y): (f64, f64)) -> f64 {
         y - self.mean_y - self.slope * (x - self.mean_x)
     }

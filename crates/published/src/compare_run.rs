@@ -26,8 +26,7 @@ pub struct Against {
     pub figure: Figure,
     /// The published figure as printed.
     pub printed: String,
-    /// The published figure as the program printed it, in the unit of `ours`: a wrong conversion in
-    /// the source is corrected.
+    /// The published figure in the unit of `ours`. A wrong conversion in the source is corrected.
     pub theirs: f64,
     /// The run's figure.
     pub ours: f64,

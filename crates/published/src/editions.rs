@@ -163,7 +163,8 @@ pub(crate) fn made_by(row: &Row<'_>, plans: &mut Plans) -> Option<WhichEdition> 
     found.or_else(|| stated().map(WhichEdition::By))
 }
 
-/// Returns the rates of a row by edition 1.0 that its source converted with 1,024.
+/// Returns the rates that a source converted with the factor 1,024, although edition 1.0 produced
+/// the row.
 pub(crate) fn converted(row: &Row<'_>, made: Option<&WhichEdition>) -> Vec<Converted> {
     let rates = [Figure::DataReadRate, Figure::DataWrittenRate];
     let cells = rates

@@ -16,7 +16,7 @@ use crate::source::{Configuration, PrintedCell, PublishedTable, Source, System};
 /// The version of the JSON that [`show`] writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// The contents of the JSON format.
+/// The results that all formats show.
 #[derive(Serialize)]
 struct Contents<'a> {
     schema: u32,

@@ -19,7 +19,7 @@ use crate::source::{Configuration, Figure};
 use crate::submission::Submission;
 
 /// The largest number of files, in all pools together, for which a fingerprint is checked. Planning
-/// larger pools would take more memory than the reader of a foreign submission expects.
+/// a larger pool would take too much memory, which an untrusted submission must not cause.
 const FILES_CHECKED_MAX: u64 = 4_000_000;
 /// The largest number of workers for which a fingerprint is checked.
 const WORKERS_CHECKED_MAX: u32 = 64;

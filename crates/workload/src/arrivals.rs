@@ -390,7 +390,7 @@ mod tests {
         }
 
         #[test]
-        fn constant_arrivals_do_not_depend_on_the_number_of_workers(rate in 1.0_f64..1e6, workers in 1_u32..20) {
+        fn arrivals_do_not_depend_on_the_worker_count(rate in 1.0_f64..1e6, workers in 1_u32..20) {
             let end_ns = (200.0 / rate * 1e9) as u64;
             let one = together(ArrivalProcess::Constant, rate, 0, 1, end_ns);
             prop_assert_eq!(together(ArrivalProcess::Constant, rate, 0, workers, end_ns), one);
@@ -413,11 +413,11 @@ mod tests {
             let count = 3_000_000_u32;
             let due_ns = constant(rate, 0, 1).nth(count as usize).unwrap();
             let achieved = f64::from(count) / (due_ns as f64 / 1e9);
-            // The last of 3 million operations in some ten seconds is off by less than a
+            // The last of 3 million operations in about ten seconds is off by less than a
             // nanosecond.
             assert!((achieved / rate - 1.0).abs() < 1e-9, "{rate}: {achieved}");
         }
-        // A step of half a year is exact as well.
+        // A large step, 800,000,000 / 7 ns, is rounded down exactly.
         let mut even = Even::new(7.0, 0, 1);
         even.next_ns = 0;
         let steps = 100_000_000_u64;

@@ -40,7 +40,7 @@ pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
     spec.kind != ContentKind::Text
 }
 
-/// The owner of contents, as their first bytes show.
+/// Whether contents belong to a worker, determined from their first bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
     /// They belong to a file of this worker.

@@ -83,7 +83,7 @@ impl fmt::Display for Edition {
     }
 }
 
-/// An edition's name that is not `1.0` or `1.5`.
+/// The error for an edition's name that is not `1.0` or `1.5`.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected edition 1.0 (versions 1.00 to 1.14) or 1.5 (versions 1.5 to 1.53)")]
 pub struct UnknownEdition;

@@ -24,7 +24,6 @@ pub struct Thing {
 }
 
 impl Ring {
-    /// Creates an empty ring.
     pub fn new(kind: NameKind) -> Self {
         Self {
             kind,
@@ -32,7 +31,7 @@ impl Ring {
         }
     }
 
-    /// Passes each one to a function, the oldest first.
+    /// Passes all links or directories of the ring to a function, the oldest first.
     pub fn each(&self, each: &mut dyn FnMut(Kept)) {
         for thing in &self.things {
             each(Kept {
@@ -46,7 +45,7 @@ impl Ring {
         }
     }
 
-    /// Removes the oldest one, and returns the intent that removes it on the target.
+    /// Removes the oldest link or directory, and returns the intent that removes it on the target.
     pub fn remove_oldest(&mut self) -> Option<Intent> {
         Some(removal(self.kind, self.things.pop_front()?))
     }

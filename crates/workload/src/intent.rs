@@ -37,7 +37,7 @@ impl Phase {
     }
 }
 
-/// One operation of a worker, with its file chosen from the state that the pool will then have.
+/// An operation of a worker. Its file is chosen from the pool's state at this point of the stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intent {
     /// The operation.

@@ -188,8 +188,8 @@ impl Mix {
         (place / self.layout.places()) as usize
     }
 
-    /// Returns the largest number of links, of symbolic links, and of directories that exist at one
-    /// time because of the mix's operations.
+    /// Returns the limit on the number of links that exist at one time. The same limit applies to
+    /// symbolic links and to directories that the mix makes.
     pub fn extras_max(&self) -> u64 {
         self.files.clamp(16, 1 << 20)
     }

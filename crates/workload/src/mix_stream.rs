@@ -1,5 +1,5 @@
-//! The stream of a mix on a private pool. It chooses the file of each draft from the state that the
-//! pool will then have.
+//! The stream of a mix on a private pool. It chooses the file of each draft from the pool's state
+//! at this point of the stream.
 //!
 //! Several mixers take turns on one pool, as if the workers of a shared pool were equally fast.
 //! Only the plan of a shared pool is made in this way; its run uses the actual pool.

@@ -36,7 +36,7 @@ pub enum Change {
     Removed,
 }
 
-/// The drafts of one worker of a mix.
+/// Generates the drafts of one worker of a mix.
 #[derive(Clone, Debug)]
 pub struct Mixer {
     /// Each action with the upper end of its range in the running sum of weights.
@@ -98,7 +98,7 @@ pub struct Births {
 }
 
 impl Births {
-    /// Creates the new files of a mix from its tables and a seed.
+    /// Uses the tables of the mix, and a seed that workers of the same pool have in common.
     pub fn new(mix: &Mix, tables: &Tables, seed: u64) -> Self {
         Self {
             sizes: tables.sizes.clone(),
@@ -147,8 +147,8 @@ impl Births {
 }
 
 impl Mixer {
-    /// Creates the drafts of a worker that performs the actions of `weights`. `seed` is the
-    /// worker's own seed; `births_seed` determines new files.
+    /// Creates the draft generator of a worker that performs the actions of `weights`. `seed` is
+    /// the worker's own seed; `births_seed` determines new files.
     pub fn new(
         mix: &Mix,
         tables: &Tables,
@@ -179,7 +179,7 @@ impl Mixer {
         }
     }
 
-    /// Makes this mixer one of several workers that share one shuffled order.
+    /// Makes this worker one of several that go through one shuffled order together.
     #[must_use]
     pub fn taking_turns(self, workers: u32, worker: u32) -> Self {
         Self {

@@ -168,7 +168,7 @@ mod tests {
         }
 
         #[test]
-        fn a_pool_behaves_like_a_vector(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
+        fn files_match_a_vector(steps in prop::collection::vec((any::<u16>(), files()), 1..400)) {
             let mut pool = Files::default();
             let mut vector: Vec<File> = Vec::new();
             for (choice, file) in steps {

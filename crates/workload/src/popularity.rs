@@ -148,7 +148,7 @@ enum PopularityKind {
 }
 
 impl PopularityRanks {
-    /// Creates the ranks of a valid popularity.
+    /// `popularity` must be valid.
     pub fn new(popularity: &Popularity) -> Self {
         Self(match *popularity {
             Popularity::Uniform => PopularityKind::Uniform,

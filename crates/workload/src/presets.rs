@@ -11,7 +11,7 @@ mod preset;
 
 pub use self::preset::{Machine, Manner, Preset, RUN_FOR_S};
 
-/// Returns all presets for a machine, in the order of their list.
+/// Returns all presets for a machine, in the order in which they are listed.
 pub fn all(machine: &Machine) -> Vec<Preset> {
     let mut presets = classic::all();
     presets.extend(mixes::all(machine));

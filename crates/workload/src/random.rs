@@ -36,7 +36,7 @@ impl Key {
         Self(random)
     }
 
-    /// Returns the value at an index.
+    /// Returns value number `index`, without computing its predecessors.
     #[inline]
     pub const fn at(self, index: u64) -> u64 {
         finish(

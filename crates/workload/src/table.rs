@@ -2,9 +2,9 @@
 //! slot.
 //!
 //! The original PostMark scans an array for a free slot, which takes most of its time for large
-//! pools. This table finds the same slot directly. A bit marks each free slot. In the levels above,
-//! each bit tells whether a word of the level below has any bit set. A slot takes 15 bytes and, in
-//! all levels together, less than 1.02 bits.
+//! pools. This table finds the same slot directly. A bit marks each free slot. In each higher
+//! level, a bit is set if the corresponding word of the level below contains a set bit. A slot
+//! takes 15 bytes and, in all levels together, less than 1.02 bits.
 
 use crate::WorkloadError;
 

@@ -45,7 +45,7 @@ impl Work {
     }
 }
 
-/// A complete workload.
+/// A complete workload: the work of each worker, the workers, and the contents of files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     pub work: Work,
@@ -212,12 +212,12 @@ impl Workload {
         }
     }
 
-    /// Returns the drafts of one worker of a mix.
+    /// Creates the draft generator of one worker of a mix.
     pub fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
         self.mixer_with(mix, &Tables::new(mix), worker)
     }
 
-    /// Returns the drafts of one worker, with tables that workers share.
+    /// Creates the draft generator of one worker, with tables that workers share.
     pub fn mixer_with(&self, mix: &Mix, tables: &Tables, worker: u32) -> Mixer {
         let own = (self.worker_seed(worker), self.worker_key(worker));
         match self.workers {

@@ -349,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn only_foreign_texts_are_protected_from_formulas() {
+    fn only_untrusted_texts_are_protected_from_formulas() {
         let mut table = Table::new(0, &["theirs", "ours"]);
         for text in ["-inf", "+1", "-88-(-77)%", "a,b"] {
             table.row(vec![text.into(), Cell::ours(text)]);

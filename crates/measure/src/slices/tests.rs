@@ -39,7 +39,7 @@ fn by_hand(handed: &[Handed], width: u64) -> BTreeMap<(u64, u8), (u64, u64, u64,
     slices
 }
 
-/// Operations of short and of long runs.
+/// Operations of short and of long runs: second, key and duration in nanoseconds.
 fn handed() -> impl Strategy<Value = Vec<Handed>> {
     (0_u32..14).prop_flat_map(|bits| {
         prop::collection::vec((0..1_u64 << bits, 0_u8..3, 0_u64..1 << 34), 0..60)

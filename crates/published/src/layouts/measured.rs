@@ -19,7 +19,7 @@ use crate::source::Figure;
 pub struct PaperRun {
     /// The cell, block and attempt of the run in its study.
     pub part: StudyPart,
-    /// Whether the run is counted, which its verdict decides.
+    /// Whether results include the run: its verdict is not INVALID.
     pub is_counted: bool,
     /// The configuration of its work and the edition; `None` for mixes.
     pub shape: Option<(ConfigurationShape, Edition)>,

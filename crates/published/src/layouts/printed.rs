@@ -9,8 +9,8 @@ use crate::number::{PrintedNumber, Unit};
 use crate::shape::ConfigurationShape;
 use crate::source::{Figure, PublishedTable, Source, System};
 
-/// Returns the index of a system of the paper with this build. Systems are identified by their
-/// column's header.
+/// Finds a published system in the results, by its column's header and its build. Returns its
+/// index.
 fn find(results: &LayoutResults, system: &System, variant: Option<&str>) -> Option<usize> {
     results.published().find(|at| {
         let known = &results.systems[*at];

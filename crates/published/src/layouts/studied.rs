@@ -85,7 +85,7 @@ pub(super) fn add_works_and_systems(
     places
 }
 
-/// Adds the targets of a study, each with all configurations that are compared.
+/// Adds the targets of a study, each once for every compared configuration.
 fn add_systems(results: &mut LayoutResults, design: &Design, sides: &[Option<&str>]) {
     // Counterparts only apply to the paper whose layout the study file names.
     let is_other = design.layout.is_some_and(|own| own != results.layout);

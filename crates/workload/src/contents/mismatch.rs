@@ -17,11 +17,11 @@ pub struct Mismatch {
     pub offset: u64,
     pub expected: u8,
     pub found: u8,
-    /// What the incorrect contents are.
+    /// The likely origin of the incorrect contents.
     pub kind: MismatchKind,
 }
 
-/// What incorrect contents are.
+/// The likely origin of incorrect contents.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MismatchKind {
     /// All bytes that were checked belong to another version of the file.

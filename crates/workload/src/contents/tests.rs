@@ -160,8 +160,7 @@ fn incorrect_contents_are_identified() {
         // A block of this file, but from another position.
         found[8_192..12_288].copy_from_slice(&new[..4_096]);
         assert_eq!(kind_of(&contents, 7, 900, 0, &found), MismatchKind::Wrong);
-        // Older versions out of the range that is searched, and later ones, are identified by their
-        // stamps.
+        // Versions outside of the searched range are identified by their stamps.
         for version in [3, 2_000] {
             let old = filled(&contents, 7, version, 0, 20_000);
             assert_eq!(

@@ -30,7 +30,7 @@ type Row = (
     u32,
 );
 
-#[rustfmt::skip] // A table: what a row is, and below it its figures.
+#[rustfmt::skip] // A table: the description of each row, and its figures in the next line.
 const ROWS: &[Row] = &[
     ("default", "500 files, 500 transactions: the defaults of the original",
         DEFAULT, V1_5, 500, 500, 1, 1),

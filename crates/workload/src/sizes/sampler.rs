@@ -132,8 +132,8 @@ pub fn aligned(size: u64, align: u64) -> u64 {
 #[inline]
 fn quantile(quantiles: &[i64], random: u64) -> u64 {
     let is_upper = random >> 63 == 1;
-    // The distance from the end of its half, of 2^63. The outermost 2^-40 of each half have one
-    // size.
+    // The distance of `random` from the end of its half, below 2^63. The outermost 2^-40 of each
+    // half share one size.
     let distance = if is_upper { !random } else { random }.max(1 << (63 - OCTAVES));
     let octave = distance.leading_zeros() - 1;
     // The bits after the leading one contain the cell and then the position in it.
