@@ -37,7 +37,8 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
         .iter()
         .filter(|step| step.load.rate().is_none_or(|rate| rates.contains(&rate)))
         .count();
-    // Which of the two each earlier bisection served follows from the load levels before it.
+    // Replays the earlier bisections to count how many served the saturation rate and how many the
+    // SLO.
     let (mut for_limit, mut for_slo) = (0, 0);
     for done in asked_for..steps.len() {
         match halving(asked, &steps[..done], for_limit, for_slo) {
