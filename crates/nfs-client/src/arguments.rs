@@ -1,45 +1,45 @@
-//! The arguments of procedures, as RFC 1813 (section 3.3 and appendix I) and RFC 1833 (section 3)
-//! have them.
+//! Encodes the arguments of procedures: RFC 1813 (section 3.3 and appendix I) and RFC 1833 (section
+//! 3).
 
 use crate::data::{Handle, Stable, Stamp};
 use crate::procedure::Program;
 use crate::xdr::{Writer, padding_of};
 
-/// How times are set (`time_how`).
+/// The values of `time_how`, which selects how a time is set.
 const DONT_CHANGE: u32 = 0;
 const TO_SERVERS_TIME: u32 = 1;
 const TO_CLIENTS_TIME: u32 = 2;
-/// How files are made (`createmode3`).
+/// The values of `createmode3`, which selects how a file is created.
 const GUARDED: u32 = 1;
 const EXCLUSIVE: u32 = 2;
-/// TCP, as the portmapper calls it.
+/// The number of TCP in calls of the portmapper.
 const IPPROTO_TCP: u32 = 6;
 
-/// Times that are set.
+/// How SETATTR sets the access and modification times.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Times {
-    /// They stay.
+    /// Leaves both times unchanged.
     #[default]
     Leave,
-    /// To the server's present.
+    /// Sets both times to the server's current time.
     Server,
-    /// Access and modification.
+    /// Sets the access time and the modification time to these values.
     These(Stamp, Stamp),
 }
 
-/// What is set of a file (`sattr3`); what is `None` stays.
+/// New attributes of a file (`sattr3`); attributes that are `None` remain unchanged.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct NewAttributes {
-    /// The permissions.
+    /// The permission bits.
     pub mode: Option<u32>,
-    /// The size.
+    /// The size in bytes.
     pub size_bytes: Option<u64>,
-    /// The times of access and of modification.
+    /// The access and modification times.
     pub times: Times,
 }
 
 impl NewAttributes {
-    /// Permissions alone.
+    /// Sets only the permissions.
     #[inline]
     pub fn of_mode(mode: u32) -> Self {
         Self {
@@ -48,7 +48,7 @@ impl NewAttributes {
         }
     }
 
-    /// A size alone.
+    /// Sets only the size.
     #[inline]
     pub fn of_size(size_bytes: u64) -> Self {
         Self {
@@ -63,7 +63,7 @@ impl NewAttributes {
         if let Some(mode) = self.mode {
             out.put_u32(mode);
         }
-        // The owner and the group stay.
+        // The owner and the group remain unchanged.
         out.put_u64(0);
         out.put_u32(self.size_bytes.is_some().into());
         if let Some(size) = self.size_bytes {
@@ -75,7 +75,7 @@ impl NewAttributes {
             Times::These(accessed, modified) => {
                 [accessed, modified].map(|(seconds, nanoseconds)| {
                     out.put_u32(TO_CLIENTS_TIME);
-                    // The protocol's seconds have 32 bits without a sign.
+                    // The protocol's seconds are unsigned 32-bit numbers.
                     out.put_u32(seconds as u32);
                     out.put_u32(nanoseconds);
                 })
@@ -84,33 +84,33 @@ impl NewAttributes {
     }
 }
 
-/// How a file is made that must not be there.
+/// How CREATE makes a file that must not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Creation {
-    /// With this mode. Made a second time it fails, whoever made it first.
+    /// With this mode. A repeated call fails, even if the file was created by the first one.
     Guarded(u32),
-    /// With a verifier, by which the server recognises the same call; without attributes, which
-    /// must be set afterwards.
+    /// With a verifier, by which the server recognises a repeated call. The attributes must be set
+    /// afterwards.
     Exclusive([u8; 8]),
 }
 
-/// A name in a directory (`diropargs3`): of LOOKUP, REMOVE and RMDIR all that there is.
+/// A name in a directory (`diropargs3`): the arguments of LOOKUP, REMOVE and RMDIR.
 #[inline]
 pub fn name_in(out: &mut Vec<u8>, directory: &Handle, name: &[u8]) {
     directory.write(out);
     out.put_opaque(name);
 }
 
-/// SETATTR.
+/// Arguments of SETATTR, without a check of the file's change time.
 #[inline]
 pub fn set_attributes(out: &mut Vec<u8>, file: &Handle, new: &NewAttributes) {
     file.write(out);
     new.write(out);
-    // Whatever the time of its last change.
+    // No check of the file's change time.
     out.put_u32(0);
 }
 
-/// READ of so many bytes.
+/// Arguments of READ of `count` bytes.
 #[inline]
 pub fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
     file.write(out);
@@ -118,7 +118,7 @@ pub fn read(out: &mut Vec<u8>, file: &Handle, offset: u64, count: u32) {
     out.put_u32(count);
 }
 
-/// WRITE.
+/// Arguments of WRITE, including the data.
 #[inline]
 pub fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, data: &[u8]) {
     write_head(out, file, offset, stable, data.len());
@@ -126,7 +126,7 @@ pub fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, data
     out.extend_from_slice(padding_of(data.len()));
 }
 
-/// What comes before the data of a WRITE; behind them comes their [`padding_of`].
+/// Arguments of WRITE before the data, which must be followed by its [`padding_of`].
 #[inline]
 pub fn write_head(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, length: usize) {
     file.write(out);
@@ -136,7 +136,7 @@ pub fn write_head(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable,
     out.put_u32(length as u32);
 }
 
-/// CREATE.
+/// Arguments of CREATE.
 #[inline]
 pub fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creation: Creation) {
     name_in(out, directory, name);
@@ -152,41 +152,41 @@ pub fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creation: Crea
     }
 }
 
-/// MKDIR.
+/// Arguments of MKDIR.
 pub fn make_directory(out: &mut Vec<u8>, directory: &Handle, name: &[u8], mode: u32) {
     name_in(out, directory, name);
     NewAttributes::of_mode(mode).write(out);
 }
 
-/// SYMLINK.
+/// Arguments of SYMLINK.
 pub fn symbolic_link(out: &mut Vec<u8>, directory: &Handle, name: &[u8], target: &[u8]) {
     name_in(out, directory, name);
     NewAttributes::default().write(out);
     out.put_opaque(target);
 }
 
-/// RENAME: directories with names in them.
+/// Arguments of RENAME: each a directory and a name in it.
 pub fn rename(out: &mut Vec<u8>, from: (&Handle, &[u8]), to: (&Handle, &[u8])) {
     name_in(out, from.0, from.1);
     name_in(out, to.0, to.1);
 }
 
-/// LINK: the file gets a name in the directory.
+/// Arguments of LINK: `name` is the file's new name in `directory`.
 pub fn link(out: &mut Vec<u8>, file: &Handle, directory: &Handle, name: &[u8]) {
     file.write(out);
     name_in(out, directory, name);
 }
 
-/// Where a listing goes on: a cookie, and what the server knows it by.
+/// The position from which a listing continues.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct ListingPlace {
-    /// Of the last entry that was read; 0 at the beginning.
+    /// The cookie of the last entry that was read; 0 at the start.
     pub cookie: u64,
-    /// What the server gave with it.
+    /// The verifier that the server returned with the cookie.
     pub verifier: [u8; 8],
 }
 
-/// READDIR; or READDIRPLUS, which has a limit of its own for names and cookies alone.
+/// Arguments of READDIR, or of READDIRPLUS, which has another limit for names and cookies only.
 pub fn list(
     out: &mut Vec<u8>,
     directory: &Handle,
@@ -203,7 +203,7 @@ pub fn list(
     out.put_u32(bytes);
 }
 
-/// All that was written of a file.
+/// Arguments of COMMIT for the whole file.
 #[inline]
 pub fn commit(out: &mut Vec<u8>, file: &Handle) {
     file.write(out);
@@ -211,7 +211,7 @@ pub fn commit(out: &mut Vec<u8>, file: &Handle) {
     out.put_u32(0);
 }
 
-/// GETPORT.
+/// Arguments of GETPORT for TCP.
 pub fn get_port(out: &mut Vec<u8>, program: Program) {
     for word in [program.number(), program.version(), IPPROTO_TCP, 0] {
         out.put_u32(word);
@@ -231,13 +231,13 @@ mod tests {
         words.iter().flat_map(|word| word.to_be_bytes()).collect()
     }
 
-    /// The handle and the name `f1`.
+    /// Returns the encoded handle and the name `f1`.
     fn named() -> Vec<u8> {
         b"\0\0\0\x05hello\0\0\0\0\0\0\x02f1\0\0".to_vec()
     }
 
     #[test]
-    fn files_are_made_as_the_rfc_has_it() {
+    fn creation_is_encoded_as_in_the_rfc() {
         let mut out = Vec::new();
         create(&mut out, &handle(), b"f1", Creation::Guarded(0o644));
         assert_eq!(
@@ -264,7 +264,7 @@ mod tests {
     }
 
     #[test]
-    fn attributes_are_set_as_the_rfc_has_it() {
+    fn attributes_are_encoded_as_in_the_rfc() {
         let mut out = Vec::new();
         let new = NewAttributes {
             mode: Some(0o600),
@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn contents_are_moved_as_the_rfc_has_it() {
+    fn reads_and_writes_are_encoded_as_in_the_rfc() {
         let mut out = Vec::new();
         write(&mut out, &handle(), 1 << 32, Stable::Data, b"abcde");
         let expected = [words(&[1, 0, 5, 1, 5]), b"abcde\0\0\0".to_vec()].concat();
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn directories_are_listed_as_the_rfc_has_it() {
+    fn listings_and_names_are_encoded_as_in_the_rfc() {
         let place = ListingPlace {
             cookie: 9,
             verifier: *b"cookieve",

@@ -1,5 +1,5 @@
-//! One connection over TCP: requests are gathered and sent together, and what is received goes to
-//! where replies are found in it ([`records`](crate::records)).
+//! A TCP connection. Requests are collected and sent together; received bytes are passed to
+//! [`records`](crate::records), which finds the replies.
 
 use core::time::Duration;
 use std::io::IoSlice;
@@ -16,37 +16,37 @@ use rustix::net::{
 use crate::endpoint::Endpoint;
 use crate::records::{Record, Records};
 
-/// How long a receiver sleeps that has nothing else to look at, before it looks whether a call is
-/// overdue.
+/// The time limit of one receive. After it, a receiver checks the timeouts of calls.
 pub const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Room for several short requests.
+/// Initial capacity of the buffer of requests, enough for several short ones.
 const OUT_BYTES: usize = 128 << 10;
-/// Ports that take a right to use, from the highest down. The lowest ones belong to services.
+/// Ports that require a capability, tried from the highest down. The ports below 512 belong to
+/// services.
 const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
 
-/// What is wrong with a connection.
+/// The reason why a connection cannot be used any more.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Broken {
-    /// The system's answer, or the server's end of it.
+    /// The system's error; `CONNRESET` if the server closed the connection.
     Lost(Errno),
-    /// What was received are no records of RPC.
+    /// The received bytes are not valid RPC records.
     Garbled,
 }
 
-/// A connection that is there.
+/// A TCP connection with its buffers.
 #[derive(Debug)]
 pub struct Channel {
     socket: OwnedFd,
-    /// Requests that are not sent yet: from `sent` on.
+    /// The buffer of requests; bytes from `sent` on are not sent yet.
     out: Vec<u8>,
     sent: usize,
-    /// All bytes that were ever put into `out` and sent before its beginning.
+    /// Number of bytes that were sent and removed from `out`.
     sent_before: u64,
     records: Records,
 }
 
 impl Channel {
-    /// Begins a connection; whether it is there tells [`finish`](Self::finish).
+    /// Starts to connect; [`finish`](Self::finish) returns whether that succeeded.
     pub fn begin(endpoint: &Endpoint) -> Result<Self, Errno> {
         let Endpoint {
             address,
@@ -71,7 +71,7 @@ impl Channel {
             }
             match rustix::net::connect(&socket, &address) {
                 Ok(()) | Err(Errno::INPROGRESS) => return Ok(Self::of(socket, record_bytes_max)),
-                // An earlier connection from this port is not over yet.
+                // An earlier connection from this port is not closed completely.
                 Err(Errno::ADDRNOTAVAIL | Errno::ADDRINUSE) if privileged => {}
                 Err(errno) => return Err(errno),
             }
@@ -88,18 +88,18 @@ impl Channel {
         }
     }
 
-    /// The connection has become writable: whether it is there.
+    /// Completes an attempt to connect once the socket is writable; returns an error if it failed.
     pub fn finish(&self) -> Result<(), Errno> {
         sockopt::socket_error(&self.socket)??;
         sockopt::set_tcp_nodelay(&self.socket, true)?;
-        // From here on who wants to wait may wait in a call that receives; all others say that they
-        // do not.
+        // From here on the socket blocks, so one call can both wait and receive. All other calls
+        // use `DONTWAIT`.
         rustix::io::ioctl_fionbio(&self.socket, false)?;
         sockopt::set_socket_timeout(&self.socket, Timeout::Recv, Some(LOOK_EVERY))
     }
 
-    /// Waits until something was received, or something can be sent if that is wanted, so long at
-    /// most; whether it is so.
+    /// Waits up to `limit` until bytes are received or, with `to_send`, can be sent; returns
+    /// whether this occurred.
     pub fn wait(&self, to_send: bool, limit: Duration) -> Result<bool, Errno> {
         let mut wanted = PollFlags::IN;
         if to_send {
@@ -116,35 +116,36 @@ impl Channel {
         }
     }
 
-    /// For poll(2).
+    /// The socket's descriptor, for poll(2).
     pub fn descriptor(&self) -> RawFd {
         self.socket.as_raw_fd()
     }
 
-    /// The requests that are not sent yet, for one more to be written behind them.
+    /// The buffer of requests, to which a request can be appended.
     #[inline]
     pub fn out(&mut self) -> &mut Vec<u8> {
         &mut self.out
     }
 
-    /// How many bytes were ever written to `out`: a request's end, behind it.
+    /// Number of bytes written to `out` since the connection was created. After a request is
+    /// written, this is its end.
     #[inline]
     pub fn written(&self) -> u64 {
         self.sent_before + self.out.len() as u64
     }
 
-    /// How many of these were sent.
+    /// Number of those bytes that were sent.
     pub fn sent(&self) -> u64 {
         self.sent_before + self.sent as u64
     }
 
-    /// Whether something was written that is not sent.
+    /// Whether bytes were written that are not sent.
     #[inline]
     pub fn has_unsent(&self) -> bool {
         self.sent < self.out.len()
     }
 
-    /// Sends as much as the connection takes now.
+    /// Sends as many buffered bytes as the socket accepts without blocking.
     #[inline]
     pub fn send(&mut self) -> Result<(), Broken> {
         while self.has_unsent() {
@@ -162,9 +163,9 @@ impl Channel {
         Ok(())
     }
 
-    /// Sends what was written, and behind it these bytes from where they are. What the connection
-    /// does not take now is kept, as is all where there is an error: the next
-    /// [`send`](Self::send) finds that.
+    /// Sends the buffer followed by `tail` and `padding` without copying them first. Bytes that the
+    /// socket does not accept are buffered. After an error all are buffered, and the next
+    /// [`send`](Self::send) reports it.
     pub fn send_with(&mut self, tail: &[u8], padding: &[u8]) {
         let parts = [&self.out[self.sent..], tail, padding].map(IoSlice::new);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -193,8 +194,8 @@ impl Channel {
         }
     }
 
-    /// Receives what is there; whether that was anything. Who waits does so for [`LOOK_EVERY`] at
-    /// most.
+    /// Receives the available bytes; returns whether there were any. With `waits`, waits up to
+    /// [`LOOK_EVERY`] for them.
     #[inline]
     pub fn receive(&mut self, waits: bool) -> Result<bool, Broken> {
         let flags = if waits {
@@ -213,7 +214,7 @@ impl Channel {
         }
     }
 
-    /// What was received.
+    /// The received bytes, in which replies are found.
     #[inline]
     pub fn records(&mut self) -> &mut Records {
         &mut self.records

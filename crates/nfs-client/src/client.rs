@@ -1,5 +1,6 @@
-//! Calls one at a time, each waited for. A call whose connection was lost is sent again on another
-//! one, which is counted; never on the same one.
+//! A client that makes one call at a time and waits for its reply. If the connection is lost, the
+//! call is repeated on a new one and the repetition is counted. A call is never repeated on the
+//! same connection.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -17,28 +18,28 @@ use crate::timer::Timer;
 use crate::xdr::{Garbled, Reader};
 use crate::{arguments, results};
 
-/// Why a call was not performed, or what it was answered.
+/// The reason why a call failed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum CallError {
-    /// No connection, or no reply in time.
+    /// There was no connection, or no reply in time.
     #[error("no reply: {0}")]
     Connection(Errno),
-    /// The server refused the call as such.
+    /// The server rejected the call in the RPC layer.
     #[error(transparent)]
     Refused(RpcRefusal),
-    /// The procedure failed.
+    /// The procedure returned an error.
     #[error("{0}")]
     Failed(Errno),
-    /// The reply is none.
+    /// The reply violates the protocol.
     #[error("the reply could not be understood")]
     Garbled,
-    /// The call was repeated, and its answer does not tell what the first one did.
+    /// The call was repeated, and its reply does not show whether the first one was executed.
     #[error("the connection was lost before the reply: the server may have done it or not")]
     NotKnown,
 }
 
 impl CallError {
-    /// The system's number that comes next to it.
+    /// The system's error number that corresponds most closely.
     pub fn errno(self) -> Errno {
         match self {
             Self::Connection(errno) | Self::Failed(errno) => errno,
@@ -61,33 +62,33 @@ impl From<Garbled> for CallError {
     }
 }
 
-/// Waits before the first repetition of what a server asked to be asked later, or before another
-/// attempt to connect; then twice as long each time.
+/// The first delay before a call is repeated after NFS3ERR_JUKEBOX, or before another attempt to
+/// connect. Each further delay is twice as long.
 pub const DELAY_MIN: Duration = Duration::from_millis(5);
-/// No wait is longer.
+/// The maximum delay.
 pub const DELAY_MAX: Duration = Duration::from_secs(1);
 
-/// How long to wait before the next attempt to connect: not at all at first, as servers close idle
-/// connections; then longer each time, until the server has answered something.
+/// Delays between attempts to connect. The first attempt is immediate, because servers close idle
+/// connections. Each further delay is longer, until the server answers a call.
 #[derive(Debug, Default)]
 pub struct Backoff(Duration);
 
 impl Backoff {
-    /// How long to wait this time.
+    /// Returns the delay before the next attempt, and doubles it.
     pub fn next_wait(&mut self) -> Duration {
         let wait = self.0;
         self.0 = (wait * 2).clamp(DELAY_MIN, DELAY_MAX);
         wait
     }
 
-    /// The server has answered.
+    /// Resets the delay, because the server answered.
     #[inline]
     pub fn reset(&mut self) {
         self.0 = Duration::ZERO;
     }
 }
 
-/// A connection to a program, made when it is needed.
+/// A client of a program. It connects with the first call.
 #[derive(Debug)]
 pub struct Client {
     endpoint: Endpoint,
@@ -99,14 +100,14 @@ pub struct Client {
     counters: Arc<Counters>,
 }
 
-/// A first number of transactions that no other run begins with, by chance.
+/// Returns a random number, so that the XIDs of different runs differ.
 pub fn any_number() -> u64 {
     use std::hash::{BuildHasher, Hasher};
     std::hash::RandomState::new().build_hasher().finish()
 }
 
 impl Client {
-    /// Connects with the first call.
+    /// Creates a client, which connects with the first call.
     pub fn new(endpoint: Endpoint, counters: Arc<Counters>) -> Result<Self, Errno> {
         Ok(Self {
             endpoint,
@@ -119,19 +120,19 @@ impl Client {
         })
     }
 
-    /// Since it was made.
+    /// The time since the client was created.
     pub fn elapsed(&self) -> Duration {
         self.timer.elapsed()
     }
 
-    /// Its connection, made if there is none, for a caller with several calls in flight.
+    /// Connects if necessary and returns the connection, for a caller with several calls in flight.
     pub fn into_channel(mut self) -> Result<Channel, Errno> {
         let until = self.timer.elapsed() + self.endpoint.timeout;
         self.connect(until)?;
         self.channel.ok_or(Errno::NOTCONN)
     }
 
-    /// Makes a call, and reads its results.
+    /// Makes a call, waits for its reply and decodes the results.
     pub fn call<T>(
         &mut self,
         procedure: Procedure,
@@ -148,7 +149,7 @@ impl Client {
                 return Err(self.gave_up(may_be_done, errno));
             }
             let bytes = self.write(procedure, &arguments);
-            // What did not leave wholly is the same call still.
+            // A call that was not sent completely is not counted again.
             if !is_counted || was_sent {
                 self.counters.sends(procedure, bytes, was_sent);
                 is_counted = true;
@@ -167,7 +168,7 @@ impl Client {
                 Err(Stopped::Lost(errno)) => {
                     let lost = self.channel.take();
                     was_sent |= lost.is_some_and(|channel| !channel.has_unsent());
-                    // A server may take every connection and close it before it has answered.
+                    // A server may accept connections and close each one before it answers.
                     let wait = self.backoff.next_wait();
                     if !self.pause(wait, until) {
                         return Err(self.gave_up(was_sent && procedure.differs_repeated(), errno));
@@ -183,10 +184,7 @@ impl Client {
         }
     }
 
-    /// What is known of a file.
-    ///
-    /// # Errors
-    /// Where the call was not performed, or failed.
+    /// Requests the attributes of a file.
     pub fn attributes(&mut self, file: &Handle) -> Result<FileAttributes, CallError> {
         self.call(
             Procedure::GetAttributes,
@@ -195,11 +193,8 @@ impl Client {
         )
     }
 
-    /// The handle of what has a name in a directory, and what is known of it. A link is not
-    /// followed.
-    ///
-    /// # Errors
-    /// Where a call was not performed, or failed.
+    /// Looks up a name in a directory; returns the handle and the attributes of the file. A
+    /// symbolic link is not followed.
     pub fn look_up(
         &mut self,
         directory: &Handle,
@@ -213,10 +208,11 @@ impl Client {
         }
     }
 
-    /// The handle of a directory below another one, by its path there. Links are not followed.
+    /// Returns the handle of a directory below `from`, by its path relative to it. Symbolic links
+    /// are not followed.
     ///
     /// # Errors
-    /// Where a call was not performed, or failed, or something on the way is no directory.
+    /// Returns an error if a call fails, or if a part of the path is not a directory.
     pub fn open_directory(&mut self, from: &Handle, path: &[u8]) -> Result<Handle, CallError> {
         let mut directory = *from;
         let names = path.split(|byte| *byte == b'/');
@@ -233,7 +229,7 @@ impl Client {
         Ok(directory)
     }
 
-    /// Writes a call to the connection, where there is one; gives its bytes.
+    /// Writes a call to the connection's buffer; returns its length, or 0 without a connection.
     fn write(&mut self, procedure: Procedure, arguments: impl Fn(&mut Vec<u8>)) -> usize {
         let (head, xid) = (&self.endpoint.head, self.xid);
         let channel = self.channel.as_mut();
@@ -242,7 +238,7 @@ impl Client {
         })
     }
 
-    /// Sleeps, where that ends before a moment; whether it did.
+    /// Sleeps if that ends before `until`; returns whether it did.
     fn pause(&self, wait: Duration, until: Duration) -> bool {
         let has_time = self.timer.elapsed() + wait <= until;
         if has_time {
@@ -251,7 +247,8 @@ impl Client {
         has_time
     }
 
-    /// What was sent, and differs where it is repeated, may have been performed.
+    /// Returns the error for a call without a reply. It is `NotKnown` if the server may have
+    /// executed the call and a repetition would not show that.
     fn gave_up(&self, may_be_done: bool, errno: Errno) -> CallError {
         if may_be_done {
             self.counters.not_known.add(1);
@@ -260,8 +257,8 @@ impl Client {
         CallError::Connection(errno)
     }
 
-    /// Sends what is to be sent and waits for the reply; `None` where the server asks for the call
-    /// later.
+    /// Sends the buffer and waits for the reply; returns `None` if the server answered
+    /// NFS3ERR_JUKEBOX.
     fn answer<T>(
         &mut self,
         procedure: Procedure,
@@ -318,8 +315,8 @@ impl Client {
         }
     }
 
-    /// Sees to it that there is a connection. Who never had one is not kept waiting for a server
-    /// that refuses.
+    /// Connects if there is no connection. The first attempt of a client is not repeated, so a
+    /// server that refuses is reported at once.
     fn connect(&mut self, until: Duration) -> Result<(), Errno> {
         while self.channel.is_none() {
             match self.connect_once(until) {
@@ -351,7 +348,7 @@ impl Client {
     }
 }
 
-/// Why there is no answer yet.
+/// The reason why a call ended without results.
 enum Stopped {
     Lost(Errno),
     Answered(CallError),
@@ -360,7 +357,7 @@ enum Stopped {
 fn exchange(channel: &mut Channel) -> Result<(), Broken> {
     channel.send()?;
     if channel.has_unsent() {
-        // Both directions: a server that waits for its replies to be read takes no requests.
+        // Receives as well, because a server may accept no requests until its replies are read.
         channel.wait(true, LOOK_EVERY).map_err(Broken::Lost)?;
         channel.receive(false)?;
     } else {
@@ -369,7 +366,7 @@ fn exchange(channel: &mut Channel) -> Result<(), Broken> {
     Ok(())
 }
 
-/// What a reply says: `None` that the server wants to be asked later.
+/// Decodes a reply; `None` means that the server answered NFS3ERR_JUKEBOX.
 fn read<T>(
     procedure: Procedure,
     body: Body<'_>,

@@ -1,5 +1,5 @@
-//! What was called, and what went over the wire. Each session counts for itself, so that no two
-//! threads write to one place; whoever asks adds up.
+//! Counters of calls and bytes. Each session has its own counters, so only one thread writes to
+//! each; readers add them up.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,16 +8,16 @@ use crate::procedure::Procedure;
 
 const PROCEDURES: usize = Procedure::ALL.len();
 
-/// A number that one thread counts up and all may read.
+/// A counter that one thread increments and all threads may read.
 #[derive(Debug, Default)]
 pub struct Count(AtomicU64);
 
 impl Count {
-    /// Adds to it.
+    /// Adds `more`; only the thread that owns the counter may call this.
     #[inline]
     pub fn add(&self, more: u64) {
-        // Nobody else writes, so nothing is lost between these two, which cost less than an
-        // addition that is atomic.
+        // Only one thread writes, so no increment is lost between load and store. They cost less
+        // than an atomic addition.
         self.0
             .store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
     }
@@ -27,30 +27,30 @@ impl Count {
     }
 }
 
-/// Calls of one procedure.
+/// The counters of one procedure.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Calls<N = u64> {
-    /// Requests, each counted once, when it leaves for the first time.
+    /// Number of requests; each is counted once, when it is sent for the first time.
     pub calls: N,
-    /// Transmissions of requests beyond the first.
+    /// Number of repeated transmissions of requests.
     pub repetitions: N,
-    /// Bytes of the requests with their headers, of all transmissions.
+    /// Bytes of requests including headers, for all transmissions.
     pub sent_bytes: N,
-    /// Bytes of the replies with their headers.
+    /// Bytes of replies including headers.
     pub received_bytes: N,
 }
 
-/// Declares what is counted besides calls.
+/// Declares the counters that do not depend on a procedure.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
-        /// What one thread has counted.
+        /// The counters of one thread.
         #[derive(Debug, Default)]
         pub struct Counters {
             procedures: [Calls<Count>; PROCEDURES],
             $($(#[$doc])* pub $name: Count,)+
         }
 
-        /// What all threads have counted.
+        /// The sums of the counters of all threads.
         #[derive(Clone, Debug, Default, PartialEq, Eq)]
         pub struct Totals {
             procedures: [Calls; PROCEDURES],
@@ -58,7 +58,7 @@ macro_rules! counters {
         }
 
         impl Totals {
-            /// All counts but those of calls, by their names.
+            /// All counters that do not depend on a procedure, by their names.
             pub fn by_name(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name)),+]
             }
@@ -77,32 +77,32 @@ macro_rules! counters {
 }
 
 counters! {
-    /// Bytes of contents that READ replies brought.
+    /// Bytes of contents in replies to READ.
     read_bytes,
-    /// Bytes of contents that WRITE requests took, those that were written again included.
+    /// Bytes of contents that the server accepted in WRITE, including repeated ones.
     written_bytes,
-    /// Connections that were opened.
+    /// Number of connections established.
     connections,
-    /// Connections that were opened because one was lost.
+    /// Number of connections established after one was lost.
     reconnections,
-    /// Changes of the write verifier: the server had restarted, and may have lost what was not
-    /// committed.
+    /// Number of changes of the write verifier. Each shows that the server restarted and may have
+    /// lost uncommitted data.
     verifier_changes,
-    /// Bytes that were written again for that reason.
+    /// Bytes that were written again after such a change.
     rewritten_bytes,
-    /// Operations of which it is not known whether the server has done them.
+    /// Number of operations whose execution by the server is not known.
     not_known,
-    /// Writes that the server made more durable than it was asked to.
+    /// Number of writes with a higher stability than requested.
     stronger_answers,
-    /// Calls that were made again as the server wanted: it asked for them later, or an entry that
-    /// went away had spoilt the page of a listing.
+    /// Number of calls repeated because the server requested a delay, or because the page of a
+    /// listing changed while it was read.
     delayed,
-    /// Replies that belonged to no request in flight: repeated ones.
+    /// Number of replies that belong to no request in flight, such as repeated ones.
     stray_replies,
 }
 
 impl Totals {
-    /// The procedures that were called, in the order of [`Procedure::ALL`].
+    /// The procedures that were called with their counters, in the order of [`Procedure::ALL`].
     pub fn procedures(&self) -> impl Iterator<Item = (Procedure, Calls)> {
         let all = Procedure::ALL.into_iter().zip(self.procedures);
         all.filter(|(_, calls)| calls.calls + calls.repetitions > 0)
@@ -110,7 +110,7 @@ impl Totals {
 }
 
 impl Counters {
-    /// A request of so many bytes is sent, for the first time or once more.
+    /// Counts a request of this length that is sent, for the first time or as a repetition.
     #[inline]
     pub fn sends(&self, procedure: Procedure, bytes: usize, is_repetition: bool) {
         let counts = &self.procedures[procedure as usize];
@@ -123,7 +123,7 @@ impl Counters {
         counts.sent_bytes.add(bytes as u64);
     }
 
-    /// A reply of so many bytes has come.
+    /// Counts a received reply of this length.
     #[inline]
     pub fn receives(&self, procedure: Procedure, bytes: usize) {
         self.procedures[procedure as usize]
@@ -132,27 +132,27 @@ impl Counters {
     }
 }
 
-/// Those of all threads.
+/// The counters of all threads.
 #[derive(Debug, Default)]
 pub struct AllCounters(Mutex<Inner>);
 
 #[derive(Debug, Default)]
 struct Inner {
-    /// Of threads that go on.
+    /// Counters of active threads.
     live: Vec<Arc<Counters>>,
-    /// Of those that have ended.
+    /// Sums of the counters of threads that ended.
     ended: Totals,
 }
 
 impl AllCounters {
-    /// Counters for one thread.
+    /// Creates the counters of a thread.
     pub fn add(&self) -> Arc<Counters> {
         let counters = Arc::default();
         self.inner().live.push(Arc::clone(&counters));
         counters
     }
 
-    /// Nobody counts with these any more.
+    /// Adds the counters of a thread that ends to the sums.
     pub fn end(&self, counters: &Arc<Counters>) {
         let mut inner = self.inner();
         let Some(at) = inner
@@ -166,7 +166,7 @@ impl AllCounters {
         inner.ended.add(&ended);
     }
 
-    /// All together.
+    /// Returns the sums of all counters.
     pub fn sum(&self) -> Totals {
         let inner = self.inner();
         let mut sum = inner.ended.clone();
@@ -184,7 +184,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_ended_threads_have_counted_stays() {
+    fn counts_of_ended_threads_are_kept() {
         let all = AllCounters::default();
         let (one, other) = (all.add(), all.add());
         one.sends(Procedure::Create, 100, false);

@@ -1,5 +1,5 @@
-//! The protocol's data: handles of files, what is known of them, and why a call failed (RFC 1813,
-//! sections 2.5 and 2.6).
+//! Data types of the protocol: file handles, attributes and errors (RFC 1813, sections 2.5 and
+//! 2.6).
 
 use std::fmt;
 
@@ -7,10 +7,10 @@ use rustix::io::Errno;
 
 use crate::xdr::{Garbled, Reader, Writer};
 
-/// The longest handle of a file.
+/// The maximum length of a file handle (`NFS3_FHSIZE`).
 const HANDLE_BYTES_MAX: usize = 64;
 
-/// What a server knows a file by.
+/// A file handle, by which a server identifies a file.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Handle {
     length: u8,
@@ -18,13 +18,13 @@ pub struct Handle {
 }
 
 impl Handle {
-    /// Of no file.
+    /// A placeholder that is the handle of no file.
     pub const NONE: Self = Self {
         length: 0,
         bytes: [0; HANDLE_BYTES_MAX],
     };
 
-    /// Reads it.
+    /// Decodes a handle, which must not be empty.
     #[inline]
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         let found = reader.opaque(HANDLE_BYTES_MAX)?;
@@ -37,7 +37,7 @@ impl Handle {
         Ok(handle)
     }
 
-    /// Writes it.
+    /// Encodes the handle.
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>) {
         out.put_opaque(&self.bytes[..usize::from(self.length)]);
@@ -52,10 +52,10 @@ impl fmt::Debug for Handle {
     }
 }
 
-/// A moment: seconds and nanoseconds of the epoch.
+/// A time: seconds and nanoseconds since the epoch.
 pub type Stamp = (i64, u32);
 
-/// What a name stands for (`ftype3`).
+/// The type of a file (`ftype3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FileKind {
     /// A regular file.
@@ -64,39 +64,39 @@ pub enum FileKind {
     Directory,
     /// A symbolic link.
     SymbolicLink,
-    /// A device, a socket, a pipe.
+    /// A device, a socket or a pipe.
     Other,
 }
 
-/// What is known of a file (`fattr3`).
+/// The attributes of a file (`fattr3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileAttributes {
-    /// What it is.
+    /// The type of the file.
     pub kind: FileKind,
-    /// The permissions.
+    /// The permission bits.
     pub mode: u32,
-    /// How many names it has.
+    /// Number of hard links.
     pub names: u32,
-    /// The user who has it.
+    /// The user ID of the owner.
     pub owner: u32,
-    /// Its size.
+    /// The size in bytes.
     pub size_bytes: u64,
-    /// The room that it takes.
+    /// The allocated space in bytes.
     pub used_bytes: u64,
-    /// The number of its file system.
+    /// The identifier of the file system (`fsid`).
     pub file_system: u64,
-    /// Its own number there.
+    /// The number of the file in its file system (`fileid`).
     pub number: u64,
-    /// When it was read last.
+    /// The time of the last access.
     pub accessed: Stamp,
-    /// When its contents were changed last.
+    /// The time of the last change of contents.
     pub modified: Stamp,
-    /// When anything of it was changed last.
+    /// The time of the last change of contents or attributes.
     pub changed: Stamp,
 }
 
 impl FileAttributes {
-    /// Reads them.
+    /// Decodes the attributes.
     #[inline]
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         let kind = match reader.u32()? {
@@ -126,31 +126,31 @@ impl FileAttributes {
         })
     }
 
-    /// Attributes that may be there (`post_op_attr`).
+    /// Decodes optional attributes (`post_op_attr`).
     #[inline]
     pub fn read_optional(reader: &mut Reader<'_>) -> Result<Option<Self>, Garbled> {
         reader.optional(Self::read)
     }
 
-    /// Whether it is of the same file.
+    /// Whether both attributes belong to the same file.
     pub fn is_same_file(&self, other: &Self) -> bool {
         (self.file_system, self.number) == (other.file_system, other.number)
     }
 }
 
-/// What a call came to.
+/// The status in a reply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Status {
-    /// The results follow.
+    /// The call succeeded, and its results follow.
     Done,
-    /// The server has begun something that takes long: the call is to be made again later.
+    /// NFS3ERR_JUKEBOX: the server needs more time, so the call must be repeated later.
     Later,
-    /// The procedure failed.
+    /// The procedure failed with this error.
     Failed(Errno),
 }
 
 impl Status {
-    /// Reads it.
+    /// Decodes a status.
     #[inline]
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         match reader.u32()? {
@@ -161,8 +161,8 @@ impl Status {
     }
 }
 
-/// The system's error for one of the protocol's (`nfsstat3`, and `mountstat3`, which has some of
-/// these); `None` for what is none.
+/// Returns the system's error for a status of the protocol (`nfsstat3`, or `mountstat3`, whose
+/// values are a subset); `None` for an invalid status.
 pub fn errno(status: u32) -> Option<Errno> {
     Some(match status {
         1 => Errno::PERM,
@@ -183,13 +183,13 @@ pub fn errno(status: u32) -> Option<Errno> {
         63 => Errno::NAMETOOLONG,
         66 => Errno::NOTEMPTY,
         69 => Errno::DQUOT,
-        // A handle that is stale, or that was never one.
+        // NFS3ERR_STALE and NFS3ERR_BADHANDLE.
         70 | 10_001 => Errno::STALE,
         71 => Errno::REMOTE,
-        // The place in a listing is not the server's any more; the update was not synchronised.
+        // NFS3ERR_NOT_SYNC and NFS3ERR_BAD_COOKIE.
         10_002 | 10_003 => Errno::BADE,
         10_004 => Errno::OPNOTSUPP,
-        // The reply would not fit; a fault of the server; a kind of file that it does not have.
+        // NFS3ERR_TOOSMALL, NFS3ERR_SERVERFAULT and NFS3ERR_BADTYPE.
         10_005 => Errno::OVERFLOW,
         10_006 => Errno::REMOTEIO,
         10_007 => Errno::INVAL,
@@ -197,19 +197,19 @@ pub fn errno(status: u32) -> Option<Errno> {
     })
 }
 
-/// How durable what was written is (`stable_how`).
+/// The stability of written data (`stable_how`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stable {
-    /// In the server's memory.
+    /// The data may be in the server's memory only.
     Unstable = 0,
-    /// On stable storage, with what is needed to find it.
+    /// The data is on stable storage, with the metadata needed to read it.
     Data = 1,
-    /// On stable storage, with all attributes.
+    /// The data and all metadata are on stable storage.
     File = 2,
 }
 
 impl Stable {
-    /// Reads it.
+    /// Decodes a stability.
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         match reader.u32()? {
             0 => Ok(Self::Unstable),
@@ -220,5 +220,5 @@ impl Stable {
     }
 }
 
-/// What a server answers to writes and commits: another one after a restart.
+/// The write verifier of a server, which changes when the server restarts.
 pub type WriteVerifier = [u8; 8];

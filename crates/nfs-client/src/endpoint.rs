@@ -1,21 +1,21 @@
-//! Where a program is, and how it is called.
+//! The address of a program, and the parameters of its calls.
 
 use core::time::Duration;
 use std::net::SocketAddr;
 
 use crate::rpc::CallHead;
 
-/// How a program is reached.
+/// The address of a program, and the parameters of its calls.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
-    /// The program's address.
+    /// The address and the port of the program.
     pub address: SocketAddr,
-    /// Whether connections leave from a port below 1024.
+    /// Whether connections use a local port below 1024.
     pub privileged: bool,
-    /// The head of the calls.
+    /// The header of calls, including the credentials.
     pub head: CallHead,
-    /// How long a reply is waited for, or a server that is gone.
+    /// The time limit for a reply, and for a lost server to return.
     pub timeout: Duration,
-    /// No reply is longer.
+    /// The maximum length of a reply in bytes.
     pub record_bytes_max: usize,
 }

@@ -1,19 +1,19 @@
-//! Bytes of servers read as replies, for fuzzing.
+//! Decodes arbitrary bytes as replies, for fuzzing.
 
 use crate::data::Status;
 use crate::procedure::Procedure;
 use crate::records::Records;
 use crate::{results, rpc};
 
-/// How many procedures [`examine_reply`] knows.
+/// The number of procedures that [`examine_reply`] supports.
 pub const PROCEDURES: usize = Procedure::ALL.len();
 
-/// Reads a reply, as bytes from a server, as one to the procedure of this number below
-/// [`PROCEDURES`]; gives how many entries or bytes of contents it has. For fuzzing: nothing here
-/// may panic, or allocate.
+/// Decodes `record` as a reply to the procedure with this number, modulo [`PROCEDURES`]. Returns
+/// the number of entries or bytes of contents in it. For fuzzing: this must neither panic nor
+/// allocate memory.
 ///
 /// # Errors
-/// What is wrong with it.
+/// Describes what is invalid in the reply.
 pub fn examine_reply(procedure: usize, record: &[u8]) -> Result<usize, &'static str> {
     let procedure = Procedure::ALL[procedure % PROCEDURES];
     let (_, body) = rpc::reply(record).map_err(|_| "no reply")?;
@@ -24,18 +24,18 @@ pub fn examine_reply(procedure: usize, record: &[u8]) -> Result<usize, &'static 
     results::examine(procedure, reader).map_err(|_| "garbled")
 }
 
-/// Reads a stream of bytes from a server, which comes in pieces of so many, as replies to the
-/// procedure of this number; gives how many records there were, and how many entries and bytes of
-/// contents in them. For fuzzing, as [`examine_reply`].
+/// Decodes a stream of bytes that arrives in pieces of `piece` bytes as replies to this procedure.
+/// Returns the number of records, and of entries and bytes of contents in them. For fuzzing, as
+/// [`examine_reply`].
 ///
 /// # Errors
-/// Where the bytes are no records.
+/// Returns an error if the bytes are not valid records.
 pub fn examine_stream(
     procedure: usize,
     stream: &[u8],
     piece: usize,
 ) -> Result<(usize, usize), &'static str> {
-    /// As where nothing larger was agreed.
+    /// The maximum length of a record in bytes.
     const RECORD_BYTES_MAX: usize = 4 << 10;
     let mut records = Records::new(RECORD_BYTES_MAX);
     let (mut found, mut contents) = (0, 0);

@@ -1,17 +1,17 @@
-//! A client of NFS version 3 (RFC 1813) over TCP, with the portmapper and MOUNT: no kernel client,
-//! no mount point and no cache lies between a call and the server.
+//! A client of NFS version 3 (RFC 1813) over TCP, with portmapper and MOUNT. No kernel client,
+//! mount point or cache is between a call and the server.
 //!
-//! - [`mount()`] finds a server's ports, mounts an [`Export`] and opens the directory in it.
-//! - [`Client`] makes calls one at a time. A call whose connection was lost is sent again on
-//!   another one; where the answer to that does not tell what the first had done, it says so
-//!   ([`CallError::NotKnown`]).
-//! - [`Channel`] is for callers with many calls in flight, which do their own waiting: requests are
-//!   gathered in one buffer and sent together, replies are found in what was received.
-//! - [`arguments`] and [`results`] have the procedures as the RFC does. Reading a reply copies
-//!   nothing, allocates nothing and believes nothing that is longer than it may be.
-//! - [`Counters`] count calls, repetitions and bytes, by procedure.
+//! - [`mount()`] finds a server's ports, mounts an [`Export`] and opens its directory.
+//! - [`Client`] makes one call at a time. If the connection is lost, it repeats the call on a new
+//!   one. If the reply does not show whether the first call was executed, it returns
+//!   [`CallError::NotKnown`].
+//! - [`Channel`] is for callers with several calls in flight that wait themselves. Requests are
+//!   collected in a buffer and sent together; replies are found in the received bytes.
+//! - [`arguments`] and [`results`] encode and decode the procedures of the RFC. Decoding copies no
+//!   data, allocates no memory, and checks all lengths.
+//! - [`Counters`] count calls, repetitions and bytes by procedure.
 //!
-//! Nothing reads the clock: lengths of time come from a timer of the kernel's. Linux only.
+//! The crate reads no clock: durations are measured with a timer of the kernel. Linux only.
 //!
 //! ```no_run
 //! use std::time::Duration;
@@ -33,7 +33,7 @@
 //! # }
 //! ```
 
-// Other programs may use it.
+// Other programs may use this crate.
 #![warn(missing_docs)]
 
 pub mod arguments;
@@ -64,7 +64,7 @@ pub use listing::{ListingProgress, NoEnd};
 pub use mount::{Export, MountError, Mounted, TransferSizes};
 pub use procedure::{Procedure, Program};
 pub use records::{MARK_BYTES, Record, Records, fragments, mark, read_record};
-/// The system's number for an error.
+/// An error number of the system.
 pub use rustix::io::Errno;
 pub use seek::mount;
 pub use timer::Timer;

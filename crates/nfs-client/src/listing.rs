@@ -1,51 +1,50 @@
-//! Where a listing goes on, and whether it comes to an end: a server may send pages in a circle, or
-//! names without end.
+//! The progress of a listing, and limits for servers that send pages in a circle or endless names.
 
 use rustix::io::Errno;
 
 use crate::arguments::ListingPlace;
 
-/// No listing has more entries: a server that sends them as fast as it can takes a minute or two
-/// for them.
+/// The maximum number of entries of a listing. A fast server needs one or two minutes to send them.
 const ENTRIES_MAX: u64 = 1 << 26;
-/// Pages may have few entries each, as where many were removed; but not so many pages.
+/// The maximum number of pages if they contain few entries on average, for example after many
+/// removals.
 const SHORT_PAGES_MAX: u64 = 10_000;
-/// Pages beyond those have as many entries on average.
+/// The minimum average number of entries per page beyond that limit.
 const ENTRIES_OF_A_PAGE_MIN: u64 = 4;
 
-/// Why a listing does not go on.
+/// The reason why a listing is ended early.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum NoEnd {
-    /// A page has no entries, or leads to a place where the listing has been.
+    /// A page is empty, or its cookie leads back to an earlier position.
     Circle,
-    /// It has more entries or pages than any directory.
+    /// The number of entries or pages exceeds the limit.
     TooLong,
 }
 
 impl NoEnd {
-    /// What is told of listings that are too long.
+    /// The system's error for listings that are too long.
     pub const TOO_LONG: Errno = Errno::OVERFLOW;
 }
 
-/// A listing on its way.
+/// The progress of a listing.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct ListingProgress {
     place: ListingPlace,
     pages: u64,
     entries: u64,
-    /// A place where it has been: that of the last page whose number is a power of two (Brent's
-    /// way to find a circle).
+    /// The cookie of the last page whose number is a power of two (Brent's algorithm for finding
+    /// cycles).
     passed: u64,
 }
 
 impl ListingProgress {
-    /// Of the next page.
+    /// The position of the next page.
     pub fn place(&self) -> &ListingPlace {
         &self.place
     }
 
-    /// A page has come that is not the last one: how many entries it has, and the cookie of its
-    /// last one.
+    /// Continues after a page that is not the last one. `entries` is the number of its entries,
+    /// `cookie` that of its last entry.
     pub fn go_on(&mut self, entries: u64, cookie: u64, verifier: [u8; 8]) -> Result<(), NoEnd> {
         self.pages += 1;
         self.entries += entries;
@@ -68,7 +67,7 @@ impl ListingProgress {
 mod tests {
     use super::*;
 
-    /// After how many pages a listing ends whose cookies follow from one another, and why.
+    /// Returns after how many pages a listing with this sequence of cookies ends, and why.
     fn end(entries: u64, next: impl Fn(u64) -> u64) -> (u64, NoEnd) {
         let mut progress = ListingProgress::default();
         loop {
@@ -80,7 +79,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_found_wherever_they_begin() {
+    fn circles_are_detected() {
         for (before, length) in [
             (0, 1),
             (0, 2),
@@ -107,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn names_without_end_are_not_read_for_ever() {
+    fn endless_names_end_the_listing() {
         let (pages, why) = end(1_000, |cookie| cookie + 1);
         assert_eq!((pages, why), (ENTRIES_MAX / 1_000 + 1, NoEnd::TooLong));
         let (pages, why) = end(1, |cookie| cookie + 1);

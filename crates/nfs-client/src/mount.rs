@@ -1,40 +1,41 @@
-//! A directory of a server: what is wanted, and what was found.
+//! A directory of a server: the request to mount it, and the result.
 
 use crate::data::Handle;
 use crate::endpoint::Endpoint;
 use crate::rpc::Caller;
 
-/// No READ or WRITE is larger, whatever the server likes: more gains nothing, and takes memory for
-/// each call in flight.
+/// The maximum size of a READ or WRITE. Larger ones are not faster and use memory for each call in
+/// flight.
 pub(crate) const TRANSFER_BYTES_MAX: u32 = 1 << 20;
-/// Nor smaller: what the protocol's readers can count on.
+/// The minimum size of a READ or WRITE, which a server must support.
 pub(crate) const TRANSFER_BYTES_MIN: u32 = 512;
-/// What a page of a listing may have. Larger ones gain little (a directory of 20,000 entries takes
-/// 57 pages), and servers cut them.
+/// The size of a page of a listing. Larger pages gain little (a directory of 20,000 entries takes
+/// 57 pages), and servers shorten them.
 pub(crate) const LISTING_BYTES: u32 = 64 << 10;
 
-/// A reply may have so many bytes on top of the contents or entries in it.
+/// The maximum number of bytes that a reply contains in addition to contents or entries.
 const REPLY_HEAD_BYTES_MAX: usize = 4096;
 
-/// How many bytes calls move.
+/// The number of bytes that calls move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferSizes {
-    /// Of a READ at most.
+    /// The maximum of a READ in bytes.
     pub read: u32,
-    /// Of a WRITE at most.
+    /// The maximum of a WRITE in bytes.
     pub write: u32,
-    /// Of a page of a listing.
+    /// The size of a page of a listing in bytes.
     pub listing: u32,
 }
 
 impl TransferSizes {
-    /// No reply is longer.
+    /// The maximum length of a reply in bytes.
     pub fn record_bytes_max(&self) -> usize {
-        // Some servers count the entries of a page otherwise.
+        // Some servers count the bytes of a page differently, so up to four times the size is
+        // accepted.
         (self.read.max(4 * self.listing)) as usize + REPLY_HEAD_BYTES_MAX
     }
 
-    /// Before a server was asked.
+    /// The sizes before the server's preferred sizes are known.
     pub(crate) const UNKNOWN: Self = Self {
         read: TRANSFER_BYTES_MIN,
         write: TRANSFER_BYTES_MIN,
@@ -42,27 +43,27 @@ impl TransferSizes {
     };
 }
 
-/// A directory of a server, and how the server is called.
+/// A directory of a server, and the parameters of the connection.
 #[derive(Clone, Debug)]
 pub struct Export {
-    /// A name or an address.
+    /// A host name or an IP address.
     pub host: String,
     /// The port of the NFS service; `None` asks the server's port mapper.
     pub port: Option<u16>,
     /// The port of the MOUNT service; `None` asks the server's port mapper.
     pub mount_port: Option<u16>,
-    /// The directory's path.
+    /// The directory's path on the server.
     pub path: Vec<u8>,
-    /// The user as whom calls are made; `None` is the user of this process.
+    /// The user ID of calls; `None` uses that of this process.
     pub uid: Option<u32>,
-    /// The group as which calls are made; `None` is the group of this process.
+    /// The group ID of calls; `None` uses that of this process.
     pub gid: Option<u32>,
-    /// Whether connections leave from a port below 1024.
+    /// Whether connections use a local port below 1024.
     pub privileged: bool,
 }
 
 impl Export {
-    /// This directory of this host, its ports asked for, called as this process's user.
+    /// Creates an export with ports from the port mapper and the IDs of this process.
     pub fn new(host: &str, path: &[u8]) -> Self {
         Self {
             host: host.to_owned(),
@@ -76,36 +77,37 @@ impl Export {
     }
 }
 
-/// An export's directory, found.
+/// An export that was mounted.
 #[derive(Debug)]
 pub struct Mounted {
-    /// How its files are reached.
+    /// The address of the NFS service and the parameters of its calls.
     pub endpoint: Endpoint,
     /// The port of the MOUNT service.
     pub mount_port: u16,
-    /// The path that was mounted: the export's own, or one above it.
+    /// The path that was mounted: that of the export, or of a directory above it.
     pub export: Vec<u8>,
-    /// The directory.
+    /// The handle of the export's directory.
     pub directory: Handle,
-    /// As whom calls are made.
+    /// The credentials of calls.
     pub caller: Caller,
-    /// How many bytes calls move.
+    /// The sizes negotiated with the server.
     pub sizes: TransferSizes,
 }
 
-/// A server that cannot be used.
+/// The error if a server cannot be used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("cannot {doing} {of}: {why}")]
 pub struct MountError {
-    /// What was being done, in words that `of` can follow: `connect to`, `mount`.
+    /// The failed action, as a verb that `of` can follow, such as `connect to` or `mount`.
     pub doing: &'static str,
-    /// The server or the directory.
+    /// The server or directory that the action concerned.
     pub of: String,
-    /// What the server or the system answered, and what to do about it.
+    /// The error of the server or the system, and what to do about it.
     pub why: String,
 }
 
-/// The user and group of an export, or this process's.
+/// Returns the credentials of an export; the groups of this process are included only for its own
+/// user.
 pub(crate) fn caller(export: &Export) -> Caller {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();
@@ -128,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn callers_are_who_the_export_says() {
+    fn caller_uses_ids_of_export() {
         let own = caller(&Export::new("server", b"/a"));
         assert_eq!(own.uid, rustix::process::geteuid().as_raw());
         let other = caller(&Export {

@@ -1,19 +1,19 @@
-//! The procedures that are called, of three programs: the portmapper (RFC 1833, version 2), MOUNT
-//! and NFS (RFC 1813).
+//! The procedures of three programs that the client calls: the portmapper (RFC 1833, version 2),
+//! MOUNT and NFS (RFC 1813).
 
-/// A program, in the only version of it that is spoken here.
+/// A program, in the only version that the client supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
-    /// Which finds the ports of the others.
+    /// The service that returns the ports of other services.
     Portmapper,
-    /// Which gives the handles of exported directories.
+    /// The service that returns the handles of exported directories.
     Mount,
-    /// The file service.
+    /// The file service of NFS.
     Nfs,
 }
 
 impl Program {
-    /// Its number.
+    /// The program's number in RPC.
     pub const fn number(self) -> u32 {
         match self {
             Self::Portmapper => 100_000,
@@ -22,7 +22,7 @@ impl Program {
         }
     }
 
-    /// Its version.
+    /// The version that the client calls.
     pub const fn version(self) -> u32 {
         match self {
             Self::Portmapper => 2,
@@ -42,17 +42,17 @@ impl Program {
 
 macro_rules! procedures {
     ($($variant:ident = $program:ident $number:literal $name:literal,)+) => {
-        /// A procedure, whatever its program.
+        /// A procedure of any of the programs.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub enum Procedure {
             $(#[doc = $name] $variant,)+
         }
 
         impl Procedure {
-            /// All there are, in the order of their declaration.
+            /// All procedures, in declaration order.
             pub const ALL: [Self; [$($name),+].len()] = [$(Self::$variant),+];
 
-            /// Its number in its program.
+            /// The procedure's number in its program.
             #[inline]
             pub const fn number(self) -> u32 {
                 match self {
@@ -60,14 +60,14 @@ macro_rules! procedures {
                 }
             }
 
-            /// Its name in the protocol.
+            /// The procedure's name in the protocol.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$variant => $name,)+
                 }
             }
 
-            /// The program that has it.
+            /// The program that contains the procedure.
             pub const fn program(self) -> Program {
                 match self {
                     $(Self::$variant => Program::$program,)+
@@ -101,8 +101,8 @@ procedures! {
 }
 
 impl Procedure {
-    /// Whether a second performance can be answered otherwise than the first one was: then a reply
-    /// to a repeated call may not say what became of the first.
+    /// Whether a repeated call may return another result than the first one (the call is not
+    /// idempotent). Its reply may then not show whether the first call was executed.
     #[inline]
     pub const fn differs_repeated(self) -> bool {
         matches!(

@@ -1,26 +1,27 @@
-//! RPC's records in a stream of bytes (RFC 5531, section 11): replies are found in what was
-//! received, and put together where they come in fragments.
+//! RPC records in a stream of bytes (RFC 5531, section 11). Finds replies in the received bytes,
+//! and joins replies that arrive in fragments.
 
 use std::io::{self, Read};
 
 use crate::xdr::Garbled;
 
-/// The mark of a record's last fragment; the other bits are its length.
+/// The bit of a mark that denotes the last fragment of a record; the other bits are the fragment's
+/// length.
 const LAST_FRAGMENT: u32 = 1 << 31;
-/// Bytes of a fragment's mark.
+/// The length of a fragment's mark in bytes.
 pub const MARK_BYTES: usize = 4;
 
-/// Room for several short replies.
+/// The minimum size of the receive buffer, enough for several short replies.
 const RECEIVED_BYTES_MIN: usize = 128 << 10;
 
-/// The mark of a fragment of so many bytes.
+/// Returns the mark of a fragment of `length` bytes.
 #[inline]
 pub fn mark(length: usize, is_last: bool) -> [u8; MARK_BYTES] {
     let last = if is_last { LAST_FRAGMENT } else { 0 };
     (length as u32 | last).to_be_bytes()
 }
 
-/// A record as fragments of at most so many bytes, each behind its mark.
+/// Splits a record into fragments of at most `bytes_max` bytes, each preceded by its mark.
 pub fn fragments(record: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
     let size = bytes_max.clamp(1, record.len().max(1));
     let count = record.len().div_ceil(size).max(1);
@@ -31,11 +32,11 @@ pub fn fragments(record: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
     (0..count).map(part).collect()
 }
 
-/// The next record of a stream, its fragments put together. For servers, and for tests: it waits,
-/// and believes any length.
+/// Reads the next record of a stream and joins its fragments. For servers and tests: it blocks, and
+/// does not limit the length.
 ///
 /// # Errors
-/// Where the stream ends or fails.
+/// Returns an error if the stream ends or fails.
 pub fn read_record(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     let mut record = Vec::new();
     loop {
@@ -51,32 +52,33 @@ pub fn read_record(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// What was received, and what of it was not looked at.
+/// A receive buffer, in which records are found.
 #[derive(Debug)]
 pub struct Records {
-    /// The part from `begin` to `end` was not looked at.
+    /// The receive buffer; the bytes from `begin` to `end` are not processed yet.
     received: Vec<u8>,
     begin: usize,
     end: usize,
-    /// A reply of which not all fragments are there.
+    /// The joined fragments of an incomplete record.
     fragments: Vec<u8>,
     has_fragments: bool,
     record_bytes_max: usize,
 }
 
-/// Where a record's bytes lie.
+/// The position of a record's bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Record {
-    /// In what was received, from here to there.
+    /// In the receive buffer, from the first to the second offset.
     Whole(usize, usize),
-    /// In what was put together.
+    /// In the buffer of joined fragments.
     Fragments,
 }
 
 impl Records {
-    /// None of which has more bytes.
+    /// Creates a buffer for records of at most `record_bytes_max` bytes.
     pub fn new(record_bytes_max: usize) -> Self {
-        // A record and its mark always fit, wherever it begins after it was moved to the front.
+        // A complete record and its mark always fit, because they are moved to the start of the
+        // buffer if necessary.
         let room = (record_bytes_max + MARK_BYTES).max(RECEIVED_BYTES_MIN);
         Self {
             received: vec![0; room],
@@ -88,7 +90,8 @@ impl Records {
         }
     }
 
-    /// Where bytes that are received go: never nothing, once all records that are there were taken.
+    /// Returns the space for received bytes. It is never empty once all complete records were
+    /// taken.
     #[inline]
     pub fn room(&mut self) -> &mut [u8] {
         if self.begin == self.end {
@@ -100,13 +103,13 @@ impl Records {
         &mut self.received[self.end..]
     }
 
-    /// So many bytes were put there.
+    /// Records that `length` bytes were received into that space.
     #[inline]
     pub fn filled(&mut self, length: usize) {
         self.end += length;
     }
 
-    /// The next reply that is wholly there. An error where the bytes are no records.
+    /// Returns the next complete record; an error if the bytes are not valid records.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record>, Garbled> {
         loop {
@@ -136,7 +139,7 @@ impl Records {
         }
     }
 
-    /// The bytes of the record that was found last.
+    /// Returns the bytes of the record that was found last.
     #[inline]
     pub fn bytes(&self, record: Record) -> &[u8] {
         match record {
@@ -145,7 +148,7 @@ impl Records {
         }
     }
 
-    /// The record that was found last has been looked at.
+    /// Releases the record that was found last.
     #[inline]
     pub fn done_with(&mut self, record: Record) {
         if record == Record::Fragments {
@@ -162,7 +165,7 @@ mod tests {
         [&mark(text.len(), is_last), text].concat()
     }
 
-    /// All records of a stream that comes in pieces.
+    /// Returns all records of a stream that arrives in pieces of `piece` bytes.
     fn records(stream: &[u8], piece: usize, max: usize) -> Result<Vec<Vec<u8>>, Garbled> {
         let mut records = Records::new(max);
         let mut found = Vec::new();
@@ -184,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_in_whatever_pieces_they_come() {
+    fn records_are_found_in_pieces_of_any_size() {
         let long = vec![7; RECEIVED_BYTES_MIN];
         let stream = [
             marked(b"first", true),
@@ -215,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn records_come_back_from_their_fragments() {
+    fn fragments_round_trip() {
         for record in [&b""[..], b"x", b"some words"] {
             for bytes_max in [1, 3, 10, usize::MAX] {
                 let stream = fragments(record, bytes_max).concat();
@@ -226,7 +229,7 @@ mod tests {
     }
 
     #[test]
-    fn records_that_are_too_long_are_garbled() {
+    fn too_long_records_are_garbled() {
         assert_eq!(records(&marked(&[0; 101], true), 1_000, 100), Err(Garbled));
         let in_parts = [marked(&[0; 60], false), marked(&[0; 41], true)].concat();
         assert_eq!(records(&in_parts, 7, 100), Err(Garbled));

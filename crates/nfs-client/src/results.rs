@@ -1,27 +1,27 @@
-//! The results of procedures that were performed: what follows the status `NFS3_OK` (RFC 1813,
-//! section 3.3, and appendix I for MOUNT).
+//! Decodes the results of successful calls, which follow the status `NFS3_OK` (RFC 1813, section
+//! 3.3, and appendix I for MOUNT).
 
 use crate::data::{FileAttributes, Handle, Stable, WriteVerifier};
 use crate::procedure::Procedure;
 use crate::xdr::{Garbled, Reader};
 
-/// The longest name of an entry that is believed: Linux has 255 bytes, others up to four times
-/// that.
+/// The maximum length of an entry's name. Linux limits names to 255 bytes, other systems to up to
+/// four times as many.
 const NAME_BYTES_MAX: usize = 1024;
-/// The longest target of a symbolic link.
+/// The maximum length of a symbolic link's target.
 const PATH_BYTES_MAX: usize = 4096;
-/// A server does not offer more ways than these.
+/// The maximum number of authentication flavors that a server may offer.
 const FLAVORS_MAX: u32 = 64;
 
-/// What was known of a directory before and after (`wcc_data`).
+/// Decodes the attributes of a file before and after a change (`wcc_data`); returns those after it.
 #[inline]
 pub fn changes(reader: &mut Reader<'_>) -> Result<Option<FileAttributes>, Garbled> {
-    // Its size and two times before the change.
+    // Size and two times before the change.
     reader.optional(|reader| reader.fixed::<24>().map(drop))?;
     FileAttributes::read_optional(reader)
 }
 
-/// Of SETATTR, REMOVE, RMDIR, RENAME and LINK: that it was done.
+/// Decodes the results of SETATTR, REMOVE, RMDIR, RENAME or LINK, which contain only attributes.
 #[inline]
 pub fn changed(procedure: Procedure, mut reader: Reader<'_>) -> Result<(), Garbled> {
     match procedure {
@@ -32,7 +32,7 @@ pub fn changed(procedure: Procedure, mut reader: Reader<'_>) -> Result<(), Garbl
     changes(&mut reader).map(drop)
 }
 
-/// Of LOOKUP.
+/// Decodes the results of LOOKUP: the handle and the optional attributes.
 #[inline]
 pub fn lookup(mut reader: Reader<'_>) -> Result<(Handle, Option<FileAttributes>), Garbled> {
     let handle = Handle::read(&mut reader)?;
@@ -41,7 +41,7 @@ pub fn lookup(mut reader: Reader<'_>) -> Result<(Handle, Option<FileAttributes>)
     Ok((handle, attributes))
 }
 
-/// Of CREATE, MKDIR and SYMLINK: a server need not tell what it has made.
+/// Decodes the results of CREATE, MKDIR or SYMLINK: the handle, which servers may omit.
 #[inline]
 pub fn made(mut reader: Reader<'_>) -> Result<Option<Handle>, Garbled> {
     let handle = reader.optional(Handle::read)?;
@@ -50,18 +50,18 @@ pub fn made(mut reader: Reader<'_>) -> Result<Option<Handle>, Garbled> {
     Ok(handle)
 }
 
-/// Of READ.
+/// The results of READ.
 #[derive(Clone, Copy, Debug)]
 pub struct ReadResult<'a> {
-    /// Of the file, where the server tells them.
+    /// The attributes of the file, if the server includes them.
     pub attributes: Option<FileAttributes>,
-    /// Whether the file ends behind these bytes.
+    /// Whether the file ends after these bytes.
     pub is_end: bool,
-    /// What was read.
+    /// The bytes that were read.
     pub data: &'a [u8],
 }
 
-/// Of READ of so many bytes.
+/// Decodes the results of READ of at most `asked` bytes.
 #[inline]
 pub fn read(mut reader: Reader<'_>, asked: usize) -> Result<ReadResult<'_>, Garbled> {
     let attributes = FileAttributes::read_optional(&mut reader)?;
@@ -78,18 +78,18 @@ pub fn read(mut reader: Reader<'_>, asked: usize) -> Result<ReadResult<'_>, Garb
     })
 }
 
-/// Of WRITE.
+/// The results of WRITE.
 #[derive(Clone, Copy, Debug)]
 pub struct WriteResult {
-    /// Bytes that were written.
+    /// Number of bytes written.
     pub count: usize,
-    /// How durable they are.
+    /// The stability of the written bytes.
     pub stable: Stable,
-    /// Of the server since its start.
+    /// The server's write verifier.
     pub verifier: WriteVerifier,
 }
 
-/// Of WRITE of so many bytes.
+/// Decodes the results of WRITE of `asked` bytes.
 #[inline]
 pub fn write(mut reader: Reader<'_>, asked: usize) -> Result<WriteResult, Garbled> {
     let _of_the_file = changes(&mut reader)?;
@@ -104,43 +104,43 @@ pub fn write(mut reader: Reader<'_>, asked: usize) -> Result<WriteResult, Garble
     })
 }
 
-/// Of COMMIT.
+/// Decodes the results of COMMIT: the server's write verifier.
 #[inline]
 pub fn commit(mut reader: Reader<'_>) -> Result<WriteVerifier, Garbled> {
     let _of_the_file = changes(&mut reader)?;
     reader.fixed().copied()
 }
 
-/// Of READLINK.
+/// Decodes the results of READLINK: the target of the symbolic link.
 pub fn read_link(mut reader: Reader<'_>) -> Result<&[u8], Garbled> {
     let _of_the_link = FileAttributes::read_optional(&mut reader)?;
     reader.opaque(PATH_BYTES_MAX)
 }
 
-/// An entry of a directory.
+/// An entry of a listed directory.
 #[derive(Clone, Copy, Debug)]
 pub struct ListedEntry<'a> {
-    /// The number of what it stands for.
+    /// The number of the file in its file system (`fileid`).
     pub number: u64,
-    /// The name.
+    /// The name of the entry.
     pub name: &'a [u8],
-    /// Where the listing goes on behind it.
+    /// The position after this entry.
     pub cookie: u64,
-    /// Of READDIRPLUS, where the server tells it.
+    /// The attributes, if READDIRPLUS includes them.
     pub attributes: Option<FileAttributes>,
 }
 
-/// A page of a directory's entries, which are read one after the other.
+/// A page of a directory's entries, which are decoded one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
-    /// What the listing goes on with besides the cookie.
+    /// The verifier that must accompany the cookie of the next request.
     pub verifier: [u8; 8],
     entries: Reader<'a>,
     is_plus: bool,
 }
 
 impl<'a> Page<'a> {
-    /// Of READDIR or READDIRPLUS.
+    /// Decodes the head of a page of READDIR or READDIRPLUS.
     pub fn read(mut reader: Reader<'a>, is_plus: bool) -> Result<Self, Garbled> {
         let _of_the_directory = FileAttributes::read_optional(&mut reader)?;
         Ok(Self {
@@ -150,7 +150,7 @@ impl<'a> Page<'a> {
         })
     }
 
-    /// The next entry.
+    /// Decodes the next entry; `None` after the last one of the page.
     #[inline]
     pub fn next_entry(&mut self) -> Result<Option<ListedEntry<'a>>, Garbled> {
         let is_plus = self.is_plus;
@@ -175,33 +175,33 @@ impl<'a> Page<'a> {
         })
     }
 
-    /// Whether the directory ends here. To be asked behind the last entry.
+    /// Whether this is the last page of the directory. Call this only after the last entry.
     pub fn is_end(mut self) -> Result<bool, Garbled> {
         self.entries.bool()
     }
 }
 
-/// Of FSSTAT: bytes that are free, also those that are kept for the system's user.
+/// Decodes the results of FSSTAT: the free bytes, including those reserved for the superuser.
 pub fn free_bytes(mut reader: Reader<'_>) -> Result<u64, Garbled> {
     let _of_the_root = FileAttributes::read_optional(&mut reader)?;
     let _all = reader.u64()?;
     reader.u64()
 }
 
-/// Of FSINFO: what the server prefers, in bytes.
+/// The results of FSINFO: preferred and maximum sizes in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PreferredSizes {
-    /// The most that a READ may ask for.
+    /// The maximum of a READ.
     pub read_max: u32,
-    /// What a READ should ask for; 0 where it is not told.
+    /// The preferred size of a READ; 0 if the server has no preference.
     pub read: u32,
-    /// The most that a WRITE may have.
+    /// The maximum of a WRITE.
     pub write_max: u32,
-    /// What a WRITE should have; 0 where it is not told.
+    /// The preferred size of a WRITE; 0 if the server has no preference.
     pub write: u32,
 }
 
-/// See [`PreferredSizes`].
+/// Decodes the results of FSINFO.
 pub fn preferred_sizes(mut reader: Reader<'_>) -> Result<PreferredSizes, Garbled> {
     let _of_the_root = FileAttributes::read_optional(&mut reader)?;
     let mut three = || Ok((reader.u32()?, reader.u32()?, reader.u32()?));
@@ -216,8 +216,8 @@ pub fn preferred_sizes(mut reader: Reader<'_>) -> Result<PreferredSizes, Garbled
     })
 }
 
-/// Of MNT: the handle of what was exported, and whether AUTH_SYS is among the ways in which callers
-/// may show who they are.
+/// Decodes the results of MNT: the handle of the exported directory, and whether the server accepts
+/// AUTH_SYS.
 pub fn mount(mut reader: Reader<'_>) -> Result<(Handle, bool), Garbled> {
     const AUTH_SYS: u32 = 1;
     let handle = Handle::read(&mut reader)?;
@@ -225,7 +225,7 @@ pub fn mount(mut reader: Reader<'_>) -> Result<(Handle, bool), Garbled> {
     if flavors > FLAVORS_MAX {
         return Err(Garbled);
     }
-    // A server that names none takes what it gets.
+    // A server that lists no flavors accepts any.
     let mut takes_system = flavors == 0;
     for _ in 0..flavors {
         takes_system |= reader.u32()? == AUTH_SYS;
@@ -233,13 +233,12 @@ pub fn mount(mut reader: Reader<'_>) -> Result<(Handle, bool), Garbled> {
     Ok((handle, takes_system))
 }
 
-/// Of GETPORT; 0 where the program is not registered.
+/// Decodes the results of GETPORT; 0 if the program is not registered.
 pub fn port(mut reader: Reader<'_>) -> Result<u16, Garbled> {
     u16::try_from(reader.u32()?).map_err(|_| Garbled)
 }
 
-/// Goes through the results of a procedure to their end, and gives how many entries or bytes of
-/// contents it has.
+/// Decodes all results of a procedure; returns the number of entries or bytes of contents.
 pub fn examine(procedure: Procedure, mut reader: Reader<'_>) -> Result<usize, Garbled> {
     Ok(match procedure {
         Procedure::GetAttributes => FileAttributes::read(&mut reader).map(|_| 0)?,

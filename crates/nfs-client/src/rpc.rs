@@ -1,5 +1,5 @@
-//! Remote procedure calls over TCP (RFC 5531): the heads of calls and replies, and the credentials
-//! of AUTH_SYS.
+//! Remote procedure calls over TCP (RFC 5531): headers of calls and replies, and AUTH_SYS
+//! credentials.
 
 use rustix::io::Errno;
 
@@ -12,38 +12,38 @@ const REPLY: u32 = 1;
 const RPC_VERSION: u32 = 2;
 const AUTH_NONE: u32 = 0;
 const AUTH_SYS: u32 = 1;
-/// The longest credentials and verifiers (RFC 5531, section 8.2).
+/// The maximum length of credentials and verifiers (RFC 5531, section 8.2).
 const AUTH_BYTES_MAX: usize = 400;
-/// A caller has no more groups (RFC 5531, appendix A).
+/// The maximum number of additional groups of a caller (RFC 5531, appendix A).
 const GROUPS_MAX: usize = 16;
-/// Nor a longer name of its machine.
+/// The maximum length of the caller's machine name (RFC 5531, appendix A).
 const MACHINE_NAME_MAX: usize = 255;
-/// Where in a call its transaction's number and its procedure's stand, the record's mark counted.
+/// Offsets of the XID and the procedure number in a call, including the record mark.
 const XID_AT: usize = 4;
 const PROCEDURE_AT: usize = 24;
 
-/// Who calls, as AUTH_SYS tells it.
+/// The credentials of a caller (AUTH_SYS).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The name of the machine.
+    /// The host name of the client.
     pub machine: Vec<u8>,
-    /// The user.
+    /// The numeric user ID.
     pub uid: u32,
-    /// The group.
+    /// The numeric group ID.
     pub gid: u32,
-    /// Further groups.
+    /// The numeric IDs of additional groups.
     pub groups: Vec<u32>,
 }
 
-/// The head of all calls of a program, ready to be copied.
+/// The encoded header of calls to a program; each call copies it.
 #[derive(Clone, Debug)]
 pub struct CallHead(Vec<u8>);
 
 impl CallHead {
-    /// Without a caller a call has no credentials.
+    /// Encodes the header. Without a caller, calls have no credentials (AUTH_NONE).
     pub fn new(program: Program, caller: Option<&Caller>) -> Self {
         let mut head = Vec::with_capacity(128);
-        // The record's mark and the transaction's number, to be filled in.
+        // The record mark and the XID, which each call sets.
         head.extend_from_slice(&[0; 8]);
         for word in [CALL, RPC_VERSION, program.number(), program.version(), 0] {
             head.put_u32(word);
@@ -51,7 +51,7 @@ impl CallHead {
         match caller {
             Some(caller) => {
                 let mut body = Vec::with_capacity(64);
-                // A stamp of the caller's own choice.
+                // An arbitrary stamp of the caller.
                 body.put_u32(0);
                 let name = &caller.machine[..caller.machine.len().min(MACHINE_NAME_MAX)];
                 body.put_opaque(name);
@@ -68,13 +68,13 @@ impl CallHead {
                 head.put_opaque(b"");
             }
         }
-        // The verifier.
+        // An empty verifier.
         head.put_u32(AUTH_NONE);
         head.put_opaque(b"");
         Self(head)
     }
 
-    /// Writes a call behind what is there; gives its bytes, with the record's mark.
+    /// Appends a call to `out`; returns its length including the record mark.
     #[inline]
     pub fn write(
         &self,
@@ -86,7 +86,8 @@ impl CallHead {
         self.write_with_tail(out, xid, procedure, 0, arguments)
     }
 
-    /// The same of a call that has so many bytes behind these, which are sent from where they are.
+    /// As [`write`](Self::write), for a call that is followed by `tail_bytes` more bytes, which are
+    /// sent without a copy.
     #[inline]
     pub fn write_with_tail(
         &self,
@@ -108,39 +109,39 @@ impl CallHead {
     }
 }
 
-/// A call that the server did not perform.
+/// The reason why a server rejected a call in the RPC layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcRefusal {
-    /// The server does not speak this version of RPC.
+    /// The server does not support this version of RPC.
     #[error("the server does not support version 2 of RPC")]
     RpcVersion,
-    /// The credentials are not good enough; the number is RFC 5531's `auth_stat`.
+    /// The server rejected the credentials; the number is RFC 5531's `auth_stat`.
     #[error("the server refused the credentials (auth_stat {0})")]
     Credentials(u32),
-    /// There is no such program.
+    /// The server does not provide the program.
     #[error("the server does not have this program")]
     Program,
-    /// There is, in other versions.
+    /// The server provides only other versions of the program.
     #[error("the server has versions {low} to {high} of this program only")]
     Version {
-        /// The lowest version.
+        /// The lowest version that the server supports.
         low: u32,
-        /// The highest.
+        /// The highest version that the server supports.
         high: u32,
     },
-    /// The program has no such procedure.
+    /// The program does not provide the procedure.
     #[error("the server does not have this procedure")]
     Procedure,
-    /// The server could not understand the arguments.
+    /// The server could not decode the arguments.
     #[error("the server could not decode the arguments")]
     Arguments,
-    /// The server is in trouble, as in want of memory.
+    /// The server failed internally, for example for lack of memory.
     #[error("the server reported an error of its own (SYSTEM_ERR)")]
     System,
 }
 
 impl RpcRefusal {
-    /// The system's error that comes next to it.
+    /// The system's error number that corresponds most closely.
     pub fn errno(self) -> Errno {
         match self {
             Self::Credentials(_) => Errno::ACCESS,
@@ -152,11 +153,10 @@ impl RpcRefusal {
     }
 }
 
-/// What a reply has for results: why there are none, or that it is no reply.
+/// The body of a reply: the results, a rejection, or an error if it is invalid.
 pub type Body<'a> = Result<Result<Reader<'a>, RpcRefusal>, Garbled>;
 
-/// The number of a reply's transaction, and what came: the results, or why there are none. An error
-/// where this is no reply at all.
+/// Decodes a reply; returns its XID and its body. Returns an error if the record is not a reply.
 #[inline]
 pub fn reply(record: &[u8]) -> Result<(u32, Body<'_>), Garbled> {
     let mut reader = Reader::new(record);
@@ -206,7 +206,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_call_is_as_the_rfc_has_it() {
+    fn call_is_encoded_as_in_the_rfc() {
         let caller = Caller {
             machine: b"box".to_vec(),
             uid: 1,
@@ -219,8 +219,8 @@ mod tests {
             out.put_u32(9)
         });
         let mut expected = Vec::new();
-        // Mark, number, CALL, version of RPC, NFS, its version, GETATTR, AUTH_SYS, 84 bytes of
-        // credentials: a stamp, the name, user, group, and 16 groups.
+        // Mark, XID, CALL, RPC version, NFS, its version, GETATTR, AUTH_SYS, and 88 bytes of
+        // credentials: stamp, name, user, group, and 16 groups with their number.
         for word in [
             0x8000_0084_u32,
             0x1234_5678,
@@ -239,14 +239,14 @@ mod tests {
         expected.extend_from_slice(b"box\0");
         [1, 2, 16].iter().for_each(|word| expected.put_u32(*word));
         [3; 16].iter().for_each(|word| expected.put_u32(*word));
-        // The verifier is nothing, and the arguments follow.
+        // The verifier is empty, and the arguments follow.
         [0, 0, 9].iter().for_each(|word| expected.put_u32(*word));
         assert_eq!(out[1..], expected);
         assert_eq!(bytes, expected.len());
     }
 
     #[test]
-    fn replies_are_told_apart() {
+    fn replies_and_rejections_are_decoded() {
         let record = |words: &[u32]| {
             words
                 .iter()

@@ -1,5 +1,5 @@
-//! How a server is found and its directory opened: the host's addresses, the portmapper, MOUNT,
-//! what the server prefers; and what is told of calls that fail.
+//! Finds a server and opens its directory: the host's addresses, the portmapper, MOUNT, and the
+//! server's preferred sizes. Also explains calls that fail.
 
 use core::time::Duration;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -21,13 +21,13 @@ use crate::results;
 use crate::rpc::{CallHead, Caller, RpcRefusal};
 use crate::xdr::Writer;
 
-/// Where every portmapper is.
+/// The port of every portmapper.
 const PORTMAPPER_PORT: u16 = 111;
 
-/// Finds an export's directory.
+/// Finds the server of an export and opens its directory.
 ///
 /// # Errors
-/// Why the server or its directory cannot be used, and what to do about it.
+/// Describes why the server or its directory cannot be used, and what to do about it.
 pub fn mount(
     wanted: &Export,
     timeout: Duration,
@@ -42,7 +42,7 @@ pub fn mount(
     let mut last = None;
     for address in seek.addresses()? {
         match seek.mount_at(address) {
-            // Another address of the host may be better.
+            // Another address of the host may work.
             Err(not_mounted) if not_mounted.is_connection => last = Some(not_mounted.error),
             Err(not_mounted) => return Err(not_mounted.error),
             Ok(mounted) => return Ok(mounted),
@@ -55,9 +55,9 @@ pub fn mount(
     }))
 }
 
-/// Why an address did not do.
+/// The reason why an address cannot be used.
 struct NotMounted {
-    /// Whether there was no connection: nothing was answered.
+    /// Whether there was no connection, so another address may work.
     is_connection: bool,
     error: MountError,
 }
@@ -80,7 +80,7 @@ struct Seek<'a> {
 }
 
 impl Seek<'_> {
-    /// The addresses of the host.
+    /// Resolves the addresses of the host.
     fn addresses(&self) -> Result<Vec<SocketAddr>, MountError> {
         let host = &self.wanted.host;
         let found = (host.as_str(), PORTMAPPER_PORT).to_socket_addrs();
@@ -91,9 +91,9 @@ impl Seek<'_> {
         })
     }
 
-    /// How a program is reached.
+    /// Returns the address of a program and the parameters of its calls.
     fn endpoint(&self, address: SocketAddr, program: Program, sizes: &TransferSizes) -> Endpoint {
-        // A portmapper asks nobody for that.
+        // A portmapper requires neither credentials nor a privileged port.
         let is_known = program != Program::Portmapper;
         Endpoint {
             address,
@@ -104,7 +104,7 @@ impl Seek<'_> {
         }
     }
 
-    /// A connection to a program, made when it is first called.
+    /// Creates a client of a program, which connects with the first call.
     fn client(&self, address: SocketAddr, program: Program) -> Result<Client, NotMounted> {
         let endpoint = self.endpoint(address, program, &TransferSizes::UNKNOWN);
         Client::new(endpoint, Arc::clone(self.counters)).map_err(|errno| {
@@ -112,7 +112,7 @@ impl Seek<'_> {
         })
     }
 
-    /// A call to a program that did not come to an answer.
+    /// Explains the failure of a call.
     fn failed(
         &self,
         doing: &'static str,
@@ -169,7 +169,8 @@ impl Seek<'_> {
         NotMounted::answered(doing, of, why)
     }
 
-    /// Servers may take calls from ports below 1024 alone, and tell so at the first call of NFS.
+    /// Some servers accept calls only from ports below 1024, and reject others at the first NFS
+    /// call.
     fn privileged_hint(&self) -> &'static str {
         match self.wanted.privileged {
             false => {
@@ -180,7 +181,7 @@ impl Seek<'_> {
         }
     }
 
-    /// Finds the directory at an address of the host.
+    /// Mounts the directory at one address of the host.
     fn mount_at(&self, host: SocketAddr) -> Result<Mounted, NotMounted> {
         let (nfs_port, mount_port) = self.ports(host)?;
         let (export, root, rest) = self.export(SocketAddr::new(host.ip(), mount_port))?;
@@ -224,7 +225,7 @@ impl Seek<'_> {
         })
     }
 
-    /// The ports of NFS and of MOUNT.
+    /// Returns the ports of NFS and MOUNT, from the export or the portmapper.
     fn ports(&self, host: SocketAddr) -> Result<(u16, u16), NotMounted> {
         if let (Some(nfs), Some(mount)) = (self.wanted.port, self.wanted.mount_port) {
             return Ok((nfs, mount));
@@ -260,8 +261,8 @@ impl Seek<'_> {
         Ok((nfs, mount))
     }
 
-    /// Mounts the export's path, or the nearest one above it that the server has; gives that path,
-    /// its handle and the rest of the export's path.
+    /// Mounts the export's path, or the nearest directory above it that the server exports. Returns
+    /// the mounted path, its handle, and the rest of the export's path.
     fn export(&self, address: SocketAddr) -> Result<(Vec<u8>, Handle, Vec<u8>), NotMounted> {
         let mut client = self.client(address, Program::Mount)?;
         let path = &self.wanted.path;
@@ -307,7 +308,7 @@ mod tests {
     use crate::records::{fragments, read_record};
     use crate::xdr::Reader;
 
-    /// A portmapper that has these ports, and answers for as long as it is asked on one connection.
+    /// Starts a portmapper with these ports, which serves one connection; returns its address.
     fn portmapper(nfs: u32, mount: u32) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -316,7 +317,8 @@ mod tests {
             while let Ok(call) = read_record(&mut stream) {
                 let mut reader = Reader::new(&call);
                 let words: Vec<_> = std::iter::from_fn(|| reader.u32().ok()).collect();
-                // GETPORT of version 2, without credentials, of a program in version 3 over TCP.
+                // GETPORT of portmapper version 2, without credentials, for a program of version 3
+                // over TCP.
                 assert_eq!(words[1..10], [0, 2, 100_000, 2, 3, 0, 0, 0, 0]);
                 assert_eq!(words[11..], [3, 6, 0]);
                 let port = if words[10] == 100_003 { nfs } else { mount };
@@ -352,8 +354,8 @@ mod tests {
     }
 
     #[test]
-    fn ports_are_given_or_asked_for() {
-        // Nobody is asked where both are given.
+    fn ports_come_from_export_or_portmapper() {
+        // The portmapper is not called if both ports are given.
         let nowhere = SocketAddr::from(([127, 0, 0, 1], 1));
         for (given, portmapper, found) in [
             ((None, None), portmapper(2049, 20_048), (2049, 20_048)),

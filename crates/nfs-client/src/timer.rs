@@ -1,5 +1,5 @@
-//! How much time has passed, without a clock: a timer of the kernel's that is set once, and asked
-//! what is left.
+//! Measures elapsed time without reading a clock: a kernel timer is set once, and its remaining
+//! time is queried.
 
 use core::time::Duration;
 use std::os::fd::OwnedFd;
@@ -9,15 +9,15 @@ use rustix::time::{
     timerfd_gettime, timerfd_settime,
 };
 
-/// More than anything here lasts.
+/// A duration longer than any run.
 const SET: Duration = Duration::from_secs(20 * 365 * 24 * 60 * 60);
 
-/// Begins when it is made.
+/// A timer that measures the time since its creation.
 #[derive(Debug)]
 pub struct Timer(OwnedFd);
 
 impl Timer {
-    /// Begins now.
+    /// Creates a timer that starts now.
     pub fn new() -> rustix::io::Result<Self> {
         let timer = timerfd_create(
             TimerfdClockId::Monotonic,
@@ -38,7 +38,7 @@ impl Timer {
         Ok(Self(timer))
     }
 
-    /// Since it was made.
+    /// The time since the timer was created.
     pub fn elapsed(&self) -> Duration {
         let left = timerfd_gettime(&self.0).map(|left| left.it_value);
         let left = left.map_or(SET, |left| {
@@ -53,7 +53,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn time_passes() {
+    fn elapsed_time_increases() {
         let timer = Timer::new().unwrap();
         let first = timer.elapsed();
         std::thread::sleep(Duration::from_millis(20));

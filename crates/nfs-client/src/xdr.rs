@@ -1,35 +1,35 @@
-//! External data representation (RFC 4506): what calls are written in and replies are read from.
-//! Reading copies nothing, allocates nothing and never goes beyond what there is.
+//! External data representation (RFC 4506), in which calls are encoded and replies are decoded.
+//! Decoding copies no data, allocates no memory, and never reads beyond the end.
 
-/// Bytes that are not what they should be: too few of them, or numbers that cannot be.
+/// The error of invalid bytes: too few, or an invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reply could not be understood")]
 pub struct Garbled;
 
-/// The zeros behind so many bytes.
+/// Returns the zeros that follow `length` bytes, up to the next multiple of four.
 #[inline]
 pub fn padding_of(length: usize) -> &'static [u8] {
     &[0; 3][..padding(length)]
 }
 
-/// What is left to be read.
+/// Decodes the remaining bytes of a message.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
-/// Zeros behind bytes up to the next multiple of four.
+/// Returns the number of zeros after `length` bytes, up to the next multiple of four.
 #[inline]
 const fn padding(length: usize) -> usize {
     length.wrapping_neg() & 3
 }
 
 impl<'a> Reader<'a> {
-    /// All of these bytes.
+    /// Creates a reader of these bytes.
     #[inline]
     pub fn new(bytes: &'a [u8]) -> Self {
         Self(bytes)
     }
 
-    /// So many bytes.
+    /// Decodes `N` bytes of fixed length.
     #[inline]
     pub fn fixed<const N: usize>(&mut self) -> Result<&'a [u8; N], Garbled> {
         let (found, rest) = self.0.split_first_chunk().ok_or(Garbled)?;
@@ -37,19 +37,19 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// An unsigned number of 32 bits.
+    /// Decodes an unsigned 32-bit number.
     #[inline]
     pub fn u32(&mut self) -> Result<u32, Garbled> {
         self.fixed().map(|bytes| u32::from_be_bytes(*bytes))
     }
 
-    /// An unsigned number of 64 bits.
+    /// Decodes an unsigned 64-bit number.
     #[inline]
     pub fn u64(&mut self) -> Result<u64, Garbled> {
         self.fixed().map(|bytes| u64::from_be_bytes(*bytes))
     }
 
-    /// A flag.
+    /// Decodes a boolean; values other than 0 and 1 are invalid.
     #[inline]
     pub fn bool(&mut self) -> Result<bool, Garbled> {
         match self.u32()? {
@@ -59,8 +59,8 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// Bytes with their length before them, which is not above a limit. The zeros behind the last
-    /// bytes of a message must be there, too.
+    /// Decodes bytes preceded by their length, which must not exceed `length_max`. The padding is
+    /// required, even at the end of a message.
     #[inline]
     pub fn opaque(&mut self, length_max: usize) -> Result<&'a [u8], Garbled> {
         let length = self.u32()? as usize;
@@ -72,7 +72,7 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// What follows a flag, where that is set.
+    /// Decodes a boolean and, if it is true, the value after it.
     #[inline]
     pub fn optional<T>(
         &mut self,
@@ -85,13 +85,13 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Writing, into memory that grows where it has to.
+/// Encodes values and appends them to a buffer.
 pub trait Writer {
-    /// An unsigned number of 32 bits.
+    /// Appends an unsigned 32-bit number.
     fn put_u32(&mut self, value: u32);
-    /// An unsigned number of 64 bits.
+    /// Appends an unsigned 64-bit number.
     fn put_u64(&mut self, value: u64);
-    /// Bytes with their length before them, and zeros behind.
+    /// Appends bytes, preceded by their length and followed by padding.
     fn put_opaque(&mut self, bytes: &[u8]);
 }
 
@@ -119,14 +119,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_written_is_read() {
+    fn encoding_round_trips() {
         let mut out = Vec::new();
         out.put_u32(1);
         out.put_u64(0x0102_0304_0506_0708);
         out.put_opaque(b"sillyprog");
         out.put_opaque(b"");
         out.extend_from_slice(&[9; 4]);
-        // The example of RFC 4506, section 7: nine bytes of a name, three zeros behind.
+        // The example of RFC 4506, section 7: a name of nine bytes and three bytes of padding.
         assert_eq!(out[12..28], *b"\0\0\0\x09sillyprog\0\0\0");
         let mut reader = Reader::new(&out);
         assert_eq!(reader.bool(), Ok(true));
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_or_cut_is_garbled() {
+    fn too_long_or_truncated_values_are_garbled() {
         assert_eq!(
             Reader::new(b"\0\0\0\x05hello\0\0\0").opaque(4),
             Err(Garbled)

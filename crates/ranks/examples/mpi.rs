@@ -1,13 +1,14 @@
-//! What meeting costs between ranks that a launcher has started, how far their clocks are apart,
-//! and what their thread takes of a processor:
+//! Measures barriers between ranks that a launcher started, the offsets of their clocks, and the
+//! processor time of their communication threads:
 //!
 //!     cargo build --release -p ranks --features mpi --example mpi
 //!     mpirun -n 4 target/release/examples/ranks [--kib KIB] [--rest SECONDS] [--silent RANK |
 //! --stop RANK]
 //!
-//! With `--kib` all merge so much at each border. With `--rest` all work for so long, then wait for
-//! rank 0 for as long. With `--silent` that rank stops itself as by SIGSTOP: all others name it and
-//! end the job. With `--stop` that rank stops the run while the others wait.
+//! With `--kib`, each rank contributes this many KiB to the merge at each barrier. With `--rest`,
+//! all ranks work for this time and then wait as long for rank 0. With `--silent`, that rank stops
+//! itself by SIGSTOP; all others name it and end the job. With `--stop`, that rank stops the run
+//! while the others wait.
 
 use std::env;
 use std::fs;
@@ -20,16 +21,16 @@ use ::ranks::mpi::OverMpi;
 use ranks::{CommunicationError, Ranks};
 use serde::{Deserialize, Serialize};
 
-/// How often all meet.
+/// Number of barriers that are measured.
 const BORDERS: u32 = 1_000;
-/// A rank that is silent for so long is lost.
+/// A rank without a sign of life for this time is lost.
 const LIMIT: Duration = Duration::from_secs(8);
-/// A tick of the processor's time in /proc/self/stat, in milliseconds (`getconf CLK_TCK` is 100).
+/// The unit of processor time in /proc/self/stat in milliseconds (`getconf CLK_TCK` is 100).
 const TICK_MS: u64 = 10;
 
 static STOPS: AtomicBool = AtomicBool::new(false);
 
-/// What a rank has found.
+/// The measurements of a rank.
 #[derive(Serialize, Deserialize)]
 struct Found {
     rank: u32,
@@ -37,7 +38,7 @@ struct Found {
     offset_ns: i64,
     error_ns: u64,
     border_us: [f64; 3],
-    /// Of a processor, in per cent, while it worked and while it waited.
+    /// Processor use in per cent, while the rank worked and while it waited.
     processor_percent: Option<[f64; 2]>,
 }
 
@@ -63,7 +64,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// The number that follows an option.
+/// Returns the number after an option.
 fn option(name: &str) -> Option<u32> {
     let word = env::args().skip_while(|word| word != name).nth(1)?;
     Some(
@@ -121,7 +122,7 @@ fn perform(ranks: &Ranks) -> Result<(), CommunicationError> {
     met
 }
 
-/// The thread's part of a processor while nothing is met, and while rank 0 is waited for.
+/// Returns the processor use of this process without barriers, and while it waits for rank 0.
 fn rest(ranks: &Ranks, seconds: u32) -> Result<[f64; 2], CommunicationError> {
     let length = Duration::from_secs(seconds.into());
     let percent =
@@ -138,11 +139,11 @@ fn rest(ranks: &Ranks, seconds: u32) -> Result<[f64; 2], CommunicationError> {
     Ok([working, percent(before_ms)])
 }
 
-/// What this process has taken of processors.
+/// Returns the processor time of this process.
 fn processor_ms() -> u64 {
     let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
     let after_name = stat.rsplit(')').next().unwrap_or_default();
-    // utime and stime are fields 14 and 15 of proc_pid_stat(5), and the name is the second.
+    // utime and stime are fields 14 and 15 of proc_pid_stat(5); the process name is field 2.
     let ticks = after_name.split_whitespace().skip(11).take(2);
     ticks
         .filter_map(|ticks| ticks.parse::<u64>().ok())

@@ -1,49 +1,49 @@
-//! How far the clocks of ranks are apart.
+//! Offsets between the clocks of ranks.
 //!
-//! A rank asks another for its time, some times over, and keeps the answer that took the shortest
-//! round trip: the other's clock was read between the question and the answer, so it is off by half
-//! of that at most (F. Cristian, Probabilistic clock synchronization, Distributed Computing 3,
-//! 1989). Every rank asks the one above it in the tree, and what that one's clock is off by is
-//! added, with its error. Done at the beginning and at the end of a run, and taken to change evenly
-//! between the two, it puts all moments of all ranks on one axis, the clock of rank 0.
+//! A rank asks another one for its time several times and keeps the answer with the shortest round
+//! trip. The other clock was read between question and answer, so the error is at most half of the
+//! round trip (F. Cristian, Probabilistic clock synchronization, Distributed Computing 3, 1989).
+//! Every rank asks its parent in the tree, and adds the parent's own offset and error. The offsets
+//! at the start and the end of a run, with a linear change between them, convert times of all ranks
+//! to one axis: the clock of rank 0.
 
 use serde::{Deserialize, Serialize};
 
-/// What is added to a moment of this rank's clock to have the moment of rank 0's.
+/// The difference that is added to a time of this rank's clock to get the time of rank 0's clock.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockOffset {
-    /// When it was found, by this rank's clock, in nanoseconds.
+    /// The time of the measurement by this rank's clock, in nanoseconds.
     pub at_ns: i64,
-    /// What is to be added, in nanoseconds.
+    /// The value to add, in nanoseconds.
     pub offset_ns: i64,
-    /// It is off by this at most, in nanoseconds.
+    /// The maximum error of the offset, in nanoseconds.
     pub error_ns: u64,
 }
 
-/// What a question and its answer say.
+/// Computes the offset from the times of question, remote reading and answer.
 pub(crate) fn between(asked_ns: i64, answer_ns: i64, answered_ns: i64) -> ClockOffset {
     let round_trip_ns = answered_ns.saturating_sub(asked_ns).max(0);
     let middle_ns = asked_ns + round_trip_ns / 2;
     ClockOffset {
         at_ns: answered_ns,
         offset_ns: answer_ns - middle_ns,
-        // Half of an odd number is rounded up.
+        // Rounded up for odd round trips.
         error_ns: (round_trip_ns as u64).div_ceil(2),
     }
 }
 
-/// The clock of a rank against that of rank 0, over a run.
+/// The offsets of a rank's clock from that of rank 0 during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockAxis {
-    /// At the beginning.
+    /// The offset at the start of the run.
     pub begin: ClockOffset,
-    /// At the end; as at the beginning where it was not measured.
+    /// The offset at the end of the run; the same as at the start if it was not measured.
     pub end: ClockOffset,
 }
 
 impl ClockAxis {
-    /// A moment of this rank's clock by the clock of rank 0, in nanoseconds. Before the beginning
-    /// and after the end the offset is what it was there.
+    /// Converts a time of this rank's clock to rank 0's clock, in nanoseconds. The offset is
+    /// interpolated within the run, and constant before and after it.
     pub fn by_rank_0(&self, moment_ns: i64) -> i64 {
         let (begin, end) = (self.begin, self.end);
         let span = i128::from(end.at_ns) - i128::from(begin.at_ns);
@@ -55,7 +55,7 @@ impl ClockAxis {
         moment_ns + begin.offset_ns + (change * since / span) as i64
     }
 
-    /// A moment is off by this at most, in nanoseconds, if the clocks drift evenly.
+    /// The maximum error of a converted time in nanoseconds, if the clocks drift linearly.
     pub fn error_ns(&self) -> u64 {
         self.begin.error_ns.max(self.end.error_ns)
     }
@@ -66,20 +66,20 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_other_clock_was_read_in_the_middle_or_as_far_from_it_as_the_error_says() {
-        // The other clock is 1,000 ahead, and is read after 10 of 50.
+    fn offset_is_exact_within_its_error() {
+        // The other clock is 1,000 ahead and is read after 10 of 50.
         let found = between(100, 1_110, 150);
         assert_eq!(
             (found.offset_ns, found.error_ns, found.at_ns),
             (985, 25, 150)
         );
         assert!(found.offset_ns.abs_diff(1_000) <= found.error_ns);
-        // A clock that was set back in between gives no error below 0.
+        // If the clock was set back in between, the error is not negative.
         assert_eq!(between(100, 100, 90).error_ns, 0);
     }
 
     #[test]
-    fn a_drift_is_spread_evenly() {
+    fn offset_is_interpolated() {
         let at = |at_ns, offset_ns, error_ns| ClockOffset {
             at_ns,
             offset_ns,

@@ -1,6 +1,6 @@
-//! What ranks do together, as each of them sees it: values that are merged, a value that rank 0
-//! tells, clocks that are compared. Each is advanced as far as the messages that came allow, and
-//! never waits.
+//! Collective operations from the view of one rank: merging values, broadcasting a value of rank 0,
+//! and comparing clocks. Each operation advances as far as the received messages allow, and never
+//! blocks.
 
 use std::borrow::Cow;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -15,32 +15,32 @@ use crate::links::Post;
 use crate::message::{decode, encode};
 use crate::tree::{children, parent};
 
-/// How far something is.
+/// The progress of an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Progress<T> {
-    /// It is done, and came to this.
+    /// The operation is complete with this result.
     Done(T),
-    /// A part is done, and the next one can be.
+    /// A part is complete, and the next one can start.
     More,
-    /// A message is missing.
+    /// A message has not arrived yet.
     Waits,
 }
 
-/// One thing that ranks do together.
+/// A collective operation on this rank.
 pub(crate) trait Meet: Send {
-    /// What it comes to.
+    /// The result of the operation.
     type Value;
 
-    /// Does the next part.
+    /// Performs the next part.
     fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<Self::Value>>;
 }
 
-/// Something that was begun, and whoever waits for it.
+/// An operation that was started, with a channel for its result.
 pub(crate) trait Begun: Send {
-    /// Does the next part; what it came to was answered where it is done.
+    /// Performs the next part; on completion, sends the result to the waiting thread.
     fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<()>>;
 
-    /// Answers that it failed.
+    /// Sends the failure to the waiting thread.
     fn fail(&self, why: &CommunicationError);
 }
 
@@ -48,7 +48,7 @@ impl<M: Meet<Value: Send>> Begun for (M, Sender<Outcome<M::Value>>) {
     fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<()>> {
         Ok(match self.0.advance(post)? {
             Progress::Done(value) => {
-                // Whoever asked may have gone.
+                // The waiting thread may have dropped its receiver.
                 let _ = self.1.send(Ok(value));
                 Progress::Done(())
             }
@@ -62,12 +62,13 @@ impl<M: Meet<Value: Send>> Begun for (M, Sender<Outcome<M::Value>>) {
     }
 }
 
-/// Merges what all have, up the tree in the order of ranks, and tells all what it came to.
+/// Merges the values of all ranks in the order of ranks, upwards in the tree, and returns the
+/// result to all ranks.
 pub(crate) struct Merge<T, M> {
-    /// What is merged so far; nothing once it was told to the rank above.
+    /// The values merged up to now; `None` after they were sent to the parent.
     sum: Option<T>,
     merge: M,
-    /// How many of the ranks right below are in the sum.
+    /// Number of children whose values are merged.
     merged: usize,
 }
 
@@ -84,7 +85,7 @@ impl<T, M: FnMut(T, T) -> T> Merge<T, M> {
         let Some(own) = self.sum.take() else {
             return Ok(());
         };
-        // A panic would end the thread that talks, and all others would wait for it.
+        // A panic would end the communication thread, and all other ranks would wait for it.
         let merged = catch_unwind(AssertUnwindSafe(|| (self.merge)(own, theirs)));
         self.sum = Some(merged.map_err(|_| CommunicationError::Refused {
             doing: Cow::Borrowed("merge what ranks have"),
@@ -116,7 +117,7 @@ where
                 let body = if ranks > 1 { encode(&sum)? } else { Vec::new() };
                 (body, sum)
             }
-            // Merging has failed, and with it all that is done together.
+            // An earlier merge failed, which fails the operation on all ranks.
             (None, None) => return Ok(Progress::Waits),
             (Some(parent), Some(sum)) => {
                 post.send(parent, &encode(&sum)?)?;
@@ -135,7 +136,7 @@ where
     }
 }
 
-/// Tells all what rank 0 has.
+/// Sends a value of rank 0 to all ranks.
 pub(crate) struct Broadcast<T>(pub(crate) Option<T>);
 
 impl<T: Serialize + DeserializeOwned + Send> Meet for Broadcast<T> {
@@ -163,34 +164,35 @@ impl<T: Serialize + DeserializeOwned + Send> Meet for Broadcast<T> {
     }
 }
 
-/// To all right below; to the one with most ranks below it first.
+/// Sends a message to all children, starting with the one with the largest subtree.
 fn pass_on(post: &mut Post<'_>, body: &[u8]) -> Outcome<()> {
     children(post.rank(), post.ranks())
         .rev()
         .try_for_each(|child| post.send(child, body))
 }
 
-/// Finds how far this rank's clock is from that of rank 0: asks the rank above, whose own offset is
-/// added, then is asked by those below, one after another, since a question that waits for another
-/// rank's is a long round trip.
+/// Measures the offset of this rank's clock from that of rank 0. The rank asks its parent and adds
+/// the parent's offset. Then it answers its children one after another, because a question that
+/// waits for another rank's answer would have a long round trip.
 pub(crate) struct Clocks<N> {
     now_ns: N,
     questions: u32,
-    /// What the rank above knows of its clock.
+    /// The parent's offset from rank 0.
     above: Option<ClockOffset>,
-    /// The best answer so far.
+    /// The answer with the smallest error up to now.
     best: Option<ClockOffset>,
     asked: u32,
-    /// When the question that was not answered yet was asked.
+    /// The time of the question that is not answered yet.
     asked_ns: Option<i64>,
     own: Option<ClockOffset>,
-    /// How many of the ranks right below are done, and how many questions the next one has asked.
+    /// Number of children that are finished, and number of answers to the current child.
     below: usize,
     answered: Option<u32>,
 }
 
 impl<N: Fn() -> i64> Clocks<N> {
-    /// With a clock that gives nanoseconds, and so many questions to be asked, at least 1.
+    /// Creates the operation. `now_ns` reads the clock in nanoseconds; at least one question is
+    /// asked.
     pub(crate) fn new(now_ns: N, questions: u32) -> Self {
         Self {
             now_ns,
@@ -286,7 +288,7 @@ impl<N: Fn() -> i64 + Send> Meet for Clocks<N> {
     }
 }
 
-/// Waits until the run that others perform is closed, or nothing is to be waited for any more.
+/// Waits until the run that other ranks perform is closed.
 pub(crate) struct Rest;
 
 impl Meet for Rest {
@@ -295,7 +297,7 @@ impl Meet for Rest {
     fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<()>> {
         if let Some(parent) = parent(post.rank()) {
             match post.take(parent) {
-                // It has closed the run, in its turn after the one above it.
+                // The parent has closed the run, after its own parent did.
                 Err(CommunicationError::Stopped { .. }) => {}
                 Err(why) => return Err(why),
                 Ok(_) => return Ok(Progress::Waits),

@@ -1,97 +1,97 @@
-//! What carries messages between ranks.
+//! The interface of message transports between ranks.
 
 use std::borrow::Cow;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-/// A message, and who sent it.
+/// A message and its sender.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Message {
-    /// The rank that sent it.
+    /// The rank that sent the message.
     pub from: u32,
-    /// What it sent.
+    /// The contents of the message.
     pub bytes: Vec<u8>,
 }
 
-/// Why ranks could not do something together. Ranks tell it to one another, so that all name the
+/// The failure of a collective operation. Ranks send it to one another, so all of them report the
 /// same cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum CommunicationError {
-    /// A rank gave no sign of life: it is stopped, its host is, or nothing comes through to it.
+    /// A rank gave no sign of life: its process or host is stopped, or the network is interrupted.
     #[error("rank {rank} gave no sign of life for {} s", .limit.as_secs_f64())]
     Silent {
-        /// The rank that was not heard.
+        /// The silent rank.
         rank: u32,
-        /// For how long at least.
+        /// The minimum duration of the silence.
         limit: Duration,
     },
-    /// A rank has stopped the run that all perform, or has ended it before the others.
+    /// A rank stopped the run, or closed it before the others.
     #[error("rank {rank} has stopped the run")]
     Stopped {
-        /// The rank that did it.
+        /// The rank that stopped the run.
         rank: u32,
     },
-    /// Two ranks do different things.
+    /// Two ranks perform different operations.
     #[error(
         "ranks are out of step: rank {rank} is to {does} where rank {other} is to {waits}: do all \
          ranks run the same command?"
     )]
     OutOfStep {
-        /// A rank.
+        /// One of the two ranks.
         rank: u32,
-        /// What it does.
+        /// The operation of `rank`.
         does: Cow<'static, str>,
-        /// The one that found it out.
+        /// The rank that detected the difference.
         other: u32,
-        /// What that one does.
+        /// The operation of `other`.
         waits: Cow<'static, str>,
     },
-    /// A message is not what it must be.
+    /// A message is invalid.
     #[error("a message of rank {rank} cannot be read: {why}")]
     Unreadable {
-        /// The rank that sent it.
+        /// The rank that sent the message.
         rank: u32,
-        /// What is wrong with it.
+        /// The reason why the message is invalid.
         why: String,
     },
-    /// What carries the messages refused one.
+    /// The transport or the system rejected an action.
     #[error("cannot {doing}: {why}")]
     Refused {
-        /// What was being done.
+        /// The rejected action.
         doing: Cow<'static, str>,
-        /// What was answered.
+        /// The reason for the rejection.
         why: String,
     },
 }
 
-/// What came of something.
+/// The result of an operation.
 pub(crate) type Outcome<T> = Result<T, CommunicationError>;
 
-/// Carries messages between ranks, which are numbered from 0. What one rank sends to another
-/// arrives whole, once and in its order, or not at all.
+/// A transport of messages between ranks, which are numbered from 0. Messages from one rank to
+/// another arrive completely, once and in order, or not at all.
 pub trait Communicator {
-    /// The number of this rank.
+    /// The number of this rank, starting at 0.
     fn rank(&self) -> u32;
 
-    /// How many ranks there are, at least 1.
+    /// The number of ranks, at least 1.
     fn ranks(&self) -> u32;
 
-    /// Sends a message to another rank. Does not wait until that takes it.
+    /// Sends a message to another rank without waiting until it is received.
     ///
     /// # Errors
-    /// Where it could not be handed over.
+    /// Returns an error if the transport does not accept the message.
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), CommunicationError>;
 
-    /// The next message of any rank; nothing where none came within the limit.
+    /// Receives the next message of any rank; returns `None` if none arrives within the limit.
     ///
     /// # Errors
-    /// Where what carries them failed.
+    /// Returns an error if the transport fails.
     fn receive(&mut self, limit: Duration) -> Result<Option<Message>, CommunicationError>;
 
-    /// Waits until all that was sent has left, as long as the limit at most.
+    /// Waits until all messages were transmitted, at most for the limit.
     ///
     /// # Errors
-    /// Where it has not.
+    /// Returns an error if the limit is exceeded.
     fn flush(&mut self, limit: Duration) -> Result<(), CommunicationError>;
 }

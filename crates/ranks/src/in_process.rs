@@ -1,4 +1,4 @@
-//! Ranks that are threads of one process: for tests and simulations.
+//! Ranks that are threads of one process, for tests and simulations.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
@@ -6,21 +6,21 @@ use std::time::Duration;
 
 use crate::communicator::{CommunicationError, Communicator, Message};
 
-/// The messages that a rank has not taken yet.
+/// The messages that a rank has not received yet.
 #[derive(Debug, Default)]
 struct Mailbox {
     messages: Mutex<VecDeque<Message>>,
     came: Condvar,
 }
 
-/// A rank that is a thread, or whatever a test makes of it.
+/// A rank in this process; usually a thread.
 #[derive(Debug)]
 pub struct InProcess {
     rank: u32,
     boxes: Arc<[Mailbox]>,
 }
 
-/// So many ranks, in their order.
+/// Creates this number of ranks, in their order.
 pub fn ranks(count: u32) -> Vec<InProcess> {
     let boxes: Arc<[Mailbox]> = (0..count).map(|_| Mailbox::default()).collect();
     (0..count)

@@ -1,14 +1,15 @@
-//! Processes on many machines that perform one run.
+//! Processes on several machines that perform one run.
 //!
-//! A [`Communicator`] carries messages between ranks, and knows nothing else: [`in_process`] has
-//! one between threads, for tests and simulations, and the module `mpi` one between the
-//! processes that a launcher has started. All that ranks do together is built on it once, and
-//! [`Ranks`] is the handle of it: merging what all have, telling what rank 0 has, by trees; stops
-//! that all hear of; and the loss of a rank, which all name, because MPI's own collectives have no
-//! deadline and a rank that is stopped would hang all others. [`clocks`] says how far the clocks of
-//! ranks are apart.
+//! A [`Communicator`] transports messages between ranks. [`in_process`] provides one between
+//! threads, for tests and simulations; the module `mpi` one between processes that a launcher
+//! started. All collective operations use this interface, and [`Ranks`] is their handle. It merges
+//! values of all ranks and broadcasts values of rank 0, both by trees. It also distributes stops,
+//! and the loss of a rank, which all ranks report. MPI's own collective operations are not used,
+//! because they have no time limit: a stopped rank would block all others. [`clocks`] measures the
+//! offsets between the clocks of ranks.
 //!
-//! Nothing here knows files, runs or records: what is sent is any value that serde knows, as JSON.
+//! The crate does not depend on files, runs or records: messages contain any value that serde
+//! supports, as JSON.
 
 pub mod clocks;
 pub mod in_process;

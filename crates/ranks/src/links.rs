@@ -1,4 +1,4 @@
-//! What comes from the neighbours of a rank in the tree, and goes to them.
+//! Messages between a rank and its neighbours in the tree.
 
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -7,14 +7,14 @@ use std::time::Instant;
 use crate::communicator::{CommunicationError, Communicator, Outcome};
 use crate::message::{Collective, Envelope, Head, Sort};
 
-/// After the last run, or whatever there was.
+/// The epoch of a rank that leaves; it follows all runs.
 pub(crate) const LEFT: u64 = u64::MAX - 1;
 
-/// A rank right above or below.
+/// A neighbour in the tree: the parent or a child.
 pub(crate) struct Neighbour {
     pub(crate) rank: u32,
     pub(crate) heard: Instant,
-    /// Where it was then, and what it did.
+    /// The epoch, step and operation of its last message.
     pub(crate) epoch: u64,
     pub(crate) step: u64,
     pub(crate) count: u32,
@@ -22,10 +22,10 @@ pub(crate) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Takes a message as a sign of life.
+    /// Records a message as a sign of life.
     pub(crate) fn hear(&mut self, head: Head) {
         self.heard = Instant::now();
-        // What is told for others is older than what the rank does itself.
+        // A message of an operation that started earlier contains an older step.
         let is_newer = match head.count == self.count {
             true => (head.epoch, head.step) >= (self.epoch, self.step),
             false => head.epoch >= self.epoch,
@@ -37,15 +37,15 @@ impl Neighbour {
     }
 }
 
-/// What comes and goes.
+/// The connections to the neighbours.
 pub(crate) struct Links {
     pub(crate) communicator: Box<dyn Communicator>,
     pub(crate) neighbours: Vec<Neighbour>,
-    /// What came and is not taken yet.
+    /// Messages that were received, but not processed yet.
     pub(crate) inbox: VecDeque<Envelope>,
 }
 
-/// The messages of one thing that is done together.
+/// The messages of one collective operation.
 pub(crate) struct Post<'a> {
     pub(crate) links: &'a mut Links,
     pub(crate) head: Head,
@@ -61,18 +61,18 @@ impl Post<'_> {
         }
     }
 
-    /// The number of this rank.
+    /// The number of this rank, starting at 0.
     pub(crate) fn rank(&self) -> u32 {
         self.links.communicator.rank()
     }
 
-    /// How many ranks do it: the first ones.
+    /// The number of ranks that perform the operation: those with the lowest numbers.
     pub(crate) fn ranks(&self) -> u32 {
         self.head.count
     }
 
-    /// The next message of a neighbour in the tree; none where it has not come yet, and an error
-    /// where it cannot come any more.
+    /// Returns the next message of a neighbour in the tree; `None` if it has not arrived, and an
+    /// error if it can no longer arrive.
     pub(crate) fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>> {
         let Head {
             epoch, step, count, ..
@@ -90,7 +90,8 @@ impl Post<'_> {
             }
             return Ok(Some(envelope.body));
         }
-        // What a rank sends arrives in its order: one that is further will not say what is missing.
+        // Messages of a rank arrive in order, so a rank that is further ahead will not send the
+        // missing one.
         let Some(theirs) = self
             .links
             .neighbours
@@ -115,7 +116,7 @@ impl Post<'_> {
         Err(self.out_of_step(from, does.as_words()))
     }
 
-    /// Sends a message to a neighbour.
+    /// Sends a message of this operation to a neighbour.
     pub(crate) fn send(&mut self, to: u32, body: &[u8]) -> Outcome<()> {
         self.links.communicator.send(to, self.head.with(body))
     }

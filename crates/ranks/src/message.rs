@@ -1,4 +1,4 @@
-//! What is in a message: which sort it is of, what it is about, and its body.
+//! The format of messages: their kind, the operation they belong to, and a body.
 
 use std::borrow::Cow;
 
@@ -7,36 +7,36 @@ use serde::de::DeserializeOwned;
 
 use crate::communicator::{CommunicationError, Message};
 
-/// Before the body: the sort, what is done together, by how many, the epoch, the step.
+/// The length of the head: kind, operation, number of ranks, epoch and step.
 const HEAD_BYTES: usize = 22;
 
-/// What a message is for.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Sort {
     /// A sign of life, without a body.
     Pulse,
-    /// A rank is lost, or all cannot go on: the failure.
+    /// A rank is lost, or another failure ends all operations; the body is the failure.
     Lost,
-    /// A rank stops the run: its number.
+    /// A rank stops the run; the body contains the epoch, the rank and the reason.
     Stop,
-    /// A part of what is done together.
+    /// A part of a collective operation.
     Part,
 }
 
-/// What ranks do together.
+/// A collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collective {
-    /// Nothing.
+    /// No operation.
     None,
-    /// What all have is merged, and all get it.
+    /// The values of all ranks are merged, and all ranks receive the result.
     Merge,
-    /// All get what rank 0 has.
+    /// All ranks receive a value of rank 0.
     Broadcast,
-    /// Their clocks are compared.
+    /// The clocks of the ranks are compared.
     Clocks,
-    /// The others perform a run, and this rank waits for its end.
+    /// Other ranks perform a run, and this rank waits for its end.
     Rest,
-    /// All end.
+    /// All ranks leave.
     Leave,
 }
 
@@ -51,7 +51,7 @@ const COLLECTIVES: [Collective; 6] = [
 ];
 
 impl Collective {
-    /// For messages: a rank is to ….
+    /// The operation in messages, after "a rank is to".
     pub(crate) fn as_words(self) -> &'static str {
         match self {
             Self::None => "work",
@@ -64,20 +64,20 @@ impl Collective {
     }
 }
 
-/// Where the sender is, and why it writes.
+/// The head of a message: its kind, and the sender's state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Head {
     pub(crate) sort: Sort,
     pub(crate) collective: Collective,
-    /// So many ranks do it: the first ones.
+    /// The number of ranks that perform the operation: those with the lowest numbers.
     pub(crate) count: u32,
-    /// Counted up where a run begins and where its end does, on all ranks.
+    /// Incremented on all ranks when a run starts and when it ends.
     pub(crate) epoch: u64,
-    /// Counted up within the epoch with each thing that so many do together.
+    /// Incremented within an epoch for each operation with this number of ranks.
     pub(crate) step: u64,
 }
 
-/// A message that came.
+/// A received message.
 #[derive(Debug)]
 pub(crate) struct Envelope {
     pub(crate) from: u32,
@@ -86,7 +86,7 @@ pub(crate) struct Envelope {
 }
 
 impl Head {
-    /// A message that begins with it.
+    /// Returns a message with this head and body.
     pub(crate) fn with(self, body: &[u8]) -> Vec<u8> {
         let mut bytes = Vec::with_capacity(HEAD_BYTES + body.len());
         bytes.push(self.sort as u8);
@@ -100,7 +100,7 @@ impl Head {
 }
 
 impl Envelope {
-    /// Reads a message.
+    /// Decodes a message.
     pub(crate) fn open(message: Message) -> Result<Self, CommunicationError> {
         let Message {
             from,
@@ -127,7 +127,7 @@ impl Envelope {
     }
 }
 
-/// A value as the body of a message.
+/// Encodes a value as the body of a message.
 pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CommunicationError> {
     serde_json::to_vec(value).map_err(|error| CommunicationError::Refused {
         doing: Cow::Borrowed("write a message"),
@@ -135,7 +135,7 @@ pub(crate) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, CommunicationEr
     })
 }
 
-/// What the body of a message says.
+/// Decodes the body of a message.
 pub(crate) fn decode<T: DeserializeOwned>(body: &[u8], from: u32) -> Result<T, CommunicationError> {
     serde_json::from_slice(body).map_err(|error| unreadable(from, error.to_string()))
 }
@@ -149,7 +149,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_message_says_what_was_put_in() {
+    fn messages_round_trip() {
         for (place, sort) in SORTS.into_iter().enumerate() {
             assert_eq!(sort as usize, place);
             for (place, collective) in COLLECTIVES.into_iter().enumerate() {

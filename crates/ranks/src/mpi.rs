@@ -1,18 +1,18 @@
-//! Ranks that a launcher has started: mpirun, srun.
+//! Ranks that a launcher such as mpirun or srun started.
 //!
-//! Sending hands a message over and does not wait for the receiver (`MPI_Isend`); receiving asks
-//! again and again whether something came (`MPI_Improbe`), because MPI has no wait with a limit: at
-//! first without a pause, so that meeting costs microseconds, then with pauses that grow, so that a
-//! rank that waits for long takes no processor from its workers.
+//! Sending does not wait for the receiver (`MPI_Isend`). Receiving polls for messages
+//! (`MPI_Improbe`), because MPI has no wait with a time limit. At first it polls without pauses, so
+//! that a barrier takes microseconds. Then the pauses grow, so that a rank that waits for a long
+//! time takes no processor time from its workers.
 //!
-//! Messages go in parts that are small enough to leave before anyone asks for them. Of a large
-//! message MPI sends the head alone, and fetches the rest when it is taken: whoever took one of a
-//! rank that was stopped meanwhile would hang.
+//! Messages are sent in parts that MPI transmits without the receiver's participation. For a large
+//! message, MPI would send only the head and transfer the rest when it is received. If the sender
+//! was stopped in between, the receiver would block forever.
 //!
-//! What was sent stays in memory until the process ends: MPI reads it until it has left, and its
-//! safe interface lends buffers and does not give them back. Ranks send a few kilobytes at each
-//! border and their records at the end; a part that is sent again, to another rank or as a sign of
-//! life, is kept once.
+//! Sent bytes remain in memory until the process ends. MPI reads them until they are transmitted,
+//! and its safe interface borrows buffers without returning them. Ranks send a few kilobytes at
+//! each barrier, and their records at the end. A part that is sent repeatedly, to another rank or
+//! as a sign of life, is stored once.
 
 use std::borrow::Cow;
 use std::collections::{HashMap, VecDeque};
@@ -28,28 +28,28 @@ use mpi::request::{Request, StaticScope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, Destination as _, Source as _};
 
-/// Of a part, with the byte before it. Open MPI sends at once what has 4 KiB with its own head, in
-/// memory that processes share, and 64 KiB by TCP (`btl_vader_eager_limit`, `btl_tcp_eager_limit`);
-/// MPICH's limits are higher.
+/// The maximum length of a part, without the byte before it. Open MPI transmits up to 4 KiB
+/// including its own header at once through shared memory, and 64 KiB by TCP
+/// (`btl_vader_eager_limit`, `btl_tcp_eager_limit`). MPICH's limits are higher.
 const PART_BYTES: usize = 3 << 10;
-/// Before a part: whether the message ends with it.
+/// The byte before a part: whether the message ends with this part.
 const MORE: u8 = 0;
 const LAST: u8 = 1;
-/// So many parts that were sent last are looked at before another is kept.
+/// Number of recently sent parts that are compared with a new part before it is stored.
 const KEPT_ONCE: usize = 32;
-/// So long it is asked without a pause whether something came.
+/// The time of polling without pauses.
 const WITHOUT_PAUSE: Duration = Duration::from_micros(200);
-/// The first pause, and the longest: each is twice as long as the one before.
+/// The first and the longest pause; each pause is twice as long as the one before.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
-/// This process among those of its launcher. When it is dropped, MPI is finalised: that waits for
-/// all others.
+/// This process among those of its launcher. Dropping it finalises MPI, which waits for all other
+/// processes.
 pub struct OverMpi {
     world: SimpleCommunicator,
     sent: Vec<Request<'static, [u8], StaticScope>>,
-    /// The parts that were sent last.
+    /// The parts that were sent most recently.
     kept: VecDeque<&'static [u8]>,
-    /// What came of messages whose last part is missing, by their sender.
+    /// The received parts of incomplete messages, by their sender.
     begun: HashMap<u32, Vec<u8>>,
     _universe: Universe,
 }
@@ -64,24 +64,24 @@ impl fmt::Debug for OverMpi {
     }
 }
 
-/// What launchers tell each process they start: Open MPI's mpirun; PMIx, and so srun and PRRTE; PMI
-/// of MPICH's and of srun.
+/// Environment variables that launchers set for each process: mpirun of Open MPI; PMIx, used by
+/// srun and PRRTE; and PMI, used by MPICH and srun.
 const TOLD_BY_LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_RANK"];
 
 impl OverMpi {
-    /// Whether a launcher has started this process. Otherwise [`join`](Self::join) gives one rank
-    /// alone, and takes its time.
+    /// Whether a launcher started this process. If not, [`join`](Self::join) returns a single rank,
+    /// and takes some time.
     pub fn is_launched() -> bool {
         TOLD_BY_LAUNCHERS
             .iter()
             .any(|name| std::env::var_os(name).is_some())
     }
 
-    /// Joins the processes of the launcher. One thread of this process may talk to them.
+    /// Joins the processes of the launcher. Only one thread of this process may use the result.
     ///
     /// # Errors
-    /// Where this process has joined before, or MPI does not allow that a process has other
-    /// threads.
+    /// Returns an error if this process joined before, or if MPI does not allow a process with
+    /// several threads.
     pub fn join() -> Result<Self, CommunicationError> {
         let refused = |why: &str| CommunicationError::Refused {
             doing: Cow::Borrowed("join the ranks of the launcher"),
@@ -101,7 +101,7 @@ impl OverMpi {
         })
     }
 
-    /// A part as it is sent, in memory that stays.
+    /// Stores a part as it is sent, in memory that is never released.
     fn keep(&mut self, end: u8, part: &[u8]) -> &'static [u8] {
         let is_it = |kept: &&&'static [u8]| kept.first() == Some(&end) && kept[1..] == *part;
         if let Some(kept) = self.kept.iter().find(is_it) {
@@ -118,7 +118,7 @@ impl OverMpi {
         bytes
     }
 
-    /// The message that ends with a part.
+    /// Appends a part to its sender's message; returns the message if it is complete.
     fn join_part(&mut self, from: u32, part: &[u8]) -> Option<Message> {
         let (end, part) = part.split_first()?;
         let bytes = self.begun.entry(from).or_default();
@@ -129,7 +129,7 @@ impl OverMpi {
         })
     }
 
-    /// Forgets what has left.
+    /// Removes requests that are complete.
     fn reap(&mut self) {
         let under_way = std::mem::take(&mut self.sent);
         self.sent = under_way
@@ -187,7 +187,7 @@ impl Communicator for OverMpi {
                 thread::sleep(pause.min(limit - waited));
                 pause = (2 * pause).min(longest);
             } else {
-                // Where ranks share a processor, the one that is waited for needs it.
+                // If ranks share a processor, the rank that is waited for needs it.
                 thread::yield_now();
             }
         }
@@ -219,8 +219,8 @@ impl Communicator for OverMpi {
 
 impl Drop for OverMpi {
     fn drop(&mut self) {
-        // A request that is dropped before it is complete is a panic; whoever fails ends with what
-        // it has sent.
+        // Dropping an incomplete request panics. After a failure, the process ends without
+        // completing its requests.
         for request in std::mem::take(&mut self.sent) {
             std::mem::forget(request);
         }

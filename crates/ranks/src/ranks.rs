@@ -1,9 +1,8 @@
-//! The ranks of a run as the program sees them: a handle, behind which a thread talks to the
-//! others.
+//! The ranks of a run as the program uses them: a handle to a thread that communicates with the
+//! other ranks.
 //!
-//! The thread alone has the communicator, so that this rank answers whatever the program does.
-//! While nothing is asked it sleeps, looks 20 times a second whether something came, and gives its
-//! signs of life.
+//! Only this thread uses the communicator, so this rank answers whatever the program does. Without
+//! orders it sleeps, checks for messages 20 times a second, and sends signs of life.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -25,16 +24,16 @@ mod thread;
 
 use thread::{Order, serve};
 
-/// So often a clock is asked for.
+/// Number of questions in a measurement of a clock's offset.
 const QUESTIONS: u32 = 16;
 
-/// The ranks that perform one run, seen from one of them. Its copies are the same rank.
+/// The ranks that perform one run, from the view of one of them. Clones are the same rank.
 #[derive(Clone)]
 pub struct Ranks {
     shared: Arc<Shared>,
-    /// How many of them, from the first on, this handle is of.
+    /// The number of ranks of this handle: those with the lowest numbers.
     count: u32,
-    /// How many of them perform runs, from the first on.
+    /// The number of ranks that perform runs: those with the lowest numbers.
     performing: u32,
 }
 
@@ -56,12 +55,12 @@ impl fmt::Debug for Ranks {
 }
 
 impl Ranks {
-    /// Starts the thread that talks. It calls `join` for the communicator, and no other thread ever
-    /// uses that: MPI wants it so. A neighbour in the tree that gave no sign of life for
-    /// `limit` is lost, and with it the run of all; the limit must be the same on all ranks.
+    /// Starts the communication thread. Only this thread calls `join` and uses the communicator, as
+    /// MPI requires. A neighbour in the tree without a sign of life for `limit` is lost, which ends
+    /// the run of all ranks. The limit must be the same on all ranks.
     ///
     /// # Errors
-    /// Those of `join`, and where there can be no thread.
+    /// Returns the error of `join`, or an error if the thread cannot be started.
     pub fn join<C: Communicator + 'static>(
         limit: Duration,
         join: impl FnOnce() -> Result<C, CommunicationError> + Send + 'static,
@@ -96,24 +95,24 @@ impl Ranks {
         })
     }
 
-    /// The number of this rank, from 0.
+    /// The number of this rank, starting at 0.
     pub fn rank(&self) -> u32 {
         self.shared.rank
     }
 
-    /// How many ranks this handle is of, at least 1.
+    /// The number of ranks of this handle, at least 1.
     pub fn count(&self) -> u32 {
         self.count
     }
 
-    /// How many ranks there are, without those that only watch.
+    /// The number of launched ranks, excluding those that only watch.
     pub fn launched(&self) -> u32 {
         self.performing
     }
 
-    /// The first ranks as if there were no others: those behind them only [watch](Self::watch), and
-    /// open and close no run. All hear of stops and losses. What is done with those behind them
-    /// is done by the handle that this one was made of.
+    /// Returns a handle for the first `performing` ranks. The other ranks only
+    /// [watch](Self::watch), and neither open nor close runs. All ranks receive stops and losses.
+    /// Operations with all ranks use the original handle.
     #[must_use]
     pub fn without_watching(&self, performing: u32) -> Self {
         let performing = performing.clamp(1, self.performing);
@@ -124,19 +123,18 @@ impl Ranks {
         }
     }
 
-    /// Begins to watch, on a rank that performs nothing, the runs of those before it. It is done
-    /// when rank 0 begins something with all ranks, which this rank must then begin, too; that
-    /// must be something that rank 0 begins, a [`broadcast`](Self::broadcast).
+    /// Watches the runs of the other ranks, on a rank that does not perform any. The result is
+    /// available when rank 0 starts an operation with all ranks, which must be a
+    /// [`broadcast`](Self::broadcast). This rank must then start it as well.
     pub fn watch(&self) -> Meeting<()> {
         let (answer, meeting) = mpsc::channel();
         self.order(|together| together.watch(answer), None);
         Meeting { answer: meeting }
     }
 
-    /// The first ranks alone, as many as said of those that there are: what is done together by
-    /// this handle, they do without the others. Runs begin and end for all: a rank that is none
-    /// of them opens the run, [rests](Self::rest), and closes it. All ranks hear of stops and
-    /// losses.
+    /// Returns a handle for the first `count` ranks, whose operations exclude the others. Runs
+    /// start and end for all ranks: each excluded rank opens the run, [rests](Self::rest), and
+    /// closes it. All ranks receive stops and losses.
     #[must_use]
     pub fn among(&self, count: u32) -> Self {
         Self {
@@ -146,30 +144,30 @@ impl Ranks {
         }
     }
 
-    /// All ranks.
+    /// Returns a handle for all ranks that perform runs.
     #[must_use]
     pub fn all(&self) -> Self {
         self.among(self.performing)
     }
 
-    /// Whether this rank is one of those that the handle is of. Others do nothing by it.
+    /// Whether this rank belongs to the handle; other ranks must not use it.
     pub fn is_one(&self) -> bool {
         self.shared.rank < self.count
     }
 
-    /// Waits until the run that is open, which other ranks perform, is closed by them: without end,
-    /// as in [`meet`](Self::meet).
+    /// Waits until the other ranks close the open run that they perform. There is no time limit, as
+    /// in [`meet`](Self::meet).
     ///
     /// # Errors
-    /// Where a rank stopped the run, or one is lost.
+    /// Returns an error if a rank stopped the run or is lost.
     pub fn rest(&self) -> Result<(), CommunicationError> {
         self.all().ask(Collective::Rest, Rest).finish()
     }
 
-    /// Ties them to a run: `stopping` is looked at about 20 times a second while a run is open, and
-    /// once more where it is closed, and a reason is told to all ranks; `stop` is called when
-    /// another rank stops or any is lost. Both are called by the thread that talks and must not
-    /// wait. A later call replaces an earlier one.
+    /// Connects the ranks with a run. `stopping` is called about 20 times a second while a run is
+    /// open, and once when it is closed; a reason that it returns is sent to all ranks. `stop` is
+    /// called when another rank stops the run or any rank is lost. Both are called by the
+    /// communication thread and must not block. A later call replaces an earlier one.
     pub fn tie(
         &self,
         stopping: impl Fn() -> Option<StopReason> + Send + 'static,
@@ -182,9 +180,9 @@ impl Ranks {
         self.do_now(|together| together.tie(tie));
     }
 
-    /// Begins to merge what all ranks have, in their order, and does not wait; all get it. `merge`
-    /// must be associative: ranks are merged by trees. All ranks must do the same things in the
-    /// same order.
+    /// Starts to merge the values of all ranks in the order of ranks, and does not wait; all ranks
+    /// receive the result. `merge` must be associative, because values are merged by trees. All
+    /// ranks must start the same operations in the same order.
     pub fn begin<T>(&self, own: T, merge: impl FnMut(T, T) -> T + Send + 'static) -> Meeting<T>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -195,11 +193,11 @@ impl Ranks {
         self.ask(Collective::Merge, Merge::new(own, merge))
     }
 
-    /// As [`begin`](Self::begin), and waits for it without end: a rank that works for hours is no
-    /// failure, one that is lost is found.
+    /// As [`begin`](Self::begin), but waits for the result without a time limit: a rank may work
+    /// for hours, and a lost rank is detected.
     ///
     /// # Errors
-    /// Where a rank stopped the run, is lost, or does something else.
+    /// Returns an error if a rank stopped the run, is lost, or performs another operation.
     pub fn meet<T>(
         &self,
         own: T,
@@ -211,11 +209,11 @@ impl Ranks {
         self.begin(own, merge).finish()
     }
 
-    /// Gives all ranks what rank 0 has. What others pass is not looked at. Rank 0 does not wait for
-    /// them.
+    /// Sends the value of rank 0 to all ranks; values of other ranks are ignored. Rank 0 does not
+    /// wait for the other ranks.
     ///
     /// # Errors
-    /// As those of [`meet`](Self::meet), and where rank 0 passes nothing.
+    /// Returns the errors of [`meet`](Self::meet), and an error if rank 0 passes `None`.
     pub fn broadcast<T>(&self, value: Option<T>) -> Result<T, CommunicationError>
     where
         T: Serialize + DeserializeOwned + Send + 'static,
@@ -223,61 +221,61 @@ impl Ranks {
         self.ask(Collective::Broadcast, Broadcast(value)).finish()
     }
 
-    /// How far this rank's clock, which `now_ns` reads in nanoseconds, is from that of rank 0. All
-    /// ranks are asked one after another, along the tree, and meet at the end.
+    /// Measures the offset of this rank's clock, which `now_ns` reads in nanoseconds, from that of
+    /// rank 0. Ranks are asked one after another along the tree; a barrier follows.
     ///
     /// # Errors
-    /// As those of [`meet`](Self::meet).
+    /// Returns the errors of [`meet`](Self::meet).
     pub fn clock_offset(
         &self,
         now_ns: impl Fn() -> i64 + Send + 'static,
     ) -> Result<ClockOffset, CommunicationError> {
         let clocks = Clocks::new(now_ns, QUESTIONS);
         let offset = self.ask(Collective::Clocks, clocks).finish()?;
-        // What others do next would disturb those that still measure.
+        // A barrier: later operations would disturb ranks that still measure.
         self.meet((), |(), ()| ())?;
         Ok(offset)
     }
 
-    /// Calls this as soon as a rank is lost, once, by the thread that talks: whatever this rank
-    /// does then, others end soon, and their launcher ends this one. A later call replaces an
-    /// earlier one.
+    /// Calls `tell` once, from the communication thread, as soon as a rank is lost. Other ranks end
+    /// soon afterwards, and their launcher then ends this one. A later call replaces an earlier
+    /// one.
     pub fn when_lost(&self, tell: impl FnOnce(&CommunicationError) + Send + 'static) {
         self.do_now(|together| together.when_lost(Box::new(tell)));
     }
 
-    /// A run begins: the first thing that every rank does in it.
+    /// Opens a run; every rank calls this before its first operation of the run.
     pub fn open(&self) {
         self.do_now(Together::open);
     }
 
-    /// The end of the run begins, which every rank calls once, whether it stopped or not. What was
-    /// begun in the run and is not done fails with [`CommunicationError::Stopped`], here and on
-    /// ranks that wait for this one. Stops are not looked at any more: what follows, such as
-    /// cleaning up and merging records, is done by all.
+    /// Closes a run; every rank calls this once, whether it stopped or not. Incomplete operations
+    /// of the run fail with [`CommunicationError::Stopped`], here and on ranks that wait for this
+    /// one. Stops are ignored from then on, because all ranks perform what follows, such as
+    /// cleaning up and merging records.
     pub fn close(&self) {
         self.do_now(Together::close);
     }
 
-    /// The rank that is lost, or what else ended all that ranks do together.
+    /// The failure that ended all operations, usually a lost rank; `None` if there is none.
     pub fn lost(&self) -> Option<CommunicationError> {
         self.heard(|heard| heard.lost.clone())
     }
 
-    /// The rank that stopped this run, or the last one, as far as this rank has heard.
+    /// The rank that stopped the current or last run, as far as this rank knows.
     pub fn stopped_by(&self) -> Option<u32> {
         self.heard(|heard| heard.stopped).map(|(rank, _)| rank)
     }
 
-    /// Why that rank stopped it.
+    /// The reason of that rank.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.heard(|heard| heard.stopped).map(|(_, reason)| reason)
     }
 
-    /// Waits for all others, and ends: nothing can be done together afterwards. Where a rank is
-    /// lost it waits for half a second at most, in which others hear of it and write what they
-    /// have; then the process is to exit with a status that is not 0, upon which its launcher
-    /// ends the others.
+    /// Waits for all other ranks and ends the communication; no operation is possible afterwards.
+    /// If a rank is lost, it waits half a second at most, so that the other ranks are informed and
+    /// write their data. Then the process must exit with a status other than 0, after which its
+    /// launcher ends the others.
     pub fn leave(&self) {
         let (answer, _) = mpsc::channel();
         let leave = (Merge::new((), |(), ()| ()), answer);
@@ -289,7 +287,7 @@ impl Ranks {
             .unwrap_or_else(PoisonError::into_inner)
             .take();
         if let Some(thread) = thread {
-            // It has said why it panicked.
+            // The thread has already printed the reason of a panic.
             let _ = thread.join();
         }
     }
@@ -307,7 +305,7 @@ impl Ranks {
         Meeting { answer: meeting }
     }
 
-    /// Has the thread do something, and waits until that is done.
+    /// Executes a function on the communication thread and waits until it returns.
     fn do_now(&self, act: impl FnOnce(&mut Together) + Send + 'static) {
         let (done, answer) = mpsc::channel();
         self.order(act, Some(done));
@@ -316,7 +314,7 @@ impl Ranks {
 
     fn order(&self, act: impl FnOnce(&mut Together) + Send + 'static, done: Option<Sender<()>>) {
         let act = Box::new(act);
-        // Where the thread has gone, it drops what would answer.
+        // If the thread has ended, the order and its channel are dropped.
         let _ = self.shared.orders.send(Order { act, done });
     }
 
@@ -329,21 +327,21 @@ impl Ranks {
     }
 }
 
-/// Something that was begun together.
+/// A collective operation that was started.
 #[derive(Debug)]
 pub struct Meeting<T> {
     answer: Receiver<Outcome<T>>,
 }
 
 impl<T> Meeting<T> {
-    /// Of a rank that has no others.
+    /// Returns a completed operation, for a single rank.
     fn done(own: T) -> Self {
         let (done, answer) = mpsc::channel();
         let _ = done.send(Ok(own));
         Self { answer }
     }
 
-    /// What came of it, once; nothing where that is not known within the limit.
+    /// Returns the result once; `None` if it is not available within the limit.
     pub fn wait(&mut self, limit: Duration) -> Option<Result<T, CommunicationError>> {
         match self.answer.recv_timeout(limit) {
             Ok(outcome) => Some(outcome),

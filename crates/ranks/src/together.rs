@@ -1,22 +1,22 @@
-//! What ranks do together, on one rank: it takes what comes, acts as far as it can, and never waits
-//! by itself.
+//! Collective operations on one rank: processes received messages, advances operations as far as
+//! possible, and never blocks.
 //!
-//! Messages go along a [tree](crate::tree), so that no rank sends or takes more of them than the
-//! logarithm of the number of ranks. Every message says its epoch, which is counted up where a run
-//! begins and where its end does, and its step within that: what is of an older epoch is dropped,
-//! what is of a newer one waits for its turn.
+//! Messages are sent along a [tree](crate::tree), so the number of messages per rank and operation
+//! is at most the logarithm of the number of ranks. Every message contains its epoch, which is
+//! incremented when a run starts and when it ends, and its step within the epoch. Messages of an
+//! older epoch are dropped; those of a newer one are kept until this rank reaches it.
 //!
-//! Some things the first ranks do without the others: their tree is the same without those, and
-//! their steps are counted apart, by how many they are. Epochs are those of all ranks, as are
-//! pulses, stops and losses.
+//! The first ranks may perform operations without the others. Their tree is the same without these,
+//! and their steps are counted separately for each number of ranks. Epochs, pulses, stops and
+//! losses always concern all ranks.
 //!
-//! A rank that [watches](Together::watch) does not count the runs of the others itself: it is where
-//! the rank above it is, until that one does something with all.
+//! A rank that [watches](Together::watch) does not count the runs of the others: it follows the
+//! epoch of its parent until that starts an operation with all ranks.
 //!
-//! How long a rank works until it meets the others, nobody can know. So nothing has a deadline but
-//! silence: each rank gives its neighbours in the tree a sign of life, a pulse, whatever it does,
-//! and one that was not heard for long is lost. The neighbour that finds it tells all others, along
-//! the tree, as does a rank that stops the run: all name the same rank.
+//! The duration of the work before a barrier is not limited. Therefore the only time limit concerns
+//! silence: each rank regularly sends its neighbours in the tree a sign of life, a pulse. A
+//! neighbour without a sign of life for the limit is lost. The rank that detects this informs all
+//! others along the tree, as does a rank that stops the run. So all ranks name the same rank.
 
 mod messages;
 mod runs;

@@ -1,16 +1,16 @@
-//! The tree that ranks form: binomial, with rank 0 at its root.
+//! The tree of ranks: a binomial tree with rank 0 as its root.
 //!
-//! The parent of a rank is its number without the lowest bit that is set, so that the ranks below
-//! any rank are those that follow it, without a gap: what is merged from the first child to the
-//! last is merged in the order of ranks. No rank is further from the root than the logarithm of
-//! their number, and none has more children than that.
+//! The parent of a rank is its number without the lowest bit that is set. The descendants of a rank
+//! are therefore the numbers that follow it without a gap, and a merge from the first child to the
+//! last one keeps the order of ranks. The depth and the number of children are at most the
+//! logarithm of the number of ranks.
 
-/// The rank above; nothing above rank 0.
+/// Returns the parent of a rank; `None` for rank 0.
 pub(crate) fn parent(rank: u32) -> Option<u32> {
     (rank != 0).then(|| rank & (rank - 1))
 }
 
-/// The ranks right below, in their order, of so many ranks.
+/// Returns the children of a rank in their order, for this number of ranks.
 pub(crate) fn children(rank: u32, ranks: u32) -> impl DoubleEndedIterator<Item = u32> {
     let bits = if rank == 0 {
         u32::BITS
@@ -28,7 +28,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_rank_has_its_parent_and_follows_it_without_a_gap() {
+    fn ranks_form_a_tree_in_their_order() {
         for ranks in [1, 2, 3, 7, 8, 9, 64, 1000, 10_000] {
             for rank in 0..ranks {
                 for child in children(rank, ranks) {
@@ -46,7 +46,7 @@ mod tests {
         assert_eq!(children(u32::MAX, u32::MAX).count(), 0);
     }
 
-    /// A rank and all below it, as they are merged.
+    /// Returns a rank and its descendants in the order of the merge.
     fn below(rank: u32, ranks: u32) -> Vec<u32> {
         let mut all = vec![rank];
         for child in children(rank, ranks) {

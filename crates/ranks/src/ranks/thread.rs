@@ -1,4 +1,4 @@
-//! The thread that talks to other ranks, and its orders.
+//! The communication thread and its orders.
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, TryRecvError};
 use std::thread;
@@ -6,27 +6,27 @@ use std::time::Duration;
 
 use crate::together::Together;
 
-/// So often does a rank look at what came while it waits for nothing.
+/// The interval of checks for messages without a pending operation.
 const IDLE: Duration = Duration::from_millis(50);
-/// So long after something has moved it is waited for without sleep, as far as the communicator
-/// can.
+/// For this time after the last progress, messages are awaited without sleep, as far as the
+/// communicator can.
 const LIVELY: Duration = Duration::from_millis(20);
-/// So long at once, so that this rank can ask for more.
+/// The duration of one such wait; then orders of this rank are checked.
 const LIVELY_PART: Duration = Duration::from_millis(1);
-/// Afterwards it sleeps for such a part of the time that it has waited, and so long at most.
+/// Afterwards the thread sleeps for this part of the time waited, up to the longest pause.
 const PART_OF_WAIT: u32 = 32;
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
-/// So long after a rank was lost this one does not leave: a launcher ends all others with the first
-/// that exits, and what they have is to be on disk.
+/// After a rank is lost, this rank waits for this time before it leaves. A launcher ends all
+/// processes when the first one exits, and their data must be on disk before.
 const FAREWELL: Duration = Duration::from_millis(500);
 
-/// What the thread is to do, and who is told when it is done.
+/// A function for the thread, and a channel that reports its completion.
 pub(super) struct Order {
     pub(super) act: Box<dyn FnOnce(&mut Together) + Send>,
     pub(super) done: Option<Sender<()>>,
 }
 
-/// The thread that talks.
+/// The main function of the communication thread.
 pub(super) fn serve(mut together: Together, orders: &Receiver<Order>, limit: Duration) {
     let idle = IDLE.min(limit / 32);
     while !together.is_leaving() || together.is_waiting() {
@@ -37,7 +37,8 @@ pub(super) fn serve(mut together: Together, orders: &Receiver<Order>, limit: Dur
             }
             Err(RecvTimeoutError::Timeout) => None,
             Err(RecvTimeoutError::Disconnected) => {
-                // Nobody left the others in order: they are to miss this rank, not to wait for it.
+                // All handles were dropped without `leave`. The other ranks must notice that this
+                // rank is lost, instead of waiting for it.
                 if !together.is_alone() {
                     std::mem::forget(together.into_communicator());
                 }
@@ -52,19 +53,19 @@ pub(super) fn serve(mut together: Together, orders: &Receiver<Order>, limit: Dur
     farewell(together, idle, limit);
 }
 
-/// Lets the other ranks hear of a loss, or sends what has not left, and ends.
+/// Informs the other ranks of a loss or transmits outstanding messages, and ends.
 fn farewell(mut together: Together, idle: Duration, limit: Duration) {
     while together.lost_for().is_some_and(|since| since < FAREWELL) {
         thread::sleep(idle);
         together.attend();
     }
     if together.lost_for().is_some() || together.flush(limit).is_err() {
-        // Its end would wait for the rank that is lost.
+        // Dropping the communicator would wait for the lost rank.
         std::mem::forget(together.into_communicator());
     }
 }
 
-/// Waits for an order, and meanwhile for messages, where some are due.
+/// Waits for an order, and for messages if operations are pending.
 fn next_order(
     together: &mut Together,
     orders: &Receiver<Order>,

@@ -1,4 +1,4 @@
-//! Messages: those that came are taken, those that are due are sent.
+//! Processes received messages and sends those that are due.
 
 use std::time::{Duration, Instant};
 
@@ -8,11 +8,11 @@ use crate::communicator::{CommunicationError, Message};
 use crate::links::Post;
 use crate::message::{Envelope, Head, Sort, decode};
 
-/// So many pulses are due within the time after which a silent rank is lost.
+/// Number of pulses sent within the time after which a silent rank is lost.
 const PULSES: u32 = 8;
 
 impl Together {
-    /// Waits for a message, so long at most.
+    /// Waits for a message, at most for `limit`.
     pub(crate) fn receive(&mut self, limit: Duration) {
         match self.links.communicator.receive(limit) {
             Ok(Some(message)) => self.take(message),
@@ -21,10 +21,11 @@ impl Together {
         }
     }
 
-    /// Does all that is due.
+    /// Processes messages, advances operations, sends pulses, and checks for losses and stops.
     pub(crate) fn attend(&mut self) {
         let now = Instant::now();
-        // Whoever was stopped itself, or had no processor, cannot say that others were silent.
+        // If this rank itself was stopped or had no processor, it cannot conclude that others were
+        // silent.
         if now.saturating_duration_since(self.attended) > self.limit / 2 {
             for neighbour in &mut self.links.neighbours {
                 neighbour.heard = now;
@@ -67,7 +68,7 @@ impl Together {
         }
     }
 
-    /// What a message tells, now or in its turn.
+    /// Processes a message now, or keeps it until its epoch is reached.
     pub(super) fn sort(&mut self, envelope: Envelope) {
         let Envelope {
             from,
@@ -75,7 +76,7 @@ impl Together {
             ref body,
         } = envelope;
         if matches!(head.sort, Sort::Lost | Sort::Stop) {
-            // What came before it is whole, and no part of what it ends.
+            // Operations that were complete before the stop or loss must not fail because of it.
             self.advance();
         }
         match head.sort {
@@ -89,7 +90,8 @@ impl Together {
                     self.stop(rank, reason, Some(from))
                 }
                 Ok((epoch, ..)) => {
-                    // It may be that this rank alone has closed that run, or not opened it.
+                    // Possibly only this rank has closed that run, or has not opened it yet, so the
+                    // stop is passed on.
                     self.spread(Sort::Stop, body, Some(from));
                     if epoch > self.epoch {
                         self.links.inbox.push_back(envelope);
@@ -105,12 +107,12 @@ impl Together {
         }
     }
 
-    /// Tells all neighbours, but the one that told it.
+    /// Sends a message to all neighbours except the one that it came from.
     pub(super) fn spread(&mut self, sort: Sort, body: &[u8], told_by: Option<u32>) {
         let bytes = self.head(sort).with(body);
         for neighbour in &self.links.neighbours {
             if Some(neighbour.rank) != told_by {
-                // Whoever cannot be told misses this rank before long.
+                // A neighbour that cannot be reached will detect this rank as lost.
                 let _ = self.links.communicator.send(neighbour.rank, bytes.clone());
             }
         }
@@ -146,7 +148,7 @@ impl Together {
             };
             match begun.advance(&mut post) {
                 Ok(Progress::Done(())) => drop(self.pending.remove(at)),
-                // Merging takes long where there is much.
+                // Merging large values takes long, so a pulse may be due.
                 Ok(Progress::More) => self.pulse_if_due(),
                 Ok(Progress::Waits) => at += 1,
                 Err(CommunicationError::Stopped { rank }) => return self.stop(rank, 0, None),

@@ -1,4 +1,4 @@
-//! What ranks begin and end: runs, watches, and what they do together.
+//! Starts and ends runs, watches and collective operations.
 
 use std::sync::mpsc::Sender;
 use std::time::Instant;
@@ -11,7 +11,7 @@ use crate::message::{Collective, Envelope, Sort};
 use crate::tree::parent;
 
 impl Together {
-    /// A run begins.
+    /// Opens a run.
     pub(crate) fn open(&mut self) {
         if self.is_run() {
             return;
@@ -21,19 +21,20 @@ impl Together {
         self.enter(self.epoch + 1);
     }
 
-    /// The end of the run begins.
+    /// Closes a run.
     pub(crate) fn close(&mut self) {
         if !self.is_run() {
             return;
         }
-        // Others may work on for long before they miss this rank.
+        // A last check for a stop of this rank; without it, others might work on for a long time.
         self.look();
         let rank = self.stopped.unwrap_or(self.links.communicator.rank());
         self.fail_all(&CommunicationError::Stopped { rank });
         self.enter(self.epoch + 1);
     }
 
-    /// Follows the others through their runs until the rank above begins something with all ranks.
+    /// Follows the other ranks through their runs until the parent starts an operation with all
+    /// ranks.
     pub(crate) fn watch(&mut self, answer: Sender<Outcome<()>>) {
         if let Some(why) = &self.lost {
             let _ = answer.send(Err(why.clone()));
@@ -52,7 +53,7 @@ impl Together {
         self.end_watch();
     }
 
-    /// Is where the rank above is.
+    /// While watching, enters the epoch of the parent.
     pub(super) fn follow(&mut self, from: u32, epoch: u64) {
         if self.watching.is_none() || parent(self.links.communicator.rank()) != Some(from) {
             return;
@@ -64,7 +65,7 @@ impl Together {
         }
     }
 
-    /// The watch is over where the rank above waits for all, or has left.
+    /// Ends the watch if the parent has started an operation with all ranks, or has left.
     pub(super) fn end_watch(&mut self) {
         let above = parent(self.links.communicator.rank());
         let all = self.links.communicator.ranks();
@@ -84,18 +85,18 @@ impl Together {
         }
     }
 
-    /// Begins the last thing that is done together.
+    /// Starts the last operation, after which this rank leaves.
     pub(crate) fn leave(&mut self, begun: Box<dyn Begun>) {
         self.enter(LEFT);
         self.begin(Collective::Leave, begun, self.links.communicator.ranks());
     }
 
-    /// Whether the last thing was begun.
+    /// Whether the last operation was started.
     pub(crate) fn is_leaving(&self) -> bool {
         self.epoch >= LEFT
     }
 
-    /// Begins something that the first ranks do together, of which this is one.
+    /// Starts an operation of the first `count` ranks, which include this one.
     pub(crate) fn begin(&mut self, collective: Collective, begun: Box<dyn Begun>, count: u32) {
         if let Some(why) = &self.lost {
             return begun.fail(why);

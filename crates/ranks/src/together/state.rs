@@ -1,4 +1,4 @@
-//! The state of a rank among others.
+//! The state of the communication of a rank.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::mpsc::Sender;
@@ -11,41 +11,41 @@ use crate::links::{Links, Neighbour};
 use crate::message::{Collective, Head};
 use crate::tree::{children, parent};
 
-/// What a run is asked and told.
+/// The functions that connect the ranks with a run: one asks whether to stop, one stops it.
 pub(crate) struct Tie {
     pub(crate) stopping: Box<dyn Fn() -> Option<StopReason> + Send>,
     pub(crate) stop: Box<dyn Fn() + Send>,
 }
 
-/// Why a rank stops a run, as a number that means something to the program: 0 where there is no
-/// more to tell.
+/// The reason why a rank stops a run, as a number that the program defines; 0 means that there is
+/// no specific reason.
 pub type StopReason = u32;
 
-/// Who is told, once, that a rank is lost.
+/// A function that is called once when a rank is lost.
 pub(crate) type TellLost = Box<dyn FnOnce(&CommunicationError) + Send>;
 
-/// What a rank has heard.
+/// The events that a rank was informed of.
 #[derive(Debug, Default)]
 pub(crate) struct Heard {
     pub(crate) lost: Option<CommunicationError>,
-    /// Who stopped the run, and why.
+    /// The rank that stopped the run, and its reason.
     pub(crate) stopped: Option<(u32, StopReason)>,
 }
 
-/// What was begun and is not done.
+/// An operation that is not complete.
 pub(super) struct Pending {
     pub(super) head: Head,
     pub(super) begun: Box<dyn Begun>,
 }
 
-/// A rank among others.
+/// The state of the communication of a rank.
 pub(crate) struct Together {
     pub(super) links: Links,
     pub(super) limit: Duration,
     pub(super) epoch: u64,
-    /// The last step of so many ranks.
+    /// The number of the last step, by number of participating ranks.
     pub(super) steps: HashMap<u32, u64>,
-    /// What was begun last, and how many do it.
+    /// The last operation started, and the number of its ranks.
     pub(super) collective: Collective,
     pub(super) count: u32,
     pub(super) pending: Vec<Pending>,
@@ -55,16 +55,16 @@ pub(crate) struct Together {
     pub(super) lost: Option<CommunicationError>,
     pub(super) lost_at: Option<Instant>,
     pub(super) stopped: Option<u32>,
-    /// Who waits until all do something together, where this rank watches the runs of others.
+    /// The channel that reports the end of a watch; `None` if this rank does not watch.
     pub(super) watching: Option<Sender<Outcome<()>>>,
     pub(super) pulsed: Instant,
     pub(super) attended: Instant,
-    /// When something was begun, or a part of it came.
+    /// The time at which an operation was started or one of its messages arrived.
     pub(crate) moved: Instant,
 }
 
 impl Together {
-    /// A neighbour that is silent for so long is lost.
+    /// Creates the state; a neighbour that is silent for `limit` is lost.
     pub(crate) fn new(
         communicator: impl Communicator + 'static,
         limit: Duration,
@@ -110,12 +110,12 @@ impl Together {
         !self.pending.is_empty()
     }
 
-    /// Whether no other rank will ever say something.
+    /// Whether there are no other ranks.
     pub(crate) fn is_alone(&self) -> bool {
         self.links.neighbours.is_empty()
     }
 
-    /// How long it is known that a rank is lost.
+    /// The time since the loss of a rank was detected; `None` if none is lost.
     pub(crate) fn lost_for(&self) -> Option<Duration> {
         self.lost_at.map(|at| at.elapsed())
     }
@@ -131,7 +131,7 @@ impl Together {
         }
     }
 
-    /// Sends what has not left, as long as the limit at most.
+    /// Transmits outstanding messages, at most for the limit.
     pub(crate) fn flush(&mut self, limit: Duration) -> Outcome<()> {
         self.links.communicator.flush(limit)
     }

@@ -1,4 +1,4 @@
-//! Ranks that are lost, and ranks that stop a run: all hear of both.
+//! Lost ranks, and ranks that stop a run: both are reported to all ranks.
 
 use std::time::Instant;
 
@@ -7,7 +7,7 @@ use crate::communicator::CommunicationError;
 use crate::message::{Sort, encode};
 
 impl Together {
-    /// Finds who is lost.
+    /// Detects neighbours that were silent for too long.
     pub(super) fn judge(&mut self) {
         let silent = self
             .links
@@ -20,7 +20,7 @@ impl Together {
         }
     }
 
-    /// Finds whether this rank wants to stop.
+    /// Checks whether this rank requests a stop.
     pub(super) fn look(&mut self) {
         let is_asked = self.is_run() && self.stopped.is_none();
         let tie = self.tie.as_ref().filter(|_| is_asked);
@@ -38,7 +38,8 @@ impl Together {
         if let Ok(body) = encode(&(self.epoch, rank, reason)) {
             self.spread(Sort::Stop, &body, told_by);
         }
-        // Whoever hears of it by what fails finds that the run was told.
+        // The run is told before its operations fail, so it already knows of the stop when it sees
+        // a failure.
         if rank != self.links.communicator.rank() {
             self.stop_own();
         }
@@ -72,7 +73,7 @@ impl Together {
         for pending in self.pending.drain(..) {
             pending.begun.fail(why);
         }
-        // A stop ends a run, and not what follows it.
+        // A stop ends the run, but not a watch.
         let is_lost = self.lost.is_some();
         if let Some(watching) = self.watching.take_if(|_| is_lost) {
             let _ = watching.send(Err(why.clone()));

@@ -1,4 +1,4 @@
-//! Thousands of ranks in one thread: what their number costs rank 0.
+//! Thousands of ranks in one thread: the load of rank 0.
 
 use std::env;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -15,10 +15,10 @@ use crate::communicator::{CommunicationError, Communicator, Message, Outcome};
 use crate::in_process::{self, InProcess};
 use crate::message::{Collective, Head, Sort};
 
-/// So long until a rank is lost: longer than any simulation.
+/// Longer than any simulation, so no rank is lost.
 const LIMIT: Duration = Duration::from_secs(3_600);
 
-/// Counts what is sent.
+/// Counts the messages sent.
 #[derive(Default)]
 struct Sent {
     to_0: AtomicU64,
@@ -60,14 +60,14 @@ impl Communicator for Counted {
     }
 }
 
-/// What a rank of the simulation says at the end: latencies, and a line of its own, which all keep.
+/// The value of a simulated rank: latencies, and a line for this rank that the merge keeps.
 type Part = (Histogram, Vec<(u32, String, u64)>);
 
 fn done_by(rank: u32) -> Part {
     let mut histogram = Histogram::default();
     let mut state = u64::from(rank) + 1;
     for _ in 0..1_000 {
-        // SplitMix64, spread over the decades from a microsecond on.
+        // SplitMix64, distributed over powers of two from a microsecond on.
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         histogram.record(1_000 << (mixed >> 60));
@@ -84,7 +84,7 @@ fn merge(mut a: Part, b: Part) -> Part {
     a
 }
 
-/// Begins the merging on one rank; what the ranks below it have said must be there.
+/// Starts the merge on one rank; the messages of its children must have arrived.
 fn begin(rank: &mut Together) -> Receiver<Outcome<Part>> {
     let (answer, outcome) = mpsc::channel();
     let own = done_by(rank.links.communicator.rank());
@@ -98,7 +98,7 @@ fn begin(rank: &mut Together) -> Receiver<Outcome<Part>> {
     outcome
 }
 
-/// By default a thousand; `.ci/long` asks for ten.
+/// A thousand ranks by default; `.ci/long` uses ten thousand.
 #[test]
 fn thousands_of_ranks_merge_by_trees() {
     let count: u32 = env::var("POSTMARK_TEST_RANKS").map_or(1_000, |count| count.parse().unwrap());
@@ -109,7 +109,7 @@ fn thousands_of_ranks_merge_by_trees() {
         .collect();
     let began = Instant::now();
     let (root, others) = ranks.split_first_mut().unwrap();
-    // From the last one: those below a rank follow it.
+    // In reverse order, so children precede their parents.
     let mut outcomes: Vec<_> = others.iter_mut().rev().map(begin).collect();
     let at_root = Instant::now();
     let whole = begin(root).try_recv().unwrap().unwrap();
@@ -130,7 +130,7 @@ fn thousands_of_ranks_merge_by_trees() {
     );
     let levels = u64::from(count.ilog2() + 1);
     assert!(of(&sent.to_0) <= levels && of(&sent.from_0) <= levels);
-    // What rank 0 holds at once is what came, and what it tells.
+    // Rank 0 holds the received messages and its own one at the same time.
     assert!(of(&sent.to_0_bytes) < 200 << 20 && of(&sent.largest_bytes) < 100 << 20);
     assert!(at_root < Duration::from_secs(5), "{at_root:?}");
 
@@ -142,7 +142,7 @@ fn thousands_of_ranks_merge_by_trees() {
 }
 
 #[test]
-fn what_no_rank_would_send_ends_all() {
+fn invalid_message_ends_communication() {
     for bytes in [vec![1, 2, 3], Vec::new(), vec![9; 64]] {
         let mut both = in_process::ranks(2).into_iter();
         let (zero, mut one) = (both.next().unwrap(), both.next().unwrap());
@@ -154,7 +154,7 @@ fn what_no_rank_would_send_ends_all() {
             Some(CommunicationError::Unreadable { rank: 1, .. })
         ));
         assert_eq!(zero.heard.lock().unwrap().lost, zero.lost);
-        // And the other one is told.
+        // The other rank is informed.
         let mut one = Together::new(one, LIMIT, Arc::default());
         one.attend();
         assert_eq!(one.lost, zero.lost);
@@ -162,7 +162,7 @@ fn what_no_rank_would_send_ends_all() {
 }
 
 #[test]
-fn whoever_had_no_processor_itself_does_not_say_that_others_were_silent() {
+fn rank_without_processor_does_not_report_others_as_silent() {
     let limit = Duration::from_millis(40);
     let mut both = in_process::ranks(2).into_iter();
     let mut zero = Together::new(both.next().unwrap(), limit, Arc::default());
@@ -181,7 +181,7 @@ fn whoever_had_no_processor_itself_does_not_say_that_others_were_silent() {
 }
 
 #[test]
-fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
+fn older_messages_are_dropped_and_newer_ones_are_kept() {
     let mut both = in_process::ranks(2).into_iter();
     let mut zero = Together::new(both.next().unwrap(), LIMIT, Arc::default());
     let mut one = both.next().unwrap();
@@ -204,7 +204,8 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
         );
         outcome
     };
-    // Of the run that this rank is to open, and of the end after it: the other one is further.
+    // Messages of the run that this rank has not opened yet, and of the end after it: the other
+    // rank is ahead.
     say(1, Sort::Part, b"10");
     say(1, Sort::Stop, b"[1,1,0]");
     say(2, Sort::Part, b"100");
@@ -219,7 +220,7 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
     zero.close();
     assert_eq!(zero.links.inbox.len(), 1);
     assert_eq!(begin(&mut zero).try_recv(), Ok(Ok(101)));
-    // A stop that comes too late.
+    // A stop that arrives too late.
     say(1, Sort::Stop, b"[1,1,0]");
     say(1, Sort::Part, b"10");
     zero.attend();
@@ -229,7 +230,7 @@ fn what_is_of_an_older_epoch_is_dropped_and_what_is_of_a_newer_one_is_kept() {
 }
 
 #[test]
-fn what_was_whole_before_a_stop_is_answered() {
+fn operation_completed_before_a_stop_succeeds() {
     let mut both = in_process::ranks(2).into_iter();
     let mut zero = both.next().unwrap();
     let mut one = Together::new(both.next().unwrap(), LIMIT, Arc::default());
@@ -253,7 +254,7 @@ fn what_was_whole_before_a_stop_is_answered() {
     };
     zero.send(1, head(Sort::Part).with(b"7")).unwrap();
     zero.send(1, head(Sort::Stop).with(b"[1,0,0]")).unwrap();
-    // Both have come when it looks.
+    // Both messages have arrived when the rank checks.
     one.attend();
     assert_eq!(first.try_recv(), Ok(Ok(7)));
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Some of the ranks do something without the others, which wait for them and are in step
+//! Some ranks perform operations without the others, which wait for them and are in step
 //! afterwards.
 
 use std::sync::Arc;
@@ -21,7 +21,7 @@ fn sum_of(count: u32) -> Result<u32, CommunicationError> {
 }
 
 #[test]
-fn runs_of_the_first_ranks_leave_all_in_step() {
+fn all_ranks_are_in_step_after_runs_of_the_first_ones() {
     const LAUNCHED: u32 = 9;
     threads::each(LAUNCHED, LIMIT, |ranks| {
         for round in 0..3 {
@@ -62,7 +62,7 @@ fn runs_of_the_first_ranks_leave_all_in_step() {
 }
 
 #[test]
-fn ranks_that_rest_and_ranks_that_work_stop_one_another() {
+fn resting_and_working_ranks_stop_each_other() {
     for stops in [0, 1, 2, 5] {
         threads::each(6, LIMIT, |ranks| {
             let wants = Arc::new(AtomicBool::new(false));
@@ -85,7 +85,7 @@ fn ranks_that_rest_and_ranks_that_work_stop_one_another() {
             });
             let stopped = CommunicationError::Stopped { rank: stops };
             if some.is_one() {
-                // All others work on until they hear of it.
+                // All other ranks work until they are informed of the stop.
                 while ranks.stopped_by().is_none() {
                     thread::sleep(Duration::from_millis(2));
                 }
@@ -105,7 +105,7 @@ fn ranks_that_rest_and_ranks_that_work_stop_one_another() {
 }
 
 #[test]
-fn a_rank_that_rests_where_others_work_is_out_of_step() {
+fn resting_while_others_work_is_out_of_step() {
     let outcomes = threads::each(3, LIMIT, |ranks| {
         ranks.open();
         match ranks.rank() {
@@ -122,11 +122,10 @@ fn a_rank_that_rests_where_others_work_is_out_of_step() {
     }
 }
 
-/// Ranks behind the first `performing` watch while those perform so many runs, and hear what rank 0
-/// has afterwards.
-fn watched(launched: u32, performing: u32, runs: u32) {
+/// The ranks after the first `performing` watch `runs` runs, and then receive a value of rank 0.
+fn watch_runs(launched: u32, performing: u32, runs: u32) {
     threads::each(launched, LIMIT, |ranks| {
-        // Before and behind the runs all are in step.
+        // Before and after the runs all ranks are in step.
         assert_eq!(sum(ranks), sum_of(launched));
         for round in 0..2 {
             if ranks.rank() < performing {
@@ -161,16 +160,16 @@ fn watched(launched: u32, performing: u32, runs: u32) {
 }
 
 #[test]
-fn ranks_that_watch_are_in_step_after_any_number_of_runs() {
+fn watching_ranks_are_in_step_after_any_number_of_runs() {
     for (launched, performing) in [(2, 1), (5, 4), (9, 4), (9, 1), (12, 7)] {
         for runs in [0, 1, 3] {
-            watched(launched, performing, runs);
+            watch_runs(launched, performing, runs);
         }
     }
 }
 
 #[test]
-fn a_stop_ends_the_run_and_not_the_watch() {
+fn stop_ends_run_but_not_watch() {
     for stops in [0, 1, 3] {
         threads::each(4, LIMIT, |ranks| {
             let wants = Arc::new(AtomicBool::new(false));
@@ -197,11 +196,11 @@ fn a_stop_ends_the_run_and_not_the_watch() {
 }
 
 #[test]
-fn a_rank_that_watches_hears_that_another_is_lost() {
+fn watching_rank_is_informed_of_failure() {
     let limit = Duration::from_millis(300);
     let outcomes = threads::each(3, limit, |ranks| match ranks.rank() {
         0 => {
-            // It does what the others do not.
+            // Rank 0 performs another operation than the others.
             let some = ranks.without_watching(2);
             some.open();
             sum(&some).map(drop)

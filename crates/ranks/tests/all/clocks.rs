@@ -1,4 +1,4 @@
-//! Offsets of clocks that are known.
+//! Clocks with known offsets.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use crate::threads;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// How far the clock of a rank is ahead of that of rank 0, in nanoseconds.
+/// Returns how far a rank's clock is ahead of that of rank 0, in nanoseconds.
 fn ahead_ns(rank: u32) -> i64 {
     i64::from(rank).pow(2) * 1_000_003 * if rank % 2 == 0 { 1 } else { -1 }
 }
 
-/// Messages that this rank sends arrive later.
+/// Delays messages that this rank sends.
 struct Slow(in_process::InProcess, Duration);
 
 impl Communicator for Slow {
@@ -41,9 +41,9 @@ impl Communicator for Slow {
 }
 
 #[test]
-fn offsets_are_found_within_their_errors() {
+fn offsets_are_correct_within_their_errors() {
     for (count, delay) in [(1, 0), (2, 0), (3, 1), (8, 0), (21, 0), (8, 1)] {
-        // The way from a rank is twice as long as the way to rank 0.
+        // Messages to rank 0 take twice as long as messages from it.
         let carriers = in_process::ranks(count).into_iter();
         let carriers = carriers
             .map(|carrier| {

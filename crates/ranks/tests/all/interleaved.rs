@@ -1,4 +1,4 @@
-//! Whatever the order in which messages and ranks arrive, all come to the same.
+//! All ranks get the same results, whatever the order of messages and ranks.
 
 use std::collections::VecDeque;
 use std::thread;
@@ -22,7 +22,7 @@ impl Dice {
     }
 }
 
-/// Messages leave when it pleases, those to one rank in their order.
+/// Sends messages at random times; messages to one rank remain in order.
 struct Late {
     carrier: in_process::InProcess,
     held: VecDeque<(u32, Vec<u8>)>,
@@ -77,12 +77,12 @@ impl Communicator for Late {
     }
 }
 
-/// What all do together.
+/// An operation of all ranks.
 #[derive(Clone, Copy, Debug)]
 enum Act {
     Sum(u32),
     Tell(u32),
-    /// Two at once; the second is asked for first.
+    /// Two operations at once; the result of the second one is requested first.
     Both(u32),
     Run,
     Clocks,
@@ -103,7 +103,7 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
     #[test]
-    fn all_ranks_come_to_the_same(count in 1..12_u32, seed: u64, acts in acts()) {
+    fn all_ranks_get_the_same_results(count in 1..12_u32, seed: u64, acts in acts()) {
         let carriers = in_process::ranks(count).into_iter();
         let carriers = carriers
             .map(|carrier| Late {

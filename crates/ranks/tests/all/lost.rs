@@ -1,5 +1,4 @@
-//! A rank is lost, or does something else: all others name it, and nobody waits for what cannot
-//! come.
+//! A rank is lost or performs another operation: all others name it, and none waits forever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -12,8 +11,8 @@ use crate::threads;
 
 const LIMIT: Duration = Duration::from_millis(800);
 
-/// A rank that neither says nor hears anything once it is frozen, as one that was stopped or whose
-/// link is down.
+/// A rank that neither sends nor receives messages once it is frozen, as if it was stopped or
+/// disconnected.
 struct Freezes(in_process::InProcess, Arc<AtomicBool>);
 
 impl Communicator for Freezes {
@@ -50,8 +49,8 @@ fn sum(ranks: &Ranks) -> Result<u32, CommunicationError> {
 }
 
 #[test]
-fn all_others_name_a_rank_that_is_silent() {
-    // The root, and ranks with many, with one and with none below them.
+fn all_others_name_silent_rank() {
+    // The root, and ranks with many, one and no descendants.
     thread::scope(|scope| {
         for missing in [0, 4, 6, 11] {
             scope.spawn(move || all_others_name(missing));
@@ -80,7 +79,7 @@ fn all_others_name(missing: u32) {
         let told = Arc::clone(&was_told);
         ranks.tie(|| None, move || told.store(true, Ordering::SeqCst));
         ranks.open();
-        // Whoever works for longer than the limit is not lost.
+        // A rank that works longer than the limit is not lost.
         thread::sleep(LIMIT * 2 * (ranks.rank() % 2));
         assert_eq!(sum(ranks), Ok(66));
         if ranks.rank() == missing {
@@ -102,7 +101,7 @@ fn all_others_name(missing: u32) {
         let took = began.elapsed();
         assert!(was_told.load(Ordering::SeqCst), "rank {}", ranks.rank());
         assert_eq!(ranks.lost(), Some(silent.clone()));
-        // And nothing that follows waits for it.
+        // Later operations do not wait for the lost rank.
         let after = Instant::now();
         ranks.close();
         assert_eq!(sum(ranks), Err(silent.clone()));
@@ -120,7 +119,7 @@ fn all_others_name(missing: u32) {
 }
 
 #[test]
-fn a_rank_that_went_without_leaving_is_missed() {
+fn rank_that_ends_without_leaving_is_lost() {
     let ranks = in_process::ranks(3);
     thread::scope(|scope| {
         for carrier in ranks {
@@ -141,14 +140,14 @@ fn a_rank_that_went_without_leaving_is_missed() {
 }
 
 #[test]
-fn ranks_that_do_different_things_are_an_error_that_names_both() {
+fn different_operations_fail_and_both_are_named() {
     let outcomes = threads::each(4, Duration::from_secs(4), |ranks| {
         if ranks.rank() == 2 {
             return ranks.clock_offset(|| 0).map(|_| 0);
         }
         sum(ranks)
     });
-    // Several may find it at once, and of the two that differ either may.
+    // Several ranks may detect the difference at once, and may name either of the two ranks.
     for outcome in outcomes {
         let error = outcome.unwrap_err();
         assert!(
@@ -168,7 +167,7 @@ fn ranks_that_do_different_things_are_an_error_that_names_both() {
 }
 
 #[test]
-fn a_value_of_another_type_is_an_error_everywhere() {
+fn value_of_another_type_fails_on_all_ranks() {
     let outcomes = threads::each(5, Duration::from_secs(20), |ranks| {
         if ranks.rank() == 3 {
             return ranks.meet("text".to_owned(), |a, b| a + &b).map(|_| 0);
@@ -185,7 +184,7 @@ fn a_value_of_another_type_is_an_error_everywhere() {
 }
 
 #[test]
-fn a_rank_that_left_or_began_another_run_is_an_error_of_those_that_wait_for_it() {
+fn waiting_for_rank_that_left_or_opened_a_run_fails() {
     let outcomes = threads::each(3, Duration::from_secs(20), |ranks| match ranks.rank() {
         1 => Ok(0),
         _ => sum(ranks),
@@ -211,7 +210,7 @@ fn a_rank_that_left_or_began_another_run_is_an_error_of_those_that_wait_for_it()
 }
 
 #[test]
-fn a_merge_that_panics_fails_everywhere() {
+fn panicking_merge_fails_on_all_ranks() {
     let outcomes = threads::each(6, Duration::from_secs(20), |ranks| {
         ranks.meet(ranks.rank(), |a, b| {
             assert!(b != 5, "a test wants this panic");
@@ -228,7 +227,7 @@ fn a_merge_that_panics_fails_everywhere() {
 }
 
 #[test]
-fn after_they_have_left_ranks_are_told_so() {
+fn operations_fail_after_leaving() {
     for count in [1, 2] {
         threads::each(count, Duration::from_secs(20), |ranks| {
             assert_eq!(ranks.broadcast(Some(3)), Ok(3));
@@ -245,7 +244,7 @@ fn after_they_have_left_ranks_are_told_so() {
 }
 
 #[test]
-fn who_cannot_join_is_told_why() {
+fn failed_join_returns_the_reason() {
     let refused = CommunicationError::Refused {
         doing: "join".into(),
         why: "the launcher has gone".to_owned(),
@@ -256,8 +255,9 @@ fn who_cannot_join_is_told_why() {
 }
 
 #[test]
-fn ranks_that_rest_miss_others_and_are_missed() {
-    // Of eight ranks three work: a rank of each sort, with ranks below it and without.
+fn resting_ranks_detect_losses_and_are_detected() {
+    // Three of eight ranks work; the missing rank is one with or without children that works or
+    // rests.
     for missing in [0, 1, 4, 7] {
         let frozen = Arc::new(AtomicBool::new(false));
         let carriers = in_process::ranks(8).into_iter();

@@ -1,4 +1,4 @@
-//! The face of the crate: what ranks do together, in process.
+//! Tests of the public interface: collective operations of ranks in one process.
 
 mod among;
 mod clocks;

@@ -1,4 +1,4 @@
-//! What ranks have is merged, and what rank 0 has is told.
+//! Values of all ranks are merged, and values of rank 0 are broadcast.
 
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
@@ -13,7 +13,7 @@ fn in_order(mut a: Vec<u32>, b: Vec<u32>) -> Vec<u32> {
 }
 
 #[test]
-fn what_ranks_have_is_merged_in_their_order() {
+fn values_are_merged_in_order_of_ranks() {
     for count in [1, 2, 3, 4, 7, 8, 9, 33, 64] {
         let all = threads::each(count, LIMIT, |ranks| {
             assert_eq!(ranks.count(), count);
@@ -25,7 +25,7 @@ fn what_ranks_have_is_merged_in_their_order() {
 }
 
 #[test]
-fn every_rank_gets_what_rank_0_has() {
+fn every_rank_receives_value_of_rank_0() {
     for count in [1, 2, 5, 21] {
         let all = threads::each(count, LIMIT, |ranks| {
             (0..50_u32)
@@ -43,7 +43,7 @@ fn every_rank_gets_what_rank_0_has() {
 }
 
 #[test]
-fn nobody_passes_a_border_before_all_are_there() {
+fn no_rank_passes_a_barrier_before_all_arrive() {
     let here = AtomicU32::new(0);
     let seen = threads::each(17, LIMIT, |ranks| {
         (1..=20)

@@ -1,4 +1,4 @@
-//! A rank stops the run: all hear of it, wherever they are, and end together.
+//! A rank stops the run: all ranks are informed, whether they wait or work, and end together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,10 +10,10 @@ use ranks::{CommunicationError, Ranks};
 use crate::threads;
 
 const LIMIT: Duration = Duration::from_secs(20);
-/// So long a rank works in vain if it hears of nothing.
+/// The maximum time that a rank works if it is not informed of the stop.
 const LONG: Duration = Duration::from_secs(10);
 
-/// What the program that runs on a rank is asked and told.
+/// The program that runs on a rank: it requests a stop, and is told to stop.
 #[derive(Clone, Default)]
 struct Program {
     wants_to_stop: Arc<AtomicBool>,
@@ -48,7 +48,7 @@ fn sum(ranks: &Ranks) -> Result<u32, CommunicationError> {
 }
 
 #[test]
-fn a_rank_that_stops_stops_all_whether_they_wait_or_work() {
+fn stop_reaches_waiting_and_working_ranks() {
     for (count, stops) in [(2, 0), (2, 1), (9, 0), (9, 4), (9, 7), (9, 8)] {
         let began = Instant::now();
         threads::each(count, LIMIT, |ranks| {
@@ -72,8 +72,8 @@ fn a_rank_that_stops_stops_all_whether_they_wait_or_work() {
             );
             assert_eq!(ranks.broadcast(Some(1)), Err(stopped));
             ranks.close();
-            // The end is met by all, whatever the run came to, and a wish to stop that stands is
-            // not heard any more.
+            // All ranks complete operations after the end of the run, and the stop that is still
+            // requested is ignored.
             assert_eq!(sum(ranks), Ok((0..count).sum()));
             assert_eq!(
                 (ranks.stopped_by(), ranks.stop_reason()),
@@ -100,13 +100,13 @@ fn a_rank_that_stops_stops_all_whether_they_wait_or_work() {
 }
 
 #[test]
-fn a_rank_that_closes_with_a_wish_to_stop_has_told_it() {
+fn stop_requested_before_close_is_sent() {
     threads::each(5, LIMIT, |ranks| {
         let program = Program::tied_to(ranks);
         ranks.open();
         sum(ranks).unwrap();
         if ranks.rank() == 3 {
-            // Less time than passes between two looks at it.
+            // Closes sooner than the next check for a stop.
             program.wants_to_stop.store(true, Ordering::SeqCst);
         } else {
             program.works_until_told();
@@ -118,13 +118,13 @@ fn a_rank_that_closes_with_a_wish_to_stop_has_told_it() {
 }
 
 #[test]
-fn a_stop_passes_a_rank_that_has_closed_already() {
+fn stop_is_passed_on_by_closed_rank() {
     threads::each(4, LIMIT, |ranks| {
         let program = Program::tied_to(ranks);
         ranks.open();
         sum(ranks).unwrap();
         match ranks.rank() {
-            // All others are beyond it.
+            // All other ranks are still in the run.
             0 => ranks.close(),
             1 => {
                 thread::sleep(Duration::from_millis(100));
@@ -139,7 +139,7 @@ fn a_stop_passes_a_rank_that_has_closed_already() {
 }
 
 #[test]
-fn a_rank_that_closes_before_a_border_ends_the_run_of_those_that_wait_there() {
+fn closing_before_a_barrier_ends_run_of_waiting_ranks() {
     for closes in [0, 4, 5, 7] {
         threads::each(8, LIMIT, |ranks| {
             let _program = Program::tied_to(ranks);
@@ -153,7 +153,7 @@ fn a_rank_that_closes_before_a_border_ends_the_run_of_those_that_wait_there() {
                     let outcome = sum(ranks);
                     let rank = ranks.rank();
                     match outcome {
-                        // It had a part in the first of both.
+                        // The closing rank took part in the first of both operations.
                         Ok(_) => (),
                         Err(CommunicationError::Stopped { rank: by }) => {
                             assert_eq!(by, closes, "rank {rank}")
@@ -170,7 +170,7 @@ fn a_rank_that_closes_before_a_border_ends_the_run_of_those_that_wait_there() {
 }
 
 #[test]
-fn what_waits_where_a_run_is_closed_is_told() {
+fn pending_operation_fails_when_run_is_closed() {
     threads::each(2, LIMIT, |ranks| {
         ranks.open();
         if ranks.rank() == 0 {
@@ -188,7 +188,7 @@ fn what_waits_where_a_run_is_closed_is_told() {
 }
 
 #[test]
-fn many_runs_follow_one_another() {
+fn many_runs_in_sequence() {
     threads::each(6, LIMIT, |ranks| {
         for run in 0..50_u32 {
             let program = Program::tied_to(ranks);

@@ -1,16 +1,16 @@
-//! Ranks as threads.
+//! Ranks as threads of the test.
 
 use std::thread;
 use std::time::Duration;
 
 use ranks::{Communicator, Ranks, in_process};
 
-/// What each rank comes to, in their order, when all do the same and leave.
+/// Runs `act` on each rank and leaves; returns the results in the order of ranks.
 pub fn each<T: Send>(count: u32, limit: Duration, act: impl Fn(&Ranks) -> T + Sync) -> Vec<T> {
     each_over(in_process::ranks(count), limit, act)
 }
 
-/// As [`each`], with messages that something else carries.
+/// As [`each`], with the given communicators.
 pub fn each_over<C: Communicator + Send + 'static, T: Send>(
     carriers: Vec<C>,
     limit: Duration,
