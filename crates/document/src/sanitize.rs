@@ -2,10 +2,10 @@
 //! hosts and devices, answers of the system, configuration files and arguments may contain
 //! characters that control a terminal or are invisible.
 //!
-//! C0 controls and DEL are escaped as `\x1b` (`\n`, `\r` and `\t` by their names), all other harmful
-//! characters by their code points, as `\u{202e}`. Harmful are also C1 controls, and all characters
-//! that Unicode defines as format characters (Cf), as line or paragraph separators, or as
-//! default-ignorable (`DerivedCoreProperties.txt` of Unicode 16:
+//! C0 controls and DEL are escaped as `\x1b` (`\n`, `\r` and `\t` by their names), all other
+//! harmful characters by their code points, as `\u{202e}`. Harmful are also C1 controls, and all
+//! characters that Unicode defines as format characters (Cf), as line or paragraph separators, or
+//! as default-ignorable (`DerivedCoreProperties.txt` of Unicode 16:
 //! <https://www.unicode.org/reports/tr44/>). These include bidirectional overrides, isolates and
 //! marks, zero-width characters, fillers, variation selectors and tags. Other text of any script is
 //! unchanged.

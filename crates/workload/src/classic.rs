@@ -70,7 +70,7 @@ pub struct Classic {
     /// The smallest size of a new file, in bytes.
     pub size_low_bytes: u64,
     /// The upper bound of file sizes, in bytes. A new file is smaller, unless both bounds are
-    /// equal; an append ends at the bound.
+    /// equal; appends may reach the bound.
     pub size_high_bytes: u64,
     /// Bytes of one read call; the last call of a file may be shorter.
     pub read_block_bytes: u64,

@@ -15,7 +15,7 @@ use crate::skip::SkipReason;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Draft {
     pub action: Action,
-    /// The random number that selects the file.
+    /// The random number that selects the file; a running number for a shuffled order.
     pub pick: u64,
     /// The random number that selects a size.
     pub amount: u64,

@@ -36,8 +36,8 @@ pub struct Plan {
     /// Whether the plan assumes that the workers of a shared pool are equally fast. The run will
     /// then differ from the plan.
     pub is_estimate: bool,
-    /// Halves of transactions without an operation, because the file had the maximum size or the
-    /// table of files was full.
+    /// Intents without an operation: skipped operations, and the second halves of transactions if
+    /// the workload disables creating and deleting.
     pub nothing: u64,
     /// Skipped operations by reason. They do not include operations of pairs that the workload
     /// disables.

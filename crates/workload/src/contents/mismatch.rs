@@ -195,8 +195,10 @@ impl Contents {
         self.read_stamp(stamp.try_into().ok()?, start / BLOCK_BYTES as u64)
     }
 
-    /// Returns the file and the version of a valid stamp. A stamp that was copied from a block with
-    /// the same low 32 bits of its number would be valid for this block number as well.
+    /// Returns the file and the version in a stamp, or `None` if its check value is wrong. The
+    /// stamp contains the low 32 bits of its own block's number; the high bits are those of
+    /// `block`. So a stamp that was copied from another block of a file identifies the file, but
+    /// does not match any version here.
     pub(super) fn read_stamp(&self, stamp: &[u8; STAMP_BYTES], block: u64) -> Option<(u64, u32)> {
         let word = |index: usize| {
             let mut bytes = [0; 8];

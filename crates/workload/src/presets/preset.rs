@@ -31,8 +31,8 @@ pub struct Manner {
 }
 
 impl Preset {
-    /// Returns whether a workload equals this preset apart from its size, its length, its seed, its
-    /// targets and its think time.
+    /// Returns whether the work and the contents of a workload equal this preset. It ignores the
+    /// workers, the number of files and transactions, the seed, the targets and the think time.
     pub fn is_of(&self, workload: &Workload) -> bool {
         let mut own = self.workload.work.clone();
         match (&mut own, &workload.work) {
@@ -45,7 +45,7 @@ impl Preset {
                 (own.files, own.transactions, own.seed) =
                     (other.files, other.transactions, other.seed);
                 own.location_weights.clone_from(&other.location_weights);
-                // Arrivals replace the think time.
+                // With a limited rate, arrivals replace the think time.
                 own.think = other.think;
             }
             _ => return false,
