@@ -1,11 +1,10 @@
-/* The moments at which another's program goes from creating files to deleting them: fs_mark tells the rate of its
- * creations, but of its deletions only whole microseconds, and no processor time. Loaded before the C library
- * (LD_PRELOAD), it stands between the program and open(2) and unlink(2), looks at the clock at the first creation, at the
- * first deletion after it and at the end of the process, and is out of the way otherwise: a comparison and a jump
- * for each call.
+/* Measures when fs_mark, a program that is not ours, changes from creating files to deleting them. fs_mark prints the
+ * rate of its creations, but only whole microseconds for its deletions, and no processor time. This library is loaded
+ * before the C library (LD_PRELOAD) and wraps open(2) and unlink(2). It reads the clock at the first creation, at the
+ * first deletion after it, and at the end of the process. Every other call costs only a comparison and a jump.
  *
- * To the file that BORDERS names it appends one line for each process that created files: the seconds and the user and
- * system processor seconds from the first creation to the first deletion, then the same from there to the end. */
+ * For each process that created files, it appends a line to the file that BORDERS names: wall, user and system seconds
+ * from the first creation to the first deletion, and then the same from there to the end. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <fcntl.h>
@@ -23,7 +22,7 @@ struct moment {
 static int (*real_open)(const char *, int, ...);
 static int (*real_unlink)(const char *);
 static struct moment creates, deletes;
-static int stage; /* 0: nothing created, 1: creating, 2: deleting */
+static int stage; /* 0: no file created yet, 1: creating, 2: deleting */
 
 static double seconds(struct timeval time) { return (double)time.tv_sec + (double)time.tv_usec / 1e6; }
 

@@ -1,18 +1,20 @@
-/* The floor: the system calls of the posix storage for a list of operations that was prepared before, and nothing
- * else. Measured against it, what postmark takes longer is postmark's own.
+/* The floor: the system calls of the engine `posix` for a prepared list of operations, and nothing else. The time that
+ * postmark takes longer is its own overhead.
  *
  *   floor OPERATIONS DIRECTORY
  *
- * OPERATIONS is written by `bench floor` (operations.rs): a header, then for every worker and each of three phases
- * the number of operations and the operations, all numbers in the machine's own order of bytes. A worker is a thread
- * with its own held directory: DIRECTORY, or w0, w1 and so on in it where there are several. They meet before each
- * phase. No clock is read for an operation, and nothing is checked but that every call did all that it was asked for.
+ * `bench floor` (operations.rs) writes OPERATIONS: a header, and then for each worker and each of three phases the
+ * number of operations and the operations, with all numbers in native byte order. A worker is a thread with its own
+ * open directory: DIRECTORY, or if there are several workers w0, w1 and so on in it. They wait for each other before
+ * each phase. No clock is read for an operation, and the only check is that every call did everything that was
+ * requested.
  *
- * What postmark does for its calls is done here too, or the floor would lie above it: each thread has its own table of
- * open files (unshare), and calls are made by number, since the C library's functions can be cancelled and pay for it.
+ * Two optimizations of postmark are used here as well, since the floor would be slower without them. Each thread has
+ * its own table of open files (unshare). Calls are made by number, because functions of the C library are cancellation
+ * points, which take time.
  *
- * Printed for each phase: its name, the seconds from the first worker's start to the last one's end, and the seconds
- * of processor time of the process in user mode and in the kernel. */
+ * Prints a line for each phase: its name, the seconds from the first worker's start to the last worker's end, and the
+ * processor time of the process in user mode and in the kernel, in seconds. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -85,7 +87,7 @@ static inline void move_blocks(long call, int file, char *bytes, const struct op
     for (uint64_t done = 0; done < operation->bytes; done += block) {
         uint64_t left = operation->bytes - done;
         uint64_t length = left < block ? left : block;
-        /* Writes walk through the text, reads take one block's room again and again, as postmark's do. */
+        /* Writes advance through the text; reads reuse the buffer of one block, as in postmark. */
         if (syscall(call, file, call == SYS_write ? bytes + done : bytes, length) != (long)length)
             fail(call == SYS_write ? "write" : "read", operation->name);
     }

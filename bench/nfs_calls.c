@@ -1,13 +1,13 @@
 /*
  * nfs_calls PORT MOUNT_PORT EXPORT FOLDER DEPTH FILES BYTES OPERATIONS WORK
  *
- * The calls of NFS version 3 that a work on small files takes, by libnfs's raw interface and nothing else: a pool of FILES files of
- * BYTES bytes is created in a new FOLDER of EXPORT on 127.0.0.1, OPERATIONS operations are performed with DEPTH of them in flight,
- * and everything is removed. WORK is
- *   read   LOOKUP and READ of a file taken at random
- *   stat   LOOKUP of a file taken at random
- *   churn  in turns CREATE and WRITE of a new file, REMOVE of the oldest one
- * Prints what the operations took: wall, user and system seconds, and how many calls of each procedure there were.
+ * Makes the calls of NFS version 3 for a workload on small files, with libnfs's raw interface and nothing else. Creates a pool of
+ * FILES files of BYTES bytes in a new FOLDER of EXPORT on 127.0.0.1, performs OPERATIONS operations with DEPTH of them in flight, and
+ * removes everything. WORK is
+ *   read   LOOKUP and READ of a random file
+ *   stat   LOOKUP of a random file
+ *   churn  alternately CREATE and WRITE of a new file, and REMOVE of the oldest one
+ * Prints the wall, user and system seconds of the operations, and the number of calls of each procedure.
  */
 #define _GNU_SOURCE
 #include <poll.h>
@@ -50,7 +50,7 @@ static struct handle root, folder;
 static struct flight flights[DEPTH_MAX];
 static char *data;
 static uint64_t bytes, in_flight, calls[PROCEDURES];
-/* Files are numbers, from the oldest to the one that is created next. */
+/* Files are numbered, from the oldest one to the next one to be created. */
 static uint64_t oldest, next;
 static uint64_t started, operations, draw = 42;
 static char busy[1 << 20];
@@ -65,7 +65,7 @@ static void fail(const char *what)
     exit(1);
 }
 
-/* The answer of a call, which has succeeded. */
+/* The reply of a successful call. Ends the program if the call failed. */
 static void *succeeded(int procedure, int status, void *answer)
 {
     if (status != RPC_STATUS_SUCCESS)
@@ -197,7 +197,7 @@ static void look_up(struct flight *flight)
     called(LOOKUP, rpc_nfs3_lookup_async(rpc, has_looked_up, &arguments, flight));
 }
 
-/* Begins the next operation, where there is one. */
+/* Starts the next operation, if there is one. */
 static void begin(struct flight *flight)
 {
     if (started >= operations)
@@ -233,7 +233,7 @@ static void perform(enum work which, uint64_t count, unsigned depth)
         turn();
 }
 
-/* One call at a time. */
+/* Whether the only outstanding call is done. */
 static int done;
 
 static void is_done(struct rpc_context *context, int status, void *answer, void *unused)

@@ -1,10 +1,10 @@
-//! Changes of JSON. Those of single bytes leave hardly any JSON of a record's size as it must be,
-//! so every other change is one of a value: a number or a string becomes another.
+//! Mutations of JSON for fuzzing. Mutations of single bytes rarely leave valid JSON of a record's
+//! size. Therefore every other mutation replaces a value by another number or string.
 
 use std::ops::Range;
 
-/// Changes a value of the JSON that begins the data: how long it is then. Nothing where another
-/// kind of change is due, or none is possible.
+/// Replaces a value in the JSON at the beginning of the data; returns the new length. `None` if
+/// another kind of mutation must be used, or no value can be replaced.
 pub fn change(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> Option<usize> {
     let text = (seed % 2 == 0)
         .then(|| with_another(&data[..size], seed / 2))
@@ -16,7 +16,7 @@ pub fn change(data: &mut [u8], size: usize, max_size: usize, seed: u32) -> Optio
     Some(text.len())
 }
 
-/// What numbers and strings become.
+/// Replacements for numbers and strings.
 const OTHERS: [&[u8]; 24] = [
     b"0",
     b"1",
@@ -44,12 +44,11 @@ const OTHERS: [&[u8]; 24] = [
     b"\"\\u001b[2J\\u202e\"",
 ];
 
-/// The text with another value, or with the value of another place, in one place; nothing where
-/// there is none.
+/// Replaces one value by a fixed one, or by another value of the text; `None` if there is no value.
 fn with_another(text: &[u8], seed: u32) -> Option<Vec<u8>> {
     let values = values(text);
-    // Multipliers of a linear congruential generator (Numerical Recipes): for a few choices it is
-    // good enough.
+    // Multipliers of a linear congruential generator (Numerical Recipes), which is sufficient for a
+    // few choices.
     let mut state = seed;
     let mut below = |count: usize| {
         state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -63,7 +62,7 @@ fn with_another(text: &[u8], seed: u32) -> Option<Vec<u8>> {
     Some([&text[..place.start], &other, &text[place.end..]].concat())
 }
 
-/// Where numbers and strings are that are no names of fields.
+/// The positions of all numbers and of all strings that are not field names.
 fn values(text: &[u8]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut at = 0;

@@ -1,5 +1,5 @@
-//! An archive with very many runs: how long a list, a report and an export take, and how large the
-//! file is.
+//! Benchmark of an archive with very many runs: duration of lists, reports and exports, and the
+//! size of the file.
 
 use crate::process::{output_and_memory, record_of};
 use crate::result::Result;
@@ -13,10 +13,10 @@ use system::{ProcessTimes, Sources};
 
 use crate::statistics::median;
 
-/// A list with a filter is there within this, in milliseconds.
+/// Maximum duration of a list with a filter, in milliseconds.
 const LIST_MAX_MS: f64 = 100.0;
 
-/// What is asked of the archive.
+/// Options of the archive benchmark.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ArchiveOptions {
     /// How many.
@@ -27,7 +27,7 @@ pub struct ArchiveOptions {
     pub check: bool,
 }
 
-/// What is asked: what it is called, its words, and whether it has a limit.
+/// The queries: name, arguments, and whether the time limit applies.
 const QUESTIONS: [(&str, &str, bool); 13] = [
     ("list --host", "list --host host-17", true),
     (
@@ -53,7 +53,7 @@ const QUESTIONS: [(&str, &str, bool); 13] = [
         true,
     ),
     ("list --limit", "list --limit 20", true),
-    // Who asks for all of them waits for as many lines.
+    // The duration of a complete list depends on its number of lines.
     ("list --since (all)", "list --since 2001-01-01", false),
     ("list --format csv (all)", "list --format csv", false),
     ("show", "show RUN", false),
@@ -65,8 +65,8 @@ const QUESTIONS: [(&str, &str, bool); 13] = [
     ),
 ];
 
-/// Fills an archive with runs, and times what is done with them. Whether a list with a filter is
-/// fast enough.
+/// Fills an archive with runs, and times queries. Returns whether all lists with a filter are fast
+/// enough.
 pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool> {
     let directory = tempfile::tempdir()?;
     let path = directory.path().join("archive.db");
@@ -99,7 +99,7 @@ pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool>
         let mut times = Vec::new();
         for _ in 0..rounds {
             let began = Instant::now();
-            // Nobody reads it: what a reader takes is not the list's.
+            // The output is discarded: the time of a reader is not part of the measurement.
             let status = command().stdout(Stdio::null()).status()?;
             if !status.success() {
                 return Err(format!("{what}: {status}").into());
@@ -120,15 +120,15 @@ pub fn compare(ours: &Path, rounds: usize, size: ArchiveOptions) -> Result<bool>
     Ok(holds)
 }
 
-/// The most memory that this program had. What it starts begins with that, by the count of the
-/// system (getrusage(2), `ru_maxrss`), since it begins as a copy of this.
+/// Peak memory of this program. According to getrusage(2) (`ru_maxrss`), a child starts with this
+/// value, because it begins as a copy of this process.
 fn own_memory_bytes() -> Result<u64> {
     let process = ProcessTimes::read(&Sources::default()).into_known();
     let peak = process.and_then(|process| process.max_resident_bytes.into_known());
     Ok(peak.ok_or("/proc/self/status has no VmHWM")?)
 }
 
-/// Opens an archive, or makes it.
+/// Opens an archive, or creates it if `make` is true.
 pub fn open(path: &Path, make: bool) -> Result<Archive> {
     Ok(Archive::open(&Opening {
         path,
@@ -139,9 +139,9 @@ pub fn open(path: &Path, make: bool) -> Result<Archive> {
     })?)
 }
 
-/// Runs that differ in what lists filter by.
+/// Fills the archive with runs that differ in the fields by which lists filter.
 fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
-    /// The runs of 2001, one every ten minutes.
+    /// The runs begin in 2001, one every ten minutes.
     const FIRST_UNIX_NS: u64 = 978_307_200_000_000_000;
     const EVERY_NS: u64 = 600_000_000_000;
     let mut archive = open(path, true)?;
@@ -159,7 +159,7 @@ fn fill(path: &Path, record: &Record, runs: u64) -> Result<()> {
         }
         record
     };
-    // So few that this program stays smaller than those that it measures.
+    // A small number, so that this program stays smaller than those that it measures.
     const AT_ONCE: u64 = 8;
     for first in (0..runs).step_by(AT_ONCE as usize) {
         let records: Vec<Record> = (first..runs.min(first + AT_ONCE)).map(varied).collect();

@@ -1,4 +1,4 @@
-//! Ours against the original, in turns.
+//! Our program and the original in turns.
 
 use crate::process::{command, cost};
 use crate::result::Result;
@@ -12,21 +12,21 @@ use system::child::ChildCost;
 use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::statistics::{interleaved, median};
 
-/// A piece of work.
+/// The size of a workload.
 #[derive(Clone, Copy)]
 struct Work {
     files: u64,
     transactions: u64,
 }
 
-/// Two ways of doing it.
+/// Two programs or modes to compare.
 struct Pairing {
     what: &'static str,
-    /// The original's mode.
+    /// Whether the original's mode is the buffered one.
     buffered: bool,
-    /// Ours: the same mode at the prompt, or `run` with this storage.
+    /// `None` for the same mode at our prompt; else `run` with this I/O engine.
     engine: Option<&'static str>,
-    /// To reach on tmpfs: wall time and user CPU as shares of the original's.
+    /// Targets on tmpfs: wall time and user CPU as shares of the original's.
     wall_limit: f64,
     user_limit: Option<f64>,
 }
@@ -56,7 +56,7 @@ const fn pairing(
 
 const LARGE_POOL: Pairing = pairing("raw, large pool", false, None, 0.6, Some(0.15));
 
-/// What is compared.
+/// Options of the comparison with the original.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ClassicOptions {
     /// File systems: tmpfs, ext4, xfs.
@@ -169,7 +169,7 @@ impl Pairing {
     }
 }
 
-/// A prompt that is given commands.
+/// The cost of a prompt that reads commands from a file.
 fn prompted(program: &Path, commands: &Path) -> Result<ChildCost> {
     cost(&mut Command::new(program), File::open(commands)?)
 }

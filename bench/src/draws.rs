@@ -1,18 +1,19 @@
-//! Random numbers of simulations and of the campaign of safety: the same seed gives the same ones.
+//! Random numbers for simulations and for the safety campaign. The same seed gives the same
+//! numbers.
 
 use std::f64::consts::TAU;
 use std::time::Duration;
 
 use workload::random::Key;
 
-/// Random numbers, one after another.
+/// A sequence of random numbers.
 pub struct Draws {
     key: Key,
     next: u64,
 }
 
 impl Draws {
-    /// The sequence with this number of a simulation.
+    /// The sequence with this number of the named simulation.
     pub fn new(seed: u64, simulation: &str, number: u32) -> Self {
         Self {
             key: Key::new(seed, simulation, number),
@@ -20,33 +21,33 @@ impl Draws {
         }
     }
 
-    /// The next 64 bits.
+    /// The next 64 random bits.
     pub fn bits(&mut self) -> u64 {
         self.next += 1;
         self.key.at(self.next)
     }
 
-    /// From 0 to below 1.
+    /// A uniform number from 0 to below 1.
     pub fn unit(&mut self) -> f64 {
         (self.bits() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Of the normal distribution with mean 0 and variance 1 (Box and Muller).
+    /// A number from the normal distribution with mean 0 and variance 1 (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         (-2.0 * (1.0 - self.unit()).ln()).sqrt() * (TAU * self.unit()).cos()
     }
 
-    /// Of the exponential distribution with mean 1.
+    /// A number from the exponential distribution with mean 1.
     pub fn exponential(&mut self) -> f64 {
         -(1.0 - self.unit()).ln()
     }
 
-    /// A number below a bound, or 0.
+    /// A number below a bound; 0 if the bound is 0.
     pub fn below(&mut self, bound: u64) -> u64 {
         self.bits() % bound.max(1)
     }
 
-    /// Both ends included.
+    /// A number from `least` to `most`, both included.
     pub fn between(&mut self, least: u64, most: u64) -> u64 {
         least + self.below(most - least + 1)
     }
@@ -56,7 +57,7 @@ impl Draws {
         self.below(times) == 0
     }
 
-    /// One of several.
+    /// One of the elements.
     pub fn one<A: Clone>(&mut self, of: &[A]) -> A {
         of[self.below(of.len() as u64) as usize].clone()
     }

@@ -1,5 +1,5 @@
-//! Runs that are driven: sweeps and how far their limits differ, a steady state and one that is
-//! none, a soak.
+//! Benchmarks of runs with a given load: the repeatability of sweep limits, steady-state rules with
+//! a steady and an unsteady workload, and a soak test.
 
 use crate::process::{command, output, output_and_memory_over_time, record_of};
 use crate::result::Result;
@@ -13,7 +13,7 @@ use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
 use crate::statistics::{median, or_dash};
 
-/// Which sweeps.
+/// Options of the repeated sweeps.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SweepOptions {
     /// File systems: tmpfs, ext4, xfs, btrfs.
@@ -30,7 +30,7 @@ pub struct SweepOptions {
     pub slo: String,
 }
 
-/// How long, and at which rate.
+/// Options of the soak test.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SoakOptions {
     /// How long.
@@ -44,7 +44,7 @@ pub struct SoakOptions {
     pub check: bool,
 }
 
-/// Climbs the same sweep several times on each file system and prints its limits.
+/// Performs the same sweep several times on each file system and prints its limits.
 pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<()> {
     touch_memory();
     println!(
@@ -56,7 +56,7 @@ pub fn sweeps(ours: &Path, rounds: usize, asked: &SweepOptions) -> Result<()> {
         let (mut limits, mut slos, mut knees) = (Vec::new(), Vec::new(), Vec::new());
         let mut how = "";
         for round in 0..rounds {
-            // Made anew: what the last sweep has left is no part of this one.
+            // A new file system, so that the previous sweep does not affect this one.
             let mounted = MountedVolume::new(kind)?;
             how = mounted.how;
             let (preset, sweep, slo) = (&asked.preset, &asked.sweep, &asked.slo);
@@ -147,10 +147,10 @@ fn show_spread(name: &str, values: &[f64]) {
     );
 }
 
-/// A work that becomes steady on a fresh ext4, and one whose files grow all the time.
+/// Runs a workload that becomes steady on a fresh ext4, and one whose files grow all the time.
 pub fn steady(ours: &Path) -> Result<()> {
-    // Reads take the longer the larger the files are; none of them comes to its greatest size in
-    // the time, and all of them fit.
+    // Reads take longer as the files grow. No file reaches its maximum size within the time, and
+    // all of them fit on the file system.
     let growing = "--mix read=1,append=1 --files 500 --size 4KiB --append-size 64KiB --size-max \
                    14MiB --cache as-is";
     for (what, words) in [
@@ -185,13 +185,14 @@ pub fn steady(ours: &Path) -> Result<()> {
     Ok(())
 }
 
-/// Four workers for a long time at a rate: does the program's memory grow, is anything lost, how
-/// large is the record?
+/// Runs four workers for a long time at a fixed rate. Checks whether the memory of the program
+/// grows, whether anything is lost, and how large the record is.
 pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
-    /// Memory may be so much greater at the end than in the middle, in bytes: an hour has all
-    /// slices by then.
+    /// Limit on the memory growth from the middle to the end, in bytes. In a run of an hour, all
+    /// slices exist by the middle.
     const GROWTH_MAX: i64 = 4_000_000;
-    /// The record of a day may have 50 MB; that of an hour has no more slices than it.
+    /// Limit on the size of a record in bytes. A day is allowed 50 MB, and the record of an hour
+    /// contains no more slices than that of a day.
     const RECORD_MAX: usize = 50_000_000;
     let (run_for, rate) = (&options.run_for, options.rate);
     let mounted = MountedVolume::new("ext4")?;
@@ -237,13 +238,13 @@ pub fn soak(ours: &Path, options: &SoakOptions) -> Result<bool> {
         && text.len() <= RECORD_MAX)
 }
 
-/// Prints how the memory grew. By how many bytes it did, from the middle to the end.
+/// Prints how the memory grew; returns the growth from the middle to the end, in bytes.
 fn show_memory(memory: &[u64], record_bytes: usize) -> i64 {
     let tenth = memory.len() / 10;
     let mean = |part: &[u64]| part.iter().sum::<u64>() as f64 / part.len().max(1) as f64;
     let middle = memory.len() / 2;
     let early = mean(&memory[middle..(middle + tenth).max(middle + 1).min(memory.len())]);
-    // The record is put together after the last one.
+    // The last samples are excluded, because the record is assembled then.
     let late =
         mean(&memory[memory.len().saturating_sub(tenth + 2)..memory.len().saturating_sub(2)]);
     println!(

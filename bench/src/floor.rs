@@ -1,5 +1,5 @@
-//! The posix storage with a prepared stream against a bare C program that makes the same system
-//! calls: `floor.c`.
+//! The engine `posix` with a prepared stream against a bare C program that makes the same system
+//! calls (`floor.c`).
 
 use crate::result::Result;
 use crate::statistics::{Median, interleaved, median};
@@ -18,14 +18,14 @@ use crate::strace::{FileCall, counts, trace};
 use crate::{operations, ours};
 
 const SOURCE: &str = include_str!("../floor.c");
-/// To reach, by workers: wall time as a share of the floor's.
+/// Targets by number of workers: wall time as a share of the C program's.
 const WALL_LIMITS: [(u32, f64); 2] = [(1, 1.03), (2, 1.05)];
-/// The upper end of the interval may lie this far above the limit.
+/// Tolerance for the upper end of the interval above the limit.
 const SLACK: f64 = 0.02;
-/// To reach: own user CPU, in microseconds an operation.
+/// Target: our own user CPU, in microseconds per operation.
 const USER_LIMIT_US: f64 = 0.3;
 
-/// What is measured.
+/// Options of the comparison with bare system calls.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct FloorOptions {
     /// Files of each worker's pool.
@@ -104,7 +104,7 @@ impl Rivals {
     }
 }
 
-/// Compiles a program of ours.
+/// Compiles a C program.
 pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf> {
     let file = to.with_extension("c");
     std::fs::write(&file, source)?;
@@ -113,14 +113,14 @@ pub fn compile(source: &str, to: &Path, options: &[&str]) -> Result<PathBuf> {
             .args(["-O2", "-std=c11", "-o"])
             .arg(to)
             .arg(&file)
-            // Libraries stand behind what needs them.
+            // Libraries must follow the files that need them.
             .args(options),
     )?;
     Ok(to.to_owned())
 }
 
-/// Compares costs, or shows the calls of a twentieth of the work. Whether limits hold, or calls are
-/// the same.
+/// Compares costs, or shows the calls of a twentieth of the work. Returns whether all limits hold,
+/// or whether the calls are equal.
 pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool> {
     if !options.calls {
         return compare(pairs, options);
@@ -132,7 +132,7 @@ pub fn perform(pairs: usize, options: FloorOptions) -> Result<bool> {
     })
 }
 
-/// Prints the ratios for one worker and two. Whether all limits hold.
+/// Prints the ratios for one worker and for two. Returns whether all limits hold.
 fn compare(pairs: usize, size: FloorOptions) -> Result<bool> {
     println!(
         "the posix storage with a prepared stream and latencies against the bare calls, on tmpfs: \
@@ -197,13 +197,14 @@ fn print(pairs: &[[Costs; 2]], operations: f64, wall_limit: f64) -> bool {
     is_fast && is_cheap
 }
 
-/// A limit and whether it holds.
+/// The text for a limit and whether it holds.
 pub fn verdict(holds: bool, limit: f64) -> String {
     let word = if holds { "holds: <=" } else { "EXCEEDS" };
     format!("{word} {limit}")
 }
 
-/// Shows by strace that both make the same calls in the same order. Whether they do.
+/// Shows with strace that both programs make the same calls in the same order. Returns whether they
+/// do.
 fn show_calls(size: FloorOptions) -> Result<bool> {
     println!(
         "calls on files as strace saw them: {} files, {} transactions a worker",
@@ -247,7 +248,7 @@ fn print_calls(ours: &[Vec<FileCall>], bare: &[Vec<FileCall>]) -> bool {
     equal
 }
 
-/// The calls on files of each thread, in an order that does not depend on the threads' numbers.
+/// The calls on files of each thread, sorted independently of thread IDs.
 fn on_files(threads: &[Vec<FileCall>]) -> Vec<Vec<(&str, &str)>> {
     let mut threads: Vec<Vec<(&str, &str)>> = threads
         .iter()

@@ -1,10 +1,11 @@
-//! Whether gates keep their promises, by simulation over the gate's own code: how often identical
-//! systems fail under noise and disturbances of many kinds, how often a true loss fails, and how
-//! often identical systems pass with exactly the blocks that a gate over a first few has asked for.
+//! Checks the promised error rates of gates by simulation, with the code of the gate itself. It
+//! counts how often identical systems fail under many kinds of noise and disturbance, how often a
+//! true loss fails, and how often identical systems pass with exactly the number of blocks that a
+//! gate over a few first blocks requests.
 //!
-//! How it works: runs are numbers, drawn in the order of time with everything that disturbs them;
-//! the order of the systems in a block is drawn as in a study. No program runs, nothing is
-//! measured, and the same seed has the same counts for ever.
+//! Runs are simulated as numbers, in order of time, including everything that disturbs them. The
+//! order of the systems in a block is drawn as in a study. No program runs and nothing is measured.
+//! The same seed always gives the same counts.
 
 mod simulation;
 
@@ -13,26 +14,25 @@ use study::{Decision, GateError, Requirement};
 use self::simulation::{RunNoise, SETTINGS, Setting, Simulated, setting};
 use crate::limit::{Limit, Share};
 
-/// What identical systems have to meet.
+/// The requirement for identical systems.
 const REQUIREMENT: &str = "transactions >= 0.97";
-/// The requirement that finds a loss of 3 %.
+/// The requirement that must detect a loss of 3 %.
 const TIGHT_REQUIREMENT: &str = "transactions >= 0.985";
-/// A gate over identical systems fails with this probability at most, whatever disturbs the
-/// machine.
+/// Maximum probability that a gate over identical systems fails, whatever disturbs the machine.
 const FALSE_FAILURE: Limit = Limit::AtMost(0.01);
-/// Identical systems pass with this probability at least, with the blocks that were asked for.
+/// Minimum probability that identical systems pass with the requested number of blocks.
 const PASS: Limit = Limit::AtLeast(0.95);
 
-/// How many studies, and from which seed.
+/// Number of simulated studies, and their seed.
 #[derive(Clone, Copy, Debug)]
 pub struct GatesSize {
-    /// Studies of each setting.
+    /// Number of studies for each setting.
     pub studies: u32,
-    /// The seed of all of them.
+    /// The seed of all studies.
     pub seed: u64,
 }
 
-/// How often gates passed, and how often they failed.
+/// Shares of gates that passed and that failed.
 #[derive(Clone, Copy, Debug, Default)]
 struct Decisions {
     passed: Share,
@@ -60,7 +60,7 @@ fn decisions(
     Ok(decisions)
 }
 
-/// Identical systems under each setting, with 5, 10 and 20 blocks, with an A/A control and without.
+/// Identical systems under each setting, with 5, 10 and 20 blocks, with and without an A/A control.
 fn identical(size: GatesSize) -> Result<Vec<(Setting, u32, bool, Decisions)>, GateError> {
     let requirement = required(REQUIREMENT);
     let mut found = Vec::new();
@@ -75,8 +75,8 @@ fn identical(size: GatesSize) -> Result<Vec<(Setting, u32, bool, Decisions)>, Ga
     Ok(found)
 }
 
-/// Identical systems with a first gate after so many blocks, and a second one with exactly the
-/// blocks that the first one asked for.
+/// Identical systems with a first gate after `pilot` blocks, and a second one with exactly the
+/// number of blocks that the first one requests.
 fn as_asked(
     size: GatesSize,
     setting: Setting,
@@ -94,14 +94,14 @@ fn as_asked(
 }
 
 fn required(text: &str) -> Requirement {
-    // They are constants that the tests read.
+    // All requirements are constants that the tests parse.
     text.parse().unwrap_or_else(|error| unreachable!("{error}"))
 }
 
-/// Simulates all of it and prints it. Whether the counts agree with what gates promise.
+/// Runs all simulations and prints them. Returns whether the counts agree with what gates promise.
 ///
 /// # Errors
-/// Where a gate cannot decide at all.
+/// Returns an error if a gate cannot decide.
 pub fn perform(size: GatesSize) -> Result<bool, GateError> {
     let mut holds = true;
     println!(
@@ -195,7 +195,7 @@ mod tests {
                 setting.name
             );
         }
-        // By Student's t alone, 2.8 and 1.3 % of these fail.
+        // With Student's t alone, 2.8 % and 1.3 % of these fail.
         let size = GatesSize {
             studies: 1_000,
             seed: 1,

@@ -1,8 +1,8 @@
-//! Ten million small files on ext4: prepared, worked on, deleted; then once more with a pool that
-//! is kept and taken.
+//! Benchmark with ten million small files on ext4: preparation, transactions and deletion, then the
+//! same with a pool that is kept and reused.
 //!
-//! The file system has blocks of 1 KiB and an inode for every file, all of it written before. What
-//! is to hold: the program's memory stays below a limit, and nothing fails.
+//! The file system has blocks of 1 KiB and an inode for every file, all initialized in advance. The
+//! program's memory must stay below a limit, and nothing may fail.
 
 use crate::process::record_of;
 use crate::result::Result;
@@ -15,14 +15,14 @@ use crate::mounts::{MountedVolume, sync};
 use crate::noise::Noise;
 use crate::statistics::or_dash;
 
-/// The image: sparse.
+/// Size of the sparse image.
 const IMAGE_BYTES: u64 = 30 << 30;
-/// What the program may use, in bytes.
+/// Limit on the program's memory, in bytes.
 const MEMORY_MAX: u64 = 400_000_000;
-/// Files of one directory, about.
+/// Approximate number of files in a directory.
 const FILES_OF_A_DIRECTORY: u64 = 10_000;
 
-/// What is performed.
+/// Options of the benchmark with many files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct LargeOptions {
     /// Files of the pool.
@@ -39,7 +39,7 @@ pub struct LargeOptions {
     pub check: bool,
 }
 
-/// Which runs.
+/// Selection of the runs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub enum LargePart {
     /// All of them.
@@ -50,7 +50,7 @@ pub enum LargePart {
     Kept,
 }
 
-/// Performs it all and prints what it came to. Whether the memory stayed below its limit.
+/// Performs the runs and prints the results. Returns whether the memory stayed below its limit.
 pub fn perform(ours: &Path, size: LargeOptions) -> Result<bool> {
     let LargeOptions {
         files,
@@ -58,7 +58,7 @@ pub fn perform(ours: &Path, size: LargeOptions) -> Result<bool> {
         part,
         ..
     } = size;
-    // Files that transactions make are on top, and so are directories.
+    // Inodes are also needed for files that transactions create, and for directories.
     let mounted = MountedVolume::for_many_files(IMAGE_BYTES, files + files / 10 + transactions)?;
     println!(
         "{files} files of 1 to 1,024 bytes, {transactions} transactions, ext4 ({}), blocks of 1 \
@@ -101,8 +101,8 @@ fn show_taken(record: &Record) {
     }
 }
 
-/// The runs with their names: the whole one, and the two of which the second takes the files that
-/// the first has kept.
+/// The runs with their names: the whole one, and two of which the second reuses the pool that the
+/// first has kept.
 fn runs(files: u64, transactions: u64) -> [(&'static str, String); 3] {
     let directories = (files / FILES_OF_A_DIRECTORY).max(2);
     let run = |workers: u64, transactions: u64, more: &str| {

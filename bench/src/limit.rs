@@ -1,17 +1,17 @@
-//! How often something was so, and limits that are promised of that.
+//! Shares of events, and limits that are promised for them.
 
 use crate::statistics::clopper_pearson;
 
-/// What is promised of a rate.
+/// A promised limit of a share.
 #[derive(Clone, Copy, Debug)]
 pub enum Limit {
     AtMost(f64),
     AtLeast(f64),
-    /// Shown only.
+    /// Without a limit; the share is only shown.
     None,
 }
 
-/// How often something was so.
+/// Number of cases in which an event occurred, and number of all cases.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Share {
     pub count: usize,
@@ -19,7 +19,7 @@ pub struct Share {
 }
 
 impl Share {
-    /// Counts one more.
+    /// Counts one case.
     pub fn add(&mut self, is_so: bool) {
         self.all += 1;
         self.count += usize::from(is_so);
@@ -29,9 +29,9 @@ impl Share {
         self.count as f64 / self.all.max(1) as f64
     }
 
-    /// Whether the count agrees with the limit, by the exact 95 % interval.
+    /// Whether the exact 95 % interval of the share is compatible with the limit.
     pub fn agrees(self, limit: Limit) -> bool {
-        // Such an interval has the share in it.
+        // The interval contains the observed share.
         let (low, high) = clopper_pearson(self.count, self.all);
         match limit {
             Limit::AtMost(most) => low <= most,
@@ -40,7 +40,8 @@ impl Share {
         }
     }
 
-    /// The share with a mark: `~` if it is beyond the limit, but by no more than chance explains.
+    /// The share with a mark: `~` if it exceeds the limit by no more than chance explains, `MISSED`
+    /// if it exceeds it by more.
     pub fn show(self, limit: Limit) -> String {
         let share = self.share();
         let is_within = match limit {

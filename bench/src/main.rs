@@ -1,17 +1,20 @@
 //! Benchmarks of the program itself, with public tools only.
 //!
-//! `classic` runs ours and Debian's `postmark` in turns on tmpfs and on ext4 and xfs in loop images
-//! and prints ratios; `floor` holds the posix storage against a bare C program that makes the same
-//! calls (`floor.c`); `peers` runs ours beside Debian's `fio` and `fs_mark`; `large` works on ten
-//! million files; `presets` runs all presets on all file systems; `null` gives the loop's overhead,
-//! `seeing` what watching costs it and how long counters take to read; `nfs` holds the storage
-//! `nfs` against the same calls by libnfs (`nfs_calls.c`); `sweeps`, `steady` and `soak` are runs
-//! that are driven; `studies` tells whether studies cry wolf, `verdicts` how often rules of
-//! verdicts do; `plan` times plans, `archive` lists of very many runs; `safety` measures nothing,
-//! and looks whether a user's files stay as they are. Pairs are interleaved
-//! (A B B A …), medians are quoted with an interval, because the machine is shared. Needs root for
-//! mounts; `floor` and `peers` need `gcc`, and `strace` to show calls; `nfs` needs `gcc`, libnfs,
-//! NFS-Ganesha and rpcbind.
+//! `classic` runs our program and Debian's `postmark` in turns on tmpfs, and on ext4 and xfs in
+//! loop images, and prints ratios. `floor` compares the engine `posix` with a bare C program that
+//! makes the same calls (`floor.c`). `peers` runs our program beside Debian's `fio` and `fs_mark`.
+//! `large` uses ten million files. `presets` runs all presets on all file systems. `null` measures
+//! the overhead of the loop. `seeing` measures the cost of the progress display and the time to
+//! read counters. `nfs` compares the engine `nfs` with the same calls through libnfs
+//! (`nfs_calls.c`).
+//!
+//! `sweeps`, `steady` and `soak` are runs with a given load. `studies` measures false alarms of
+//! studies, and `verdicts` those of verdict rules. `plan` times plans, and `archive` times lists of
+//! very many runs. `safety` measures nothing, but checks that a user's files stay unchanged.
+//!
+//! Pairs are interleaved (A B B A …) and medians are printed with an interval, because the machine
+//! is shared. Mounts need root. `floor` and `peers` need `gcc`, and `strace` to show calls. `nfs`
+//! needs `gcc`, libnfs, NFS-Ganesha and rpcbind.
 
 mod archive;
 mod classic;
@@ -113,15 +116,15 @@ enum Benchmark {
     Ours(ours::OursOptions),
 }
 
-/// Does what is asked. Whether the limits that are to be checked hold.
+/// Performs the requested benchmark. Returns whether the checked limits hold.
 fn perform(arguments: &Arguments) -> Result<bool> {
-    // A run takes its signals itself.
+    // A run handles its signals itself.
     if !matches!(arguments.what, Benchmark::Ours(_)) {
         process::watch_signals()?;
     }
     let ours = &arguments.ours;
     let pairs = |default| arguments.pairs.unwrap_or(default);
-    // Whether the limits hold, and whether --check asks for them.
+    // Each entry: whether the limits hold, and whether `--check` was given.
     let no_limits = |()| (true, false);
     let (holds, is_checked) = match &arguments.what {
         Benchmark::Classic(options) => {

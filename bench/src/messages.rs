@@ -1,5 +1,5 @@
-//! How long it takes to read the counters of messages on a machine with many mounts of NFS: without
-//! what the kernel takes to write them.
+//! The time to read message counters on a machine with many NFS mounts. The time that the kernel
+//! takes to write them is not included.
 
 use crate::result::Result;
 use std::fmt::Write as _;
@@ -10,17 +10,18 @@ use system::{MessageCounter, Sources, WatchedCounter, WatchedMessages};
 use crate::noise::Noise;
 use crate::statistics::median;
 
-/// What a kernel wrote of a mount at `/D`, with all operations of NFS 4.2.
+/// A kernel's statistics of a mount at `/D`, with all operations of NFS 4.2.
 const CAPTURE: &str = include_str!("../../crates/system/tests/captures/mountstats-telegraf");
 
 const MOUNTS: usize = 200;
 
-/// A reading may take this long: so much of each second would it be, were it made as often.
+/// Limit on the duration of a reading. Counters are read every second, so this is 0.1 % of the
+/// time.
 const LIMIT_MS: f64 = 1.0;
 
 const READINGS: usize = 1_000;
 
-/// Prints the median time of a reading. Whether it is within the limit.
+/// Prints the median duration of a reading. Returns whether it is within the limit.
 pub fn reading() -> Result<bool> {
     let section = CAPTURE
         .split_once(" mounted on /D")
@@ -37,7 +38,7 @@ pub fn reading() -> Result<bool> {
     std::fs::create_dir_all(tree.path().join("proc/self"))?;
     std::fs::write(tree.path().join("proc/self/mountstats"), &text)?;
     let sources = Sources::beneath(tree.path());
-    // Two targets, as of a run over two of them: the first mount and the last.
+    // Two targets, as for a run over two mounts: the first and the last one.
     let watched = |number: usize| WatchedCounter {
         counter: MessageCounter::NfsClient,
         protocol: "nfs4.2".to_owned(),

@@ -1,4 +1,4 @@
-//! File systems that are made for a benchmark and go with it.
+//! File systems that are made for a benchmark and removed after it.
 
 use crate::process::{command, output};
 use crate::result::Result;
@@ -9,18 +9,17 @@ use std::time::Duration;
 
 use tempfile::TempDir;
 
-/// How often unmounting is tried: a program that was ended by a signal may still be closing its
-/// files.
+/// Number of attempts to unmount. A program that a signal has ended may still be closing its files.
 const UNMOUNT_TRIES: u32 = 50;
 const UNMOUNT_PAUSE: Duration = Duration::from_millis(100);
 
-/// What mkfs.ext4 would leave to be written during the benchmark.
+/// Prevents lazy initialization by mkfs.ext4, which would happen during the benchmark.
 const NOT_LAZY: &str = "lazy_itable_init=0,lazy_journal_init=0";
 
-/// Something that is mounted until this goes; also when a signal has come.
+/// A mount that is unmounted when this value is dropped, even after a signal.
 pub struct Mount {
     point: PathBuf,
-    /// Whether it is unmounted while a process still uses it.
+    /// Whether it is unmounted even if a process still uses it.
     is_lazy: bool,
 }
 
@@ -55,14 +54,14 @@ impl Drop for Mount {
 
 /// A mounted file system.
 pub struct MountedVolume {
-    // What lies on another goes before it: fields are dropped in this order.
-    /// Served by this process, in the place of a file system of the kernel's.
+    // Fields are dropped in this order, so a mount precedes the one below it.
+    /// A file system that this process serves through FUSE, instead of one of the kernel's.
     served: Option<faultfs::Mounted>,
     mounted: Option<Mount>,
-    /// The tmpfs that it lies on.
+    /// The tmpfs that contains its image or directories.
     memory: Option<Mount>,
     directory: TempDir,
-    /// How it lies on what is below it.
+    /// How the file system is stored, for example as a loop image with direct I/O.
     pub how: &'static str,
 }
 
@@ -80,9 +79,9 @@ impl MountedVolume {
         Ok(volume)
     }
 
-    /// Makes and mounts a file system of 2 GiB that lies in memory as a whole, so that no disk's
-    /// speed shows: `tmpfs`, `ext4`, `xfs`, `btrfs`, `overlay` on a tmpfs, or `fuse`, served by
-    /// this process.
+    /// Makes and mounts a file system of 2 GiB entirely in memory, so that the result does not
+    /// depend on a disk: `tmpfs`, `ext4`, `xfs`, `btrfs`, `overlay` on a tmpfs, or `fuse`, which
+    /// this process serves.
     pub fn in_memory(kind: &str) -> Result<Self> {
         if kind == "fuse" {
             return Self::fuse_in_memory(faultfs::Options::default());
@@ -110,7 +109,7 @@ impl MountedVolume {
         Ok(volume)
     }
 
-    /// Mounts a FUSE file system, as [`Self::in_memory`] does, with these options.
+    /// Mounts a FUSE file system with these options, in memory like [`Self::in_memory`].
     pub fn fuse_in_memory(options: faultfs::Options) -> Result<Self> {
         let mut volume = Self::on_memory()?;
         let backing = volume.below().join("backing");
@@ -120,8 +119,8 @@ impl MountedVolume {
         Ok(volume)
     }
 
-    /// Makes and mounts an ext4 for many small files in a sparse loop image: blocks of 1 KiB and so
-    /// many inodes.
+    /// Makes and mounts an ext4 for many small files in a sparse loop image, with blocks of 1 KiB
+    /// and this number of inodes.
     pub fn for_many_files(image_bytes: u64, inodes: u64) -> Result<Self> {
         let mut volume = Self::nothing_yet()?;
         let inodes = inodes.to_string();
@@ -130,7 +129,7 @@ impl MountedVolume {
         Ok(volume)
     }
 
-    /// The operations that the FUSE file system has delayed; none on any other file system.
+    /// The operations that the FUSE file system has delayed; empty for other file systems.
     pub fn delayed(&self) -> faultfs::Delayed {
         let served = self.served.as_ref();
         served.map(faultfs::Mounted::delayed).unwrap_or_default()
@@ -150,7 +149,7 @@ impl MountedVolume {
         })
     }
 
-    /// Nothing yet, and the tmpfs that it is to lie on.
+    /// An unmounted volume with the tmpfs that will contain it.
     fn on_memory() -> Result<Self> {
         let mut volume = Self::nothing_yet()?;
         let memory = volume.directory.path().join("memory");
@@ -160,7 +159,7 @@ impl MountedVolume {
         Ok(volume)
     }
 
-    /// The directory that it lies in.
+    /// The directory that contains the image or the directories of the file system.
     fn below(&self) -> &Path {
         let memory = self.memory.as_ref();
         memory.map_or_else(|| self.directory.path(), |memory| &memory.point)
@@ -182,8 +181,8 @@ impl MountedVolume {
             attach(&image, false)?
         };
         let mounted = self.mount(&[&device]);
-        // While it is mounted this asks the kernel to detach it when it no longer is. Also when a
-        // signal has come.
+        // While the device is mounted, this asks the kernel to detach it after the unmount. It is
+        // necessary even after a signal.
         Command::new("losetup")
             .args(["--detach", &device])
             .status()?;
@@ -195,13 +194,13 @@ impl MountedVolume {
         Ok(())
     }
 
-    /// Where it is mounted.
+    /// The mount point.
     pub fn path(&self) -> PathBuf {
         self.directory.path().join("mounted")
     }
 }
 
-/// Attaches an image to a free loop device and gives its name.
+/// Attaches an image to a free loop device; returns the device's name.
 fn attach(image: &Path, direct: bool) -> Result<String> {
     let mode = if direct { "on" } else { "off" };
     let words = format!("--find --show --direct-io={mode}");
@@ -209,13 +208,14 @@ fn attach(image: &Path, direct: bool) -> Result<String> {
     Ok(device.trim().to_owned())
 }
 
-/// Touches half a GiB: memory that a virtual machine had given back costs more the first time.
+/// Touches half a GiB, because memory that a virtual machine had released is slower at the first
+/// access.
 pub fn touch_memory() {
     let memory = vec![1_u8; 512 << 20];
     std::hint::black_box(&memory);
 }
 
-/// Syncs what was written before, so that it does not disturb what follows.
+/// Syncs earlier writes, so that they do not disturb the next measurement.
 pub fn sync(path: &Path) -> Result<()> {
     output(Command::new("sync").arg("-f").arg(path)).map(drop)
 }

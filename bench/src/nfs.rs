@@ -1,6 +1,6 @@
-//! The storage `nfs` against a C program that makes the same calls by libnfs's raw interface
-//! (`nfs_calls.c`), in turns on NFS-Ganesha over loopback: user CPU and all CPU for a call, and
-//! rates.
+//! The engine `nfs` against a C program that makes the same calls through libnfs's raw interface
+//! (`nfs_calls.c`). They run in turns on NFS-Ganesha over loopback. Results are user CPU and total
+//! CPU per call, and rates.
 
 use crate::phases::{Cost, cost, numbers_of};
 use crate::process::{command, output};
@@ -18,23 +18,23 @@ use crate::mounts::touch_memory;
 use crate::noise::Noise;
 
 const SOURCE: &str = include_str!("../nfs_calls.c");
-/// Starts the server with its portmapper and its exports in namespaces of its own, and ends it with
-/// its input.
+/// Starts the server with its portmapper and its exports in separate namespaces. The server ends
+/// when its standard input is closed.
 const SERVER: &str = include_str!("../../crates/cli/tests/all/nfs/serve.sh");
 const NFS_PORT: &str = "12049";
 const MOUNT_PORT: &str = "12050";
-/// The bytes of each file.
+/// Size of each file.
 const FILE_BYTES: u64 = 4_096;
 
-/// To reach, as shares of libnfs's: with one operation in flight user CPU, and all CPU; with
-/// several both.
+/// Targets as shares of libnfs's values: user CPU and total CPU with one operation in flight; both
+/// with several.
 const USER_LIMIT: f64 = 0.6;
 const CPU_LIMIT: f64 = 0.9;
 const DEEP_LIMIT: f64 = 1.0;
-/// The lower end of the interval of rates is to be no lower.
+/// Minimum for the lower end of the interval of rates.
 const RATE_LIMIT: f64 = 0.95;
 
-/// What is measured.
+/// Options of the NFS comparison.
 #[derive(Clone, Debug, clap::Args)]
 pub struct NfsOptions {
     /// Operations in flight.
@@ -51,14 +51,14 @@ pub struct NfsOptions {
     pub check: bool,
 }
 
-/// A work: what the C program calls it, and the mix that takes the same calls.
+/// The workloads: the C program's name, and the mix that makes the same calls.
 const WORKS: [(&str, &str); 3] = [
     ("read", "read=1"),
     ("stat", "stat=1"),
     ("churn", "create=1,delete=1"),
 ];
 
-/// A server in a network of its own; it goes with this value.
+/// A server in its own network namespace. It ends when this value is dropped.
 struct Server {
     shell: Child,
     orders: Option<ChildStdin>,
@@ -68,7 +68,7 @@ struct Server {
 
 impl Server {
     fn start() -> Result<Self> {
-        // In memory, so that no disk's speed shows.
+        // In memory, so that the result does not depend on a disk.
         let directory = tempfile::Builder::new()
             .prefix("postmark-bench-")
             .tempdir_in("/dev/shm")?;
@@ -107,7 +107,7 @@ impl Server {
         Err(format!("the server does not start: {line}{log}").into())
     }
 
-    /// A program in the server's network.
+    /// A command in the server's network namespace.
     fn command(&self, program: &Path) -> Command {
         let mut command = Command::new("nsenter");
         command.arg(format!("--net=/proc/{}/ns/net", self.shell.id()));
@@ -123,10 +123,10 @@ impl Drop for Server {
     }
 }
 
-/// A number of a run.
+/// Extracts a number from a measurement.
 type Measure = fn(&Measured) -> f64;
 
-/// What the transactions of a run took, and their calls by procedure.
+/// The cost of a run's transactions, and their calls by procedure.
 struct Measured {
     cost: Cost,
     calls: BTreeMap<String, u64>,
@@ -172,7 +172,7 @@ struct NfsRivals<'a> {
 }
 
 impl NfsRivals<'_> {
-    /// The work as the engine reads it.
+    /// The workload as JSON, which the engine accepts.
     fn workload(&self, mix: &str) -> Result<String> {
         let words = format!(
             "plan --format json --names decimal --mix {mix} --size {FILE_BYTES} --contents text \
@@ -215,13 +215,13 @@ impl NfsRivals<'_> {
     }
 }
 
-/// Calls that are no operation's: with which a session finds its directory, and the run looks at it
-/// each second.
+/// Allowance for calls that do not belong to an operation: a session looks up its directory, and
+/// the run checks it every second.
 const FURTHER_SHARE: u64 = 500;
 const FURTHER_LEAST: u64 = 8;
 
-/// Fails where the two do not make the same calls. Of a mix the shares are drawn: they may differ
-/// by a little.
+/// Fails if the two programs do not make the same calls. The operations of a mix are drawn at
+/// random, so their counts may differ a little.
 fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
     let further = FURTHER_LEAST + libnfs.calls.values().sum::<u64>() / FURTHER_SHARE;
     let mut names = ours.calls.keys().chain(libnfs.calls.keys());
@@ -236,8 +236,8 @@ fn same_calls([ours, libnfs]: &[Measured; 2]) -> Result<()> {
     Err(format!("the calls differ: ours {ours:?}, libnfs {libnfs:?}").into())
 }
 
-/// Prints the ratios of each work at each depth. Whether all limits hold; nothing is compared where
-/// libnfs or a server is missing.
+/// Prints the ratios of each workload at each depth. Returns whether all limits hold. Compares
+/// nothing if libnfs or a server is missing.
 pub fn compare(ours: &Path, pairs: usize, size: &NfsOptions) -> Result<bool> {
     let needs = [
         "/usr/include/nfsc/libnfs-raw.h",
@@ -301,7 +301,8 @@ fn print(pairs: &[[Measured; 2]], depth: u32) -> bool {
             .iter()
             .map(|[ours, libnfs]| (of(ours), of(libnfs)))
             .collect();
-        // The kernel splits processor time by ticks of 4 ms: pairs are coarse, their sums are not.
+        // The kernel counts processor time in ticks of 4 ms, which is too coarse for single pairs
+        // but not for their sums.
         let found = match limit {
             Some(_) => ratio_of_sums(&numbers).unwrap_or_default(),
             None => median(numbers.iter().map(|(ours, libnfs)| ours / libnfs)),
@@ -341,7 +342,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_programs_print_is_read() {
+    fn output_of_the_programs_is_parsed() {
         let read = measured("call LOOKUP 100\ncall READ 100\n");
         assert_eq!(
             (read.rate(), read.user_us(), read.cpu_us()),
@@ -351,7 +352,7 @@ mod tests {
     }
 
     #[test]
-    fn other_calls_are_not_compared() {
+    fn differing_calls_are_refused() {
         let read = || measured("call GETATTR 1\ncall LOOKUP 100\ncall READ 100\n");
         assert!(same_calls(&[read(), measured("call LOOKUP 95\ncall READ 100\n")]).is_ok());
         assert!(same_calls(&[read(), measured("call LOOKUP 90\ncall READ 100\n")]).is_err());

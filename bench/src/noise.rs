@@ -1,8 +1,8 @@
-//! What else went on while something was measured.
+//! Other activity on the machine during a measurement.
 
 use system::{Fact, Sources, SystemTimes};
 
-/// Begun before, ended after.
+/// Processor times at the start of a measurement.
 pub struct Noise {
     before: Fact<SystemTimes>,
 }
@@ -14,7 +14,7 @@ impl Noise {
         }
     }
 
-    /// In words: the share of the processors' time that others had, and how many tasks want to run.
+    /// Describes the share of busy and stolen processor time, and the load average.
     pub fn end(self) -> String {
         let after = SystemTimes::read(&Sources::default());
         let spent = self

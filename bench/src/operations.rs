@@ -1,4 +1,4 @@
-//! The list of operations that `floor.c` performs: the classic stream, drawn and named.
+//! The list of operations that `floor.c` performs: the classic stream with all its names.
 
 use crate::result::Result;
 use std::io::Write;
@@ -7,10 +7,10 @@ use workload::{Action, ClassicStream, Phase, Stream, Work, Workload};
 
 /// `PMFLO0R1` in memory.
 const MAGIC: u64 = 0x3152_304f_4c46_4d50;
-/// Room for a name with its NUL.
+/// Space for a name with its NUL.
 const NAME_BYTES: usize = 24;
 
-/// Writes the operations of all workers; gives how many there are.
+/// Writes the operations of all workers; returns their number.
 pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64> {
     let Work::Classic(classic) = &workload.work else {
         return Err("the floor knows classic workloads only".into());
@@ -55,7 +55,7 @@ pub fn write(workload: &Workload, to: &mut impl Write) -> Result<u64> {
     Ok(sum)
 }
 
-/// An action's number in `floor.c`; nothing where nothing is to be done.
+/// An action's number in `floor.c`; `None` if `floor.c` performs nothing for it.
 fn number(action: Action) -> Option<u32> {
     match action {
         Action::Create => Some(0),
@@ -85,7 +85,7 @@ mod tests {
         let mut bytes = Vec::new();
         let operations = write(&workload, &mut bytes).unwrap();
         assert_eq!(bytes.len() as u64, 32 + 2 * 3 * 8 + operations * 32);
-        // The first worker's first operation: a creation of file 1.
+        // The first operation of the first worker creates file 1.
         assert_eq!(bytes[..8], MAGIC.to_ne_bytes());
         assert_eq!(
             (&bytes[32..40], &bytes[40..44]),

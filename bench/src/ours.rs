@@ -1,6 +1,6 @@
-//! The engine of `postmark run --storage posix`, or `nfs`, in a process of its own, which tells
-//! what each phase took: a record has the processor time of the whole run only, in which a stream
-//! that is drawn before the run would count.
+//! Runs the engine `posix` or `nfs` in a separate process that prints the cost of each phase. A
+//! record contains only the processor time of the whole run, which would include drawing a prepared
+//! stream.
 
 use crate::result::Result;
 use record::{Outcome, PhaseRecord};
@@ -11,7 +11,7 @@ use runner::{Control, EngineName, Event, Events, Place, RunSpec, Stage};
 use system::{MessageCounter, ProcessTimes, Sources};
 use workload::{Phase, Workload};
 
-/// One run.
+/// Options of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OursOptions {
     #[arg(long)]
@@ -25,8 +25,8 @@ pub struct OursOptions {
     pub depth: Option<u32>,
 }
 
-/// The command that performs a workload in a directory, and prints what
-/// [`crate::phases::Costs::parse`] reads.
+/// The command that performs a workload in a directory, and prints text for
+/// [`crate::phases::Costs::parse`].
 pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command> {
     let mut command = Command::new(std::env::current_exe()?);
     let workload = serde_json::to_string(workload)?;
@@ -35,8 +35,8 @@ pub fn command(workload: &Workload, at: &Path, prepared: bool) -> Result<Command
     Ok(command)
 }
 
-/// Performs a workload and prints what its phases took: in a directory with the posix storage, or,
-/// with a depth, in a directory of its own below the URL of an NFS server.
+/// Performs a workload and prints the cost of its phases. Uses the engine `posix` in a directory,
+/// or with a depth the engine `nfs` in a new directory below the URL of an NFS server.
 pub fn perform(options: &OursOptions) -> Result<()> {
     let (engine, place) = match options.depth {
         None => ("posix", Place::Location),
@@ -79,7 +79,7 @@ pub fn perform(options: &OursOptions) -> Result<()> {
     Ok(())
 }
 
-/// The calls of the transactions, where a storage counts them, by procedure.
+/// Prints the calls of the transactions by procedure, if the engine counts them.
 fn print_calls(phase: &PhaseRecord) {
     let evidence = phase.evidence.as_ref();
     let readings = evidence.and_then(|evidence| evidence.performing.messages.known());
@@ -91,7 +91,7 @@ fn print_calls(phase: &PhaseRecord) {
     }
 }
 
-/// Of each worker its operations over its own time, added up.
+/// The sum of the workers' rates, each over the worker's own time.
 fn sum_of_rates(phase: &PhaseRecord) -> f64 {
     let rate = |worker: &record::WorkerPhase| {
         worker.operations as f64 * 1e9
@@ -100,14 +100,14 @@ fn sum_of_rates(phase: &PhaseRecord) -> f64 {
     phase.workers.iter().map(rate).sum()
 }
 
-/// From the first worker's start to the last one's end.
+/// The time from the first worker's start to the last worker's end.
 fn wall_ns(phase: &PhaseRecord) -> Result<u64> {
     let began = phase.workers.iter().map(|worker| worker.began_ns).min();
     let ended = phase.workers.iter().map(|worker| worker.ended_ns).max();
     Ok(ended.ok_or("no worker")? - began.ok_or("no worker")?)
 }
 
-/// Looks at the processor time at the borders of phases, where all workers wait.
+/// Reads the processor time at the boundaries of phases, where all workers wait.
 #[derive(Default)]
 struct Times {
     before: [Option<ProcessTimes>; 3],
@@ -118,8 +118,8 @@ impl Events for Times {
     fn event(&mut self, event: Event) {
         let (times, phase) = match event {
             Event::PhaseStarted(Stage::Phase(phase), _) => (&mut self.before, phase),
-            // A stage that the last worker ends after another was done with everything is told as
-            // broken.
+            // If the last worker ends a phase after another one has completed everything, the phase
+            // is reported as aborted.
             Event::PhaseEnded(Stage::Phase(phase), ..)
             | Event::PhaseAborted(Stage::Phase(phase), _) => (&mut self.after, phase),
             _ => return,
@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_run_tells_what_its_phases_took_and_leaves_nothing() {
+    fn run_prints_its_phase_costs_and_leaves_no_files() {
         let place = tempfile::tempdir().unwrap();
         let workload =
             serde_json::to_string(&Workload::from(workload::Classic::default())).unwrap();

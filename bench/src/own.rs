@@ -1,4 +1,4 @@
-//! The program's overhead: the loop on nothing, and plans.
+//! The overhead of the program: the loop on the null engine, and plans.
 
 use crate::process::{command, output};
 use crate::result::Result;
@@ -10,7 +10,7 @@ use serde_json::Value;
 
 const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
 
-/// What is measured on the null storage.
+/// Options of the benchmark on the null engine.
 #[derive(Clone, Debug, clap::Args)]
 pub struct NullOptions {
     /// Transactions of each run.
@@ -25,7 +25,7 @@ pub struct NullOptions {
     pub beside: Option<PathBuf>,
 }
 
-/// Prints nanoseconds a transaction on the null storage.
+/// Prints nanoseconds per transaction on the null engine.
 pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<()> {
     if options.instructions {
         return instructions(ours, options.beside.as_deref());
@@ -37,7 +37,7 @@ pub fn null(ours: &Path, pairs: usize, options: &NullOptions) -> Result<()> {
         pairs
     );
     let mut costs = vec![[Vec::new(), Vec::new()]; POOLS.len()];
-    // The first round warms up and does not count.
+    // The first round is a warm-up and is not counted.
     for round in 0..=pairs {
         for (pool, costs) in POOLS.iter().zip(&mut costs) {
             for (latencies, costs) in [true, false].into_iter().zip(costs) {
@@ -75,7 +75,7 @@ fn null_once(ours: &Path, files: u64, transactions: u64, latencies: bool) -> Res
     Ok(took.ok_or("the report has no transactions_ns")? / transactions as f64)
 }
 
-/// The works whose instructions are counted.
+/// The workloads whose instructions are counted.
 const COUNTED: [(&str, &str); 4] = [
     ("classic", ""),
     ("without latencies", "--no-latencies"),
@@ -86,8 +86,8 @@ const COUNTED: [(&str, &str); 4] = [
     ),
 ];
 
-/// Prints instructions a transaction on the null storage, and how many more than those of another
-/// binary they are.
+/// Prints instructions per transaction on the null engine, and their ratio to those of another
+/// binary.
 fn instructions(ours: &Path, beside: Option<&Path>) -> Result<()> {
     println!(
         "the loop's overhead on the null storage, instructions a transaction by valgrind's \
@@ -108,7 +108,7 @@ fn instructions(ours: &Path, beside: Option<&Path>) -> Result<()> {
     Ok(())
 }
 
-/// The difference between a short run and a longer one: what else a run does is in both.
+/// The difference between a long run and a short one. It excludes startup and other fixed work.
 fn instructions_of(binary: &Path, words: &str) -> Result<f64> {
     const SHORT: u64 = 100_000;
     const LONG: u64 = 400_000;
@@ -134,7 +134,7 @@ fn instructions_of(binary: &Path, words: &str) -> Result<f64> {
     Ok((count(LONG)? - count(SHORT)?) / (LONG - SHORT) as f64)
 }
 
-/// Prints seconds and the greatest memory of plans.
+/// Prints the duration and peak memory of plans.
 pub fn plan(ours: &Path, pairs: usize) -> Result<()> {
     println!("plans: median seconds of {} rounds [interval]", pairs);
     for (files, transactions) in [("9999", "5M"), ("10M", "10M")] {

@@ -1,11 +1,12 @@
-//! Ours beside fio and fs_mark, phase by phase: files created, read and deleted by equal calls
-//! under names of equal length in directories of their own.
+//! Our program beside fio and fs_mark, phase by phase: files created, read and deleted with equal
+//! calls, under names of equal length, in separate directories.
 //!
-//! Rates are of wall time of whole phases as each program takes it, from the first worker's start
-//! to the last one's end, and user CPU is of the same span. For fio that is the `runtime` (in
-//! milliseconds) and `usr_cpu` of its jobs; for fs_mark the span from a process's first creation to
-//! its first deletion, and from there to its end, seen by `borders.c` (the first is what its
-//! `Files/sec` is of; both are added up over its processes, as it does).
+//! Rates are based on the wall time of whole phases as each program defines it, from the first
+//! worker's start to the last worker's end. User CPU covers the same time. For fio these are
+//! `runtime` (in milliseconds) and `usr_cpu` of its jobs. For fs_mark, `borders.c` measures the
+//! time from a process's first creation to its first deletion, and from there to its end. The first
+//! of these is the basis of fs_mark's `Files/sec`. As in fs_mark itself, rates are added up over
+//! its processes.
 
 use crate::result::Result;
 use std::process::Command;
@@ -24,12 +25,12 @@ mod fio;
 mod fs_mark;
 mod load;
 
-/// To reach: files a second as a share of the other's.
+/// Target: files/s as a share of the other program's.
 const RATE_LIMIT: f64 = 0.98;
-/// Files of the runs that strace looks at.
+/// Number of files in the runs under strace.
 const TRACED_FILES: u64 = 500;
 
-/// What is measured.
+/// Options of the comparison with fio and fs_mark.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PeersOptions {
     /// File systems: tmpfs, ext4, xfs.
@@ -49,18 +50,18 @@ pub struct PeersOptions {
     pub check: bool,
 }
 
-/// A tool to be beside.
+/// A comparison with another tool.
 struct Contest {
     tool: &'static str,
-    /// What is compared, with what strace does not show of the differences.
+    /// The compared operations, with notes on differences that strace does not show.
     rows: &'static [(Action, &'static str)],
-    /// Bytes of our files, and our names.
+    /// Size of our files, and form of our names.
     ours: (u64, &'static str),
     commands: fn(&PeerLoad) -> Vec<Command>,
     run: fn(&PeerLoad, Vec<Command>) -> Samples,
-    /// Whether its workers do not wait for one another between phases, so that rates of workers
-    /// are added up, ours too; else a rate is all files over the time until the last worker
-    /// was done.
+    /// Whether rates of workers are added up, for both programs, because the tool's workers do not
+    /// wait for one another between phases. Otherwise a rate is all files over the time until the
+    /// last worker ends.
     adds_rates: bool,
 }
 
@@ -111,8 +112,7 @@ const CONTESTS: [Contest; 4] = [
 ];
 
 impl Contest {
-    /// Our run: without reads where none are compared, since files that were read go otherwise than
-    /// those that were not.
+    /// Our run. It reads files only if reads are compared, because reading affects later deletion.
     fn our_command(&self, ground: &PeerLoad) -> Result<Command> {
         let reads = self
             .rows
@@ -139,7 +139,7 @@ impl Contest {
         self.rows.iter().map(sample).collect()
     }
 
-    /// One pair: ours and theirs of every row.
+    /// One pair: our sample and the other tool's for every row.
     fn pair(&self, ground: &PeerLoad, ours_first: bool) -> Result<Vec<[PhaseSample; 2]>> {
         let ours = || ground.renew().and_then(|()| self.ours(ground));
         let commands = (self.commands)(ground);
@@ -151,7 +151,7 @@ impl Contest {
         Ok(std::iter::zip(ours, theirs).map(<[_; 2]>::from).collect())
     }
 
-    /// Says what calls each of the two makes for a file.
+    /// Prints the calls that each program makes for a file.
     fn show_calls(&self, ground: &PeerLoad) -> Result<()> {
         let log = ground.beside("strace");
         ground.renew()?;
@@ -178,8 +178,8 @@ impl Contest {
     }
 }
 
-/// Whether a path is one of a benchmark's files: relative, its last part letters and digits, not
-/// without a digit.
+/// Whether a path belongs to a benchmark's files: it is relative, and its last part contains only
+/// letters, digits and `~`, with at least one digit.
 fn is_file(path: &str) -> bool {
     let name = path.rsplit('/').next().unwrap_or_default();
     !path.starts_with('/')
@@ -201,7 +201,8 @@ fn show_calls() -> Result<()> {
         .try_for_each(|contest| contest.show_calls(&ground))
 }
 
-/// Shows calls, and unless they are all that is asked for, compares. Whether all limits hold.
+/// Shows the calls, and compares the programs unless only the calls are requested. Returns whether
+/// all limits hold.
 pub fn perform(rounds: usize, choice: &PeersOptions) -> Result<bool> {
     if choice.calls {
         return show_calls().map(|()| true);
@@ -209,7 +210,7 @@ pub fn perform(rounds: usize, choice: &PeersOptions) -> Result<bool> {
     compare(rounds, choice)
 }
 
-/// Prints rates and ratios. Whether all limits hold.
+/// Prints rates and ratios. Returns whether all limits hold.
 fn compare(counted_rounds: usize, choice: &PeersOptions) -> Result<bool> {
     show_calls()?;
     println!(
@@ -224,7 +225,7 @@ fn compare(counted_rounds: usize, choice: &PeersOptions) -> Result<bool> {
             touch_memory();
             let noise = Noise::begin();
             let mut rounds = Vec::new();
-            // The first round warms up and does not count.
+            // The first round is a warm-up and is not counted.
             for number in 0..=counted_rounds {
                 let mut round = Vec::new();
                 for contest in &CONTESTS {
@@ -263,7 +264,7 @@ fn print(rounds: &[Vec<[PhaseSample; 2]>]) -> bool {
         };
         let middle = |of: &dyn Fn(&[PhaseSample; 2]) -> f64| median(over(of));
         let ratio = middle(&|[ours, theirs]| ours.files_per_s / theirs.files_per_s);
-        // Of few ticks each: their mean says more than their median.
+        // CPU time is only a few ticks per run, so the mean is more precise than the median.
         let user = [0, 1].map(|who| {
             over(&|pair| pair[who].user_us_per_file).iter().sum::<f64>() / rounds.len() as f64
         });

@@ -1,9 +1,9 @@
-//! What phases took: how the programs that are compared tell it, and how it is read.
+//! The costs of phases, which the compared programs print, and how they are parsed.
 
 use crate::result::Result;
 
-/// What a phase took: of wall clock from the first worker's start to the last one's end, and of the
-/// process's processor time.
+/// Cost of a phase: wall time from the first worker's start to the last worker's end, and processor
+/// time of the process.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Cost {
     pub wall_s: f64,
@@ -32,13 +32,12 @@ pub struct Costs {
 }
 
 impl Costs {
-    /// All phases together.
+    /// The cost of all phases together.
     pub fn sum(&self) -> Cost {
         self.prepare + self.transactions + self.delete
     }
 
-    /// The costs in a program's output: for each phase a line of its name and three numbers of
-    /// seconds.
+    /// Parses a program's output: for each phase a line with its name and three numbers in seconds.
     pub fn parse(text: &str) -> Result<Self> {
         let of = |name: &str| cost(&mut numbers_of(text, name)?.split_whitespace());
         Ok(Self {
@@ -49,7 +48,7 @@ impl Costs {
     }
 }
 
-/// The next three numbers of a text.
+/// Parses the next three numbers.
 pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost> {
     let mut next = || -> Result<f64> { Ok(numbers.next().ok_or("a number is missing")?.parse()?) };
     Ok(Cost {
@@ -59,10 +58,10 @@ pub fn cost<'a>(numbers: &mut impl Iterator<Item = &'a str>) -> Result<Cost> {
     })
 }
 
-/// What stands behind `name` at the begin of a line of `text`.
+/// The text after `name` in the first line that begins with it.
 ///
 /// # Errors
-/// If no line begins with it.
+/// Returns an error if no line begins with `name`.
 pub fn numbers_of<'a>(text: &'a str, name: &str) -> Result<&'a str> {
     let numbers = text.lines().find_map(|line| line.strip_prefix(name));
     Ok(numbers.ok_or_else(|| format!("no line '{name}' in {text:?}"))?)
@@ -73,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_text_of_the_floor_is_read() {
+    fn output_of_the_c_program_is_parsed() {
         let costs =
             Costs::parse("prepare 1.5 0.25 1\ntransactions 2 0.5 1.5\ndelete 0.5 0.25 0.25\n")
                 .unwrap();

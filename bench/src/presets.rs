@@ -1,4 +1,4 @@
-//! All presets of today's servers on all file systems: what they come to here.
+//! The results of all presets for current servers on all file systems.
 
 use crate::process::record_of;
 use crate::result::Result;
@@ -12,18 +12,18 @@ use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
 use crate::statistics::median;
 
-/// One run.
+/// Results of one run.
 #[derive(Clone, Copy, Debug)]
 struct RunSample {
-    /// Transactions a second, until the last worker was done.
+    /// Transactions/s until the last worker ended.
     per_s: f64,
-    /// The same until all was on the device.
+    /// Transactions/s until all data was on the device.
     until_durable_per_s: f64,
-    /// Of the operation with the greatest: its 99th percentile in microseconds.
+    /// The highest 99th percentile among the operations, in microseconds.
     p99_us: f64,
 }
 
-/// On which file systems.
+/// Options of the preset benchmark.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PresetsOptions {
     /// File systems: tmpfs, ext4, xfs, btrfs.

@@ -1,8 +1,8 @@
-//! Running programs, what they cost, and ending them when this program is to end.
+//! Running programs, measuring their cost, and ending them when this program ends.
 //!
-//! Every program runs in a process group of its own, which is ended when SIGINT, SIGTERM or SIGHUP
-//! comes; nothing is started afterwards, so that errors lead out and every file system that was
-//! mounted is unmounted on the way.
+//! Every program runs in its own process group, which is ended if SIGINT, SIGTERM or SIGHUP
+//! arrives. No program is started afterwards. Errors then propagate, and all mounted file systems
+//! are unmounted.
 
 use crate::result::Result;
 use record::{Outcome, Record};
@@ -22,22 +22,22 @@ use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
 use signal_hook::iterator::Signals;
 use system::child::{ChildCost, wait};
 
-/// A process that was killed has this long to be gone.
+/// Time limit for a killed process to disappear.
 const TO_BE_GONE: Duration = Duration::from_secs(10);
 
-/// The signal that came; 0: none did.
+/// The signal that arrived; 0 if none.
 static CAUGHT: AtomicI32 = AtomicI32::new(0);
-/// The programs that run.
+/// The process groups of the running programs.
 static RUNNING: Mutex<Vec<Pid>> = Mutex::new(Vec::new());
 
-/// From now on a signal ends what runs, and nothing is started any more.
+/// From this call on, a signal ends all running programs, and no more programs are started.
 pub fn watch_signals() -> std::io::Result<()> {
     let mut signals = Signals::new([SIGINT, SIGTERM, SIGHUP])?;
     std::thread::spawn(move || {
         for signal in signals.forever() {
             CAUGHT.store(signal, Ordering::SeqCst);
             for group in running().iter() {
-                // It may have just ended.
+                // The program may have ended in the meantime.
                 let _ = kill_process_group(*group, Signal::TERM);
             }
         }
@@ -45,7 +45,7 @@ pub fn watch_signals() -> std::io::Result<()> {
     Ok(())
 }
 
-/// The signal that came.
+/// The signal that arrived.
 pub fn caught() -> Option<i32> {
     Some(CAUGHT.load(Ordering::SeqCst)).filter(|signal| *signal != 0)
 }
@@ -54,7 +54,7 @@ fn running() -> MutexGuard<'static, Vec<Pid>> {
     RUNNING.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Starts a program, and waits with what is given.
+/// Starts a program, and waits for it with the given function.
 fn run<A>(command: &mut Command, wait: impl FnOnce(Child) -> std::io::Result<A>) -> Result<A> {
     let child = spawn(command)?;
     let group = Pid::from_child(&child);
@@ -71,7 +71,7 @@ fn spawn(command: &mut Command) -> Result<Child> {
     }
     let child = command
         .process_group(0)
-        // Benchmarks are nobody's runs.
+        // Runs of benchmarks do not belong in the user's archive.
         .env("POSTMARK_ARCHIVE", "none")
         .spawn()
         .map_err(|error| {
@@ -88,14 +88,14 @@ fn forget(group: Pid) {
     running().retain(|running| *running != group);
 }
 
-/// A program that runs beside this one; ended with it.
+/// A program that runs in parallel. It is killed when this value is dropped.
 pub struct Started {
     child: Child,
     streams: [File; 2],
 }
 
 impl Started {
-    /// Starts a program; both its streams are kept for later.
+    /// Starts a program and captures both of its output streams.
     pub fn new(command: &mut Command) -> Result<Self> {
         let streams = [tempfile::tempfile()?, tempfile::tempfile()?];
         command
@@ -107,13 +107,13 @@ impl Started {
         })
     }
 
-    /// Its number.
+    /// Its process ID.
     pub fn id(&self) -> u32 {
         self.child.id()
     }
 
-    /// Sends it a signal; one that has ended takes none. After SIGKILL the process that does its
-    /// work is gone, too.
+    /// Sends a signal; does nothing if the program has ended. After SIGKILL, waits until its child
+    /// processes are gone.
     pub fn signal(&self, signal: Signal) {
         let id = self.id();
         let others =
@@ -129,7 +129,7 @@ impl Started {
         }
     }
 
-    /// Waits until something is so or it has ended, but no longer than `patience`.
+    /// Waits until a condition is true or the program has ended, at most for `patience`.
     pub fn wait_for(
         &mut self,
         patience: Duration,
@@ -142,7 +142,7 @@ impl Started {
         Ok(())
     }
 
-    /// How it ends; nothing where it goes on for so long.
+    /// Its exit status; `None` if it runs longer than `patience`.
     pub fn end_within(&mut self, patience: Duration) -> std::io::Result<Option<ExitStatus>> {
         let began = Instant::now();
         loop {
@@ -154,9 +154,9 @@ impl Started {
         }
     }
 
-    /// What it wrote so far: standard output and standard error.
+    /// Its standard output and standard error until now.
     pub fn streams(&self) -> std::io::Result<[String; 2]> {
-        // Opened again: the program writes at the position of the files that are open here.
+        // Opened again, because the program writes at the position of the files that are open here.
         let read = |file: &File| std::fs::read(format!("/proc/self/fd/{}", file.as_raw_fd()));
         let [output, errors] = self.streams.each_ref().map(read);
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
@@ -174,7 +174,7 @@ impl Drop for Started {
     }
 }
 
-/// Runs a command with this standard input, discards its output and returns what it cost.
+/// Runs a command with this standard input, discards its output, and returns its cost.
 pub fn cost(command: &mut Command, stdin: impl Into<Stdio>) -> Result<ChildCost> {
     let null = Stdio::null;
     let cost = run(command.stdin(stdin).stdout(null()).stderr(null()), wait)?;
@@ -189,15 +189,15 @@ fn ended_well(command: &Command, status: ExitStatus, error: &str) -> Result<()> 
     Err(format!("{command:?} ended with {status}: {error}").into())
 }
 
-/// `program` with the arguments of `words`, which spaces separate.
+/// `program` with the arguments in `words`, separated by spaces.
 pub fn command(program: impl AsRef<OsStr>, words: &str) -> Command {
     let mut command = Command::new(program);
     command.args(words.split_whitespace());
     command
 }
 
-/// The record of our program's run with the options `words` on `target`, which has to complete, and
-/// the most memory that it had.
+/// Runs our program with the options `words` on `target`. Returns the record and the peak memory.
+/// Fails if the run is not complete.
 pub fn record_of(ours: &Path, words: &str, target: &Path) -> Result<(Record, u64)> {
     let mut command = command(ours, &format!("run --quiet --format json {words} --target"));
     let (text, memory_bytes) = output_and_memory(command.arg(target))?;
@@ -208,8 +208,8 @@ pub fn record_of(ours: &Path, words: &str, target: &Path) -> Result<(Record, u64
     Ok((record, memory_bytes))
 }
 
-/// What a program writes to standard output, into a file so that it never waits, and what `wait`
-/// finds beside; however it ends.
+/// Captures the standard output of a program in a file, so that the program never blocks. Also
+/// returns the result of `wait`. A failure of the program is not an error.
 fn captured<A>(
     command: &mut Command,
     wait: impl FnOnce(Child) -> std::io::Result<A>,
@@ -227,7 +227,8 @@ fn text_of(file: &mut File) -> Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-/// Runs a command; returns its output and its exit status. A failure of the command is no error.
+/// Runs a command; returns its output and its exit status. A failure of the command is not an
+/// error.
 pub fn output_and_status(command: &mut Command) -> Result<(String, ExitStatus)> {
     captured(command, |mut child| child.wait())
 }

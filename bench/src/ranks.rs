@@ -1,5 +1,5 @@
-//! A run of several ranks of Open MPI against the same run of one process with as many workers, in
-//! turns on tmpfs: rates, and whether both have done the same.
+//! A run with several ranks of Open MPI against the same run in one process with as many workers,
+//! in turns on tmpfs. Compares rates, and checks that both performed the same operations.
 
 use crate::process::{command, output};
 use crate::result::Result;
@@ -12,12 +12,12 @@ use record::Record;
 use crate::mounts::touch_memory;
 use crate::noise::Noise;
 
-/// The lower end of the interval of the ratio of rates is to be no lower.
+/// Minimum for the lower end of the interval of the ratio of rates.
 const RATE_LIMIT: f64 = 0.97;
-/// The workers of both sides.
+/// Number of workers in both variants.
 const WORKERS: u32 = 4;
 
-/// What is measured.
+/// Options of the comparison of ranks with threads.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RanksOptions {
     /// How many ranks.
@@ -31,7 +31,7 @@ pub struct RanksOptions {
     pub check: bool,
 }
 
-/// The rate of the transactions, and what says what was done.
+/// The rate of the transactions, and hashes that identify the performed operations.
 struct RankedRun {
     per_second: f64,
     what: String,
@@ -52,7 +52,7 @@ fn performed(command: &mut Command, record: &Path) -> Result<RankedRun> {
     })
 }
 
-/// The two ways, with our binary that has the feature `mpi`.
+/// The two variants, with our binary that has the feature `mpi`.
 struct Ways<'a> {
     ours: &'a Path,
     directory: tempfile::TempDir,
@@ -85,7 +85,7 @@ impl Ways<'_> {
     }
 }
 
-/// Prints the ratio of rates for each number of ranks. Whether the limit holds.
+/// Prints the ratio of rates for each number of ranks. Returns whether the limit holds.
 pub fn compare(ours: &Path, pairs: usize, size: &RanksOptions) -> Result<bool> {
     let directory = tempfile::Builder::new()
         .prefix("postmark-bench-")

@@ -1,4 +1,4 @@
-//! What benchmarks return.
+//! The result type of benchmarks.
 
-/// Whatever fails ends a benchmark with its text.
+/// An error ends a benchmark, and its text is printed.
 pub type Result<T, E = Box<dyn std::error::Error>> = std::result::Result<T, E>;

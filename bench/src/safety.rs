@@ -1,18 +1,19 @@
-//! Whether anything of a user's is touched: runs that are killed, ended, moved away, mounted over
-//! and unmounted at random moments, among files of a user's that are called as the run's, and
-//! `clean` after that.
+//! Safety campaign: checks that no file of a user is touched. Runs are killed, ended, moved away,
+//! mounted over and unmounted at random moments, among a user's files with the same names as the
+//! run's. Then `clean` is called.
 //!
-//! A round has a location on one of the file systems, with a user's files in it (guests), a run by
-//! one of the faces, an event, more guests, and `clean`. After that every guest is identical (name,
-//! kind, contents, mode, owner, time of modification; of directories name, mode and owner), and
-//! nothing of the run is there but directories in which a guest lies. After a kill a file may be
-//! left where `clean` has named it, no more than there were workers; then the manifest is there
-//! still, the exit status is 1, and once somebody has put away what is in the way, `clean`
-//! finishes. One round in three is that of a study that makes file systems, whose made directories
-//! a user moves, exchanges and puts own files into.
+//! A round has a location on one of the file systems, user files in it, a run, an incident, more
+//! user files, and `clean`. Afterwards every user file must be identical in name, kind, contents,
+//! mode, owner and modification time (directories: name, mode and owner). Nothing of the run may be
+//! left except directories that contain user files.
 //!
-//! What is done follows from the seed and the round's number (`--seed S --round N` does it again);
-//! when things happen within it does not.
+//! After a kill, `clean` may leave files that it names, at most one for each worker. In this case
+//! the manifest still exists and the exit status is 1. After the obstacles are moved away, `clean`
+//! must finish. In one round of three, a study makes scratch file systems, and the user moves or
+//! replaces their directories and puts files into them.
+//!
+//! The actions follow from the seed and the round's number, and `--seed S --round N` repeats them.
+//! Their exact timing varies.
 
 mod choice;
 mod outcome;
@@ -35,14 +36,14 @@ use crate::process::{caught, output};
 use crate::draws::Draws;
 use outcome::Ended;
 
-/// The file systems of a campaign.
+/// The default file systems of a campaign.
 pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
 
-/// So often a round is one of a study that makes file systems (`study`); else it is one of a run
-/// (`perform`).
+/// One round in this many is one of a study that makes file systems (`study`). The others are
+/// rounds of a run (`perform`).
 const STUDIES_ONCE_IN: u64 = 3;
 
-/// What is done.
+/// Options of the campaign.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Campaign {
     /// File systems: ext4, xfs, btrfs, tmpfs, overlay, fuse.
@@ -59,8 +60,8 @@ pub struct Campaign {
     pub round: Option<u64>,
 }
 
-/// The memory in which runs show signs of life becomes this program's own: what others leave there
-/// is no matter of a campaign.
+/// Mounts a private tmpfs for the shared memory in which runs keep their heartbeat, so that other
+/// runs on the machine do not affect the campaign.
 fn have_own_memory() -> Result<()> {
     unshare(CloneFlags::CLONE_NEWNS)
         .map_err(|errno| format!("cannot have mounts of its own: {errno}: run as root"))?;
@@ -69,7 +70,7 @@ fn have_own_memory() -> Result<()> {
     Ok(())
 }
 
-/// Performs all rounds and says what they came to. Whether each of them was as it should be.
+/// Performs all rounds and prints the results. Returns whether all of them passed.
 pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
     let ours = std::fs::canonicalize(ours)
         .map_err(|error| format!("cannot find {}: {error}", ours.display()))?;
@@ -101,7 +102,7 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
         let mut dice = Draws::new(seed, "safety", round as u32);
         let round_dir = mounted.path().join(format!("round-{round}"));
         let is_fuse = *kind == "fuse";
-        // A loop device over a file that this process serves could keep it from ending.
+        // A loop device over a file that this process serves could prevent its end.
         let is_study = dice.once_in(STUDIES_ONCE_IN);
         fs::create_dir(&round_dir)?;
         let ended = match is_study {
@@ -131,7 +132,8 @@ pub fn perform(ours: &Path, campaign: &Campaign) -> Result<bool> {
     Ok(sum.failed == 0)
 }
 
-/// Removes a scene, and unmounts what a failed round has left there in the way of the next one.
+/// Removes the directory of a round. Unmounts what a failed round has left there, so that the next
+/// round can start.
 fn remove(round_dir: &Path) -> Result<()> {
     let mounts = fs::read("/proc/self/mounts")?;
     let mounts = String::from_utf8_lossy(&mounts);

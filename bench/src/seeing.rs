@@ -1,5 +1,5 @@
-//! What it costs the loop to be watched: with a display on a terminal and what was done in each
-//! second, and without.
+//! The cost of observing the loop: with a display on a terminal and counts of each second, against
+//! neither.
 
 use crate::process::{command, output_and_memory};
 use crate::result::Result;
@@ -17,10 +17,10 @@ use serde_json::Value;
 use crate::messages;
 use crate::noise::Noise;
 
-/// Rates may differ by this share.
+/// Allowed relative difference of the rates.
 const LIMIT: f64 = 0.02;
 
-/// A terminal that somebody reads.
+/// A pseudo-terminal whose output is read and discarded.
 struct Terminal {
     other_end: File,
 }
@@ -45,14 +45,14 @@ impl Terminal {
         let mut shown = File::from(ours);
         std::thread::spawn(move || {
             let mut buffer = [0; 4096];
-            // Ends with an error when the other end is closed.
+            // Fails when the other end is closed.
             while shown.read(&mut buffer).is_ok_and(|length| length > 0) {}
         });
         Ok(Self { other_end })
     }
 }
 
-/// What is measured.
+/// Options of the benchmark of observation.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct SeeingOptions {
     /// Transactions of each run.
@@ -66,15 +66,15 @@ pub struct SeeingOptions {
     pub check: bool,
 }
 
-/// Measures what watching costs, and how long counters take to read. Whether both are within their
-/// limits.
+/// Measures the cost of observing, and the time to read counters. Returns whether both are within
+/// their limits.
 pub fn perform(ours: &Path, pairs: usize, options: SeeingOptions) -> Result<bool> {
     let is_seen = options.counters || compare(ours, pairs, options.transactions)?;
     Ok(messages::reading()? && is_seen)
 }
 
-/// Prints both rates on the null storage and their ratio. Whether the whole interval is within the
-/// limit.
+/// Prints both rates on the null engine and their ratio. Returns whether the whole interval is
+/// within the limit.
 fn compare(ours: &Path, pairs: usize, transactions: u64) -> Result<bool> {
     let terminal = Terminal::open()?;
     let noise = Noise::begin();

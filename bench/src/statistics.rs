@@ -1,9 +1,9 @@
-//! Medians and shares with their intervals.
+//! Medians and shares with their confidence intervals.
 
 use crate::result::Result;
 
-/// The median of some values and the order statistics that enclose the true one with about 95 %
-/// probability (by the sign test; with 9 values the 2nd and the 8th, 96.1 %).
+/// The median of some values, and the order statistics that enclose the true median with a
+/// probability of about 95 % (by the sign test; for 9 values the 2nd and the 8th, 96.1 %).
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Median {
     pub value: f64,
@@ -12,14 +12,14 @@ pub struct Median {
 }
 
 impl Median {
-    /// The value with its interval.
+    /// Formats the value with its interval.
     pub fn show(&self, decimals: usize) -> String {
         let Self { value, low, high } = self;
         format!("{value:.decimals$} [{low:.decimals$}, {high:.decimals$}]")
     }
 }
 
-/// The median of values; 0 of none.
+/// The median of values; 0 if there are none.
 pub fn median(values: impl IntoIterator<Item = f64>) -> Median {
     let mut sorted: Vec<f64> = values.into_iter().collect();
     sorted.sort_by(f64::total_cmp);
@@ -35,13 +35,14 @@ pub fn median(values: impl IntoIterator<Item = f64>) -> Median {
     }
 }
 
-/// The number with this many decimals, or a dash if there is none.
+/// Formats a number with this many decimals, or a dash for `None`.
 pub fn or_dash(number: Option<f64>, decimals: usize) -> String {
     number.map_or_else(|| "-".to_owned(), |number| format!("{number:.decimals$}"))
 }
 
-/// The greatest rank, from 0, whose order statistic and its mirror enclose the median with at least
-/// 95 %: so long as at most 2.5 % of all cases have no more than so many values below the median.
+/// The highest rank, from 0, whose order statistic and its mirror enclose the median with a
+/// probability of at least 95 %. The probability of `rank` or fewer values below the median must be
+/// at most 2.5 %.
 fn enclosing_rank(count: usize) -> usize {
     let mut exactly = 0.5_f64.powi(i32::try_from(count).unwrap_or(i32::MAX));
     let mut at_most = exactly;
@@ -56,11 +57,11 @@ fn enclosing_rank(count: usize) -> usize {
     }
 }
 
-/// What one side of pairs comes to in all over what the other comes to, with the 95 % interval of
-/// the jackknife over pairs: for what is so coarse in each pair that a pair's ratio says little.
-/// Nothing of fewer than two pairs, or of an empty side.
+/// The ratio of the sums of both sides, with the 95 % interval of the jackknife over pairs. Useful
+/// if the values are too coarse for the ratio of a single pair. `None` for fewer than two pairs, or
+/// if the second sum is 0.
 pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<Median> {
-    /// The normal distribution's 97.5th percentile.
+    /// The 97.5th percentile of the normal distribution.
     const DEVIATIONS: f64 = 1.96;
     let count = pairs.len() as f64;
     let (above, below) = pairs
@@ -86,10 +87,11 @@ pub fn ratio_of_sums(pairs: &[(f64, f64)]) -> Option<Median> {
     })
 }
 
-/// The exact 95 % interval of a probability, of how often something was so (Clopper and Pearson,
-/// Biometrika 26 (1934), 404-413).
+/// The exact 95 % interval of a probability, for `count` occurrences in `all` cases (Clopper and
+/// Pearson, Biometrika 26 (1934), 404-413).
 pub fn clopper_pearson(count: usize, all: usize) -> (f64, f64) {
-    // The probability of at most so many falls as the probability of one grows.
+    // The probability of at most `count` occurrences falls as the probability of one occurrence
+    // grows.
     let find = |count: usize, at_most: f64| {
         let (mut low, mut high) = (0.0, 1.0);
         for _ in 0..60 {
@@ -111,10 +113,10 @@ pub fn clopper_pearson(count: usize, all: usize) -> (f64, f64) {
     (low, high)
 }
 
-/// The probability that at most `count` of `all` are so, of which each is with the probability
+/// The probability of at most `count` occurrences in `all` cases, each with the probability
 /// `share`.
 fn binomial_at_most(count: usize, all: usize, share: f64) -> f64 {
-    // Logarithms, since the first terms of large counts are too small for a number.
+    // Uses logarithms, because the first terms of large counts are too small for an `f64`.
     let mut exactly_ln = all as f64 * (-share).ln_1p();
     let mut at_most = exactly_ln.exp();
     let odds_ln = share.ln() - (-share).ln_1p();
@@ -125,11 +127,10 @@ fn binomial_at_most(count: usize, all: usize, share: f64) -> f64 {
     at_most
 }
 
-/// `count` pairs of samples that are taken in turn and in alternating order, after a pair that does
-/// not count.
+/// Takes `count` pairs of samples in alternating order, after one pair that is not counted.
 ///
 /// # Errors
-/// The first of a sample.
+/// Returns the first error of a sample.
 pub fn interleaved<A>(
     count: usize,
     one: impl Fn() -> Result<A>,
@@ -145,10 +146,10 @@ pub fn interleaved<A>(
     Ok(pairs)
 }
 
-/// One sample and another, which is taken before it unless the one comes first.
+/// Takes two samples; the second one first unless `is_one_first` is true.
 ///
 /// # Errors
-/// The first of a sample.
+/// Returns the first error of a sample.
 pub fn in_turn<A>(
     is_one_first: bool,
     one: impl FnOnce() -> Result<A>,
@@ -166,7 +167,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_interval_of_nine_is_the_second_and_the_eighth() {
+    fn interval_of_nine_values_is_the_second_and_the_eighth() {
         let values = (1..=9).map(f64::from);
         assert_eq!(
             median(values),
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn few_values_enclose_with_their_extremes() {
+    fn interval_of_few_values_is_their_range() {
         assert_eq!(
             median([3.0, 1.0, 2.0]),
             Median {
@@ -192,7 +193,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_have_a_ratio_whose_interval_follows_from_their_spread() {
+    fn interval_of_a_ratio_of_sums_reflects_the_spread() {
         let even = ratio_of_sums(&[(1.0, 2.0), (2.0, 4.0), (3.0, 6.0)]).unwrap();
         assert!(
             (even.value - 0.5).abs() < 1e-12 && even.high - even.low < 1e-12,
@@ -206,8 +207,8 @@ mod tests {
     }
 
     #[test]
-    fn shares_have_the_intervals_of_tables() {
-        // R: binom.test(x, n)$conf.int; the large counts from sums with 60 digits.
+    fn intervals_of_shares_match_published_values() {
+        // From R: binom.test(x, n)$conf.int. The large counts are from sums with 60 digits.
         for (count, all, low, high) in [
             (0, 40, 0.0, 0.088_097),
             (2, 40, 0.006_114, 0.169_197),

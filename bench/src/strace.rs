@@ -1,4 +1,4 @@
-//! The system calls that a program makes for files of a benchmark, as strace(1) saw them.
+//! The system calls that a program makes for files of a benchmark, according to strace(1).
 
 use crate::result::Result;
 use std::collections::{BTreeMap, HashMap, HashSet};
@@ -9,20 +9,19 @@ use workload::Action;
 
 use crate::process::output;
 
-/// A call of a thread from its first operation on a file to its last one.
+/// A call of a thread between its first and its last operation on a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FileCall {
-    /// The operation that it is part of, or follows.
+    /// The operation to which it belongs, or which precedes it.
     pub operation: Action,
-    /// The call: with flags where it opens, with `(other)` where it has to do with no file of the
-    /// benchmark.
+    /// The call, with flags if it opens a file, and with `(other)` if it does not concern a file of
+    /// the benchmark.
     pub what: String,
-    /// Everything else that two equal calls have in common: names, bytes asked for and moved.
+    /// Other properties that equal calls must share: names, and bytes requested and transferred.
     pub detail: String,
 }
 
-/// The calls of a command on files whose path fulfils a condition, by thread, of those threads that
-/// make any.
+/// The calls of a command on files whose path fulfils a condition, for each thread with such calls.
 pub fn trace(
     command: &Command,
     log: &Path,
@@ -42,7 +41,7 @@ pub fn trace(
 struct Call {
     name: String,
     arguments: String,
-    /// What it answered; nothing where it failed.
+    /// Its return value; `None` if it failed.
     answer: Option<i64>,
 }
 
@@ -100,13 +99,13 @@ fn file_calls(text: &str, is_file: impl Fn(&str) -> bool) -> Vec<Vec<FileCall>> 
         .collect()
 }
 
-/// What a thread has done so far.
+/// The calls of a thread until now.
 #[derive(Default)]
 struct Seen {
     open: HashSet<i64>,
     operation: Option<Action>,
     calls: Vec<FileCall>,
-    /// Calls since the last one that had to do with a file.
+    /// Calls since the last one that concerned a file.
     others: Vec<FileCall>,
 }
 
@@ -153,7 +152,7 @@ impl Seen {
                 self.operation = Some(Action::Delete);
                 detail = path.to_owned();
             }
-            // Looked at before the work began.
+            // A check before the work began.
             (_, Some(_)) if self.operation.is_none() => return,
             ("close", None) if on_open => self.open.retain(|file| first != file.to_string()),
             _ if on_open => detail = format!("{rest} = {:?}", call.answer),
@@ -181,7 +180,7 @@ impl Seen {
     }
 }
 
-/// How often each call was made.
+/// Number of calls of each kind.
 pub fn counts(threads: &[Vec<FileCall>]) -> BTreeMap<(Action, String), u64> {
     let mut counts = BTreeMap::new();
     for call in threads.iter().flatten() {
@@ -212,7 +211,7 @@ mod tests {
 "#;
 
     #[test]
-    fn calls_on_files_are_told_from_others() {
+    fn calls_on_files_are_distinguished_from_others() {
         let threads = file_calls(LOG, |path| path.bytes().all(|byte| byte.is_ascii_digit()));
         assert_eq!(threads.len(), 1);
         let seen: Vec<(Action, &str, &str)> = threads[0]

@@ -1,11 +1,11 @@
-//! Whether studies cry wolf: how often a study of two identical file systems shows a difference and
-//! how often a gate over it fails, and how often studies of a side that is slowed by a known amount
-//! find it, with which estimate and interval.
+//! Measures false alarms of studies: how often a study of two identical file systems shows a
+//! difference, and how often a gate over it fails. Also measures how often studies of a candidate
+//! that is slowed by a known amount show it, with which estimate and interval.
 //!
-//! How it works: every study is `postmark study` with a study file and a seed of its own, ten
-//! blocks and a twin; its table and the gate's decision are read as JSON. Slowed are a FUSE file
-//! system whose server sleeps longer before each creation, and transactions that are followed by a
-//! longer think time. What that costs is computed from the baseline's own time for a transaction.
+//! Every study runs `postmark study` with its own study file and seed, ten blocks and an A/A
+//! control. Its table and the gate's decision are read as JSON. Two kinds of candidates are slowed:
+//! a FUSE file system whose server sleeps longer before each creation, and transactions with a
+//! longer think time. The resulting cost is computed from the baseline's own time per transaction.
 
 mod found;
 
@@ -27,8 +27,8 @@ use crate::limit::Limit;
 use crate::mounts::MountedVolume;
 use crate::process::{output, output_and_status};
 
-/// The work of all studies: messages without sync, so that the threads of the kernel that a commit
-/// waits for are no part of it.
+/// The workload of all studies. It does not sync, so that it does not depend on the kernel threads
+/// that a commit waits for.
 const WORK: &str = "\
 [[workload]]
 name = \"messages\"
@@ -37,40 +37,40 @@ size = \"1KiB..8KiB\"
 size-max = \"256KiB\"
 files = 300
 ";
-/// Metrics of the gates over identical systems, with the sign of a requirement.
+/// Metrics of the gates over identical systems, and whether the requirement is a minimum.
 const REQUIRED: [(&str, bool); 2] = [("transactions", true), ("read.p50", false)];
-/// Margins for these gates: the first one is taken that the blocks can decide at the noise of a
-/// first study.
+/// Margins for these gates. The smallest one is used that the number of blocks can decide, given
+/// the noise of a first study.
 const MARGINS: [f64; 7] = [0.03, 0.05, 0.1, 0.15, 0.2, 0.3, 0.5];
-/// The gate over slowed sides: what is slowed by more than this must not pass it.
+/// The requirement for slowed candidates. One that is slowed by more must not pass.
 const SLOWED_REQUIREMENT: &str = "transactions >= 0.97";
-/// Transactions of each run: a fixed number, since a time has to be planned for before it begins,
-/// which takes longer than these runs.
+/// Transactions of each run. The number is fixed, because planning a run by time would take longer
+/// than these runs.
 const TRANSACTIONS: u32 = 5_000;
-/// The same, on FUSE, where each of them takes some ten times as long.
+/// Transactions of each run on FUSE, where each takes about ten times as long.
 const TRANSACTIONS_DELAYED: u32 = 1_500;
-/// The same, with think times.
+/// Transactions of each run with think times.
 const TRANSACTIONS_THINKING: u32 = 300;
-/// Think times of the baseline and of the slowed side, in microseconds. The baseline has one, too,
-/// so that what a timer adds to it is on both sides.
+/// Think times of the baseline and of the slowed candidate, in microseconds. The baseline has one
+/// as well, so that both include the overhead of a timer.
 const THINK_US: [u32; 2] = [1_000, 1_100];
-/// How long the server of the baseline sleeps before each creation, and that of the slowed side, in
-/// microseconds. That of the baseline sleeps, too, so that what waking up costs, of the server and
-/// of who waits for it, is on both sides.
+/// Sleep of the server before each creation for the baseline and for the slowed candidate, in
+/// microseconds. The baseline's server sleeps as well, so that both include the cost of waking up
+/// the server and its client.
 const DELAY_US: [u64; 2] = [100, 300];
-/// A difference is claimed of identical systems with this probability at most.
+/// Maximum probability that a difference is shown for identical systems.
 const FALSE_CLAIM: Limit = Limit::AtMost(0.05);
-/// A gate over identical systems fails with this probability at most.
+/// Maximum probability that a gate over identical systems fails.
 const FALSE_FAILURE: Limit = Limit::AtMost(0.01);
-/// A gate passes what does not meet it with this probability at most.
+/// Maximum probability that a gate passes a candidate that does not meet its requirement.
 const FALSE_PASS: Limit = Limit::AtMost(0.05);
-/// An interval holds the true ratio with this probability at least.
+/// Minimum probability that an interval contains the true ratio.
 const COVERAGE: Limit = Limit::AtLeast(0.95);
 
-/// The exit status of a program that refuses.
+/// Exit status of a program that refuses to decide.
 const REFUSED: i32 = 2;
 
-/// How many studies, and how large.
+/// Options of the benchmark of studies.
 #[derive(Clone, Debug, clap::Args)]
 pub struct StudiesOptions {
     /// Studies of two identical file systems.
@@ -93,7 +93,7 @@ pub struct StudiesOptions {
     pub check: bool,
 }
 
-/// Performs all studies and prints them and their totals. Whether the counts agree with what
+/// Performs all studies and prints them with totals. Returns whether the counts agree with what
 /// intervals and gates promise.
 pub fn perform(ours: &Path, size: &StudiesOptions) -> Result<bool> {
     let bench = Bench {
@@ -151,11 +151,11 @@ pub fn perform(ours: &Path, size: &StudiesOptions) -> Result<bool> {
 struct Bench<'a> {
     ours: &'a Path,
     size: &'a StudiesOptions,
-    /// Study files and archives.
+    /// Contains study files and archives.
     directory: TempDir,
 }
 
-/// A study that was performed, with its archive.
+/// A completed study with its archive.
 struct Performed {
     seed: u64,
     archive: PathBuf,
@@ -164,8 +164,8 @@ struct Performed {
 }
 
 impl Bench<'_> {
-    /// Two file systems in images that lie side by side in memory, and the requirements of a gate
-    /// over them.
+    /// Studies two file systems in images next to each other in memory, and a gate over them with
+    /// these requirements.
     fn identical(
         &self,
         memory: &MountedVolume,
@@ -181,8 +181,8 @@ impl Bench<'_> {
         self.study(&[("a", &made), ("b", &made)], TRANSACTIONS, "", seed)
     }
 
-    /// Requirements with the first of [`MARGINS`] that needs no more than the blocks there are, at
-    /// the noise of a first study, which does not count.
+    /// Requirements with the smallest of [`MARGINS`] that does not need more blocks than there are,
+    /// at the noise of a first study, which is not counted.
     fn requirements(&self, memory: &MountedVolume, seed: u64) -> Result<Vec<String>> {
         let first = self.perform_identical(memory, seed)?;
         let mut chosen = Vec::new();
@@ -193,7 +193,7 @@ impl Bench<'_> {
                     true => format!("{metric} >= {:.2}", 1.0 - margin),
                     false => format!("{metric} <= {:.2}", 1.0 / (1.0 - margin)),
                 };
-                // Both are decided together.
+                // Both requirements are decided together, so the gate gets two.
                 let gate =
                     self.gate(&first.archive, &[requirement.clone(), requirement.clone()])?;
                 let needed = gate.and_then(|gate| gate.blocks_needed);
@@ -213,7 +213,7 @@ impl Bench<'_> {
         Ok(chosen)
     }
 
-    /// The same FUSE file system twice, one of them with a server that sleeps longer before each
+    /// Studies the same FUSE file system twice, once with a server that sleeps longer before each
     /// creation.
     fn delayed(&self, seed: u64) -> Result<Found> {
         let [quick, slow] = DELAY_US.map(|us| {
@@ -246,7 +246,7 @@ impl Bench<'_> {
         self.found(performed, &[SLOWED_REQUIREMENT.to_owned()], known)
     }
 
-    /// A tmpfs with a think time and with a longer one.
+    /// Studies a tmpfs with a think time and with a longer one.
     fn thinking(&self, seed: u64) -> Result<Found> {
         let mounted = MountedVolume::in_memory("tmpfs")?;
         let [think, longer] = THINK_US.map(|us| format!("{us}us"));
@@ -263,8 +263,8 @@ impl Bench<'_> {
         self.found(performed, &[SLOWED_REQUIREMENT.to_owned()], known)
     }
 
-    /// Performs a study. Runs begin at once: a shared machine is never quiet, and a study that is
-    /// to be trusted must bear that.
+    /// Performs a study. It does not wait for a quiet machine: a shared machine is never quiet, and
+    /// a reliable study must cope with that.
     fn study(
         &self,
         targets: &[(&str, &str)],
@@ -300,7 +300,7 @@ impl Bench<'_> {
         })
     }
 
-    /// Decides a gate over the study; nothing where it refuses, because too many runs are INVALID.
+    /// Decides a gate over the study; `None` if it refuses because too many runs are INVALID.
     fn gate(&self, archive: &Path, requirements: &[String]) -> Result<Option<Gate>> {
         let mut command = Command::new(self.ours);
         command
@@ -325,7 +325,7 @@ impl Bench<'_> {
         Ok(Some(gate))
     }
 
-    /// What a study came to; its archive is removed.
+    /// The results of a study. Removes its archive.
     fn found(&self, performed: Performed, requirements: &[String], known: f64) -> Result<Found> {
         let gate = self.gate(&performed.archive, requirements)?;
         std::fs::remove_file(&performed.archive)?;
@@ -356,16 +356,16 @@ fn records(path: &Path) -> Result<Vec<Record>> {
         .collect::<Result<_, _>>()?)
 }
 
-/// The runs of a cell, those of its twin, too.
+/// The runs of a configuration, including those of its A/A control.
 fn side<'a>(records: &'a [Record], cell: &'a str) -> impl Iterator<Item = Summary> + 'a {
     let is_part =
         move |record: &&Record| record.study.as_ref().is_some_and(|part| part.cell == cell);
     records.iter().filter(is_part).map(Summary::of)
 }
 
-/// By how much a side is slower than the baseline whose transactions take so many seconds more: of
-/// each of the baseline's runs, its time for a transaction over the same and that; the geometric
-/// mean, as intervals are of it.
+/// The known ratio of a candidate's rate to the baseline's, if each transaction takes `more`
+/// seconds longer. For each baseline run, this is its time per transaction over the same time plus
+/// `more`. The result is the geometric mean, to which intervals refer.
 fn known_ratio(records: &[Record], baseline: &str, more: f64) -> Result<f64> {
     let rates = side(records, baseline).filter_map(|summary| Metric::Transactions.of(&summary));
     let logs: Vec<f64> = rates

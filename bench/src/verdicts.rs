@@ -1,13 +1,13 @@
-//! How often rules of verdicts flag what they should not, and find what they should: rates of false
-//! alarms and of finds, with the limits that are promised.
+//! Error rates of verdict rules: shares of false alarms and of detected problems, with the promised
+//! limits.
 //!
 //! - `not-steady` ([`servers`]): simulated servers of constant and of falling speed.
 //! - `paused` ([`pauses`]): runs of the program that are stopped, and runs beside busy loops.
 //! - Gates ([`crate::gates`]): simulated studies.
 //!
-//! `pool-changed-size`, `reads-from-memory` and the other rules that compare a count with a fixed
-//! threshold decide the same for the same run: they have no rates, and the tests of `record` have
-//! both sides of each threshold.
+//! Rules that compare a count with a fixed threshold, such as `pool-changed-size` and
+//! `reads-from-memory`, always decide the same for the same run. They have no error rates, and the
+//! tests of `record` cover both sides of each threshold.
 
 mod pauses;
 mod servers;
@@ -17,7 +17,7 @@ use std::path::Path;
 
 use crate::gates::{self, GatesSize};
 
-/// How many of each. A part of which there are 0 is left out.
+/// Options of the benchmark of verdict rules. A part with the number 0 is skipped.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct VerdictsOptions {
     /// Simulated series of each server; 0 leaves them out.
@@ -37,10 +37,10 @@ pub struct VerdictsOptions {
     pub check: bool,
 }
 
-/// Performs all parts and prints their rates. Whether the counts agree with the limits.
+/// Performs all parts and prints their rates. Returns whether the counts agree with the limits.
 ///
 /// # Errors
-/// Where a run fails, or a gate cannot decide at all.
+/// Returns an error if a run fails, or if a gate cannot decide.
 pub fn perform(ours: &Path, size: VerdictsOptions) -> Result<bool> {
     let mut holds = true;
     if size.series > 0 {

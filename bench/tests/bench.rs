@@ -1,8 +1,7 @@
-//! The benchmarks' own promises: equal calls, and nothing left mounted when one is interrupted; and
-//! thirty rounds of the campaign that attacks the program's safety. They need root, for mounts, gcc
-//! and strace; the campaign the tools of file systems and /dev/fuse. Without those they say so on
-//! standard error and pass, unless everything is to be tested (`CI` is
-//! set, or `POSTMARK_TEST_ALL=1`).
+//! Tests of the benchmarks themselves: equal calls, no mounts after an interruption, and thirty
+//! rounds of the safety campaign. They need root for mounts, gcc and strace. The campaign needs the
+//! tools of file systems and /dev/fuse. If something is missing, they print that to standard error
+//! and pass, unless all tests are required (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -23,20 +22,20 @@ fn bench() -> Command {
     Command::new(env!("CARGO_BIN_EXE_bench"))
 }
 
-/// Whether a benchmark can be run here.
+/// Whether a benchmark can run here.
 fn is_possible() -> bool {
     let is_there = |tool: &&str| Path::new("/usr/bin").join(tool).exists();
     is_root() && is_met(["gcc", "strace"].iter().all(is_there), "gcc and strace")
 }
 
-/// Whether something is mounted in a directory.
+/// Whether there is a mount in a directory.
 fn has_mounts(directory: &Path) -> bool {
     let mounts = std::fs::read_to_string("/proc/self/mounts").unwrap();
     mounts.contains(directory.to_str().unwrap())
 }
 
 #[test]
-fn the_floor_makes_the_calls_of_the_posix_engine() {
+fn c_program_makes_the_same_calls_as_the_posix_engine() {
     if !is_possible() {
         return;
     }
@@ -61,7 +60,7 @@ fn the_floor_makes_the_calls_of_the_posix_engine() {
 }
 
 #[test]
-fn an_interrupted_benchmark_leaves_nothing_mounted() {
+fn interrupted_benchmark_leaves_no_mounts() {
     if !is_possible() {
         return;
     }
@@ -79,7 +78,7 @@ fn an_interrupted_benchmark_leaves_nothing_mounted() {
             assert!(began.elapsed() < PATIENCE, "nothing was mounted");
             std::thread::sleep(Duration::from_millis(20));
         }
-        // Into the measuring, as a rule.
+        // Usually the measurement has started by now.
         std::thread::sleep(Duration::from_millis(1500));
         kill_process(Pid::from_child(&child), signal).unwrap();
         assert_eq!(child.wait().unwrap().code(), Some(code));
@@ -88,10 +87,11 @@ fn an_interrupted_benchmark_leaves_nothing_mounted() {
     }
 }
 
-/// Thirty random rounds: `bench safety` says what a round is. The seed is printed, and another one
-/// each time; a failure says how to have it again. `POSTMARK_ROUNDS` gives another number.
+/// Thirty random rounds; `bench safety` describes a round. Each call uses another seed, which is
+/// printed, and a failure prints the command that repeats it. `POSTMARK_ROUNDS` sets another
+/// number.
 #[test]
-fn a_users_files_stay_as_they_are() {
+fn user_files_stay_unchanged() {
     let is_there = |tool: &&str| {
         ["/usr/sbin", "/usr/bin", "/sbin"]
             .iter()
@@ -104,7 +104,7 @@ fn a_users_files_stay_as_they_are() {
     if !is_met(has_all, "root, /dev/fuse, and mkfs of ext4, xfs and btrfs") {
         return;
     }
-    // Cargo builds it with the workspace, beside this package's own program.
+    // Cargo builds `postmark` with the workspace, next to this package's own program.
     let ours = Path::new(env!("CARGO_BIN_EXE_bench")).with_file_name("postmark");
     assert!(
         ours.exists(),

@@ -1,5 +1,5 @@
-//! Bytes as commands of the classic prompt: the function that `crates/cli/tests/all/hostile.rs`
-//! gives its commands to.
+//! Interprets bytes as commands of the classic prompt, with the same function as
+//! `crates/cli/tests/all/hostile.rs`.
 
 #![no_main]
 

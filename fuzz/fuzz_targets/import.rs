@@ -1,5 +1,5 @@
-//! Bytes as a file of records and submissions of others: the function that
-//! `crates/cli/tests/all/hostile.rs` gives its files to.
+//! Interprets bytes as an untrusted file of records and submissions, with the same function as
+//! `crates/cli/tests/all/hostile.rs`.
 
 #![no_main]
 

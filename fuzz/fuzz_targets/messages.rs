@@ -1,5 +1,5 @@
-//! Bytes as what a kernel wrote about messages: the function that
-//! `crates/system/tests/all/messages.rs` gives captures to.
+//! Interprets bytes as a kernel's message counters, with the same function as
+//! `crates/system/tests/all/messages.rs`.
 
 #![no_main]
 

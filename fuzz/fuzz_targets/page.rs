@@ -1,7 +1,6 @@
-//! Bytes as a record of others whose page somebody makes, by itself and compared with itself: the
-//! function that
-//! `crates/report/tests/all/hostile.rs` gives its records to, which asserts how long that takes;
-//! and the memory that it takes.
+//! Interprets bytes as an untrusted record, and makes its page and a comparison with itself. Uses
+//! the same function as `crates/report/tests/all/hostile.rs`, which asserts a time limit, and also
+//! limits the memory.
 
 #![no_main]
 
@@ -13,11 +12,11 @@ mod paged;
 #[path = "../changed.rs"]
 mod changed;
 
-/// The program with the page in it, in KiB.
+/// Memory limit of the program with the page, in KiB.
 const MEMORY_MAX: u64 = 300 << 10;
 
 fuzz_target!(|bytes: &[u8]| {
-    // The greatest size counts from here (proc(5)).
+    // Resets the peak memory of the process (proc(5)).
     let is_counted = std::fs::write("/proc/self/clear_refs", "5").is_ok();
     if paged::show(bytes) && is_counted {
         let most = most_memory().expect("the kernel says how much memory a process has");
@@ -25,7 +24,7 @@ fuzz_target!(|bytes: &[u8]| {
     }
 });
 
-/// The greatest size of this process in memory, in KiB.
+/// The peak resident memory of this process, in KiB.
 fn most_memory() -> Option<u64> {
     let status = std::fs::read_to_string("/proc/self/status").ok()?;
     let line = status

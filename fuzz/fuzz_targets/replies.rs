@@ -1,5 +1,5 @@
-//! Bytes as what an NFS server sends: a procedure, how long the pieces are in which the stream
-//! comes, and the stream; then the same bytes as one reply.
+//! Interprets bytes as the data of an NFS server: a procedure, the size of the pieces in which the
+//! stream arrives, and the stream. Then interprets the same bytes as a single reply.
 
 #![no_main]
 
@@ -12,8 +12,8 @@ fuzz_target!(|bytes: &[u8]| {
     };
     let procedure = usize::from(*procedure);
     if let Ok((records, contents)) = examine_stream(procedure, stream, usize::from(*piece)) {
-        // Nothing is found that was not there: a record takes its mark, a byte or an entry at least
-        // one.
+        // The result cannot contain more than the input: a record takes its mark, and a byte or an
+        // entry takes at least one byte.
         assert!(4 * records + contents <= stream.len());
     }
     if let Ok(contents) = examine_reply(procedure, stream) {

@@ -1,4 +1,4 @@
-//! Simulated studies: runs are numbers, drawn in the order of time with everything that disturbs
+//! Simulated studies: runs are numbers, drawn in order of time, including everything that disturbs
 //! them.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -12,33 +12,33 @@ use verdict::Level;
 
 use crate::draws::Draws;
 
-/// What the logarithm of one run is made of, besides what the system does.
+/// The noise in the logarithm of a run's result.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum RunNoise {
-    /// With this standard deviation.
+    /// Normal noise with this standard deviation.
     Normal(f64),
-    /// Student's t with few degrees of freedom, a heavy tail: the degrees and a scale.
+    /// Student's t with few degrees of freedom, which has a heavy tail: degrees and scale.
     Tail(u32, f64),
-    /// With this scale.
+    /// Cauchy noise with this scale.
     Cauchy(f64),
-    /// Normal with a standard deviation, and a share of the runs at half of the rate.
+    /// Normal noise with a standard deviation, and a share of runs at half of the rate.
     Outliers(f64, f64),
-    /// Losses alone, most of them small.
+    /// Only losses, most of them small.
     Exponential(f64),
-    /// Half of the runs at 0.9 of the rate.
+    /// Half of the runs have 0.9 of the rate.
     TwoModes,
-    /// Normal with a standard deviation, and a correlation of each run with the one before.
+    /// Normal noise with a standard deviation, and a correlation of each run with the previous one.
     Successive(f64, f64),
 }
 
-/// How a machine disturbs the runs of a study.
+/// Disturbances of the runs of a study.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Setting {
     pub(super) name: &'static str,
     noise: RunNoise,
-    /// What is lost evenly from the first run to the last, as a logarithm.
+    /// Linear loss from the first run to the last, as a logarithm.
     drift: f64,
-    /// The runs of a period of a disturbance of 10 %; 0 for none.
+    /// Period of a disturbance of 10 %, in runs; 0 for none.
     period: f64,
 }
 
@@ -51,7 +51,7 @@ pub(super) const fn setting(name: &'static str, noise: RunNoise) -> Setting {
     }
 }
 
-/// Normal noise with what is lost evenly, as a logarithm, or the runs of a period.
+/// Normal noise with a linear loss (as a logarithm) or a periodic disturbance (period in runs).
 const fn disturbed(name: &'static str, spread: f64, drift: f64, period: f64) -> Setting {
     Setting {
         drift,
@@ -108,20 +108,20 @@ impl Draws {
     }
 }
 
-/// A study of a baseline and a side.
+/// A study of a baseline and a candidate.
 pub(super) struct Simulated {
     group: SideGroup,
     draws: Draws,
     setting: Setting,
-    /// Of noise whose runs are alike.
+    /// State of noise with a correlation between runs.
     state: f64,
     phase: f64,
-    /// What the side makes of the baseline's rate.
+    /// The candidate's true rate, relative to the baseline.
     ratio: f64,
     has_twin: bool,
-    /// Runs until now.
+    /// Number of runs until now.
     runs: u32,
-    /// Runs over which the drift goes.
+    /// Number of runs over which the drift extends.
     runs_planned: u32,
 }
 

@@ -1,5 +1,5 @@
-//! fio: `filecreate` creates empty files, `psync` creates and writes or reads whole ones,
-//! `filedelete` deletes.
+//! Commands of fio: `filecreate` creates empty files, `psync` creates and writes or reads whole
+//! files, `filedelete` deletes.
 
 use crate::result::Result;
 use std::process::Command;
@@ -10,15 +10,14 @@ use super::load::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
 use crate::phases::Cost;
 use crate::process::output;
 
-/// Creates and writes files.
 const CREATE: [&str; 3] = ["--ioengine=psync", "--rw=write", "--create_on_open=1"];
 const READ: [&str; 2] = ["--ioengine=psync", "--rw=read"];
 const DELETE: [&str; 1] = ["--ioengine=filedelete"];
 const CREATE_ONLY: [&str; 1] = ["--ioengine=filecreate"];
 
-/// A run with a job, which is a thread, for each worker. Names are plain numbers, as ours; files
-/// are served one after the other, the calls that fio makes besides (advice, allocation) are left
-/// out.
+/// A run with one job, which is a thread, for each worker. Names are plain numbers, as in our run.
+/// Files are processed one after the other. The additional calls of fio (advice, allocation) are
+/// turned off.
 fn command(ground: &PeerLoad, work: &[&str]) -> Command {
     let mut command = Command::new("fio");
     command
@@ -43,9 +42,9 @@ fn command(ground: &PeerLoad, work: &[&str]) -> Command {
     command
 }
 
-/// A run that creates. fio looks every name up when it starts, so that the file system would know
-/// at the creation that there is none, which saves ext4 and xfs a search: a remount, before the
-/// clock starts, makes it forget.
+/// A run that creates files. At its start, fio looks up every name, so the file system caches that
+/// it does not exist. This saves ext4 and xfs a search. A remount before the clock starts clears
+/// that cache.
 fn creation(ground: &PeerLoad, work: &[&str]) -> Command {
     let forget = format!(
         "--exec_prerun=mount -o remount {}",
@@ -68,13 +67,13 @@ pub fn creation_commands(ground: &PeerLoad) -> Vec<Command> {
     vec![creation(ground, &CREATE_ONLY)]
 }
 
-/// Performs each command.
+/// Performs all commands.
 pub fn run(ground: &PeerLoad, commands: Vec<Command>) -> Samples {
     let commands = commands.into_iter();
     commands.map(|command| perform(ground, command)).collect()
 }
 
-/// Reads at random, files that another program has created.
+/// Creates the files in random order, and then performs the reading command.
 pub fn read(ground: &PeerLoad, mut commands: Vec<Command>) -> Samples {
     ground.create_shuffled()?;
     run(ground, commands.split_off(1))
@@ -82,12 +81,12 @@ pub fn read(ground: &PeerLoad, mut commands: Vec<Command>) -> Samples {
 
 fn perform(ground: &PeerLoad, mut command: Command) -> Result<PhaseSample> {
     let text = output(&mut command)?;
-    // Notes may stand before the object.
+    // Notes may precede the JSON object.
     let json = &text[text.find('{').ok_or("fio printed no JSON")?..];
     Ok(ground.sample(cost(&serde_json::from_str(json)?, ground.files)?))
 }
 
-/// What the jobs took: of wall clock, the longest; of user CPU, all together.
+/// The cost of all jobs: the longest wall time, and the sum of user CPU.
 fn cost(report: &Value, files: u64) -> Result<Cost> {
     let jobs = report["jobs"]
         .as_array()
@@ -118,7 +117,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn jobs_are_added_up_and_the_longest_counts() {
+    fn cpu_of_jobs_is_added_up_and_the_longest_time_counts() {
         let job = |ms: u64, user: f64| {
             serde_json::json!({
                 "job_runtime": ms, "usr_cpu": user, "sys_cpu": 25.0,

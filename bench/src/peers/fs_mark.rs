@@ -1,4 +1,5 @@
-//! fs_mark: creates and writes files, then deletes them, a process for each worker.
+//! Commands of fs_mark, which creates and writes files and then deletes them, with a process for
+//! each worker.
 
 use crate::result::Result;
 use std::fs::read_to_string;
@@ -8,7 +9,7 @@ use super::load::{FILE_BYTES, PeerLoad, PhaseSample, Samples};
 use crate::phases::{self, Cost};
 use crate::process::output;
 
-/// Bytes of its names, and how many of them are drawn.
+/// Length of its names, and number of their random characters.
 const NAME_BYTES: [&str; 4] = ["-p", "20", "-r", "8"];
 
 fn command(ground: &PeerLoad) -> Command {
@@ -36,7 +37,7 @@ pub fn commands(ground: &PeerLoad) -> Vec<Command> {
     vec![command(ground)]
 }
 
-/// Creates and deletes.
+/// Performs the creation and deletion of files.
 pub fn run(ground: &PeerLoad, mut commands: Vec<Command>) -> Samples {
     let borders = ground.beside("borders");
     if borders.exists() {
@@ -61,7 +62,7 @@ pub fn run(ground: &PeerLoad, mut commands: Vec<Command>) -> Samples {
         .into())
 }
 
-/// By process: creation and deletion.
+/// Parses the costs of creation and deletion for each process.
 fn parse(text: &str) -> Result<Vec<[Cost; 2]>> {
     let of_line = |line: &str| {
         let mut numbers = line.split_whitespace();
@@ -70,8 +71,8 @@ fn parse(text: &str) -> Result<Vec<[Cost; 2]>> {
     text.lines().map(of_line).collect()
 }
 
-/// Its processes do not wait for one another between phases, so rates are added up, as it does
-/// itself.
+/// The sum of the rates of all processes, as in fs_mark itself, because they do not wait for one
+/// another between phases.
 fn sample(costs: impl Iterator<Item = Cost>, files: u64) -> PhaseSample {
     let files = files as f64;
     let mut sum = PhaseSample {
@@ -93,7 +94,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn processes_are_added_up() {
+    fn rates_of_processes_are_added_up() {
         let costs = parse("1 0.1 0.5 0.5 0.05 0.2 \n2 0.3 0.5 0.5 0.05 0.2 \n").unwrap();
         let created = sample(costs.iter().map(|costs| costs[0]), 100_000);
         assert_eq!(created.files_per_s, 150_000.0);

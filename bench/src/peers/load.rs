@@ -1,4 +1,4 @@
-//! What the rivals work on.
+//! The load for all compared programs.
 
 use crate::result::Result;
 use std::path::PathBuf;
@@ -14,7 +14,7 @@ use crate::mounts::{MountedVolume, sync};
 use crate::ours;
 use crate::phases::Cost;
 
-/// Bytes of a file.
+/// Size of a file.
 pub const FILE_BYTES: u64 = 4096;
 
 /// Rate and CPU time of one phase.
@@ -24,17 +24,17 @@ pub struct PhaseSample {
     pub user_us_per_file: f64,
 }
 
-/// A sample of every row, in their order.
+/// A sample for each row, in order.
 pub type Samples = Result<Vec<PhaseSample>>;
 
 const OBSERVER: &str = include_str!("../../borders.c");
 
-/// Where and how much, for one worker or several.
+/// The file system, files and workers of a comparison.
 pub struct PeerLoad {
     pub mounted: MountedVolume,
     pub files: u64,
     pub workers: u32,
-    /// The observer of fs_mark.
+    /// The compiled observer of fs_mark (`borders.c`).
     pub borders: PathBuf,
 }
 
@@ -51,17 +51,18 @@ impl PeerLoad {
         })
     }
 
-    /// A path beside the mounted file system.
+    /// A path next to the mount point.
     pub fn beside(&self, name: &str) -> PathBuf {
         self.mounted.path().with_file_name(name)
     }
 
-    /// The others' directory.
+    /// The other program's directory.
     pub fn theirs(&self) -> PathBuf {
         self.mounted.path().join("rival")
     }
 
-    /// Replaces both programs' directories: a directory that was large stays slower than a new one.
+    /// Replaces the directories of both programs, because a directory that was large stays slower
+    /// than a new one.
     pub fn renew(&self) -> Result<()> {
         for directory in [self.mounted.path().join("ours"), self.theirs()] {
             if directory.exists() {
@@ -75,8 +76,8 @@ impl PeerLoad {
         sync(&self.mounted.path())
     }
 
-    /// Creates the files that another reads, in an order drawn at random: read by name, they are
-    /// read at random.
+    /// Creates files in random order. A program that reads them in the order of their names then
+    /// reads at random positions.
     pub fn create_shuffled(&self) -> Result<()> {
         let mut numbers: Vec<u64> = (0..self.files).collect();
         numbers.sort_by_key(|number| workload::random::again(*number));
@@ -92,7 +93,7 @@ impl PeerLoad {
         Ok(())
     }
 
-    /// By worker, its own directory where there are several.
+    /// A directory for each worker; `None` if there is only one worker.
     pub fn own_directories(&self) -> Vec<Option<String>> {
         match self.workers {
             1 => vec![None],
@@ -121,7 +122,7 @@ impl PeerLoad {
         ours::command(&workload, &self.mounted.path().join("ours"), false)
     }
 
-    /// The files of all workers that a phase is done to.
+    /// Number of files of all workers in a phase.
     pub fn sum_files(&self) -> f64 {
         (self.files * u64::from(self.workers)) as f64
     }

@@ -1,4 +1,4 @@
-//! What a round does: chosen by its dice before anything is done.
+//! The actions of a round, chosen at random before it starts.
 
 use std::time::Duration;
 
@@ -6,46 +6,47 @@ use rustix::process::Signal;
 
 use crate::draws::Draws;
 
-/// How a run is performed.
+/// How a run is started.
 #[derive(Clone, Debug)]
 pub struct Face {
-    /// Words of `postmark run`; of the classic prompt none.
+    /// Arguments for `postmark run`; empty for the classic prompt.
     pub words: Vec<String>,
-    /// What is given to the prompt after its location.
+    /// Commands for the prompt, which follow its location.
     pub commands: Option<String>,
-    /// Numbers of files go up to this, at least.
+    /// Lower bound of the highest number in a file name.
     pub numbers: u64,
-    /// At most so many files are between their beginning and their end at a time.
+    /// Maximum number of files that are incomplete at the same time.
     pub workers: u64,
 }
 
 impl Face {
-    /// Whether the files lie beside the user's own, and not in a directory of the run's.
+    /// Whether the run's files are next to the user's files, and not in a directory of the run's
+    /// own.
     pub fn is_prompt(&self) -> bool {
         self.commands.is_some()
     }
 }
 
-/// What happens while the run goes on.
+/// An incident during the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Incident {
-    /// It comes to its end by itself.
+    /// The run ends by itself.
     Nothing,
     Kill,
     Interrupt,
     Terminate,
-    /// The directory is renamed, and another one takes its place.
+    /// The directory is renamed, and another one replaces it.
     Exchange,
-    /// Another file system, or another directory, is mounted over it.
+    /// Another file system or another directory is mounted over it.
     MountOver,
-    /// It was mounted there, and is no longer.
+    /// Its own mount is detached lazily.
     LazyUnmount,
 }
 
-/// When it happens.
+/// The time of the incident.
 #[derive(Clone, Copy, Debug)]
 pub struct IncidentMoment {
-    /// Not before the run has marked its place.
+    /// Whether it happens only after the run has created its manifest.
     pub after_mark: bool,
     pub after: Duration,
 }
@@ -55,29 +56,29 @@ pub struct IncidentMoment {
 pub enum Cleaning {
     Once,
     Twice,
-    /// While another run begins in the same location.
+    /// While another run starts in the same location.
     BesideARun,
 }
 
-/// A whole round.
+/// All choices of a round.
 #[derive(Clone, Debug)]
 pub struct Round {
     pub face: Face,
     pub event: Incident,
     pub moment: IncidentMoment,
     pub cleaning: Cleaning,
-    /// The run's own directory is exchanged, and not the location.
+    /// Whether the run's own directory is exchanged instead of the location.
     pub of_run_directory: bool,
-    /// What is mounted over is a file system of its own.
+    /// Whether a new tmpfs is mounted over, instead of a directory.
     pub over_tmpfs: bool,
-    /// A user makes files while the run goes on.
+    /// Whether a user creates files during the run.
     pub user_files_during: bool,
-    /// And when nothing goes on.
+    /// Whether a user creates files after the run.
     pub user_files_after: bool,
 }
 
 impl Incident {
-    /// The signal that it is.
+    /// The signal that is sent for this incident, if any.
     pub fn signal(self) -> Option<Signal> {
         match self {
             Self::Kill => Some(Signal::KILL),
@@ -133,8 +134,9 @@ impl Round {
     }
 }
 
-/// Transactions of a run that is to go on when its event comes: a second or two, and planned in no
-/// time. Where a server in this process has to answer every call, a tenth of it.
+/// Transactions of a run that must last until its incident. They take one or two seconds, and
+/// planning them takes no noticeable time. If a server in this process must answer every call, a
+/// tenth is used.
 const LONG: u64 = 30_000;
 
 fn prompt(dice: &mut Draws, long: Option<u64>) -> Face {
@@ -155,7 +157,7 @@ fn prompt(dice: &mut Draws, long: Option<u64>) -> Face {
     }
 }
 
-/// Mixes that a storage can perform.
+/// Mixes that an engine can perform.
 fn mixes(engine: &str, is_shared: bool) -> Vec<&'static str> {
     let mixes: &[&str] = match engine {
         "stdio" => &["read=5,append=2,create=2,delete=2", "create=1,delete=1"],
@@ -167,7 +169,7 @@ fn mixes(engine: &str, is_shared: bool) -> Vec<&'static str> {
             "deliver=2,delete=2,replace=2,read=1",
         ],
     };
-    // Readers need something to read.
+    // Readers need files to read.
     let is_possible = |mix: &&str| !is_shared || mix.contains("read=");
     mixes.iter().copied().filter(is_possible).collect()
 }

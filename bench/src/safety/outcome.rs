@@ -1,5 +1,5 @@
-//! What a round came to, and what is asked of every round: guests as they were, `clean` that ends,
-//! no state of runs in shared memory.
+//! Results and checks of a round: unchanged user files, a `clean` that ends, and no state of runs
+//! in shared memory.
 
 use super::tree::{entries, last_of, listed};
 use crate::result::Result;
@@ -14,22 +14,22 @@ use std::time::{Duration, Instant};
 use super::user_files::UserFiles;
 use crate::process::Started;
 
-/// A run that goes on for so long after its event does not end.
+/// Time limit of a run after its incident.
 pub const PATIENCE: Duration = Duration::from_secs(60);
-/// Where a run may keep a little of its state.
+/// Directory in which a run may keep some of its state.
 pub const SHARED_MEMORY: &str = "/dev/shm";
 
-/// What a round came to.
+/// The results of a round.
 #[derive(Debug, Default)]
 pub struct Ended {
-    /// What is not as it should be.
+    /// Problems that were found.
     pub problems: Vec<String>,
-    /// What the run or study and `clean` have said, on both streams.
+    /// Output of the run or study and of `clean`, on both streams.
     pub told: String,
-    /// What was done, in order.
+    /// The actions, in order.
     pub log: Vec<String>,
     pub was_killed: bool,
-    /// Files of the run that `clean` has left, each named.
+    /// Number of the run's files that `clean` has left and named.
     pub left: u64,
     pub user_files: u64,
 }
@@ -43,12 +43,12 @@ impl Ended {
         self.problems.push(what.into());
     }
 
-    /// Something about a path is not as it should be.
+    /// Records a problem with a path.
     pub fn problem_of(&mut self, path: &Path, what: &str) {
         self.problem(format!("{} {what}", path.display()));
     }
 
-    /// Takes what a program said on its streams, where no panic may be.
+    /// Records a program's output. A panic in it is a problem.
     pub fn hear(&mut self, output: &str, errors: &str) {
         if errors.contains("panicked at") {
             self.problem(format!("a panic:\n{errors}"));
@@ -57,21 +57,21 @@ impl Ended {
         self.told.push_str(errors);
     }
 
-    /// Logs a guest that was made.
+    /// Logs a user file that was created.
     pub fn log_user_file(&mut self, when: &str, made: Option<String>) {
         if let Some(made) = made {
             self.log(format!("guest, {when}: {made}"));
         }
     }
 
-    /// Takes the difference of each guest that is not as it was.
+    /// Records each user file that is not as it was.
     pub fn judge_user_files(&mut self, user_files: &UserFiles, when: &str) {
         for difference in user_files.differences() {
             self.problem(format!("a guest is not as it was{when}: {difference}"));
         }
     }
 
-    /// Takes what is left after `clean` although nothing was in its way.
+    /// Records a problem if the last `clean` leaves something although nothing was in its way.
     pub fn judge_last_clean(&mut self, code: u8, left: Option<&dyn Debug>) {
         if code != 0 || left.is_some() {
             let left = left.unwrap_or(&"nothing");
@@ -113,7 +113,7 @@ impl Ended {
         Ok(Some(status))
     }
 
-    /// The end of a round: counts the guests, and lists the scene of a failure.
+    /// Finishes a round: counts the user files, and lists the directory after a failure.
     pub fn of_round(mut self, round_dir: &Path, user_files: &UserFiles) -> Self {
         self.user_files = user_files.all().len() as u64;
         if !self.problems.is_empty() {
@@ -122,7 +122,7 @@ impl Ended {
         self
     }
 
-    /// Moves guests that are in the way aside, and with a directory what is in it.
+    /// Moves user files aside that are in the way. The contents of a directory move with it.
     pub fn put_away(
         &mut self,
         user_files: &mut UserFiles,
@@ -146,13 +146,14 @@ impl Ended {
             let to = aside.join(format!("{number}"));
             match fs::rename(path, &to) {
                 Ok(()) => user_files.rebase(path, &to),
-                // Where the guest is gone, the look at all guests has reported that.
+                // If the user file no longer exists, the check of all user files has reported it.
                 Err(error) => self.log(format!("{} cannot be put away: {error}", path.display())),
             }
         }
     }
 
-    /// What a call of `clean` said, and its exit status, which is 1 where it is none of its own.
+    /// Records the output of a call of `clean`. Returns its exit status, or 1 for an unexpected
+    /// status.
     pub fn hear_clean(
         &mut self,
         path: &Path,
@@ -172,7 +173,7 @@ impl Ended {
     }
 }
 
-/// What `clean` says of a path, and how it ends.
+/// Runs `clean` on a path; returns its exit status and its output.
 pub fn clean(ours: &Path, path: &Path) -> Result<(Option<ExitStatus>, [String; 2])> {
     let mut command = Command::new(ours);
     let mut clean = Started::new(command.arg("clean").arg(path).stdin(Stdio::null()))?;
@@ -180,7 +181,7 @@ pub fn clean(ours: &Path, path: &Path) -> Result<(Option<ExitStatus>, [String; 2
     Ok((ended, clean.streams()?))
 }
 
-/// Files of runs' state in shared memory.
+/// State files of runs in shared memory.
 pub fn states() -> impl Iterator<Item = PathBuf> {
     entries(Path::new(SHARED_MEMORY))
         .into_iter()

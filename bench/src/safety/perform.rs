@@ -1,4 +1,4 @@
-//! A round, from its location to its verdict.
+//! A round of a run, from its location to its result.
 
 mod incident;
 mod judgement;
@@ -22,9 +22,9 @@ use super::tree::{below, entries, is_file};
 use super::user_files::UserFiles;
 use crate::draws::Draws;
 
-/// The name of the mark that a run leaves.
+/// Name of a run's manifest.
 const MANIFEST: &str = ".postmark-manifest.json";
-/// What begins the name of a run's own directory.
+/// Prefix of the name of a run's own directory.
 const PREFIX: &str = "postmark-";
 
 /// Performs a round in an empty directory.
@@ -50,15 +50,15 @@ struct Performance<'a> {
     round_dir: PathBuf,
     /// The location of the run.
     mail: PathBuf,
-    /// Outside of it: what links lead to.
+    /// A directory outside of the location, the target of links.
     elsewhere: PathBuf,
     round: Round,
     user_files: UserFiles,
     ended: Ended,
     mounts: Vec<Mount>,
-    /// What the round itself has made, and is neither a guest nor a run's.
+    /// Paths that the round itself has created and that belong neither to the user nor to a run.
     structure: BTreeSet<PathBuf>,
-    /// Where runs may have left something.
+    /// Locations where runs may have left files.
     to_clean: Vec<PathBuf>,
 }
 
@@ -126,7 +126,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// Directories with a run's mark: a location, and those in it.
+    /// Directories with a run's manifest: a location, or directories in it.
     fn run_directories(&self, location: &Path) -> Vec<PathBuf> {
         let inner = entries(location).into_iter().filter(|path| {
             let name = path.file_name().unwrap_or_default().to_string_lossy();
@@ -136,7 +136,7 @@ impl Performance<'_> {
         all.filter(|path| is_file(&path.join(MANIFEST))).collect()
     }
 
-    /// Any directory in which the run has files.
+    /// A random directory in which the run has files.
     fn a_directory_of_the_run(&self, dice: &mut Draws) -> PathBuf {
         let mut all = Vec::new();
         for directory in self.run_directories(&self.mail) {
@@ -169,7 +169,7 @@ impl Performance<'_> {
             ..
         } = self.round;
         let is_allowed = |status: ExitStatus| match (event.signal(), status.code()) {
-            // Before it has taken its signals for itself.
+            // The signal may arrive before the run handles signals.
             (Some(sent), None) => status.signal() == Some(sent.as_raw()),
             (Some(Signal::INT), Some(130)) | (Some(Signal::TERM), Some(143)) => true,
             (_, code) if event == Incident::Nothing && !user_files_during => code == Some(0),
@@ -178,7 +178,7 @@ impl Performance<'_> {
         self.ended.end("the run", run, is_allowed).map(drop)
     }
 
-    /// Calls `clean` as this round has it. The greatest exit status of the last time.
+    /// Calls `clean` as chosen for this round. Returns the highest exit status of the last calls.
     fn clean_as_chosen(&mut self, dice: &mut Draws) -> Result<u8> {
         match self.round.cleaning {
             Cleaning::Once => {}
@@ -202,12 +202,12 @@ impl Performance<'_> {
         if self.round.event != Incident::MountOver {
             return Ok(code);
         }
-        // What was beneath the mount point; what was mounted stays at its own path.
+        // Cleans the directory beneath the mount point. What was mounted stays at its own path.
         self.mounts.pop();
         Ok(self.clean_all()?.max(code))
     }
 
-    /// Cleans wherever a run was, kept pools included.
+    /// Cleans all locations of runs, including kept pools.
     fn clean_all(&mut self) -> Result<u8> {
         let mut code = 0;
         for location in self.to_clean.clone() {
@@ -222,7 +222,7 @@ impl Performance<'_> {
         Ok(code)
     }
 
-    /// What `clean` says on its streams, and its exit status.
+    /// Calls `clean`; returns its output on both streams, and its exit status.
     fn clean(&mut self, path: &Path) -> Result<(String, u8)> {
         let (ended, [output, errors]) = clean(self.ours, path)?;
         let code = self.ended.hear_clean(path, ended, [&output, &errors]);

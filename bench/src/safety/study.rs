@@ -1,9 +1,9 @@
-//! A round of a study: file systems that it makes, among a user's files with the names of what it
-//! makes, in a directory for images that the user changes while it goes on.
+//! A round of a study that makes scratch file systems. A directory for images contains user files
+//! with the names that the study uses, and the user changes it during the study.
 //!
-//! After the study's end and `clean` every guest is as it was, all that is left of the study is
-//! named, and once the user has put the own files away, `clean` leaves no directory, mount or loop
-//! device.
+//! After the end of the study and `clean`, every user file must be unchanged, and everything that
+//! is left of the study must be named. After the user has moved the user files aside, `clean` must
+//! leave no directory, mount or loop device.
 
 mod choice;
 mod judgement;
@@ -22,11 +22,11 @@ use super::user_files::UserFiles;
 use crate::draws::Draws;
 use crate::process::Started;
 
-/// What begins the name of a made directory.
+/// Prefix of the directory of a scratch file system.
 const PREFIX: &str = "postmark-made-";
-/// A program that a killed study had started may hold its manifest for so long.
+/// Time limit for programs of a killed study, which may hold the lock of its manifest.
 const HELD_FOR: Duration = Duration::from_secs(20);
-/// The names of what is made in it, and some that only look like them.
+/// Names that the study uses in its directories, and some similar ones.
 const NAMES: [&str; 9] = [
     "image",
     "journal",
@@ -69,22 +69,22 @@ struct StudyPerformance<'a> {
     round_dir: PathBuf,
     images: PathBuf,
     elsewhere: PathBuf,
-    /// A target that the study does not make.
+    /// An existing target directory.
     other: PathBuf,
-    /// Where the user puts own files away.
+    /// The directory to which the user moves files aside.
     aside: PathBuf,
     round: StudyRound,
     user_files: UserFiles,
     ended: Ended,
-    /// Directories that the user has made or moved, and an image that was moved.
+    /// Directories that the user has created or moved, and a moved image.
     users: Vec<PathBuf>,
 }
 
 impl StudyPerformance<'_> {
     fn perform(&mut self, dice: &mut Draws) -> Result<()> {
         self.ended.log(format!("{:?}", self.round));
-        // A killed study may have been about to write to what it had just made: files of a user's
-        // are not empty.
+        // When a study is killed, it may have been about to write to a new empty file. User files
+        // are therefore not empty.
         self.user_files.told_by_contents = true;
         for name in [
             "letter",
@@ -128,7 +128,7 @@ impl StudyPerformance<'_> {
         self.finish_by_hand()
     }
 
-    /// Waits for the study's end and judges its exit status. Whether it ended.
+    /// Waits for the end of the study and checks its exit status. Returns whether it ended.
     fn end_of_study(&mut self, study: &mut Started) -> Result<bool> {
         let (end, change) = (self.round.end, self.round.change);
         let is_allowed = |status: ExitStatus| match end {
@@ -155,7 +155,8 @@ impl StudyPerformance<'_> {
         Ok(())
     }
 
-    /// The directories that the study has made, by their names, and those that the user has moved.
+    /// Directories that the study has made, according to their names, and those that the user has
+    /// moved.
     fn made_directories(&self) -> Vec<PathBuf> {
         let is_made = |path: &PathBuf| {
             let numbers = name_of(path)
@@ -170,7 +171,7 @@ impl StudyPerformance<'_> {
         all
     }
 
-    /// The user's change, as soon as there is something to change.
+    /// Performs the user's change as soon as the study has made a directory.
     fn change(&mut self, study: &mut Started, dice: &mut Draws) -> Result<()> {
         if self.round.change == Change::Nothing {
             return Ok(());
@@ -192,7 +193,7 @@ impl StudyPerformance<'_> {
             Change::Exchange | Change::Move => {
                 let old = self.images.join("old");
                 if fs::rename(&directory, &old).is_err() {
-                    // The study has ended, and has removed it.
+                    // The study has ended and has removed it.
                     return Ok(());
                 }
                 self.users.push(old);
@@ -223,11 +224,12 @@ impl StudyPerformance<'_> {
         Ok(())
     }
 
-    /// Cleans wherever something of the study may be; the greatest exit status.
+    /// Cleans all directories in which something of the study may be; returns the highest exit
+    /// status.
     fn clean(&mut self) -> Result<u8> {
         let mut code = 0;
         let mut places = vec![self.images.clone(), self.other.clone()];
-        // A user knows where a directory was moved to.
+        // A user knows the new path of a moved directory.
         places.extend(
             self.users
                 .iter()

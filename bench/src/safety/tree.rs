@@ -1,4 +1,4 @@
-//! What lies in a directory, and how it is shown.
+//! Helpers that list the contents of directories.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -7,13 +7,13 @@ pub fn is_file(path: &Path) -> bool {
     fs::symlink_metadata(path).is_ok_and(|facts| facts.is_file())
 }
 
-/// The last part of a path.
+/// The last component of a path.
 pub fn name_of(path: &Path) -> String {
     let name = path.file_name().unwrap_or_default();
     name.to_string_lossy().into_owned()
 }
 
-/// The paths in a directory; none where it is not there.
+/// The sorted paths in a directory; empty if the directory does not exist.
 pub fn entries(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else {
         return Vec::new();
@@ -25,8 +25,8 @@ pub fn entries(directory: &Path) -> Vec<PathBuf> {
     paths
 }
 
-/// Everything below a directory, and whether it is a directory, which comes behind what is in it.
-/// What lies in those that are left out is not there.
+/// Everything below a directory, with whether it is a directory. A directory follows its contents.
+/// Contents of directories for which `is_left_out` is true are not included.
 pub fn below(directory: &Path, is_left_out: &dyn Fn(&Path) -> bool) -> Vec<(PathBuf, bool)> {
     let mut found = Vec::new();
     for path in entries(directory) {
@@ -39,7 +39,7 @@ pub fn below(directory: &Path, is_left_out: &dyn Fn(&Path) -> bool) -> Vec<(Path
     found
 }
 
-/// The last lines of a text.
+/// The last 12 lines of a text that are not empty.
 pub fn last_of(text: &str) -> String {
     let lines: Vec<&str> = text
         .lines()
@@ -48,7 +48,7 @@ pub fn last_of(text: &str) -> String {
     lines[lines.len().saturating_sub(12)..].join("\n")
 }
 
-/// A tree in words, up to a hundred names.
+/// A description of a tree, up to a hundred names.
 pub fn listed(directory: &Path) -> String {
     let mut lines = Vec::new();
     let mut waiting = vec![directory.to_owned()];

@@ -1,5 +1,5 @@
-//! Files, links and directories of a user's own, which no run may touch: what is made, and whether
-//! it is as it was made.
+//! Files, links and directories of a user, which no run may touch: their creation, and the check
+//! that they are unchanged.
 
 use std::fs::{self, DirBuilder, OpenOptions};
 use std::io::{ErrorKind, Write};
@@ -12,19 +12,20 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, Timespec, Timestamps, mknodat, ut
 
 use crate::draws::Draws;
 
-/// Nobody's number, as usual.
+/// The usual ID of the user `nobody`.
 const NOBODY: u32 = 65_534;
-/// Bigger than any file of a run of these rounds.
+/// Larger than any file of a run in the campaign.
 const BIG: usize = 1 << 20;
 
-/// Something of a user's own, as it was made.
+/// A file of the user, with the state in which it was created.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UserFile {
     pub path: PathBuf,
     what: UserFileKind,
     mode: u32,
     owner: u32,
-    /// Seconds and nanoseconds; not of directories, in which others' files come and go.
+    /// Modification time in seconds and nanoseconds; `None` for directories, because other files in
+    /// them change it.
     modified: Option<(i64, i64)>,
 }
 
@@ -36,14 +37,13 @@ enum UserFileKind {
     Pipe,
 }
 
-/// All that were made in a round.
+/// All user files of a round.
 #[derive(Debug, Default)]
 pub struct UserFiles {
     all: Vec<UserFile>,
     count: u64,
-    /// From now on no file is empty or begins with zeros, and no directory is empty: in a
-    /// directory of its own, while it goes on, a run takes such for what it has made itself
-    /// and not written to its end.
+    /// If set, new files are neither empty nor begin with zeros, and new directories are not empty.
+    /// A running run treats such entries in its own directory as its own incomplete files.
     pub told_by_contents: bool,
 }
 
@@ -52,8 +52,8 @@ impl UserFiles {
         &self.all
     }
 
-    /// Makes a guest of this name, of any kind, unless something is there or its directory is not.
-    /// `elsewhere` is where hard links and symbolic ones lead to.
+    /// Creates a user file of any kind, unless the name exists or the directory does not.
+    /// `elsewhere` contains the targets of hard and symbolic links.
     pub fn make(
         &mut self,
         path: &Path,
@@ -77,13 +77,13 @@ impl UserFiles {
         self.made(user_file)
     }
 
-    /// The same, always a regular file.
+    /// Creates a regular file, under the same conditions as [`Self::make`].
     pub fn make_file(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<Option<String>> {
         let user_file = self.file(path, dice);
         self.made(user_file)
     }
 
-    /// The same, always a directory.
+    /// Creates a directory, under the same conditions as [`Self::make`].
     pub fn make_directory(
         &mut self,
         path: &Path,
@@ -93,12 +93,12 @@ impl UserFiles {
         self.made(user_file)
     }
 
-    /// What was made, in words; nothing where somebody was there first, or the place has just gone.
+    /// Describes the created file; `None` if the name existed or the directory was just removed.
     fn made(&self, made: std::io::Result<()>) -> std::io::Result<Option<String>> {
         match made {
             Ok(()) => Ok(self.all.last().map(UserFile::describe)),
             Err(error) => match error.kind() {
-                // No hard link goes from one mount to another.
+                // A hard link cannot cross mounts.
                 ErrorKind::AlreadyExists
                 | ErrorKind::NotFound
                 | ErrorKind::NotADirectory
@@ -108,7 +108,7 @@ impl UserFiles {
         }
     }
 
-    /// A directory was renamed: what lies in it has another path.
+    /// Adapts the paths of files in a directory that was renamed.
     pub fn rebase(&mut self, from: &Path, to: &Path) {
         for user_file in &mut self.all {
             if let Ok(rest) = user_file.path.strip_prefix(from) {
@@ -121,14 +121,14 @@ impl UserFiles {
         }
     }
 
-    /// What has become of each that is not as it was made.
+    /// A description of each user file that is not as it was created.
     pub fn differences(&self) -> Vec<String> {
         self.all.iter().filter_map(UserFile::difference).collect()
     }
 
     /// The content of the next file.
     fn content(&self, dice: &mut Draws) -> Vec<u8> {
-        // Shorter ones say too little of whose they are.
+        // Shorter contents are not distinctive enough.
         let least = if self.told_by_contents { 100 } else { 1 };
         let length = dice.between(least, 20_000) as usize;
         let kind = if self.told_by_contents {
@@ -139,21 +139,21 @@ impl UserFiles {
         let mut content = match kind {
             0 => Vec::new(),
             1 => vec![0; length],
-            // As an image that mkfs has made.
+            // Resembles an image that mkfs has made.
             2 => [vec![0; 1_024], noise(dice, length)].concat(),
             3 => vec![b'x'; BIG],
             4 => b"Dear Sir or Madam,\n".repeat(length / 19 + 1),
             _ => noise(dice, length),
         };
         if content.len() > 64 {
-            // No two are alike, so that an exchange of two would be seen.
+            // All contents differ, so that an exchange of two files would be noticed.
             let at = content.len() - 8;
             content[at..].copy_from_slice(&self.count.to_be_bytes());
         }
         content
     }
 
-    /// Adds one of root's.
+    /// Records a file that belongs to root.
     fn add(&mut self, path: &Path, what: UserFileKind, mode: u32, modified: Option<(i64, i64)>) {
         self.all.push(UserFile {
             path: path.to_owned(),
@@ -175,7 +175,7 @@ impl UserFiles {
             .create_new(true)
             .mode(0o600)
             .open(path)?;
-        // What is made from here on is the user's, whatever becomes of it.
+        // From here on the file belongs to the user, even if a later step fails.
         self.add(path, UserFileKind::File(content.clone()), mode, None);
         file.write_all(&content)?;
         if owner != 0 {
@@ -184,7 +184,7 @@ impl UserFiles {
         file.set_permissions(fs::Permissions::from_mode(mode))?;
         let facts = file.metadata()?;
         let modified = if is_old {
-            // Long ago, another time for each file.
+            // An old time that differs for each file.
             let then = (1_000_000_000 + self.count as i64, 123_456_000);
             rustix::fs::futimens(&file, &times(then.0, then.1))?;
             then
@@ -229,7 +229,8 @@ impl UserFiles {
     }
 
     fn directory(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<()> {
-        // None that a run gives to its own: an empty directory has nothing else to be told by.
+        // Modes that a run does not use for its own directories. An empty directory has no other
+        // distinguishing property.
         let mode = dice.one(&[0o750, 0o555, 0o711]);
         DirBuilder::new().mode(mode).create(path)?;
         self.add(path, UserFileKind::Directory, mode, None);
@@ -242,7 +243,8 @@ impl UserFiles {
         Ok(())
     }
 
-    /// A directory with nothing in it, where that can be told from a run's.
+    /// Creates a directory that is empty, or contains a file if empty directories could be taken
+    /// for those of a run.
     fn lone_directory(&mut self, path: &Path, dice: &mut Draws) -> std::io::Result<()> {
         self.directory(path, dice)?;
         if self.told_by_contents {
@@ -337,7 +339,7 @@ impl UserFile {
     }
 }
 
-/// The same time for both.
+/// Sets access and modification time to the same value.
 fn times(seconds: i64, nanoseconds: i64) -> Timestamps {
     let time = Timespec {
         tv_sec: seconds,

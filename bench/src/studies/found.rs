@@ -1,4 +1,4 @@
-//! What studies came to, and how often something was so.
+//! Results of studies, and shares of events in them.
 
 use crate::result::Result;
 use std::fmt;
@@ -11,17 +11,17 @@ use crate::noise::Noise;
 use crate::process::caught;
 use crate::statistics::clopper_pearson;
 
-/// What a study came to.
+/// The results of a study.
 pub(super) struct Found {
     pub(super) seed: u64,
-    /// Nothing where too many runs were INVALID for one.
+    /// `None` if too many runs were INVALID.
     pub(super) estimate: Option<Estimate>,
-    /// The true ratio: 1, or computed.
+    /// The true ratio: 1, or a computed one.
     pub(super) known: f64,
     pub(super) is_doubtful: bool,
-    /// The standard deviation of the log ratio of twin to baseline.
+    /// Standard deviation of the log ratio of A/A control to baseline.
     pub(super) noise: Option<f64>,
-    /// Nothing where the gate refused to decide.
+    /// `None` if the gate refused to decide.
     pub(super) gate: Option<Gate>,
     pub(super) took: Duration,
 }
@@ -32,7 +32,7 @@ impl Found {
         self.estimate.is_some_and(|estimate| estimate.is_shown)
     }
 
-    /// Whether a difference was shown, and the side is the slower one.
+    /// Whether a difference was shown and the candidate is the slower one.
     pub(super) fn is_slower(&self) -> bool {
         self.estimate
             .is_some_and(|estimate| estimate.is_shown && estimate.ratio < 1.0)
@@ -78,16 +78,16 @@ impl fmt::Display for Found {
     }
 }
 
-/// The probabilities of two of a gate's decisions.
+/// The shares of two of a gate's decisions.
 pub(super) struct GateShares {
     pub(super) passed: Share,
     pub(super) failed: Share,
 }
 
-/// Studies of one kind.
+/// The studies of one kind.
 pub(super) struct Told {
     pub(super) all: Vec<Found>,
-    /// Studies that did not come to their end.
+    /// Number of studies that did not complete.
     pub(super) stopped: u32,
 }
 
@@ -136,7 +136,7 @@ impl Told {
         Ok(told)
     }
 
-    /// Prints how often something was so, with the exact interval of its probability.
+    /// Prints how often a condition was true, with the exact interval of its probability.
     pub(super) fn show(&self, what: &str, is_so: impl Fn(&Found) -> bool) -> Share {
         let mut share = Share::default();
         self.all.iter().for_each(|found| share.add(is_so(found)));

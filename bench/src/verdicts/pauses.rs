@@ -1,5 +1,5 @@
-//! The rule `paused` over runs of the program: with stops of known length, and beside busy loops
-//! without any.
+//! Error rates of the rule `paused` for runs of the program: with stops of known length, and beside
+//! busy loops without stops.
 
 use crate::result::Result;
 use std::fs::create_dir;
@@ -17,21 +17,21 @@ use crate::limit::{Limit, Share};
 use crate::noise::Noise;
 use crate::process::Started;
 
-/// Stops are found so often.
+/// Minimum share of runs with stops that are detected.
 const FINDS: Limit = Limit::AtLeast(0.95);
-/// Beside busy loops a run without stops is flagged so rarely.
+/// Maximum share of runs without stops, beside busy loops, that are flagged.
 const FALSE_ALARMS: Limit = Limit::AtMost(0.01);
-/// The loops that take the processors.
+/// Number of busy loops.
 const BUSY_LOOPS: usize = 6;
-/// Runs at the same time: they do little and take ten seconds each.
+/// Number of runs at the same time. They do little work and take ten seconds each.
 const AT_ONCE: usize = 5;
-/// A run that takes longer is an error.
+/// Time limit of a run. A longer run is an error.
 const PATIENCE: Duration = Duration::from_secs(120);
-/// The work of each run.
+/// The arguments of each run.
 const RUN: &str = "run --mix read=1 --files 100 --rate 200 --for 10s --archive none --quiet \
                    --format json --target";
 
-/// A run is stopped for a time once in each period.
+/// A pattern of stops: one stop of this length in each period.
 #[derive(Clone, Copy, Debug)]
 struct Stops {
     stop: Duration,
@@ -52,7 +52,7 @@ const PATTERNS: [Stops; 4] = [
     stops(450, 1_000),
 ];
 
-/// Whether a document of a run gives the reason `paused`.
+/// Whether the JSON of a run contains the reason `paused`.
 fn is_paused(json: &str) -> Result<bool> {
     let document: Value = serde_json::from_str(json)?;
     let reasons = document["summary"]["verdict"]["reasons"].as_array();
@@ -60,7 +60,8 @@ fn is_paused(json: &str) -> Result<bool> {
     Ok(reasons.iter().any(|reason| reason["reason"] == "paused"))
 }
 
-/// Performs a run, stopped at a moment of each period that is drawn. Whether it is flagged.
+/// Performs a run that is stopped once in each period, with a random phase. Returns whether it is
+/// flagged.
 fn run(ours: &Path, target: &Path, stops: Option<Stops>, draws: &mut Draws) -> Result<bool> {
     create_dir(target)?;
     let mut started = Started::new(Command::new(ours).args(RUN.split(' ')).arg(target))?;
@@ -112,7 +113,7 @@ fn flagged(ours: &Path, runs: u32, seed: u64, stops: Option<Stops>) -> Result<Sh
     Ok(found)
 }
 
-/// Does something while all processors are wanted by busy loops.
+/// Calls a function while busy loops use all processors.
 fn beside_busy_loops<A>(work: impl FnOnce() -> A) -> A {
     let is_done = AtomicBool::new(false);
     thread::scope(|scope| {
@@ -129,10 +130,11 @@ fn beside_busy_loops<A>(work: impl FnOnce() -> A) -> A {
     })
 }
 
-/// Performs all runs and prints how many are flagged. Whether the counts agree with the limits.
+/// Performs all runs and prints how many are flagged. Returns whether the counts agree with the
+/// limits.
 ///
 /// # Errors
-/// Where a run fails.
+/// Returns an error if a run fails.
 pub fn perform(ours: &Path, runs: u32, seed: u64) -> Result<bool> {
     let mut holds = true;
     println!("paused, {runs} runs of 10 s each, {AT_ONCE} at a time, with stops (at least 95 %)");
@@ -169,7 +171,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_reason_is_read_from_the_verdict() {
+    fn paused_is_found_among_the_reasons_of_the_verdict() {
         let with =
             |reasons: &str| format!(r#"{{"summary":{{"verdict":{{"reasons":[{reasons}]}}}}}}"#);
         assert!(is_paused(&with(r#"{"reason":"other-load"},{"reason":"paused"}"#)).unwrap());

@@ -1,8 +1,8 @@
-//! The rule `not-steady` over simulated servers of known law.
+//! Error rates of the rule `not-steady` for simulated servers with known distributions.
 //!
-//! Workers perform operations one after another, and each takes a time that is drawn from the law.
-//! The operations that complete in each second, and their durations, are judged by the code that
-//! judges a run ([`measure::steady::change`]).
+//! Workers perform operations one after another, with durations from a distribution. The code that
+//! judges a run ([`measure::steady::change`]) judges the number of completed operations in each
+//! second, and their durations.
 
 use std::fmt::Write as _;
 
@@ -12,21 +12,22 @@ use measure::steady::change;
 use crate::draws::Draws;
 use crate::limit::{Limit, Share};
 
-/// A server of constant speed is flagged so rarely.
+/// Maximum share of servers with constant speed that are flagged.
 const FALSE_ALARMS: Limit = Limit::AtMost(0.02);
-/// A drift of [`DRIFT`] in a minute is found so often.
+/// Minimum share of servers with a drift of [`DRIFT`] in a minute that are flagged.
 const FINDS: Limit = Limit::AtLeast(0.9);
 const DRIFT: f64 = -0.2;
 /// Length of a warm-up, in mean durations of an operation.
 const WARM_UP: f64 = 200.0;
 
-/// How a server's time for an operation is distributed about its mean of 1.
+/// Distribution of an operation's duration, with mean 1.
 #[derive(Clone, Copy, Debug)]
 enum Law {
     Exponential,
-    /// 2 % take 100 times as long: 0.5 and 50 ms at 671 operations per second and worker.
+    /// 2 % of the operations take 100 times as long: 0.5 and 50 ms at 671 operations per second and
+    /// worker.
     Bimodal,
-    /// With sigma 1.5.
+    /// A log-normal distribution with sigma 1.5.
     Lognormal,
     Constant,
 }
@@ -52,10 +53,10 @@ impl Law {
     }
 }
 
-/// When the measurement begins.
+/// The start of the measurement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Start {
-    /// After a warm-up: an operation of each worker is under way.
+    /// After a warm-up: each worker has an operation in progress.
     Warm,
     /// With the first operation of each worker.
     Fresh,
@@ -64,22 +65,22 @@ enum Start {
 #[derive(Clone, Copy, Debug)]
 struct SimulatedServer {
     law: Law,
-    /// Operations per second of all workers together.
+    /// Operations/s of all workers together.
     rate: f64,
     workers: u32,
 }
 
-/// How a server is measured.
+/// The conditions of a measurement.
 #[derive(Clone, Copy, Debug)]
 struct Window {
     start: Start,
     seconds: u32,
-    /// The linear change of the speed over the window, as a share.
+    /// Linear change of the speed over the window, as a share.
     drift: f64,
 }
 
 impl SimulatedServer {
-    /// The operations that complete in each second, and the durations of all of them.
+    /// The number of operations that complete in each second, and the durations of all of them.
     fn measure(self, window: Window, draws: &mut Draws) -> (Vec<f64>, Histogram) {
         let length = f64::from(window.seconds);
         let mut counts = vec![0.0; window.seconds as usize];
@@ -106,7 +107,7 @@ impl SimulatedServer {
         (counts, durations)
     }
 
-    /// How many series are not steady, and how many are not judged.
+    /// The share of series that are not steady, and the number that could not be judged.
     fn judge(self, window: Window, series: u32, seed: u64) -> (Share, u32) {
         let mut found = Share::default();
         let mut not_judged = 0;
@@ -121,8 +122,8 @@ impl SimulatedServer {
     }
 }
 
-/// Judges a server over each window and prints a line of the shares. Whether they agree with the
-/// limit.
+/// Judges a server over each window and prints a line with the shares. Returns whether they agree
+/// with the limit.
 fn row(
     server: SimulatedServer,
     windows: &[Window],
@@ -148,7 +149,7 @@ fn row(
     holds
 }
 
-/// Rows of one worker and of four at each rate. Whether all agree with the limit.
+/// Prints rows for one worker and for four at each rate. Returns whether all agree with the limit.
 fn rows(law: Law, rates: &[f64], windows: &[Window], limit: Limit, sample: (u32, u64)) -> bool {
     let mut holds = true;
     for &rate in rates {
@@ -164,8 +165,8 @@ fn rows(law: Law, rates: &[f64], windows: &[Window], limit: Limit, sample: (u32,
     holds
 }
 
-/// Simulates all servers and prints how many are not steady. Whether the counts agree with the
-/// limits.
+/// Simulates all servers and prints how many are not steady. Returns whether the counts agree with
+/// the limits.
 pub fn perform(series: u32, seed: u64) -> bool {
     const RATES: &[f64] = &[20.0, 50.0, 100.0, 200.0, 500.0, 1_000.0];
     const BIMODAL_RATES: &[f64] = &[100.0, 671.0, 2_500.0];
@@ -195,11 +196,11 @@ pub fn perform(series: u32, seed: u64) -> bool {
             holds &= rows(law, rates, &windows, FALSE_ALARMS, (series, seed));
         }
     }
-    // Both are printed, whatever the first came to.
+    // Both parts are printed, whatever the result of the first one.
     finds_slowdowns(series, seed) && holds
 }
 
-/// Simulates servers whose speed falls. Whether that is found as often as it must be.
+/// Simulates servers whose speed falls. Returns whether this is detected as often as promised.
 fn finds_slowdowns(series: u32, seed: u64) -> bool {
     let mut holds = true;
     println!(
@@ -257,7 +258,7 @@ mod tests {
                         seconds,
                         drift: 0.0,
                     };
-                    // 2 % of 250 series, and what chance adds to a rate of 1 %.
+                    // 2 % of 250 series, and the deviation by chance from a rate of 1 %.
                     let share = share(server, window);
                     assert!(share <= 0.028, "{server:?}, {window:?}: {share}");
                 }
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drift_of_a_fifth_is_found_in_a_minute_from_100_operations_a_second_on() {
+    fn drift_of_20_percent_is_detected_in_a_minute_at_100_operations_per_second() {
         for (rate, workers) in [(100.0, 1), (100.0, 4), (200.0, 1)] {
             let server = SimulatedServer {
                 law: Law::Exponential,
@@ -278,14 +279,14 @@ mod tests {
                 seconds: 60,
                 drift: DRIFT,
             };
-            // Of 250 series, less what chance takes from a rate of 93 %.
+            // For 250 series, minus the deviation by chance from a rate of 93 %.
             let share = share(server, window);
             assert!(share >= 0.89, "{server:?}: {share}");
         }
     }
 
     #[test]
-    fn a_server_has_its_rate_from_the_first_second_on_after_a_warm_up() {
+    fn warmed_up_server_has_its_rate_from_the_first_second() {
         for law in [
             Law::Exponential,
             Law::Bimodal,

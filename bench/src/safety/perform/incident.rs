@@ -1,4 +1,4 @@
-//! What happens to a run of a round: signals, directories that are exchanged, mounts over it.
+//! The incidents of a round: signals, exchanged directories, and mounts over the location.
 
 use crate::result::Result;
 use std::fs;
@@ -27,8 +27,8 @@ impl Performance<'_> {
             Incident::MountOver => self.mount_over(dice)?,
             Incident::LazyUnmount => {
                 self.mounts.clear();
-                // What was the location is at its own path from now on, and what was beneath it is
-                // there.
+                // From now on, the former location is at its own path, and the directory beneath
+                // the mount is visible.
                 self.user_files
                     .rebase(&self.mail, &self.round_dir.join("real"));
                 self.user_files
@@ -39,7 +39,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// Renames a directory away, and puts another one in its place with a user's files in it.
+    /// Renames a directory, and replaces it by another one with user files in it.
     pub(super) fn exchange(&mut self, dice: &mut Draws) -> Result<()> {
         let inner = self
             .run_directories(&self.mail)
@@ -60,7 +60,7 @@ impl Performance<'_> {
         }
         match fs::rename(&there, &away) {
             Ok(()) => {}
-            // The run has ended, and its directory has gone.
+            // The run has ended and has removed its directory.
             Err(error) if error.kind() == ErrorKind::NotFound => {
                 self.structure.insert(prepared);
                 return Ok(());
@@ -75,8 +75,8 @@ impl Performance<'_> {
         if !is_prepared {
             self.several_user_files(&there, dice)?;
         }
-        // The user has renamed the one and made the other: they may stay, even where the run had
-        // made it.
+        // The user has renamed one directory and created the other, so both may stay, even if the
+        // run had created one of them.
         self.structure.extend([there.clone(), away.clone()]);
         if there == self.mail {
             self.to_clean.push(away);
@@ -84,7 +84,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// So many that some have the numbers of files of the run.
+    /// Creates several user files, so many that some have the same numbers as files of the run.
     pub(super) fn several_user_files(&mut self, directory: &Path, dice: &mut Draws) -> Result<()> {
         for _ in 0..dice.between(1, 12) {
             self.user_file_named_like_the_runs(directory, dice)?;

@@ -1,4 +1,4 @@
-//! Whether what is there after a round is what should be.
+//! Checks of the files that are left after a round.
 
 use crate::result::Result;
 use std::fmt::Debug;
@@ -9,10 +9,10 @@ use super::{MANIFEST, Performance};
 use crate::safety::outcome::states;
 use crate::safety::tree::below;
 
-/// So many files that should not be there are named.
+/// Maximum number of unexpected files that are listed.
 const NAMED_MAX: usize = 5;
 
-/// What should not be there.
+/// Unexpected files and directories.
 #[derive(Debug, Default)]
 struct Rest {
     files: Vec<PathBuf>,
@@ -30,7 +30,7 @@ fn is_manifest(path: &Path) -> bool {
 }
 
 impl Performance<'_> {
-    /// All is over: what is there is what should be.
+    /// Checks after the end of the round that exactly the expected files exist.
     pub(super) fn judge(&mut self, code: u8) -> Result<()> {
         self.ended.judge_user_files(&self.user_files, "");
         let rest = self.rest();
@@ -67,7 +67,7 @@ impl Performance<'_> {
             }
             self.finish_by_hand(&rest)?;
         }
-        // Nothing of the runs of this round stays in shared memory.
+        // No state of this round's runs may stay in shared memory.
         for path in states() {
             self.ended.problem_of(&path, "stays");
             let _ = fs::remove_file(&path);
@@ -76,8 +76,8 @@ impl Performance<'_> {
     }
 
     fn judge_directories(&mut self, directories: &[PathBuf], has_files: bool) {
-        // A directory of the run's in which a guest lies cannot be removed; its name is told, and
-        // the user does so.
+        // A run's directory that contains a user file cannot be removed. `clean` names it, and the
+        // user removes it.
         for path in directories {
             let mut user_files = self.user_files.all().iter();
             if !user_files.any(|user_file| user_file.path.starts_with(path)) && !has_files {
@@ -90,8 +90,8 @@ impl Performance<'_> {
         }
     }
 
-    /// Whether the run or `clean` has said that this stays. Where the directory was renamed since,
-    /// by the name that it had.
+    /// Whether the run or `clean` has named a path that it leaves. If the directory was renamed
+    /// afterwards, the former name counts.
     fn has_named(&self, path: &Path) -> bool {
         let path = path.strip_prefix(&self.round_dir).unwrap_or(path);
         let path = path.to_string_lossy();
@@ -108,7 +108,8 @@ impl Performance<'_> {
             || is_location && named(&format!("/mail/{rest}"))
     }
 
-    /// Puts away what is left and named, and every guest; then `clean` is to finish.
+    /// Moves user files aside and removes files that `clean` has left and named. Then `clean` must
+    /// finish.
     fn finish_by_hand(&mut self, rest: &Rest) -> Result<()> {
         let aside = self.round_dir.join("aside");
         self.make_structure(&aside)?;
@@ -126,7 +127,8 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// What is in the scene and is neither a guest nor the round's own.
+    /// Everything in the directory of the round that belongs neither to the user nor to the round
+    /// itself.
     fn rest(&self) -> Rest {
         let mut rest = Rest::default();
         for (path, is_directory) in below(&self.round_dir, &|_| false) {

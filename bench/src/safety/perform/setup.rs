@@ -1,4 +1,4 @@
-//! The location of a round and the user's files in it, before the run, during it and after it.
+//! The location of a round, and the user files in it before, during and after the run.
 
 use crate::result::Result;
 use std::fs;
@@ -17,7 +17,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// The location, with a user's files in it.
+    /// Creates the location with user files in it.
     pub(super) fn set_up(&mut self, dice: &mut Draws) -> Result<()> {
         let (mail, elsewhere) = (self.mail.clone(), self.elsewhere.clone());
         self.make_structure(&mail)?;
@@ -25,7 +25,7 @@ impl Performance<'_> {
         self.to_clean.push(mail.clone());
         self.user_files.make_file(&elsewhere.join("file"), dice)?;
         if self.round.event == Incident::LazyUnmount {
-            // What is beneath the mount point.
+            // User files beneath the mount point.
             for _ in 0..dice.below(4) {
                 self.user_file_named_like_the_runs(&mail, dice)?;
             }
@@ -45,7 +45,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// A guest, of any kind or a directory, and a line about it.
+    /// Creates a user file of any kind, or a directory, and logs it.
     fn user_file(
         &mut self,
         path: &Path,
@@ -61,7 +61,7 @@ impl Performance<'_> {
         Ok(())
     }
 
-    /// A name that is nearly one of ours, and that no run of these uses.
+    /// A name that resembles one of ours, but that no run of the campaign uses.
     pub(super) fn near_name(&self, dice: &mut Draws) -> String {
         let number = dice.between(1, self.round.face.numbers);
         match dice.below(10) {
@@ -78,8 +78,7 @@ impl Performance<'_> {
         }
     }
 
-    /// A guest with a name that a run gives to its files, or as near to one as can be, in a
-    /// directory.
+    /// Creates a user file with a name that a run gives to its files, or a similar one.
     pub(super) fn user_file_named_like_the_runs(
         &mut self,
         directory: &Path,
@@ -102,11 +101,11 @@ impl Performance<'_> {
         )
     }
 
-    /// A user makes files where the run was, some in the place of the run's own.
+    /// Creates user files where the run was. Some of them replace files of the run.
     pub(super) fn user_files_after(&mut self, dice: &mut Draws) -> Result<()> {
         for mut location in self.to_clean.clone() {
             if self.round.event == Incident::MountOver {
-                // The same by the path that it has when all is over.
+                // The location at the path that it has at the end of the round.
                 location = self.round_dir.join("over");
             }
             let run_directories = self.run_directories(&location);
@@ -122,7 +121,7 @@ impl Performance<'_> {
                     self.user_file_named_like_the_runs(&directory, dice)?;
                     continue;
                 }
-                // A manifest in the making is called like it.
+                // A manifest that is being written has a similar name.
                 let is_manifest = |path: &PathBuf| {
                     let name = path.file_name().unwrap_or_default();
                     name.to_string_lossy().starts_with(MANIFEST)

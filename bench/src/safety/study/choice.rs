@@ -1,4 +1,4 @@
-//! What happens in a round of a study.
+//! The choices for a round of a study.
 
 use std::path::Path;
 use std::time::Duration;
@@ -7,17 +7,17 @@ use rustix::process::Signal;
 
 use crate::draws::Draws;
 
-/// What a user does to the made directory while the study goes on.
+/// A user's change to the directory of a scratch file system during the study.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Change {
     Nothing,
-    /// Moves it away, and makes another one of its name, with own files.
+    /// Moves it away, and creates another one of the same name with user files.
     Exchange,
-    /// Moves it away, and that is all.
+    /// Moves it away.
     Move,
-    /// Puts own files into it.
+    /// Puts user files into it.
     UserFiles,
-    /// Moves an image away, and puts an own file in its place.
+    /// Moves an image away, and replaces it by a user file.
     ExchangeImage,
 }
 
@@ -86,7 +86,7 @@ impl StudyRound {
     }
 }
 
-/// The study's targets: two that it makes, or one beside a directory that is there.
+/// The study's targets: two scratch file systems, or one and an existing directory.
 fn targets(images: &Path, other: &Path, has_loops: bool, dice: &mut Draws) -> Vec<String> {
     let kinds: &[&str] = match has_loops {
         true => &[

@@ -1,4 +1,4 @@
-//! Whether what is there after a round of a study is what should be.
+//! Checks of the files that are left after a round of a study.
 
 use crate::result::Result;
 use std::fmt::Debug;
@@ -10,7 +10,8 @@ use crate::safety::outcome::states;
 use crate::safety::tree::{below, entries, name_of};
 
 impl StudyPerformance<'_> {
-    /// What is in the directory for images and is no guest: paths in it, mounts, and loop devices.
+    /// Everything in the directory for images that does not belong to the user: paths, mounts and
+    /// loop devices.
     pub(super) fn left(&self) -> Vec<String> {
         let user_files = self.user_files.all();
         let is_user_file = |path: &Path| {
@@ -37,7 +38,7 @@ impl StudyPerformance<'_> {
     pub(super) fn judge(&mut self, code: u8) {
         self.ended.judge_user_files(&self.user_files, "");
         let left = self.left();
-        // Those directories are named in which something is left; the manifest is there with it.
+        // Every directory in which something is left must be named, and must contain its manifest.
         self.ended.left = left.len() as u64;
         for directory in self.made_directories() {
             let has_ours = left
@@ -62,7 +63,7 @@ impl StudyPerformance<'_> {
         }
     }
 
-    /// The user puts all own files away and removes the own directories: then `clean` removes the
+    /// Moves the user files aside and removes the user's directories. Then `clean` must remove the
     /// rest.
     pub(super) fn finish_by_hand(&mut self) -> Result<()> {
         let is_ours = |path: &Path| path.starts_with(&self.images);
@@ -83,7 +84,7 @@ impl StudyPerformance<'_> {
         self.ended.judge_last_clean(code, left);
         self.ended
             .judge_user_files(&self.user_files, ", after the last clean");
-        // Signs of life of runs on a file system that is gone: nobody needs them.
+        // The heartbeat files of runs on a file system that no longer exists are not needed.
         for path in states() {
             fs::remove_file(path)?;
         }
