@@ -40,6 +40,7 @@ pub enum Shape {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct Layout {
+    /// The shape of the directory tree.
     pub shape: Shape,
     /// The largest number of entries in a place; null or absent without a limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]

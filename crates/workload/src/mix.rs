@@ -52,6 +52,7 @@ pub struct Mix {
     pub transactions: u64,
     /// The relative frequency of each operation.
     pub weights: Weights,
+    /// Sizes of new files.
     pub sizes: Sizes,
     /// The number of bytes that an append adds.
     pub append_sizes: Sizes,

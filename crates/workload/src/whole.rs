@@ -48,6 +48,7 @@ impl Work {
 /// A complete workload: the work of each worker, the workers, and the contents of files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
+    /// The operations of each worker.
     pub work: Work,
     /// The number of workers and their pools.
     pub workers: Workers,

@@ -31,6 +31,7 @@ pub enum ContentKind {
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub struct ContentSpec {
+    /// The kind of bytes in files.
     pub kind: ContentKind,
     /// The deduplication ratio: all blocks divided by different blocks; 1 if no block repeats.
     pub dedup: f64,
