@@ -6,8 +6,9 @@
 //! several workers, in any order and late.
 //!
 //! Latencies take a hundred times the space of counts. A recorded series ([`Slices::recorded`])
-//! therefore merges the latencies of neighbours until at most [`LATENCY_SLICES_MAX`] of each key
-//! and [`LATENCIES_MAX`] of all keys remain, and uses coarser buckets. A chart cannot show more.
+//! therefore has coarser buckets, and merges the latencies of neighbours. At most
+//! [`LATENCY_SLICES_MAX`] histograms of each key and [`LATENCIES_MAX`] of all keys remain. A chart
+//! cannot show more.
 
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -1,9 +1,9 @@
 //! Buckets that support recording.
 //!
 //! Histograms for recording allocate all buckets in advance, 35 kB, so that recording allocates
-//! nothing. Histograms that were read from a file contain only the buckets that are not empty, so
-//! that their memory is proportional to their text, even in records of unknown origin. They
-//! allocate all buckets at the first recording.
+//! nothing. Histograms that were read from a file contain only the buckets that are not empty. So
+//! their memory is proportional to their text, even in records of unknown origin. They allocate all
+//! buckets at the first recording.
 
 use std::ops::Range;
 

@@ -166,9 +166,9 @@ fn judge(slices: &[f64], average: f64, counting_error: f64) -> Option<RateChange
     })
 }
 
-/// Returns the relative standard deviation of the number of operations that workers complete in a
-/// window, if each worker starts an operation when its last one ends. The number of renewals has
-/// the variance n·c², where c is the coefficient of variation of the durations (Cox: Renewal
+/// Returns the relative standard deviation of the number of operations that complete in a window.
+/// It assumes that each worker starts an operation when its last one ends. The number of renewals
+/// has the variance n·c², where c is the coefficient of variation of the durations (Cox: Renewal
 /// Theory, 1962). For exponential durations, this is a Poisson process. Returns 0 without
 /// durations.
 fn counting_error(durations: &Histogram) -> f64 {

@@ -67,9 +67,9 @@ pub struct Drift {
 /// ```
 ///
 /// The rule assumes that batch means are approximately normal and that their correlation has this
-/// form. Periods longer than the window look like a drift, for example if a file system writes back
-/// its log every few minutes and only one write-back is in the window. A window with fewer than
-/// three effective batches has no interval and is not steady.
+/// form. Periods longer than the window look like a drift. An example is a file system that writes
+/// back its log every few minutes, if only one write-back is in the window. A window with fewer
+/// than three effective batches has no interval and is not steady.
 ///
 /// Returns `None` for fewer slices than batches, or if the average is not above 0.
 pub fn drift(slices: &[f64], limit: f64) -> Option<Drift> {
@@ -139,8 +139,8 @@ pub(super) fn batch_means(slices: &[f64], batches: usize) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the quantile for a number of degrees of freedom, which is rounded down, so that the
-/// interval is rather too wide. Returns `None` below one degree.
+/// Returns the quantile for a number of degrees of freedom, which is rounded down. So the interval
+/// is slightly too wide rather than too narrow. Returns `None` below one degree.
 fn student(degrees: f64) -> Option<f64> {
     let whole = if degrees >= 1.0 {
         degrees as usize

@@ -2,8 +2,8 @@
 //!
 //! For a lognormal or exponential distribution, the sampler contains a table of quantiles. Each
 //! half of the probabilities is divided into octaves towards its end, and each octave into 64
-//! cells, so that the tails are as precise as the middle. Between two quantiles, the size is a
-//! linear function of the probability.
+//! cells. So the tails are as precise as the middle. Between two quantiles, the size is a linear
+//! function of the probability.
 
 use std::sync::Arc;
 
