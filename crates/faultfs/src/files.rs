@@ -1,4 +1,4 @@
-//! The requests, performed on the backing directory.
+//! Performs requests on the backing directory.
 
 mod facts;
 #[macro_use]
@@ -24,7 +24,7 @@ use crate::gate::Gate;
 use crate::options::Options;
 use crate::tree::Tree;
 
-/// The kernel keeps nothing: every look-up is a request.
+/// The kernel caches no entries or attributes, so every lookup is a request.
 const NO_TIME: Duration = Duration::ZERO;
 
 /// An entry of an open directory.
@@ -36,16 +36,16 @@ struct Entry {
 
 #[derive(Default)]
 struct Handles {
-    /// What is open, with its inode number.
+    /// Open files with their inode numbers.
     files: HashMap<u64, (u64, Arc<File>)>,
-    /// Read when a directory is read from its beginning.
+    /// The entries of open directories, updated when a directory is read from its start.
     directories: HashMap<u64, Vec<Entry>>,
 }
 
 pub(crate) struct Files {
-    /// Holds what the tree's root is a path of.
+    /// Keeps the directory open whose /proc/self/fd path is the tree's root.
     _backing: File,
-    /// The device of the backing directory: numbers of another could be the same.
+    /// The device of the backing directory; inode numbers of other devices could be equal.
     device: (u32, u32),
     options: Options,
     gate: Arc<Gate>,
@@ -87,8 +87,8 @@ impl Files {
         Ok(Arc::clone(file))
     }
 
-    /// A file without a name is found by whoever has it open. The kernel does not say whom it asks
-    /// for.
+    /// Returns any open descriptor of a file without a name, because the kernel does not pass the
+    /// handle with every request.
     fn nameless(&self, file: INodeNo) -> Option<Arc<File>> {
         let handles = lock(&self.handles);
         let mut open = handles.files.values();
@@ -96,7 +96,7 @@ impl Files {
         Some(Arc::clone(open))
     }
 
-    /// The file by a handle, or by any other where it has no name.
+    /// Returns the open file of a handle, or of any other handle if the file has no name.
     fn open_one(&self, file: INodeNo, handle: Option<FileHandle>) -> Option<Arc<File>> {
         let given = handle.and_then(|handle| self.file(handle).ok());
         given.or_else(|| match self.path(file) {
@@ -113,7 +113,7 @@ impl Files {
         FileHandle(handle)
     }
 
-    /// What a path or an open file is.
+    /// Returns the attributes of a path or an open file.
     fn look(&self, path: Result<&Path, &File>) -> Result<Found, Errno> {
         let (found, device) = Found::look(path)?;
         match device == self.device {
@@ -122,7 +122,7 @@ impl Files {
         }
     }
 
-    /// Tells the kernel of a name.
+    /// Looks up a name and counts the lookup that the kernel will receive.
     fn find(&self, directory: INodeNo, name: &OsStr) -> Result<Found, Errno> {
         let mut tree = lock(&self.tree);
         let path = tree.path_in(directory, name)?;
@@ -131,13 +131,13 @@ impl Files {
         Ok(found)
     }
 
-    /// The number behind a name, where there is one.
+    /// Returns the inode number of a path; `None` if the path does not exist.
     fn number(&self, path: &Path) -> Option<u64> {
         self.look(Ok(path)).ok().map(|found| found.facts.ino.0)
     }
 
-    /// Makes what was just created the caller's, with the mode that was asked for: the server has
-    /// an owner and an umask of its own.
+    /// Sets the caller's owner and the requested mode of a new file, because it was created with
+    /// the owner and umask of the server.
     fn hand_over(request: &Request, path: &Path, mode: Option<u32>) -> Result<(), Errno> {
         let (owner, group) = (Uid::from_raw(request.uid()), Gid::from_raw(request.gid()));
         rustix::fs::chownat(
@@ -237,8 +237,8 @@ impl Files {
             .write(accepted.intersects(OFlags::WRONLY | OFlags::RDWR))
             .mode(mode & 0o7777)
             .custom_flags(OFlags::NOFOLLOW.bits() as i32);
-        // Who has it made before decides: what is there already is opened where that was not
-        // excluded.
+        // Another process may have created the file in the meantime. It is opened then, unless
+        // `O_EXCL` excludes that.
         let file = match options.clone().write(true).create_new(true).open(&path) {
             Ok(file) => {
                 Self::hand_over(request, &path, Some(mode))?;
@@ -257,8 +257,8 @@ impl Files {
         Ok((found, handle))
     }
 
-    /// The path by which something is set of a file, and whether a link at its end is followed: an
-    /// open file's own, which may have no name any more.
+    /// Returns the path by which attributes are set, and whether a symbolic link at its end is
+    /// followed. For an open file, this is its /proc/self/fd path, as it may have no name any more.
     fn path_to_set(
         &self,
         file: INodeNo,

@@ -1,4 +1,4 @@
-//! Whether requests are answered, and when.
+//! Controls whether and when requests are answered.
 
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -8,17 +8,17 @@ use crate::options::{Delay, Delayed, RequestKind};
 #[derive(Default)]
 struct State {
     is_stalled: bool,
-    /// The first request of this kind stalls the server.
+    /// The next request of this kind stalls the server.
     stall_at: Option<RequestKind>,
-    /// A request of this thread stalls the server.
+    /// The next marked request of this thread stalls the server.
     stall_by: Option<u32>,
-    /// A request waits.
+    /// Whether a request waits for the stalled server.
     is_waiting: bool,
     has_ended: bool,
     delayed: Delayed,
 }
 
-/// Every request passes here before it is performed.
+/// A gate that every request passes before it is performed.
 pub(crate) struct Gate {
     delay: Option<Delay>,
     state: Mutex<State>,
@@ -38,7 +38,7 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sleeps where the server is slow; then waits as long as it is stalled.
+    /// Sleeps if this kind is delayed, then waits while the server is stalled.
     pub(crate) fn pass(&self, operation: RequestKind) {
         if let Some(delay) = self.delay.filter(|delay| delay.at == operation) {
             let began = Instant::now();
@@ -62,12 +62,12 @@ impl Gate {
         state.is_waiting = false;
     }
 
-    /// The next request of a thread is the last one that the server takes.
+    /// Stalls the server at the next marked request of this thread.
     pub(crate) fn stall_by(&self, thread: u32) {
         self.state().stall_by = Some(thread);
     }
 
-    /// A request that may be the one to stall at.
+    /// Passes a request that may be the one at which `stall_by` stalls the server.
     pub(crate) fn pass_marked(&self, operation: RequestKind, thread: u32) {
         let mut state = self.state();
         if state.stall_by == Some(thread) {
@@ -88,19 +88,20 @@ impl Gate {
     pub(crate) fn resume(&self) {
         let mut state = self.state();
         (state.is_stalled, state.stall_at, state.stall_by) = (false, None, None);
-        // What waited waits no longer, though its thread has yet to wake: whoever asks next asks
-        // about a later request.
+        // The waiting request is released, even if its thread has not resumed yet, so
+        // `wait_for_request` waits for a later one.
         state.is_waiting = false;
         self.changed.notify_all();
     }
 
-    /// Lets all requests pass for good.
+    /// Releases all requests, now and in future.
     pub(crate) fn end(&self) {
         self.state().has_ended = true;
         self.changed.notify_all();
     }
 
-    /// Waits until a request waits; false where none did in that time.
+    /// Waits until a request waits for the stalled server; returns `false` if none does in this
+    /// time.
     pub(crate) fn wait_for_request(&self, at_most: Duration) -> bool {
         let (state, _) = self
             .changed

@@ -1,13 +1,13 @@
-//! A FUSE file system over a directory, whose server can be slow or stopped: a support of tests,
-//! not a part of the program.
+//! A FUSE file system on top of a directory, whose server can be slowed or stalled. It is used by
+//! tests only and is not a part of the program.
 //!
 //! Files are those of the backing directory, with the same inode numbers, owners, modes and times.
-//! The kernel keeps no names or attributes, so that nearly every call on the mount is a request to
-//! the server. One thread serves, in the process that mounted: while it is stalled, every call on
-//! the mount waits, as with a server that hangs. The kernel answers to `flock` itself. Birth times,
-//! `O_TMPFILE` and `SYNCFS` are not provided, as with most servers.
+//! The kernel caches neither names nor attributes, so almost every call on the mount is a request
+//! to the server. One thread of the mounting process serves all requests. While it is stalled,
+//! every call on the mount waits, as with a server that hangs. The kernel handles `flock` itself.
+//! Birth times, `O_TMPFILE` and `SYNCFS` are not supported, as on most servers.
 //!
-//! Mounting needs root and `/dev/fuse`: [`is_possible`] tells.
+//! Mounting needs root and `/dev/fuse`; [`is_possible`] checks both.
 
 mod files;
 mod gate;
@@ -30,10 +30,10 @@ use crate::files::Files;
 use crate::gate::Gate;
 pub use crate::options::{Delay, Delayed, Options, RequestKind};
 
-/// Whether a FUSE file system can be mounted here; why not, for a test that is skipped.
+/// Checks whether a FUSE file system can be mounted here.
 ///
 /// # Errors
-/// What is missing.
+/// Names the missing requirement, for the message of a skipped test.
 pub fn is_possible() -> Result<(), &'static str> {
     if !rustix::process::geteuid().is_root() {
         return Err("mounting needs root");
@@ -48,15 +48,12 @@ fn device() -> io::Result<File> {
     OpenOptions::new().read(true).write(true).open("/dev/fuse")
 }
 
-/// What mounts a directory elsewhere.
+/// Mounts a directory at another path.
 #[derive(Clone, Copy, Debug)]
 pub struct Passthrough;
 
 impl Passthrough {
     /// Mounts `backing` at `point`, for all users.
-    ///
-    /// # Errors
-    /// What the system answered.
     pub fn mount(backing: &Path, point: &Path, options: Options) -> io::Result<Mounted> {
         let point = point.canonicalize()?;
         let device = device()?;
@@ -73,7 +70,7 @@ impl Passthrough {
             MountFlags::NODEV | MountFlags::NOSUID,
             CString::new(data)?.as_c_str(),
         )?;
-        // From here on whatever happens unmounts.
+        // From here on, dropping `mounted` unmounts the file system after an error.
         let mut mounted = Mounted {
             point,
             gate,
@@ -87,8 +84,8 @@ impl Passthrough {
     }
 }
 
-/// A mounted file system; dropping it unmounts it, also where it is stalled or in use: who waits
-/// for it gets an error.
+/// A mounted file system. Dropping it unmounts it even if it is stalled or in use; waiting calls
+/// then fail.
 pub struct Mounted {
     point: PathBuf,
     gate: Arc<Gate>,
@@ -96,28 +93,27 @@ pub struct Mounted {
 }
 
 impl Mounted {
-    /// Where it is mounted.
+    /// The path of the mount.
     #[must_use]
     pub fn point(&self) -> &Path {
         &self.point
     }
 
-    /// What the delay that was asked for came to since the file system was mounted.
+    /// The delayed requests and the time slept for them since the file system was mounted.
     #[must_use]
     pub fn delayed(&self) -> Delayed {
         self.gate.delayed()
     }
 
-    /// The server hangs as a process does that was stopped: it takes no later request. Whoever
-    /// waits for it can be killed, but not in a `close`: for its request the kernel waits
-    /// whatever comes.
+    /// Stalls the server as if its process were stopped: it accepts no further request. Callers
+    /// that wait for it can be killed, except in `close`, whose request the kernel does not
+    /// interrupt.
     ///
     /// # Panics
-    /// Where the system has no thread.
+    /// Panics if the system cannot start a thread.
     pub fn stall(&self) {
         let (gate, point) = (Arc::clone(&self.gate), self.point.clone());
-        // A request of our own is the one that the server has taken: it keeps no other thread than
-        // that one.
+        // The server accepts a request of a separate thread, so no thread of the test is blocked.
         let marks = thread::Builder::new()
             .name("stall".to_owned())
             .spawn(move || {
@@ -127,7 +123,7 @@ impl Mounted {
                         .get()
                         .unsigned_abs(),
                 );
-                // What it answers when it goes on is of no interest.
+                // The result after the server resumes is not needed.
                 let _ = rustix::fs::statvfs(&point);
             });
         marks.expect("the system has no thread");
@@ -137,18 +133,19 @@ impl Mounted {
         );
     }
 
-    /// The server hangs from the next request of this kind on, which it has taken: its caller waits
-    /// until the server goes on or the connection is ended, and cannot even be killed.
+    /// Stalls the server at the next request of this kind, which it accepts. The caller waits until
+    /// the server resumes or the connection ends, and cannot be killed.
     pub fn stall_at(&self, operation: RequestKind) {
         self.gate.stall_at(operation);
     }
 
-    /// The server goes on, with what waited first.
+    /// Resumes the server; waiting requests are performed first.
     pub fn resume(&self) {
         self.gate.resume();
     }
 
-    /// Waits until somebody waits for the stalled server; false where nobody did in that time.
+    /// Waits until a request waits for the stalled server; returns `false` if none does in this
+    /// time.
     #[must_use]
     pub fn wait_for_request(&self, at_most: Duration) -> bool {
         self.gate.wait_for_request(at_most)
@@ -157,15 +154,16 @@ impl Mounted {
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        // By force: the kernel ends the connection first, and every request with it. Lazily:
-        // whoever still has a file open keeps a dead one.
+        // FORCE makes the kernel end the connection and all its requests first. DETACH unmounts
+        // although files are open; their descriptors become useless.
         let unmounted =
             rustix::mount::unmount(&self.point, UnmountFlags::FORCE | UnmountFlags::DETACH);
         self.gate.end();
         let Some(serving) = self.serving.take() else {
             return;
         };
-        // Somebody else may have unmounted it. Where it is still there, its thread would never end.
+        // Another process may have unmounted it. If it is still mounted, its thread would never
+        // end.
         if unmounted.is_ok() || serving.guard.is_finished() {
             let _ = serving.join();
         }

@@ -1,34 +1,35 @@
-//! What the file system can do, where it is slow, and where it can be made to stall.
+//! The features of the file system, and the requests that can be delayed or stalled.
 
 use std::time::Duration;
 
-/// What the file system can do; by default everything.
+/// The features of the file system; all are enabled by default.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Options {
-    /// `RENAME_NOREPLACE`; refused with `EINVAL` else, as servers do that were written before it.
+    /// Whether `RENAME_NOREPLACE` is supported; otherwise it fails with `EINVAL`, as on older
+    /// servers.
     pub rename_noreplace: bool,
-    /// Hard links; refused with `EPERM` else.
+    /// Whether hard links are supported; otherwise they fail with `EPERM`.
     pub hard_links: bool,
-    /// Requests that take longer than they need; none by default.
+    /// Requests that are delayed; none by default.
     pub delay: Option<Delay>,
 }
 
-/// The server sleeps before each request of a kind.
+/// The server sleeps before each request of one kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Delay {
-    /// The kind.
+    /// The kind of requests that are delayed.
     pub at: RequestKind,
-    /// How long at least: the kernel wakes a sleeper later than asked. [`Delayed`] has how long it
-    /// was.
+    /// The minimum delay, because the kernel wakes a thread later than requested. [`Delayed`]
+    /// contains the actual time.
     pub by: Duration,
 }
 
-/// What a [`Delay`] came to.
+/// The effect of a [`Delay`].
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Delayed {
-    /// Requests that were delayed.
+    /// Number of delayed requests.
     pub requests: u64,
-    /// How long the server slept for all of them together.
+    /// The total time that the server slept.
     pub slept: Duration,
 }
 
@@ -42,7 +43,7 @@ impl Default for Options {
     }
 }
 
-/// The requests at which the server can be slow, or be made to stall.
+/// The requests that can be delayed or stalled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[expect(
     missing_docs,
@@ -63,7 +64,7 @@ pub enum RequestKind {
     Open,
     Read,
     Write,
-    /// At every `close`.
+    /// Sent by every `close`.
     Flush,
     Release,
     Sync,

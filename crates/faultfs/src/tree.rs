@@ -1,4 +1,4 @@
-//! Where the files of the backing directory are, by their inode number.
+//! The paths of files in the backing directory, by inode number.
 
 use std::collections::HashMap;
 use std::ffi::{OsStr, OsString};
@@ -6,19 +6,19 @@ use std::path::PathBuf;
 
 use fuser::{Errno, INodeNo};
 
-/// The files that the kernel knows, with their names. Paths are put together anew for every
-/// request, since any of the directories on the way may have been renamed.
+/// The files that the kernel knows, with their names. Paths are composed for every request, because
+/// a directory on the path may have been renamed.
 pub(crate) struct Tree {
-    /// A path of the backing directory that nothing mounted over it hides.
+    /// A path of the backing directory that is not hidden by a mount over it.
     root: PathBuf,
     known: HashMap<u64, Known>,
 }
 
 #[derive(Default)]
 struct Known {
-    /// Every name by which the file was found: the directory and the name there.
+    /// The names by which the file was looked up: the directory's inode number and the name in it.
     names: Vec<(u64, OsString)>,
-    /// How often the kernel was told of it.
+    /// Number of lookups that were reported to the kernel.
     lookups: u64,
 }
 
@@ -37,10 +37,10 @@ impl Tree {
         }
     }
 
-    /// The path of a file by one of its names.
+    /// Returns a path of a file.
     ///
     /// # Errors
-    /// `ESTALE` where it has none any more.
+    /// Returns `ESTALE` if the file has no name any more.
     pub(crate) fn path(&self, file: INodeNo) -> Result<PathBuf, Errno> {
         let mut names: Vec<&OsStr> = Vec::new();
         let mut at = file.0;
@@ -55,12 +55,12 @@ impl Tree {
         Ok(path)
     }
 
-    /// The path of a name in a directory.
+    /// Returns the path of a name in a directory.
     pub(crate) fn path_in(&self, directory: INodeNo, name: &OsStr) -> Result<PathBuf, Errno> {
         Ok(self.path(directory)?.join(name))
     }
 
-    /// The kernel is being told of a file.
+    /// Records that a lookup of a file is reported to the kernel.
     pub(crate) fn tell(&mut self, file: u64, directory: INodeNo, name: &OsStr) {
         let known = self.known.entry(file).or_default();
         known.lookups += 1;
@@ -68,7 +68,7 @@ impl Tree {
         known.names.push((directory.0, name.to_owned()));
     }
 
-    /// The kernel has forgotten a file so many times.
+    /// Records that the kernel has forgotten this number of lookups.
     pub(crate) fn forget(&mut self, file: INodeNo, lookups: u64) {
         if let Some(known) = self.known.get_mut(&file.0) {
             known.lookups = known.lookups.saturating_sub(lookups);
@@ -78,14 +78,14 @@ impl Tree {
         }
     }
 
-    /// A file has lost a name.
+    /// Removes a name of a file.
     pub(crate) fn lose(&mut self, file: u64, directory: INodeNo, name: &OsStr) {
         if let Some(known) = self.known.get_mut(&file) {
             known.lose(directory, name);
         }
     }
 
-    /// A file has got another name.
+    /// Adds a name of a file.
     pub(crate) fn gain(&mut self, file: u64, directory: INodeNo, name: &OsStr) {
         if let Some(known) = self.known.get_mut(&file) {
             known.names.push((directory.0, name.to_owned()));

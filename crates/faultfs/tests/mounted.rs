@@ -1,4 +1,4 @@
-//! A mounted directory does what a file system does, and hangs when it is to hang.
+//! A mounted directory works as a file system, and hangs on request.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -14,7 +14,8 @@ use rustix::fs::{CWD, FlockOperation, RenameFlags, XattrFlags};
 use tempfile::TempDir;
 
 struct Scene {
-    // Dropped in this order: unmounted before it is removed.
+    // Fields are dropped in this order: the file system is unmounted before its directories are
+    // removed.
     mounted: Mounted,
     backing: TempDir,
     point: TempDir,
@@ -92,7 +93,7 @@ fn files_are_those_of_the_backing_directory() {
         fs::metadata(scene.point.path()).unwrap().ino(),
         fs::metadata(scene.backing.path()).unwrap().ino()
     );
-    // An open file lives on without a name.
+    // An open file without a name still works.
     fs::remove_file(&path).unwrap();
     assert!(!scene.behind("1").exists());
     file.write_all_at(b"still", 0).unwrap();
@@ -103,7 +104,7 @@ fn files_are_those_of_the_backing_directory() {
 }
 
 #[test]
-fn directories_links_and_attributes() {
+fn directories_links_and_attributes_work() {
     let Some(scene) = Scene::new(Options::default()) else {
         return;
     };
@@ -195,7 +196,7 @@ fn directories_links_and_attributes() {
 }
 
 #[test]
-fn requests_of_a_kind_are_slow_and_no_others() {
+fn only_requests_of_one_kind_are_delayed() {
     let delay = Delay {
         at: RequestKind::Create,
         by: Duration::from_millis(50),
@@ -223,7 +224,7 @@ fn requests_of_a_kind_are_slow_and_no_others() {
 }
 
 #[test]
-fn what_is_left_out_is_refused() {
+fn disabled_features_are_rejected() {
     let Some(scene) = Scene::new(Options {
         rename_noreplace: false,
         hard_links: false,
@@ -246,7 +247,7 @@ fn what_is_left_out_is_refused() {
 }
 
 #[test]
-fn files_belong_to_who_made_them() {
+fn files_belong_to_their_creator() {
     let Some(scene) = Scene::new(Options::default()) else {
         return;
     };
@@ -296,7 +297,7 @@ fn ended_within(child: &mut Child, limit: Duration) -> bool {
 }
 
 #[test]
-fn a_stalled_server_hangs_until_it_is_resumed_or_dropped() {
+fn stalled_server_hangs_until_resumed_or_dropped() {
     let Some(scene) = Scene::new(Options::default()) else {
         return;
     };
@@ -313,7 +314,7 @@ fn a_stalled_server_hangs_until_it_is_resumed_or_dropped() {
     scene.mounted.stall();
     let mut child = reader(scene.at("1"));
     assert!(!ended_within(&mut child, Duration::from_millis(300)));
-    // A request that the server has not taken does not keep its caller.
+    // A caller can be killed if the server has not accepted its request.
     child.kill().unwrap();
     assert!(ended_within(&mut child, Duration::from_secs(10)));
     scene.mounted.resume();

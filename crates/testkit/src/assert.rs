@@ -1,11 +1,13 @@
-//! Assertions whose failures show what they are about.
+//! Assertions whose failure messages contain the value or text.
 
 use std::fmt::Debug;
 
-/// Asserts something of a value; a failure shows the value.
+/// Asserts a condition about a value; the failure message contains the value.
 pub trait Assert {
+    /// Asserts a condition about this value.
+    ///
     /// # Panics
-    /// Where it does not hold.
+    /// Panics if `holds` is `false`.
     fn assert(&self, holds: bool);
 }
 
@@ -16,24 +18,30 @@ impl<T: Debug + ?Sized> Assert for T {
     }
 }
 
-/// Asserts what a text says; a failure shows the text.
+/// Asserts the contents of a text; the failure message contains the text.
 pub trait Shows {
-    /// # Panics
-    /// Where the text does not have these words.
-    fn shows(&self, words: &str) -> &Self;
-
-    /// The same of several words, between bars.
+    /// Asserts that the text contains `words`.
     ///
     /// # Panics
-    /// Where one of them is missing.
+    /// Panics if it does not.
+    fn shows(&self, words: &str) -> &Self;
+
+    /// Asserts that the text contains several phrases, separated by `|`.
+    ///
+    /// # Panics
+    /// Panics if one of them is missing.
     fn shows_all(&self, words: &str) -> &Self;
 
+    /// Asserts that the text does not contain `words`.
+    ///
     /// # Panics
-    /// Where the text has these words.
+    /// Panics if it does.
     fn does_not_show(&self, words: &str) -> &Self;
 
+    /// Asserts that the text starts with `words`.
+    ///
     /// # Panics
-    /// Where the text begins otherwise.
+    /// Panics if it does not.
     fn begins_with(&self, words: &str) -> &Self;
 }
 

@@ -1,5 +1,4 @@
-//! What tests of several crates share. A dependency of tests alone: the program knows nothing of
-//! it.
+//! Helpers that tests of several crates share. Only tests depend on this crate, not the program.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 

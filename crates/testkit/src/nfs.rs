@@ -1,4 +1,4 @@
-//! Words of NFS version 3.
+//! Names of NFS version 3.
 
 /// The procedures by their numbers (RFC 1813, section 3).
 pub const PROCEDURES: [&str; 22] = [

@@ -1,4 +1,4 @@
-//! Records, and what they consist of.
+//! Records and parts of records.
 
 use record::{
     Action, Histogram, Meter, OperationRecord, Phase, PhaseRecord, Record, Role, Segment,
@@ -6,31 +6,31 @@ use record::{
 };
 use workload::Skipped;
 
-/// A record that a run wrote, as text.
+/// A record of a run, as JSON.
 pub const KEPT: &str = include_str!("../../report/tests/golden/run.json");
 
-/// A record that a run wrote.
+/// A record of a run.
 pub fn kept() -> Record {
     Record::from_json(KEPT).unwrap()
 }
 
-/// A phase of a record.
+/// Returns a phase of a record.
 pub fn phase(record: &Record, phase: Phase) -> &PhaseRecord {
     record.actual.phase(phase).unwrap()
 }
 
-/// The transactions of a run without a sweep.
+/// Returns the transaction phase of a run without a load sweep.
 pub fn transactions(record: &Record) -> &PhaseRecord {
     phase(record, Phase::Transactions)
 }
 
-/// The phases of a record, in their order.
+/// Returns the phases of a record, in their order.
 pub fn phases(record: &Record) -> Vec<Phase> {
     let phases = record.actual.phases.iter();
     phases.map(|phase| phase.phase).collect()
 }
 
-/// A phase that came to its end, and in which nothing was measured.
+/// Creates a complete phase without measurements.
 pub fn empty_phase(phase: Phase) -> PhaseRecord {
     PhaseRecord {
         phase,
@@ -52,7 +52,7 @@ pub fn empty_phase(phase: Phase) -> PhaseRecord {
     }
 }
 
-/// A segment in which each transaction is one operation.
+/// Creates a segment in which each transaction is one operation.
 pub fn segment(
     kind: SegmentKind,
     began_ns: u64,
@@ -71,7 +71,7 @@ pub fn segment(
     }
 }
 
-/// What one worker did in a phase: so many transactions of so many operations.
+/// Creates a worker's counts in a phase.
 pub fn worker(
     (worker, role): (u32, Role),
     began_ns: u64,
@@ -91,7 +91,7 @@ pub fn worker(
     }
 }
 
-/// Operations of a kind.
+/// Creates the record of one kind of operation, without `Step`s.
 pub fn operation(role: Role, action: Action, meter: Meter) -> OperationRecord {
     OperationRecord {
         role,
@@ -101,7 +101,7 @@ pub fn operation(role: Role, action: Action, meter: Meter) -> OperationRecord {
     }
 }
 
-/// So many operations, without latencies.
+/// Creates a meter of this number of operations, without latencies.
 pub fn meter(operations: u64) -> Meter {
     Meter {
         operations,
@@ -109,7 +109,7 @@ pub fn meter(operations: u64) -> Meter {
     }
 }
 
-/// Of these durations.
+/// Creates a histogram of these durations.
 pub fn histogram(durations_ns: impl IntoIterator<Item = u64>) -> Histogram {
     let mut histogram = Histogram::default();
     durations_ns.into_iter().for_each(|ns| histogram.record(ns));

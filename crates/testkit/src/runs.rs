@@ -1,4 +1,4 @@
-//! Runs without a user.
+//! Runs and parts of run specs for tests.
 
 use engine::Engine;
 use engines::simulated::Simulated;
@@ -10,10 +10,10 @@ use workload::layout::{Layout, Shape};
 use workload::sizes::Sizes;
 use workload::{Mix, Workers, Workload};
 
-/// What a run that begins has written.
+/// Performs a run and returns its record.
 ///
 /// # Panics
-/// Where it is refused.
+/// Panics if the run is rejected before it starts.
 pub fn run<E: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     spec: &RunSpec,
     engine: &E,
@@ -23,12 +23,12 @@ pub fn run<E: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     runner::run(spec, engine, clock, &mut Control::default, events).unwrap()
 }
 
-/// The same on a simulated engine, whose clock is its own.
+/// Performs a run with a simulated engine, which is also its clock.
 pub fn simulate(spec: &RunSpec, engine: &Simulated) -> Record {
     run(spec, engine, engine, &mut NoEvents)
 }
 
-/// A run of this work on a target that no kernel has.
+/// Creates a run spec for a simulated target, without overhead measurement and check of free space.
 pub fn simulated(workload: impl Into<Workload>, target: &str, place: Place) -> RunSpec {
     RunSpec {
         room_check: false,
@@ -37,7 +37,7 @@ pub fn simulated(workload: impl Into<Workload>, target: &str, place: Place) -> R
     }
 }
 
-/// The work done by these workers.
+/// Creates a workload that these workers perform.
 pub fn by(workers: Workers, workload: impl Into<Workload>) -> Workload {
     Workload {
         workers,
@@ -45,7 +45,7 @@ pub fn by(workers: Workers, workload: impl Into<Workload>) -> Workload {
     }
 }
 
-/// The same with contents that verification can tell.
+/// Creates a workload whose contents can be verified.
 pub fn verifiable(workers: Workers, workload: impl Into<Workload>) -> Workload {
     Workload {
         contents: Some(ContentSpec {
@@ -56,10 +56,10 @@ pub fn verifiable(workers: Workers, workload: impl Into<Workload>) -> Workload {
     }
 }
 
-/// Weighted operations: files, transactions, and weights as in `read=3,create=1`.
+/// Creates a mix with a number of files and transactions, and weights such as `read=3,create=1`.
 ///
 /// # Panics
-/// Where these are no weights.
+/// Panics if the weights are invalid.
 pub fn weighted(files: u64, transactions: u64, weights: &str) -> Mix {
     Mix {
         files,
@@ -69,7 +69,7 @@ pub fn weighted(files: u64, transactions: u64, weights: &str) -> Mix {
     }
 }
 
-/// Arrivals at a rate, whatever is completed.
+/// Open-loop arrivals at this rate, independent of completions.
 pub fn at_rate(per_second: f64, arrivals: ArrivalProcess) -> Pace {
     Pace::Open {
         per_second,
@@ -85,7 +85,7 @@ pub fn paced(pace: Pace) -> Drive {
     }
 }
 
-/// Transactions that end so.
+/// Transactions that end on this condition.
 pub fn until(stop: Stop) -> Drive {
     Drive {
         stop,
@@ -93,17 +93,17 @@ pub fn until(stop: Stop) -> Drive {
     }
 }
 
-/// Whether the pool stays, and whether one is used that has stayed.
+/// Whether the pool is kept after the run, and whether a kept pool is reused.
 pub fn keeping(keep: bool, reuse: bool) -> Keeping {
     Keeping { keep, reuse }
 }
 
-/// Workers with a pool each.
+/// Workers with a private pool each.
 pub fn private(workers: u32) -> Workers {
     Workers::Private { workers }
 }
 
-/// Workers on one pool.
+/// Workers with one shared pool.
 pub fn shared(writers: u32, readers: u32) -> Workers {
     Workers::Shared {
         writers,
@@ -112,12 +112,12 @@ pub fn shared(writers: u32, readers: u32) -> Workers {
     }
 }
 
-/// Sizes that are all as likely.
+/// A uniform distribution of sizes.
 pub fn uniform(low: u64, high: u64) -> Sizes {
     Sizes::Uniform { low, high }
 }
 
-/// Directories of a pool, with room for any number of entries.
+/// Directories of a pool, without a limit of their entries.
 pub fn layout(shape: Shape, maildir: bool) -> Layout {
     Layout {
         shape,
@@ -126,10 +126,10 @@ pub fn layout(shape: Shape, maildir: bool) -> Layout {
     }
 }
 
-/// The run came to its end, and nothing failed.
+/// Asserts that the run is complete and nothing failed.
 ///
 /// # Panics
-/// Where it did not.
+/// Panics if the run is not complete or has errors.
 pub fn assert_complete(record: &Record, what: &str) {
     let actual = &record.actual;
     assert_eq!(actual.outcome, Outcome::Complete, "{what}");

@@ -1,7 +1,7 @@
-//! Tables of cases as text.
+//! Tables of test cases as text.
 
-/// The rows of a table: a line each, whose columns are separated by ` | `. Lines that begin with
-/// `|` go on with the row above; empty lines and those that begin with `#` are left out.
+/// Parses a table with one row per line and columns separated by ` | `. A line that starts with `|`
+/// continues the previous row. Empty lines and lines that start with `#` are skipped.
 pub fn rows(text: &str) -> Vec<Vec<&str>> {
     let mut rows: Vec<Vec<&str>> = Vec::new();
     for line in text.lines().map(str::trim) {
@@ -20,10 +20,10 @@ pub fn rows(text: &str) -> Vec<Vec<&str>> {
     rows
 }
 
-/// The same of a table whose rows have so many columns. The last ones may be left out.
+/// Parses a table with this number of columns; the last ones of a row may be missing.
 ///
 /// # Panics
-/// Where a row has more.
+/// Panics if a row has more columns.
 pub fn table<const COLUMNS: usize>(text: &str) -> Vec<[&str; COLUMNS]> {
     let mut table = Vec::new();
     for row in rows(text) {

@@ -1,4 +1,4 @@
-//! Time that tests make themselves.
+//! Clocks and engines with virtual time.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,12 +9,12 @@ use engine::{
 use engines::simulated::Simulated;
 use runner::Clock;
 
-/// A clock on which time passes by sleeping alone, or by the calls of a simulated engine as well.
+/// A clock that advances by sleeping, and by the calls of a simulated engine if there is one.
 #[derive(Clone, Default)]
 pub struct Virtual(Arc<AtomicU64>, Option<Simulated>);
 
 impl Virtual {
-    /// The engine's time, and what was slept.
+    /// Creates a clock that shows the engine's time plus the time slept.
     pub fn with(engine: &Simulated) -> Self {
         Self(Arc::default(), Some(engine.clone()))
     }
@@ -35,13 +35,13 @@ impl Clock for Virtual {
     }
 }
 
-/// An engine that does nothing, and takes as long for it as a function of the operation's number
-/// in its session says.
+/// An engine that performs no operations. Each one takes the time that a function of its number in
+/// the session returns.
 #[derive(Clone)]
 pub struct Timed<C> {
-    /// On this clock.
+    /// The clock that operations advance.
     pub clock: C,
-    /// How long an operation takes.
+    /// Returns the duration of the operation with this number, counted from 0 in each session.
     pub takes_ns: fn(u64) -> u64,
 }
 

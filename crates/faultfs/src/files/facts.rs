@@ -1,4 +1,4 @@
-//! What a file is, for the kernel.
+//! File attributes in the form that the kernel expects.
 
 use std::fs::File;
 use std::path::Path;
@@ -11,14 +11,14 @@ pub(super) fn errno(error: rustix::io::Errno) -> Errno {
     Errno::from_i32(error.raw_os_error())
 }
 
-/// What a file is, and since when the number is its own.
+/// The attributes of a file, and the generation of its inode number.
 pub(super) struct Found {
     pub(super) facts: FileAttr,
     pub(super) generation: Generation,
 }
 
 impl Found {
-    /// What a path or an open file is, and its device.
+    /// Returns the attributes and the device of a path or an open file.
     pub(super) fn look(path: Result<&Path, &File>) -> Result<(Self, (u32, u32)), Errno> {
         let mask = StatxFlags::BASIC_STATS | StatxFlags::BTIME;
         let facts = match path {
@@ -63,7 +63,7 @@ impl Found {
             blksize: facts.stx_blksize,
             flags: 0,
         };
-        // A number that the backing file system gave to another file later is told apart by that.
+        // The birth time distinguishes files that use the same inode number one after the other.
         let generation = Generation(born);
         Ok((Self { facts, generation }, device))
     }

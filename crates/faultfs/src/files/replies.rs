@@ -1,4 +1,4 @@
-//! Answers to the kernel.
+//! Replies to the kernel.
 
 use std::path::Path;
 
@@ -7,7 +7,7 @@ use fuser::{Errno, FileAttr, INodeNo, ReplyAttr, ReplyEmpty, ReplyEntry, ReplyXa
 use super::{Files, Found, NO_TIME, errno};
 use crate::options::RequestKind;
 
-/// Answers with what was found, or with the error.
+/// Replies with the result or the error.
 macro_rules! answer {
     ($reply:ident, $result:expr, $found:pat => $answer:expr) => {
         match $result {

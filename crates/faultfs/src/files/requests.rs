@@ -1,4 +1,4 @@
-//! The kernel's requests, each with its answer.
+//! The requests of the kernel and their replies.
 
 use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
