@@ -59,7 +59,7 @@ fn options(help: &str) -> Vec<&str> {
 }
 
 #[test]
-fn each_command_has_a_page_with_all_its_options() {
+fn each_command_has_a_manual_page_with_all_its_options() {
     let test_dir = original::directory();
     let pages = pages(test_dir.path());
     assert!(pages.len() > 18, "{:?}", pages.keys());

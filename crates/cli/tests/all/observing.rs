@@ -46,7 +46,7 @@ fn known(value: &Value) -> u64 {
 }
 
 #[test]
-fn a_command_in_memory_has_its_streams_and_an_account_without_devices() {
+fn observed_command_in_memory_keeps_streams_and_has_no_devices() {
     let test_dir = TestDir::in_memory();
     let ended = observe(
         &test_dir,
@@ -78,7 +78,7 @@ fn a_command_in_memory_has_its_streams_and_an_account_without_devices() {
 }
 
 #[test]
-fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
+fn device_writes_of_an_image_are_reported_with_the_sync_separately() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -156,7 +156,7 @@ fn what_reached_the_device_of_an_image_is_told_with_the_sync_apart() {
 }
 
 #[test]
-fn the_exit_status_is_that_of_the_command() {
+fn observe_exits_with_the_status_of_the_command() {
     let test_dir = TestDir::in_memory();
     let file = test_dir.path().join("file");
     std::fs::write(&file, "no program").unwrap();
@@ -194,7 +194,7 @@ fn the_exit_status_is_that_of_the_command() {
 }
 
 #[test]
-fn a_signal_goes_to_the_command_and_the_account_is_told() {
+fn observe_passes_signals_on_and_reports() {
     let test_dir = TestDir::in_memory();
     let script =
         "trap 'echo caught; exit 5' INT TERM HUP QUIT; echo ready; while :; do sleep 0.05; done";
@@ -230,7 +230,7 @@ fn a_signal_goes_to_the_command_and_the_account_is_told() {
 
 /// Opening a pipe would wait for its writer.
 #[test]
-fn what_is_no_directory_is_refused_at_once() {
+fn observe_refuses_a_target_that_is_no_directory() {
     let test_dir = TestDir::in_memory();
     let pipe = test_dir.path().join("pipe");
     rustix::fs::mknodat(

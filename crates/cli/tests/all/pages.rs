@@ -45,7 +45,7 @@ impl Place {
 }
 
 #[test]
-fn a_page_is_read_as_its_record_is() {
+fn page_can_be_read_as_its_record() {
     let place = Place::new();
     place.answer("report run.json -o page.html");
     let json = |file: &str| place.answer(&format!("show {file} --format json"));
@@ -66,7 +66,7 @@ fn a_page_is_read_as_its_record_is() {
 }
 
 #[test]
-fn a_page_that_is_there_stays_and_one_without_records_is_refused() {
+fn existing_page_stays_and_page_without_records_is_refused() {
     let place = Place::new();
     fs::write(place.path("other.html"), "<!DOCTYPE html><p>nothing").unwrap();
     place.refuses("report run.json -o other.html");
@@ -103,7 +103,7 @@ fn names(at: &Path) -> Vec<String> {
 }
 
 #[test]
-fn a_page_is_written_whole_or_not_at_all() {
+fn page_is_written_completely_or_not_at_all() {
     let place = Place::new();
     let path = |name: &str| place.path(name);
     fs::write(path("good.html"), "good").unwrap();
@@ -139,7 +139,7 @@ fn a_page_is_written_whole_or_not_at_all() {
 }
 
 #[test]
-fn a_page_is_written_also_where_nobody_could_be_given_the_report() {
+fn page_is_written_even_if_the_report_cannot_be() {
     let place = Place::new();
     let words = "run --storage null --transactions 10 --target . --archive none --quiet --output \
                  /dev/full --report run.html";
@@ -148,7 +148,7 @@ fn a_page_is_written_also_where_nobody_could_be_given_the_report() {
 }
 
 #[test]
-fn a_file_is_refused_for_figures_before_a_page_is_written() {
+fn figures_path_that_is_a_file_is_refused_before_the_page() {
     let place = Place::new();
     let words = "report run.json -o page.html --figures run.json";
     place.refuses(words);
@@ -156,7 +156,7 @@ fn a_file_is_refused_for_figures_before_a_page_is_written() {
 }
 
 #[test]
-fn the_runs_of_a_page_are_shown_one_after_another_and_one_of_them_is_repeated() {
+fn show_prints_all_runs_of_a_page_and_like_refuses_several() {
     let place = Place::new();
     place.answer("report run.json run.json -o two.html");
     let show = |file: &str, format: &str| place.answer(&format!("show {file} --format {format}"));
@@ -178,7 +178,7 @@ fn shown(page: &str) -> &str {
 }
 
 #[test]
-fn a_study_has_a_page_with_all_of_its_runs() {
+fn study_page_contains_all_its_runs() {
     let place = Place::new();
     for target in ["one", "two"] {
         fs::create_dir(place.path(target)).unwrap();
@@ -257,7 +257,7 @@ fn a_run_writes_its_page_when_it_ends() {
 }
 
 #[test]
-fn classic_work_stands_beside_what_was_published() {
+fn page_compares_classic_run_with_published_results() {
     let place = Place::new();
     place.answer(
         "run --preset paper-1000-50000 --storage null --target . --archive none --quiet --report \
@@ -283,7 +283,7 @@ const EXAMPLES: [(&str, &str); 5] = [
 
 /// With POSTMARK_WRITE_GOLDEN set, the examples are generated from the records in them.
 #[test]
-fn the_examples_are_small_and_what_their_records_make() {
+fn examples_are_small_and_reproducible_from_their_records() {
     let place = Place::new();
     let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples");
     let files = fs::read_dir(&examples)

@@ -125,7 +125,7 @@ impl Drop for Terminal {
 }
 
 #[test]
-fn lines_are_completed_and_remembered() {
+fn prompt_completes_and_remembers_lines() {
     let mut terminal = Terminal::open();
     terminal.line("set nu\t 77");
     assert!(
@@ -146,7 +146,7 @@ fn lines_are_completed_and_remembered() {
 }
 
 #[test]
-fn an_interrupt_gives_a_new_prompt_and_the_end_of_input_ends() {
+fn ctrl_c_starts_a_new_prompt_and_ctrl_d_ends() {
     let mut terminal = Terminal::open();
     terminal.press(&format!("set number 5{CTRL_C}"));
     terminal.prompt();
@@ -160,7 +160,7 @@ fn an_interrupt_gives_a_new_prompt_and_the_end_of_input_ends() {
 }
 
 #[test]
-fn an_interrupted_run_shows_what_it_did_and_the_prompt_stays() {
+fn interrupted_run_shows_partial_results_and_the_prompt_stays() {
     let mut terminal = Terminal::open();
     terminal.line("set transactions 2000000000");
     terminal.press("run\r");
@@ -173,7 +173,7 @@ fn an_interrupted_run_shows_what_it_did_and_the_prompt_stays() {
 }
 
 #[test]
-fn a_shell_is_for_people() {
+fn shell_commands_work_only_at_a_terminal() {
     let mut terminal = Terminal::open();
     assert!(terminal.line("!echo $((6 * 7))").contains("42\r\n"));
     terminal.press("exit\r");

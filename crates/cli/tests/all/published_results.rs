@@ -10,7 +10,7 @@ use crate::original::{answer, directory, ended, json, ours, say, split};
 const RUN: &str = include_str!("../../../report/tests/golden/run.json");
 
 #[test]
-fn the_list_names_what_show_takes() {
+fn published_list_names_arguments_of_show() {
     let place = directory();
     let list = answer(&["published", "list"], place.path());
     for name in [
@@ -85,7 +85,7 @@ fn every_format_has_the_same_cells() {
 }
 
 #[test]
-fn an_unknown_name_is_answered_with_those_there_are() {
+fn unknown_name_lists_the_known_ones() {
     let place = directory();
     let said = ended(&["published", "show", "paper-9"], place.path());
     assert_eq!(said.code, Some(2));
@@ -153,7 +153,7 @@ fn submissions_of_files_make_a_table() {
 }
 
 #[test]
-fn a_run_is_set_beside_what_was_published() {
+fn run_is_compared_with_published_results() {
     let place = directory();
     let run =
         "run --preset default --edition 1.0 --storage null --format json --output run.json --quiet";
@@ -177,7 +177,7 @@ fn a_run_is_set_beside_what_was_published() {
 }
 
 #[test]
-fn the_figures_of_edition_1_0_are_whole_sums() {
+fn sums_of_edition_1_0_are_exact() {
     let place = directory();
     let run = "run --preset paper-1000-50000 --storage null --quiet --archive none --no-overhead";
     let run = json(&split(run), place.path());

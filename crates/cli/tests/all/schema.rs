@@ -39,7 +39,7 @@ fn the_program_prints_the_published_schema() {
 }
 
 #[test]
-fn runs_of_every_kind_are_as_the_schema_says() {
+fn runs_of_every_kind_match_the_schema() {
     let at = directory();
     let validator = validator();
     let kinds = [
@@ -81,7 +81,7 @@ fn runs_of_every_kind_are_as_the_schema_says() {
 }
 
 #[test]
-fn a_pool_that_was_chosen_is_as_the_schema_says_and_is_taken_as_it_was_chosen() {
+fn chosen_pool_matches_the_schema_and_is_repeated_by_like() {
     // A target in memory has no working set, so the test needs a disk.
     let at = tempfile::tempdir().unwrap();
     let words = "run --quiet --format json --mix read=1 --size 4KiB --working-set 0.0001x \
@@ -114,7 +114,7 @@ fn a_pool_that_was_chosen_is_as_the_schema_says_and_is_taken_as_it_was_chosen() 
 }
 
 #[test]
-fn moments_count_from_an_origin_by_both_clocks() {
+fn times_count_from_an_origin_on_both_clocks() {
     let at = directory();
     let unix_ns = || {
         let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
@@ -140,7 +140,7 @@ fn moments_count_from_an_origin_by_both_clocks() {
 }
 
 #[test]
-fn a_run_that_failed_is_as_the_schema_says() {
+fn failed_run_matches_the_schema() {
     let at = directory();
     // Files are limited to 8 KiB, and SIGXFSZ is ignored.
     let script = "trap '' XFSZ; ulimit -f 16; exec \"$0\" run --quiet --format json --files 20 \

@@ -112,7 +112,7 @@ fn phoronix_finds_its_rate() {
 
 /// Phoronix passes its commands in a file named by the argument.
 #[test]
-fn a_configuration_file_is_an_argument() {
+fn configuration_file_is_read_from_an_argument() {
     let directory = original::directory();
     std::fs::write(
         directory.path().join("config"),
@@ -227,7 +227,7 @@ fn fewer_than_ten_transactions_work() {
 
 /// The session that the paper prints for version 1.00, except for values that depend on time.
 #[test]
-fn the_papers_session_comes_out() {
+fn session_of_the_paper_is_reproduced() {
     let directory = original::directory();
     let arguments = [OsStr::new("--edition"), OsStr::new("1.0")];
     let said = say(

@@ -13,7 +13,7 @@ fn of_words(words: &str, at: &Path) -> Value {
 }
 
 #[test]
-fn a_sweep_of_rates_finds_its_limit() {
+fn rate_sweep_finds_the_saturation_rate() {
     let Some(strace) = strace() else { return };
     let at = directory();
     // strace limits the rate to 50 per second without using the processor, so few steps lead to the
@@ -61,7 +61,7 @@ fn a_sweep_of_rates_finds_its_limit() {
 }
 
 #[test]
-fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
+fn worker_sweep_has_a_pool_for_each_load_level() {
     let at = directory();
     let text = answer(
         &split(
@@ -91,7 +91,7 @@ fn a_sweep_of_workers_has_a_pool_for_each_sweep_step() {
 }
 
 #[test]
-fn the_report_shows_rounds_and_what_the_rule_says_of_them() {
+fn report_shows_rounds_and_their_steadiness() {
     let at = directory();
     let words = "run --quiet --mix read=1 --files 200 --size 1KiB --rate 2000 --arrivals constant \
                  --steady snia --round 1s --for 8s --warm-up 300ms";

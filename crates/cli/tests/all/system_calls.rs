@@ -18,7 +18,7 @@ use crate::original::trace::{Call, calls};
 const SESSIONS: u64 = 24;
 
 #[test]
-fn the_same_system_calls() {
+fn system_calls_equal_those_of_the_original() {
     let (Some(original), Some(strace)) = (original::oracle(), original::strace()) else {
         return;
     };

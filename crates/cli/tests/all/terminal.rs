@@ -148,7 +148,7 @@ fn uncontrolled(part: &str) -> &str {
 }
 
 #[test]
-fn the_answer_is_painted_on_terminals_only_and_where_nobody_minds() {
+fn colours_are_used_only_on_terminals_that_allow_them() {
     let test_dir = TestDir::in_memory();
     let run = run(&test_dir.directory("target"));
     let painted = on_terminal(&test_dir, &run, &[]);

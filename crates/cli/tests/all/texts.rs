@@ -69,7 +69,7 @@ fn help(command: &mut clap::Command, name: &str, text: &mut String) {
 }
 
 #[test]
-fn help_is_kept() {
+fn help_equals_the_stored_text() {
     let mut command = cli::args::command().term_width(80);
     command.build();
     let mut text = String::new();
@@ -208,7 +208,7 @@ impl<'a> Visit<'a> for Messages {
 }
 
 #[test]
-fn messages_are_kept() {
+fn messages_equal_the_stored_text() {
     let mut text = String::new();
     let mut count = 0;
     let mut crates: Vec<PathBuf> = sources();
@@ -375,7 +375,7 @@ fn reasons() -> Vec<Value> {
 }
 
 #[test]
-fn reasons_are_kept() {
+fn reasons_equal_the_stored_text() {
     let schema: Value =
         serde_json::from_str(include_str!("../../../../docs/schema/run-1.json")).unwrap();
     let kinds = schema["$defs"]["Reason"]["oneOf"].as_array().unwrap();

@@ -81,7 +81,7 @@ fn texts(directory: &Path, found: &mut Vec<PathBuf>) {
 }
 
 #[test]
-fn words_that_were_replaced_are_not_used() {
+fn replaced_terms_are_not_used() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"))
         .join("../..")
         .canonicalize()
@@ -111,7 +111,7 @@ fn words_that_were_replaced_are_not_used() {
 }
 
 #[test]
-fn what_people_read_has_no_phrase_that_a_reader_takes_apart() {
+fn texts_for_users_contain_no_awkward_phrase() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
     let names = [
         "README.md",
@@ -149,7 +149,7 @@ fn what_people_read_has_no_phrase_that_a_reader_takes_apart() {
 }
 
 #[test]
-fn a_word_is_found_as_a_whole_one() {
+fn only_whole_words_are_found() {
     assert_eq!(lines_with("a\nRUNG_MIN of rungs\nwrung", "rung"), [2]);
     assert_eq!(
         lines_with("run --at . and --at-most\n--attach\n--at-most", "--at"),

@@ -41,7 +41,7 @@ fn session(arguments: &[&str], directory: &Path, commands: &[u8]) -> (String, St
 
 /// A missing configuration file starts the prompt with a warning; the original gives no warning.
 #[test]
-fn a_file_that_is_not_there_opens_the_prompt() {
+fn missing_file_starts_the_prompt() {
     for name in ["nothing.cfg", "run.cfg", "-", "no/such.conf", "frobnicate"] {
         let directory = original::directory();
         let (output, errors, code) = session(&[name], directory.path(), COMMANDS);
@@ -68,7 +68,7 @@ fn a_file_that_is_not_there_opens_the_prompt() {
 
 /// A weight that is not a number. The path exists only without it.
 #[test]
-fn a_weight_that_is_a_word_is_ignored() {
+fn location_weight_that_is_not_a_number_is_ignored() {
     let directory = original::directory();
     for name in ["place", "with", "with blanks"] {
         std::fs::create_dir(directory.path().join(name)).unwrap();
@@ -105,7 +105,7 @@ fn a_weight_that_is_a_word_is_ignored() {
 
 /// Error messages quote the input exactly, including blanks.
 #[test]
-fn a_message_quotes_what_was_typed() {
+fn message_quotes_the_input() {
     let directory = original::directory();
     let (_, errors, _) = session(&[], directory.path(), b"set size  10 20\nset number  5k\n");
     errors.shows("'set size  10 20' is understood");
@@ -115,7 +115,7 @@ fn a_message_quotes_what_was_typed() {
 
 /// Files that load each other end with an error.
 #[test]
-fn files_that_load_one_another_fail() {
+fn files_that_load_each_other_fail() {
     let directory = original::directory();
     std::fs::write(directory.path().join("again"), "load again\n").unwrap();
     std::fs::write(directory.path().join("twice"), "load twice\nload twice\n").unwrap();
@@ -132,7 +132,7 @@ fn files_that_load_one_another_fail() {
 
 /// If the location is removed during a run, the message reports that.
 #[test]
-fn a_location_that_is_removed_was_removed() {
+fn removed_location_is_reported() {
     for interface in INTERFACES {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -149,7 +149,7 @@ fn a_location_that_is_removed_was_removed() {
 /// If a user has removed the files of a killed run, only its manifest remains, and the next run
 /// starts without a message.
 #[test]
-fn files_of_a_killed_run_that_were_removed_by_hand() {
+fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
     for (engine, subdirectories) in [(Streams, 1), (Raw, 3)] {
         let interface = Prompt(engine);
         let test_dir = TestDir::in_memory();
@@ -204,7 +204,7 @@ fn files_of_a_killed_run_that_were_removed_by_hand() {
 
 /// Writing one file takes minutes: the signal ends the run between its blocks.
 #[test]
-fn a_signal_ends_a_run_in_the_middle_of_a_file() {
+fn signal_ends_a_run_in_the_middle_of_a_file() {
     let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
@@ -290,7 +290,7 @@ fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> S
 /// On a launcher's pseudo-terminal or a terminal without escape sequences, the editor, help,
 /// reports and progress contain none.
 #[test]
-fn escape_sequences_are_for_terminals_of_the_users() {
+fn escape_sequences_are_used_only_on_user_terminals() {
     let directory = original::directory();
     let run = "run --files 20 --transactions 30 --no-overhead --target .";
     let users = [("TERM", "xterm")];

@@ -29,7 +29,7 @@ fn in_the_middle(ganesha: &Ganesha, options: &str, phase: Option<&str>) -> Runni
 }
 
 #[test]
-fn clean_removes_what_a_killed_run_left_and_nothing_else() {
+fn clean_removes_only_files_of_a_killed_run() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -69,7 +69,7 @@ fn clean_removes_what_a_killed_run_left_and_nothing_else() {
 
 /// A run that ends normally removes its heartbeat files on this machine.
 #[test]
-fn a_run_leaves_no_signs_of_life() {
+fn complete_run_leaves_no_heartbeat_files() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -99,7 +99,7 @@ fn a_run_leaves_no_signs_of_life() {
 
 /// `clean` does not remove a running run.
 #[test]
-fn clean_leaves_a_run_that_works() {
+fn clean_leaves_a_running_run() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -116,7 +116,7 @@ fn clean_leaves_a_run_that_works() {
 
 /// After a client is killed, all acknowledged operations are on the server.
 #[test]
-fn verify_log_finds_what_was_acknowledged() {
+fn verify_log_finds_acknowledged_operations() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };

@@ -75,17 +75,17 @@ fn equal_the_wire(depth: u32, options: &str) {
 }
 
 #[test]
-fn equal_the_wire_one_by_one() {
+fn counts_equal_the_wire_at_depth_1() {
     equal_the_wire(1, "");
 }
 
 #[test]
-fn equal_the_wire_eight_in_flight_and_synced() {
+fn counts_equal_the_wire_at_depth_8_with_syncs() {
     equal_the_wire(8, "--durability fsync");
 }
 
 #[test]
-fn equal_the_wire_on_several_connections() {
+fn counts_equal_the_wire_on_several_connections() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -161,7 +161,7 @@ const TAKES: [Takes; 6] = [
 
 /// One worker makes exactly the required calls, including those that find its directory.
 #[test]
-fn operations_take_the_calls_that_they_need() {
+fn operations_make_exactly_the_required_calls() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };

@@ -103,7 +103,7 @@ fn told(what: &str, ended: &Ended) {
 }
 
 #[test]
-fn what_only_looks_unusual_changes_nothing() {
+fn unusual_but_valid_replies_change_nothing() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -133,7 +133,7 @@ fn what_only_looks_unusual_changes_nothing() {
 }
 
 #[test]
-fn a_reply_that_comes_twice_is_counted_and_dropped() {
+fn repeated_reply_is_counted_and_ignored() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -151,7 +151,7 @@ fn a_reply_that_comes_twice_is_counted_and_dropped() {
 
 /// Status NFS3ERR_JUKEBOX: the server asks to repeat the call later.
 #[test]
-fn a_server_that_wants_to_be_asked_later_is_asked_later() {
+fn jukebox_status_repeats_the_call_later() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -171,7 +171,7 @@ fn a_server_that_wants_to_be_asked_later_is_asked_later() {
 
 /// Calls that are safe to repeat are repeated and counted.
 #[test]
-fn connections_that_are_lost_are_made_again() {
+fn lost_connections_are_reestablished() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -210,7 +210,7 @@ fn connections_that_are_lost_are_made_again() {
 /// CREATE finds its file, or REMOVE finds none. Such an operation is recognized as done or has an
 /// unknown result. It is never counted twice, and never fails because of the repetition.
 #[test]
-fn what_was_done_before_the_reset_is_recognised_or_not_known() {
+fn operation_done_before_a_reset_is_recognised_or_unknown() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -252,7 +252,7 @@ fn what_was_done_before_the_reset_is_recognised_or_not_known() {
 
 /// A corrupt reply ends the run with a clear error.
 #[test]
-fn noise_ends_the_run_with_its_reason() {
+fn corrupt_reply_ends_the_run_with_a_reason() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -273,7 +273,7 @@ fn noise_ends_the_run_with_its_reason() {
 
 /// A reply that never comes, or has the number of another call, is waited for until the timeout.
 #[test]
-fn a_reply_that_never_comes_ends_the_run() {
+fn missing_reply_ends_the_run() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -292,7 +292,7 @@ fn a_reply_that_never_comes_ends_the_run() {
 
 /// The user sees the server's error, with operation and file.
 #[test]
-fn errors_of_the_server_are_told() {
+fn errors_of_the_server_are_reported() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -315,7 +315,7 @@ fn errors_of_the_server_are_told() {
 
 /// The connection is lost, and new ones are refused for a while.
 #[test]
-fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
+fn refused_connections_are_retried_until_accepted() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -340,7 +340,7 @@ fn a_server_that_refuses_for_a_while_is_tried_until_it_accepts() {
 
 /// The connection is lost, and all later ones are refused.
 #[test]
-fn a_server_that_refuses_for_good_ends_the_run() {
+fn permanently_refused_connections_end_the_run() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -365,7 +365,7 @@ const APPENDED_BYTES: u64 = 500;
 /// If the verifier of COMMIT differs from that of WRITE, the server may have lost the data, so it
 /// is written a second time.
 #[test]
-fn what_another_verifier_does_not_vouch_for_is_written_again() {
+fn data_under_another_verifier_is_rewritten() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };

@@ -47,7 +47,7 @@ fn comes_back(epoch: u32, options: &str) -> Option<Ran> {
 }
 
 #[test]
-fn the_same_server_is_worked_with_again() {
+fn run_continues_after_the_server_restarts() {
     for depth in [1, 8] {
         let Some(ran) = comes_back(EPOCH, &format!("--durability fsync --depth {depth}")) else {
             return;
@@ -61,7 +61,7 @@ fn the_same_server_is_worked_with_again() {
 /// The run continues with a server that has another write verifier, and the record contains the
 /// change.
 #[test]
-fn another_server_is_told_from_the_first() {
+fn changed_write_verifier_is_recorded() {
     let Some(ran) = comes_back(EPOCH + 7, "--durability fsync --depth 8") else {
         return;
     };
@@ -72,7 +72,7 @@ fn another_server_is_told_from_the_first() {
 /// The server is replaced between WRITE and COMMIT. The new server commits nothing of what the old
 /// one received, so it is written a second time.
 #[test]
-fn another_server_gets_again_what_was_not_committed() {
+fn uncommitted_data_is_rewritten_to_a_new_server() {
     let Some(mut ganesha) = Ganesha::start() else {
         return;
     };
@@ -104,7 +104,7 @@ fn another_server_gets_again_what_was_not_committed() {
 
 /// The server is killed and not restarted.
 #[test]
-fn a_server_that_is_gone_ends_the_run() {
+fn killed_server_ends_the_run() {
     let Some(mut ganesha) = Ganesha::start() else {
         return;
     };
@@ -127,7 +127,7 @@ fn a_server_that_is_gone_ends_the_run() {
 
 /// The server accepts requests and answers none.
 #[test]
-fn a_server_that_hangs_ends_the_run() {
+fn hanging_server_ends_the_run() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -147,7 +147,7 @@ fn a_server_that_hangs_ends_the_run() {
 
 /// The server hangs for less than the timeout: no operation is lost.
 #[test]
-fn a_server_that_hangs_for_a_while_is_waited_for() {
+fn server_that_hangs_for_a_while_is_waited_for() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -162,7 +162,7 @@ fn a_server_that_hangs_for_a_while_is_waited_for() {
 
 /// Another program removes the run's files.
 #[test]
-fn handles_that_are_stale_end_the_run() {
+fn stale_handles_end_the_run() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };

@@ -99,7 +99,7 @@ fn closing() -> (u16, Arc<AtomicU64>) {
 }
 
 #[test]
-fn a_server_that_closes_every_connection_is_given_up() {
+fn server_that_closes_every_connection_is_given_up() {
     let (port, taken) = closing();
     let url = format!("nfs://127.0.0.1:{port}/x?mountport={port}&timeout=1");
     for words in ["plan --files 10 --target", RUN, "clean"] {
@@ -118,7 +118,7 @@ fn a_server_that_closes_every_connection_is_given_up() {
 }
 
 #[test]
-fn a_url_that_is_wrong_is_refused_by_every_command() {
+fn every_command_refuses_an_invalid_url() {
     for words in ["clean", RUN, "plan --files 10 --target"] {
         command(words, "nfs://").code(2).shows("host ''");
     }
@@ -127,7 +127,7 @@ fn a_url_that_is_wrong_is_refused_by_every_command() {
 /// If the reply to MKDIR is garbage or lost, the directory exists. It is removed, or named if it
 /// cannot be removed.
 #[test]
-fn a_directory_that_may_have_been_made_is_removed_or_named() {
+fn directory_with_a_lost_mkdir_reply_is_removed_or_named() {
     let garbage = Act::Bytes(vec![0xff; 64]);
     let late = Act::Late(Duration::from_secs(3));
     for (act, code) in [(garbage, 2), (Act::LoseReply, 0), (late, 1)] {
@@ -172,7 +172,7 @@ fn own(server: &Server) -> Vec<String> {
 /// If a server creates names but refuses to remove them, the remaining ones are named, and a later
 /// `clean` removes them.
 #[test]
-fn marks_that_cannot_be_removed_are_named_and_cleaned_later() {
+fn names_that_cannot_be_removed_are_reported_and_cleaned_later() {
     for (failing, at) in [(CREATE, 1), (SETATTR, 1), (REMOVE, 0)] {
         let server = server();
         let url = server.url("&timeout=2");

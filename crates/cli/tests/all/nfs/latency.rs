@@ -28,7 +28,7 @@ fn ns(duration: Duration) -> u64 {
 
 /// A stat takes one call, a read takes two in sequence.
 #[test]
-fn a_delay_is_seen_as_it_is() {
+fn latency_equals_the_delay() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -85,7 +85,7 @@ const OPEN: &str =
 /// of 600, the first for 500 ms and the last for 0 ms. Only the service times of operations in
 /// flight include the stall. (Coordinated omission is avoided.)
 #[test]
-fn a_stall_is_seen_by_all_that_arrive_in_it() {
+fn stall_is_in_the_response_time_of_all_operations_due_in_it() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -122,7 +122,7 @@ fn a_stall_is_seen_by_all_that_arrive_in_it() {
 
 /// In a closed loop, only the operations in flight include the stall.
 #[test]
-fn a_stall_is_seen_by_those_in_flight_in_a_closed_loop() {
+fn closed_loop_includes_a_stall_only_for_operations_in_flight() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };

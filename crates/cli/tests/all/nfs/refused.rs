@@ -24,7 +24,7 @@ fn refused(ganesha: &Ganesha, url: &str, options: &str, words: &[&str]) -> Ended
 }
 
 #[test]
-fn servers_that_are_not_there_are_named() {
+fn unreachable_servers_are_named() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -47,7 +47,7 @@ fn servers_that_are_not_there_are_named() {
 
 /// The portmapper returns the server's port, or port 0 if no server is registered.
 #[test]
-fn the_portmapper_is_asked_where_no_port_is_given() {
+fn portmapper_is_asked_for_a_missing_port() {
     let Some(mut ganesha) = Ganesha::start() else {
         return;
     };
@@ -63,7 +63,7 @@ fn the_portmapper_is_asked_where_no_port_is_given() {
 }
 
 #[test]
-fn permissions_are_the_servers() {
+fn server_permissions_apply() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -90,7 +90,7 @@ fn permissions_are_the_servers() {
 }
 
 #[test]
-fn an_export_may_want_a_privileged_port() {
+fn export_may_require_a_privileged_port() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -102,7 +102,7 @@ fn an_export_may_want_a_privileged_port() {
 
 /// Refused before the first call to the server.
 #[test]
-fn what_the_protocol_lacks_is_refused_without_a_call() {
+fn unsupported_options_are_refused_without_a_call() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };

@@ -8,7 +8,7 @@ const TOO_MUCH: &str = "--mix append=1,read=1 --files 100 --size 60000 --append-
                         --size-max 10MiB --transactions 1000";
 
 #[test]
-fn room_is_looked_for_before_the_run() {
+fn free_space_is_checked_before_the_run() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };
@@ -20,7 +20,7 @@ fn room_is_looked_for_before_the_run() {
 
 /// WRITE or COMMIT returns the error: the run ends with a message and removes its files.
 #[test]
-fn no_space_is_told_where_it_is_found() {
+fn lack_of_space_is_reported_by_write_or_commit() {
     let Some(ganesha) = Ganesha::start() else {
         return;
     };

@@ -127,7 +127,7 @@ fn every_operation_on_a_shared_pool() {
 
 /// The mixes here leave out only extended attributes.
 #[test]
-fn everything_that_is_asked_is_everything_but_two() {
+fn mixes_contain_all_operations_except_extended_attributes() {
     let all = Action::operations()
         .filter(|action| action.is_asked_for())
         .count();

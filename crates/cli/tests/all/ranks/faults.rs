@@ -53,7 +53,7 @@ fn phases(record: &Record) -> Vec<(Phase, usize)> {
 }
 
 #[test]
-fn a_rank_is_killed_in_each_phase() {
+fn job_ends_when_a_rank_is_killed_in_any_phase() {
     let Some(job) = Job::new() else { return };
     for (completed, rank) in [(0, 3), (1, 1), (2, 2), (2, 0)] {
         let running = begun(&job, completed);
@@ -76,7 +76,7 @@ fn a_rank_is_killed_in_each_phase() {
 }
 
 #[test]
-fn the_launcher_is_killed() {
+fn job_ends_when_the_launcher_is_killed() {
     let Some(job) = Job::new() else { return };
     let running = begun(&job, 1);
     running.send(Signal::KILL);
@@ -99,7 +99,7 @@ fn the_launcher_is_killed() {
 }
 
 #[test]
-fn a_rank_stands_still() {
+fn job_ends_when_a_rank_is_stopped() {
     let Some(job) = Job::new() else { return };
     let running = begun(&job, 1);
     job.send(2, Signal::STOP);
@@ -116,7 +116,7 @@ fn a_rank_stands_still() {
 /// If a mounted file system has a server, a rank has two processes, and the launcher started one of
 /// them.
 #[test]
-fn a_rank_stands_still_whose_process_of_the_launcher_is_stopped() {
+fn stopping_the_launched_process_stops_the_rank() {
     let Some(job) = Job::new() else { return };
     let Some(_served) = job.served() else { return };
     let running = begun(&job, 1);
@@ -142,7 +142,7 @@ fn a_rank_stands_still_whose_process_of_the_launcher_is_stopped() {
 }
 
 #[test]
-fn what_is_collected_completes_what_the_first_rank_has_archived() {
+fn collected_record_replaces_the_unfinished_entry_of_rank_0() {
     let Some(job) = Job::new() else { return };
     let archive = job.test_dir.directory("archive").join("runs.db");
     let archive = archive.to_str().unwrap();

@@ -210,7 +210,7 @@ fn four_hosts_perform_one_run_on_one_clock() {
 }
 
 #[test]
-fn a_link_is_slow() {
+fn run_completes_over_a_slow_link() {
     let Some(mut hosts) = Hosts::start(4) else {
         return;
     };
@@ -234,7 +234,7 @@ const SLACK: Duration = Duration::from_millis(500);
 
 /// The distant host is that of rank 2, through which rank 3 communicates with the others.
 #[test]
-fn a_host_is_far_away() {
+fn clock_offset_error_covers_asymmetric_delays() {
     let Some(mut hosts) = Hosts::start(4) else {
         return;
     };
@@ -276,7 +276,7 @@ fn a_host_is_far_away() {
 const LONG: &str = "--preset mail --workers 1 --files 20000 --for 60s";
 
 #[test]
-fn a_link_goes_down() {
+fn job_ends_when_a_link_goes_down() {
     let Some(mut hosts) = Hosts::start(4) else {
         return;
     };
@@ -296,7 +296,7 @@ fn a_link_goes_down() {
 }
 
 #[test]
-fn the_disk_of_one_host_is_full() {
+fn run_completes_if_parts_of_one_host_cannot_be_written() {
     let Some(hosts) = Hosts::start(4) else { return };
     let parts = hosts.job.test_dir.directory("parts");
     let keeper =

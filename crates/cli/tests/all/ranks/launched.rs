@@ -39,7 +39,7 @@ fn a_program_without_mpi_refuses_to_be_a_rank() {
 }
 
 #[test]
-fn nothing_but_a_run_works_in_ranks() {
+fn only_runs_and_studies_work_in_ranks() {
     let test_dir = TestDir::new();
     for words in [
         &["presets"][..],
@@ -57,7 +57,7 @@ fn nothing_but_a_run_works_in_ranks() {
 }
 
 #[test]
-fn parts_are_of_ranks() {
+fn parts_option_requires_ranks() {
     let test_dir = TestDir::new();
     let parts = test_dir.path().join("parts");
     let mut command = Running::command(interface::program());
@@ -71,7 +71,7 @@ fn parts_are_of_ranks() {
 }
 
 #[test]
-fn what_is_no_part_of_a_run_is_refused() {
+fn collect_refuses_files_that_are_no_parts() {
     let test_dir = TestDir::new();
     let collect = |directory: &Path| {
         let mut command = Running::command(interface::program());

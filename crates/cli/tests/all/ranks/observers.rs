@@ -11,7 +11,7 @@ use super::hosts::{AHEAD_NS, Hosts, record};
 use crate::support::Running;
 
 #[test]
-fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
+fn observer_counts_its_host_while_four_ranks_work() {
     let Some(hosts) = Hosts::start(5) else { return };
     for named in ["host-5", "10.77.0.5"] {
         let ended = hosts.finish_run(
@@ -73,7 +73,7 @@ fn an_observer_counts_what_its_host_does_while_four_ranks_work() {
 }
 
 #[test]
-fn observers_that_cannot_be_are_refused() {
+fn invalid_observers_are_refused() {
     let Some(hosts) = Hosts::start(3) else { return };
     let refused = |named: &str| {
         hosts.finish_run(
@@ -125,7 +125,7 @@ fn a_signal_to_an_observer_ends_the_run() {
 }
 
 #[test]
-fn without_a_launcher_nobody_observes() {
+fn observe_option_requires_a_launcher() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
     let words = [

@@ -142,7 +142,7 @@ fn four_workers_leave_the_same_files_on_one_two_and_four_ranks() {
 }
 
 #[test]
-fn the_first_rank_alone_speaks_writes_and_archives() {
+fn only_rank_0_reports_and_archives() {
     let Some(job) = Job::new() else { return };
     let archive = job.test_dir.path().join("archive.db");
     let mut command = job.run(3, "--files 50 --transactions 100 --archive");
@@ -204,7 +204,7 @@ fn a_refusal_is_told_once_and_nothing_is_touched() {
 }
 
 #[test]
-fn parts_that_are_asked_for_stay_and_are_the_record() {
+fn requested_parts_stay_and_equal_the_record() {
     let Some(job) = Job::new() else { return };
     let mut command = job.run(4, "--files 50 --transactions 100 --parts");
     command.arg(job.parts());

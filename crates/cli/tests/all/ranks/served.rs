@@ -16,7 +16,7 @@ use crate::nfs::{Traffic, tell};
 use crate::support::Running;
 
 #[test]
-fn what_four_clients_have_sent_is_what_the_server_was_asked() {
+fn server_counts_the_calls_of_four_clients() {
     // Dropped after the hosts.
     let Some(ganesha) = Ganesha::start() else {
         return;

@@ -83,7 +83,7 @@ fn all_ranks_perform_the_runs_of_a_study() {
 }
 
 #[test]
-fn a_study_is_continued_after_a_rank_was_killed() {
+fn study_continues_after_a_rank_was_killed() {
     let Some(job) = Job::new() else { return };
     let target = job.target();
     let words = format!(

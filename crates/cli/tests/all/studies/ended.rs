@@ -18,7 +18,7 @@ fn moments() -> Random {
 }
 
 #[test]
-fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
+fn study_continues_after_three_kills() {
     let Some(lab) = Lab::rooted() else { return };
     let mut moments = moments();
     let words = format!(
@@ -64,7 +64,7 @@ fn a_study_of_twelve_cells_is_killed_three_times_and_goes_on() {
 }
 
 #[test]
-fn an_interrupted_study_puts_away_what_it_made_and_goes_on() {
+fn interrupted_study_removes_its_file_systems_and_continues() {
     let Some(lab) = Lab::rooted() else { return };
     let study = format!(
         "study {LITTLE} --blocks 3 --target {} --target {} --target b",
@@ -103,7 +103,7 @@ fn an_interrupted_study_puts_away_what_it_made_and_goes_on() {
 }
 
 #[test]
-fn a_study_that_is_interrupted_in_its_first_run_goes_on_too() {
+fn study_interrupted_in_its_first_run_continues() {
     let lab = Lab::new();
     let mut running = lab.start(
         "study --quiet-time 0s --blocks 1 --set files=50 --set for=3s --target a --target b",

@@ -94,7 +94,7 @@ fn a_full_directory_of_images_stops_a_study_until_there_is_room() {
 
 /// The space suffices for each image alone, but not for both.
 #[test]
-fn images_without_room_for_all_of_them_are_refused_before_one_is_made() {
+fn images_without_space_for_all_are_refused_in_advance() {
     let Some(lab) = Lab::rooted() else { return };
     let volume = Volume::in_memory(&lab.path("images"), "size=48m");
     let (one, other) = (lab.made("ext4", "32MiB"), lab.made("ext3", "32MiB"));

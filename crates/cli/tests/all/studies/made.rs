@@ -63,7 +63,7 @@ impl Drop for Busy {
 }
 
 #[test]
-fn a_user_who_exchanges_the_made_directory_loses_nothing() {
+fn files_in_an_exchanged_scratch_directory_survive() {
     let Some(lab) = Lab::rooted() else { return };
     for signal in [None, Some(Signal::TERM), Some(Signal::KILL)] {
         let mut running = lab.start(&format!(
@@ -122,7 +122,7 @@ fn a_user_who_exchanges_the_made_directory_loses_nothing() {
 }
 
 #[test]
-fn a_user_s_files_in_a_made_directory_stay_and_are_named_by_clean() {
+fn clean_leaves_and_names_user_files_in_a_scratch_directory() {
     let Some(lab) = Lab::rooted() else { return };
     let mut running = lab.start(&format!(
         "{LONG} --target {} --target b",
@@ -173,7 +173,7 @@ fn hanging_mkfs(lab: &Lab) -> String {
 }
 
 #[test]
-fn a_signal_ends_a_mkfs_that_hangs_and_the_study_removes_what_it_made() {
+fn signal_ends_a_hanging_mkfs_and_the_study_cleans_up() {
     let Some(lab) = Lab::rooted() else { return };
     let path = hanging_mkfs(&lab);
     let runs = lab.path("runs");
@@ -196,7 +196,7 @@ fn a_signal_ends_a_mkfs_that_hangs_and_the_study_removes_what_it_made() {
 }
 
 #[test]
-fn what_a_second_signal_leaves_is_named() {
+fn files_left_by_a_second_signal_are_named() {
     let Some(lab) = Lab::rooted() else { return };
     let path = hanging_mkfs(&lab);
     // This mkfs ignores the first signal, so the second one arrives while the study waits for it.
@@ -259,7 +259,7 @@ fn what_a_second_signal_leaves_is_named() {
 }
 
 #[test]
-fn a_study_that_cannot_unmount_ends_with_1_and_names_what_stays() {
+fn study_that_cannot_unmount_exits_with_1_and_names_remains() {
     let Some(lab) = Lab::rooted() else { return };
     let small = LITTLE.replace("for=50ms", "for=2s");
     let words = format!(
@@ -288,7 +288,7 @@ fn a_study_that_cannot_unmount_ends_with_1_and_names_what_stays() {
 }
 
 #[test]
-fn images_in_a_directory_whose_path_is_not_utf_8() {
+fn images_may_be_in_a_directory_whose_path_is_not_utf_8() {
     let Some(lab) = Lab::rooted() else { return };
     let real = lab
         .path("images")
@@ -314,7 +314,7 @@ fn images_in_a_directory_whose_path_is_not_utf_8() {
 }
 
 #[test]
-fn mkfs_copies_no_files_into_what_is_measured() {
+fn mkfs_option_cannot_copy_files_into_the_file_system() {
     let lab = Lab::new();
     File::create(lab.path("images/private")).unwrap();
     let mut command = lab.command(&format!("study {LITTLE} --target b"));

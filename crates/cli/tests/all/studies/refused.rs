@@ -127,7 +127,7 @@ fn wrong_targets_are_refused_by_line_reason_and_remedy() {
 }
 
 #[test]
-fn wrong_words_are_refused() {
+fn invalid_study_options_are_refused() {
     let lab = Lab::new();
     for [words, told] in table(
         "
@@ -159,7 +159,7 @@ fn wrong_words_are_refused() {
 
 /// A refused study does not change an existing archive.
 #[test]
-fn what_is_refused_leaves_the_archive_as_it_is() {
+fn refused_study_leaves_the_archive_unchanged() {
     let lab = Lab::new();
     // The same directory under two names can be compared.
     lab.answer(&format!(
@@ -174,7 +174,7 @@ fn what_is_refused_leaves_the_archive_as_it_is() {
 
 /// In a mount namespace in which the program is hidden, so that other tests still find it.
 #[test]
-fn a_missing_mkfs_is_told_before_anything_is_made() {
+fn missing_mkfs_is_reported_before_anything_is_created() {
     let Some(lab) = Lab::rooted() else { return };
     for kind in ["ext4", "xfs", "btrfs"] {
         let words = format!(
@@ -199,7 +199,7 @@ fn a_missing_mkfs_is_told_before_anything_is_made() {
 }
 
 #[test]
-fn without_root_only_directories_are_measured() {
+fn scratch_file_systems_require_root() {
     let Some(lab) = Lab::rooted() else { return };
     let copy = program_for_all(&lab.test_dir);
     set_mode(lab.test_dir.path(), 0o777);

@@ -10,7 +10,7 @@ use crate::support::interface::program;
 use crate::support::is_root;
 
 #[test]
-fn the_result_of_a_study_is_compared_and_decided_on() {
+fn study_results_can_be_compared_and_gated() {
     let lab = Lab::new();
     let told = one_line(&lab.answer(&format!(
         "study {LITTLE} --blocks 5 --target old=a --target new=b --name pair"
@@ -50,7 +50,7 @@ fn the_result_of_a_study_is_compared_and_decided_on() {
 
 /// A configuration that waits before each transaction is much slower than the noise.
 #[test]
-fn a_gate_on_a_slower_side_fails() {
+fn gate_on_a_slower_configuration_fails() {
     let lab = Lab::new();
     let words = format!(
         "study {LITTLE} --blocks 5 --set mix=read=1 --set for=300ms --axis think=0s,1ms --target a"
@@ -77,7 +77,7 @@ fn a_gate_on_too_few_blocks_is_undecided() {
 }
 
 #[test]
-fn a_dry_run_makes_nothing() {
+fn dry_run_creates_nothing() {
     let lab = Lab::new();
     let words = format!("study {LITTLE} --dry-run --axis workers=1,2 --target a --target b");
     let text = one_line(&lab.answer(&words));
@@ -92,7 +92,7 @@ fn a_dry_run_makes_nothing() {
 }
 
 #[test]
-fn looks_are_spread_over_blocks_that_stay_as_they_are() {
+fn number_of_blocks_with_until_cannot_change() {
     let lab = Lab::new();
     lab.answer(&format!(
         "study {LITTLE} --until 50% --blocks 2 --axis workers=1,2 --target a"
@@ -104,7 +104,7 @@ fn looks_are_spread_over_blocks_that_stay_as_they_are() {
 /// The workload or, if it does not set it, the target determines how full the file system is. 0
 /// leaves it empty.
 #[test]
-fn a_cell_says_how_full_its_file_system_is() {
+fn fill_level_comes_from_workload_or_target() {
     if !is_root() {
         eprintln!("skipped: it needs root");
         return;
@@ -138,7 +138,7 @@ fn a_cell_says_how_full_its_file_system_is() {
 }
 
 #[test]
-fn sides_that_are_measured_apart_are_joined() {
+fn separately_measured_configurations_are_joined() {
     let lab = Lab::new();
     let words = |tag: &str, side: &str, block: u32, rest: &str| {
         format!(
@@ -219,7 +219,7 @@ fn columns(line: &str) -> usize {
 }
 
 #[test]
-fn progress_fits_terminals_and_is_a_line_for_each_run_elsewhere() {
+fn progress_fits_terminals_and_logs_a_line_for_each_run() {
     let lab = Lab::new();
     let words = format!("study {LITTLE} --blocks 2 --target old=a --target new=b");
     let text = on_terminal(&lab, &words);

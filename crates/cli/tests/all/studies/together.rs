@@ -5,7 +5,7 @@ use rustix::process::Signal;
 use super::{LITTLE, Lab, until_measured};
 
 #[test]
-fn two_studies_at_the_same_time_keep_apart() {
+fn simultaneous_studies_are_separate() {
     let lab = Lab::new();
     let words =
         |name: &str| format!("study {LITTLE} --name {name} --blocks 5 --target a --target b");
@@ -27,7 +27,7 @@ fn two_studies_at_the_same_time_keep_apart() {
 
 /// A running study is refused both during a run and between two runs.
 #[test]
-fn a_study_that_goes_on_is_not_continued_by_another_process() {
+fn running_study_is_not_continued_by_another_process() {
     let lab = Lab::new();
     let words = format!("study {LITTLE} --blocks 30 --target a --target b").replace("0s", "600ms");
     let mut running = lab.start(&words);

@@ -94,7 +94,7 @@ fn a_millisecond(_: u64) -> u64 {
 }
 
 #[test]
-fn half_a_minute_as_steady_as_can_be_is_valid() {
+fn thirty_steady_seconds_are_valid() {
     let verdict = closed(30_000, a_millisecond);
     assert_eq!(
         (verdict.level, &verdict.reasons[..]),
@@ -109,7 +109,7 @@ fn half_a_minute_as_steady_as_can_be_is_valid() {
 }
 
 #[test]
-fn one_that_slows_down_is_not_steady() {
+fn run_that_slows_down_is_not_steady() {
     /// Latency rises from 1 ms to 1.5 ms within 30,000 operations.
     fn slower(number: u64) -> u64 {
         MS + MS / 2 * number / 30_000
@@ -141,7 +141,7 @@ fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
 }
 
 #[test]
-fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_reached_is_not() {
+fn steady_state_that_is_not_reached_is_invalid() {
     /// Latency rises from 1 ms; after eight seconds a third of the rate is left.
     fn ever_slower(number: u64) -> u64 {
         MS + MS / 2_000 * number
@@ -171,7 +171,7 @@ fn a_steady_state_that_is_promised_and_not_reached_is_invalid_and_one_that_is_re
 }
 
 #[test]
-fn nine_seconds_are_short_and_a_few_operations_say_nothing() {
+fn short_runs_are_doubtful_or_invalid() {
     let verdict = closed(9_000, a_millisecond);
     let [
         Reason::TooShort(TooShort {
@@ -193,7 +193,7 @@ fn nine_seconds_are_short_and_a_few_operations_say_nothing() {
 }
 
 #[test]
-fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
+fn growing_queue_means_rate_not_reached() {
     for arrivals in [ArrivalProcess::Constant, ArrivalProcess::Poisson] {
         // 1,000 per second are possible. Poisson arrivals with this seed cause no reason.
         let kept_up = open(20_000, 900.0, arrivals, a_millisecond);
@@ -218,7 +218,7 @@ fn a_queue_that_grows_is_a_rate_that_was_not_reached() {
 }
 
 #[test]
-fn a_latency_past_every_histogram_is_told() {
+fn latency_beyond_the_histogram_is_reported() {
     /// One operation takes twenty minutes.
     fn once_for_long(number: u64) -> u64 {
         if number == FILES + 7_000 {
@@ -236,7 +236,7 @@ fn a_latency_past_every_histogram_is_told() {
 }
 
 #[test]
-fn somebody_who_is_stalled_is_told() {
+fn stalled_worker_is_reported() {
     let stalled = |takes_ns: fn(u64) -> u64| {
         let asked = RunSpec {
             stall_timeout: Duration::from_millis(200),

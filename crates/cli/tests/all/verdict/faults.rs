@@ -87,7 +87,7 @@ fn errors_past_the_limit_are_invalid() {
 }
 
 #[test]
-fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
+fn lost_name_is_invalid_even_if_errors_are_allowed() {
     // One of the last creations of the preparation, whose file only the final check reads.
     let found = (0..50).find_map(|nth| {
         let engine = Simulated::new(Code::Posix, 7_000).corrupt_at(nth, Corruption::LoseName);
@@ -108,7 +108,7 @@ fn a_name_that_was_lost_is_invalid_though_its_error_is_allowed() {
 }
 
 #[test]
-fn a_pool_that_runs_dry_is_invalid() {
+fn empty_pool_is_invalid() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     for work in ["--bias-create 0", "--mix delete=1,read=1"] {

@@ -33,7 +33,7 @@ impl Drop for Busy {
 }
 
 #[test]
-fn other_programs_at_work_make_it_doubtful() {
+fn load_of_other_programs_is_doubtful() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let processors = std::thread::available_parallelism().unwrap().get();
@@ -60,7 +60,7 @@ fn all_others(record: &Record) -> f64 {
 }
 
 #[test]
-fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
+fn other_load_excludes_the_fuse_server() {
     if !is_root() || !is_met(Path::new("/dev/fuse").exists(), "/dev/fuse") {
         return;
     }
@@ -107,7 +107,7 @@ fn load_beside_a_fuse_server_is_told_without_the_servers_own() {
 
 /// The server runs in this process, together with other tests.
 #[test]
-fn a_fuse_server_at_work_is_no_load_of_others() {
+fn fuse_server_of_the_target_is_not_other_load() {
     let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
@@ -139,7 +139,7 @@ fn a_fuse_server_at_work_is_no_load_of_others() {
 }
 
 #[test]
-fn a_run_of_a_moment_says_nothing_of_others() {
+fn other_load_is_not_judged_in_very_short_runs() {
     let test_dir = TestDir::in_memory();
     let ran = Run::new(
         &test_dir.directory("location"),
@@ -173,7 +173,7 @@ fn ns_per_operation(record: &Record) -> f64 {
 
 /// stat in memory is nearly as fast as the program can call it.
 #[test]
-fn what_the_program_takes_of_a_fast_target_is_known_and_judged() {
+fn overhead_on_a_fast_target_is_measured_and_judged() {
     const WORK: &str =
         "--mix stat=1 --files 1000 --transactions 200000 --popularity zipf:0.99 --names hashed:64";
     let test_dir = TestDir::in_memory();

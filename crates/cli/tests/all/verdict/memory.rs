@@ -87,7 +87,7 @@ fn a_cold_cache_in_memory_is_invalid() {
 
 /// A pool that fits in the page cache is read from the device once.
 #[test]
-fn a_cold_cache_that_holds_the_pool_is_doubtful() {
+fn cold_cache_that_can_hold_the_pool_is_doubtful() {
     if !is_root() {
         return;
     }
@@ -155,7 +155,7 @@ fn direct(at: &Path) -> (Ran, Option<Beneath>, String) {
 
 /// The image is in the page cache of the underlying file system.
 #[test]
-fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
+fn caching_loop_device_serves_direct_reads_from_memory() {
     if !is_root() || !FileSystem::Ext4.is_available() || !crate::evidence::is_on_a_disk() {
         return;
     }
@@ -197,7 +197,7 @@ fn a_loop_device_that_caches_serves_no_direct_reads_from_a_device() {
 }
 
 #[test]
-fn an_image_in_memory_serves_no_direct_reads_from_a_device() {
+fn image_in_memory_serves_direct_reads_from_memory() {
     let test_dir = TestDir::in_memory();
     if in_memory(&test_dir).is_none() || !FileSystem::Ext4.is_available() {
         return;
@@ -226,7 +226,7 @@ fn evict(location: &Path, is_over: &AtomicBool) {
 }
 
 #[test]
-fn a_warm_cache_that_somebody_empties_is_doubtful() {
+fn warm_cache_emptied_during_the_run_is_doubtful() {
     let Some(mounted) = mounted::ext4() else {
         return;
     };

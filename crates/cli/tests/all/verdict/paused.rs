@@ -9,12 +9,12 @@ use crate::support::interface::{has_ended, postmark};
 use crate::support::{Running, TestDir};
 
 #[test]
-fn a_program_that_was_stopped_says_so() {
+fn stopped_program_reports_pauses() {
     stopped(&[], 1, Duration::from_millis(2_500));
 }
 
 #[test]
-fn short_stops_are_seen_without_a_series() {
+fn short_stops_are_reported_without_a_series() {
     stopped(&["--no-series"], 4, Duration::from_millis(400));
 }
 
@@ -42,7 +42,7 @@ fn stopped(options: &[&str], times: u32, stop: Duration) {
 }
 
 #[test]
-fn the_end_does_not_wait_for_think_time() {
+fn end_of_a_run_does_not_wait_for_think_time() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let mut command =

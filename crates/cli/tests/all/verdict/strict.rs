@@ -30,7 +30,7 @@ const LITTLE: &str = "--files 200 --transactions 500";
 const NEXT_TO_NOTHING: &str = "--files 20 --transactions 20";
 
 #[test]
-fn the_answer_and_its_verdict_stand_right_under_the_title() {
+fn result_and_verdict_follow_the_title() {
     let test_dir = TestDir::in_memory();
     for (words, level) in [
         (LITTLE, "DOUBTFUL"),
@@ -63,7 +63,7 @@ fn the_answer_and_its_verdict_stand_right_under_the_title() {
 }
 
 #[test]
-fn strict_makes_invalid_an_exit_code_and_nothing_else() {
+fn strict_changes_only_the_exit_status_of_invalid_runs() {
     let test_dir = TestDir::in_memory();
     for (words, plain, strict) in [(LITTLE, 0, 0), (NEXT_TO_NOTHING, 0, 3), (TOO_FAST, 0, 3)] {
         say(&test_dir, words).code(plain);
@@ -84,7 +84,7 @@ fn strict_makes_invalid_an_exit_code_and_nothing_else() {
 }
 
 #[test]
-fn whoever_does_not_see_the_report_is_told_of_invalid_in_one_line() {
+fn invalid_is_reported_in_one_line_if_the_report_goes_to_a_file() {
     let test_dir = TestDir::in_memory();
     let report = test_dir.path().join("report");
     let to_file = |words: &str| {
@@ -106,7 +106,7 @@ fn whoever_does_not_see_the_report_is_told_of_invalid_in_one_line() {
 }
 
 #[test]
-fn a_warm_up_without_end_leaves_nothing_to_judge() {
+fn run_that_ends_in_its_warm_up_is_invalid() {
     let test_dir = TestDir::in_memory();
     say(
         &test_dir,
@@ -117,7 +117,7 @@ fn a_warm_up_without_end_leaves_nothing_to_judge() {
 }
 
 #[test]
-fn an_interrupted_run_keeps_its_code() {
+fn strict_keeps_the_exit_status_of_an_interrupted_run() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let before = names(&location).unwrap();
@@ -146,7 +146,7 @@ const LARGE_FILES: &str =
     "--mix create=1,delete=1,read=1 --files 200 --transactions 2000 --size 1KiB..8500 --strict";
 
 #[test]
-fn a_failed_run_keeps_its_code_and_allowed_errors_are_a_doubt() {
+fn failed_run_keeps_its_exit_status_and_allowed_errors_are_doubtful() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     for (on_error, code, level) in [
@@ -171,7 +171,7 @@ fn a_failed_run_keeps_its_code_and_allowed_errors_are_a_doubt() {
 }
 
 #[test]
-fn a_preparation_is_judged_as_one() {
+fn preparation_is_judged_if_there_are_no_transactions() {
     let test_dir = TestDir::in_memory();
     let ended = say(&test_dir, "--files 500 --transactions 0");
     ended
@@ -182,7 +182,7 @@ fn a_preparation_is_judged_as_one() {
 
 /// Writing the log affects the rates.
 #[test]
-fn an_ack_log_is_told() {
+fn ack_log_is_doubtful() {
     let test_dir = TestDir::in_memory();
     let Some(location) = in_memory(&test_dir) else {
         return;
