@@ -152,7 +152,8 @@ fn program(side: &Side) -> u8 {
     let result = perform_command(command, words, side);
     match result {
         Ok(code) => code,
-        // A closed pipe loses the report of a run. Other output can be printed again.
+        // A closed pipe loses the report of a run, which is an error. Other output can be printed
+        // a second time.
         Err(problem) if !is_run && problem.form == ErrorForm::ClosedPipe => 0,
         Err(problem) => {
             tell_problem(&problem);

@@ -315,7 +315,7 @@ mod tests {
     const S: u64 = 1_000_000_000;
 
     #[test]
-    fn moments_are_dates_times_and_how_long_ago() {
+    fn moments_are_dates_times_or_ages() {
         let now = 1_000_000 * S;
         for (text, seconds) in [
             ("1970-01-01", 0),
@@ -336,7 +336,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_one() {
+    fn invalid_moments_are_refused() {
         for text in [
             "",
             "yesterday",

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_met_with_what_is_meant() {
+    fn similar_words_are_suggested() {
         let commands = ["run", "plan", "presets", "published"];
         assert_eq!(similar("plna", commands), Some("plan"));
         assert_eq!(similar("Presets", commands), Some("presets"));

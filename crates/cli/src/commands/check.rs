@@ -1,4 +1,4 @@
-//! `postmark check`: derives summary and verdict of records again, and compares them with the
+//! `postmark check`: derives summary and verdict of records a second time, and compares them with the
 //! stored ones.
 
 use std::path::Path;

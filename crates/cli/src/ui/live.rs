@@ -318,7 +318,7 @@ mod tests {
     }
 
     #[test]
-    fn every_name_is_documented() {
+    fn every_field_is_documented() {
         let second = second();
         let mut line = written(&second);
         let device = DeviceReading {
@@ -343,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_kernel_counted_is_in_the_line_and_what_it_did_not_is_null() {
+    fn kernel_counters_are_in_the_line_or_null() {
         let mut second = second();
         let line = written(&second);
         assert_eq!(line["counted_ns"], 1_000_000_020);

@@ -306,7 +306,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn who_is_stalled_is_named() {
+    fn stalled_line_names_the_worker() {
         let mut stalled = Stalled {
             worker: Some(3),
             operation: "append".to_owned(),
@@ -327,7 +327,7 @@ mod tests {
     }
 
     #[test]
-    fn a_second_has_all_operations_first_and_the_seconds_before_as_blocks() {
+    fn lines_start_with_all_operations_and_a_chart() {
         let meter = |operations: u64, ns: u64| {
             let mut latency = record::Histogram::default();
             (0..operations).for_each(|_| latency.record(ns));
@@ -358,7 +358,7 @@ mod tests {
     }
 
     #[test]
-    fn the_bars_templates_are_understood() {
+    fn bar_templates_are_valid() {
         for template in [WITH_TOTAL, NARROW, WITHOUT_TOTAL] {
             assert!(ProgressStyle::with_template(template).is_ok(), "{template}");
         }

@@ -12,7 +12,7 @@ use signal_hook::flag;
 struct Handlers {
     /// While set, the next signal ends the program.
     deadly: Arc<AtomicBool>,
-    /// Number of the last signal; 0 if there was none.
+    /// Number of the last signal, or 0.
     caught: Arc<AtomicUsize>,
 }
 
@@ -114,7 +114,7 @@ impl InRun {
         Ok(Self { handlers })
     }
 
-    /// The number of the last signal; 0 if there was none.
+    /// The number of the last signal, or 0.
     pub fn caught(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.handlers.caught)
     }

@@ -34,7 +34,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_launchers_terminal_is_nobodys() {
+    fn pseudo_terminal_of_a_launcher_is_not_the_users() {
         for (names, expected) in [
             (&[][..], false),
             (&["OMPI_COMM_WORLD_SIZE", "PMIX_RANK"], true),

@@ -58,7 +58,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_broken_between_words_and_those_that_point_to_a_place_are_not() {
+    fn lines_are_wrapped_except_column_markers() {
         let text =
             "one two three four five six\n          ^^^^^ expected another number of words\nend\n";
         assert_eq!(

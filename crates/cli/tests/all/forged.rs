@@ -168,7 +168,7 @@ fn workers(record: &mut Value) -> impl Iterator<Item = &mut Value> {
         .iter_mut()
 }
 
-/// Shortens the measured time by so many tenths, and moves all end times accordingly.
+/// Shortens the measured time by `tenths` tenths, and moves all end times accordingly.
 fn shorter(record: &mut Value, tenths: u64) {
     let segment = measured(record);
     let (began, ended) = (

@@ -80,14 +80,14 @@ impl Job {
         self.test_dir.path().join("parts")
     }
 
-    /// `postmark run` on so many ranks.
+    /// `postmark run` on `ranks` ranks.
     fn run(&self, ranks: u32, options: &str) -> Command {
         let mut command = self.launch(ranks);
         self.asked(&mut command, self.target().as_os_str(), options);
         command
     }
 
-    /// The program on so many ranks, without arguments.
+    /// The program on `ranks` ranks, without arguments.
     fn launch(&self, ranks: u32) -> Command {
         let hydra = std::env::var_os("POSTMARK_HYDRA");
         let mut command =
@@ -161,7 +161,7 @@ impl Job {
         }
     }
 
-    /// Waits until a rank has completed so many parts.
+    /// Waits until a rank has completed `count` parts.
     fn until_completed(&self, running: &mut Running, rank: u32, count: usize) {
         let file = self.parts().join(format!("rank-{rank:05}.jsonl"));
         let lines = || {

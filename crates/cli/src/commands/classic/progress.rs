@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn dots_stand_for_tenths() {
+    fn each_tenth_of_the_transactions_prints_a_dot() {
         for (transactions, dots) in [
             (500, 10),
             (10, 10),
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn out_of_files_is_said_behind_the_dots_of_what_was_done() {
+    fn out_of_files_follows_the_dots() {
         assert_eq!(
             told(10, 5, End::OutOfFiles),
             "Performing transactions.....out of files!\nFor this workload, either increase the \
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn a_broken_stage_ends_its_line() {
+    fn aborted_stage_ends_its_line() {
         let mut output = Vec::new();
         let mut progress = ClassicProgress::new(100, &mut output);
         let nothing = runner::Progress::default();

@@ -141,7 +141,7 @@ fn interrupted_run_is_archived_as_interrupted() {
         home.test_dir.path(),
     );
     home.until_a_phase_is_there(&mut running);
-    // A running run is listed as such.
+    // A run that has not ended is listed as `going`.
     let listed = home.answer("list");
     listed.shows("going");
     home.shows("delete 1")

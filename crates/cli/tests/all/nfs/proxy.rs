@@ -31,7 +31,7 @@ pub enum Fault {
     Dropped,
     /// Half of the reply is sent, then the connection is closed.
     Cut,
-    /// The reply is sent as fragments of so many bytes, each separately.
+    /// The reply is sent as fragments of this many bytes, each separately.
     Fragmented(usize),
     /// The reply is sent twice.
     Repeated,

@@ -1,7 +1,7 @@
-/* A `time()` that answers from a list, preloaded into the original PostMark by the differential test.
+/* A `time()` that returns listed values, preloaded into the original PostMark by the differential test.
  *
- * POSTMARK_TEST_SECONDS holds whole seconds with commas between them: every call takes the next one, the last
- * one stays. Ours needs nothing of the kind: its clock is a value.
+ * POSTMARK_TEST_SECONDS contains whole seconds separated by commas. Each call returns the next one; after the
+ * last one, it is repeated. Our program needs no preloading, because its clock is a parameter.
  */
 #include <stdlib.h>
 #include <time.h>

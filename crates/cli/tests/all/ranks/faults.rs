@@ -11,8 +11,8 @@ use crate::support::{Ended, Running};
 /// Long enough to interrupt every phase.
 const LONG: &str = "--preset mail --workers 1 --files 10000 --transactions 20000";
 
-/// Starts a long run of four ranks that write parts, and waits until all have completed so many
-/// phases.
+/// Starts a long run of four ranks that write parts, and waits until all have completed
+/// `completed` phases.
 fn begun(job: &Job, completed: usize) -> Running {
     let mut running = job.start(4, &format!("{LONG} --parts {}", job.parts().display()));
     for rank in 0..4 {

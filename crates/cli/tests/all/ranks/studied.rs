@@ -13,7 +13,7 @@ fn archive(job: &Job) -> PathBuf {
     job.test_dir.path().join("runs.db")
 }
 
-/// `postmark study` on so many ranks.
+/// `postmark study` on `ranks` ranks.
 fn study(job: &Job, ranks: u32, words: &str) -> Command {
     let mut command = job.launch(ranks);
     command.arg("study").args(words.split_whitespace());

@@ -61,7 +61,7 @@ pub fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Sets access and modification time to so many seconds ago, with a fraction of a second.
+/// Sets access and modification time to `seconds` ago, with a fraction of a second.
 pub fn set_age(path: &Path, seconds: u64) {
     let then = SystemTime::now() - Duration::new(seconds, 123_456_789);
     let times = FileTimes::new().set_accessed(then).set_modified(then);

@@ -46,7 +46,7 @@ fn perform<C: Clock + Clone + 'static>(
     testkit::run(request, &engine, &clock, &mut NoEvents)
 }
 
-/// A closed loop with so many transactions.
+/// The verdict of a closed loop.
 fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
     verdict(&perform(
         &request(transactions),
@@ -55,7 +55,7 @@ fn closed(transactions: u64, takes_ns: fn(u64) -> u64) -> Verdict {
     ))
 }
 
-/// An open loop at a rate.
+/// The verdict of an open loop.
 fn open(
     transactions: u64,
     rate: f64,
