@@ -1,8 +1,8 @@
-//! Checking a record that somebody sends: its summary and verdict are derived again and compared
-//! with those in its file, and its numbers are held against one another and against its workload.
+//! Checks a record of other origin: derives its summary and verdict again, compares them with those
+//! in its file, and checks that its numbers agree with one another and with its workload.
 //!
-//! Reading ([`record::read`]) refuses what no program can work with. What is here costs more, or
-//! holds for complete records alone: [`Rule`] has it all.
+//! Reading ([`record::read`]) rejects records that no program can process. The checks here cost
+//! more, or apply to complete records only; [`Rule`] lists them.
 
 mod differences;
 mod rules;
@@ -19,31 +19,30 @@ use crate::summary::Summary;
 use record::read::{self, ReadError};
 use record::run::{Record, Tool};
 
-/// What came of checking a record.
+/// Result of checking a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckedRecord {
-    /// The program that wrote it; nothing where the record is inconsistent, as in the next two.
+    /// The program that wrote the record; nothing if the record is inconsistent.
     pub tool: Option<Tool>,
-    /// The level of the derived verdict.
+    /// Level of the derived verdict; nothing if the record is inconsistent.
     pub level: Option<Level>,
-    /// The lasting names of the reasons of the derived verdict, the worst first.
+    /// Lasting names of the derived verdict's reasons, the worst first.
     pub reasons: Vec<String>,
-    /// Where the summary in the file differs from the derived one.
+    /// Fields in which the summary in the file differs from the derived summary.
     pub differences: Differences,
-    /// The rules that the record breaks, but for those of the verdict.
+    /// The rules of consistency that the record breaks.
     pub broken: Vec<BrokenRule>,
     /// Rules that could not be checked.
     pub unchecked: Vec<BrokenRule>,
 }
 
 impl CheckedRecord {
-    /// Whether the record breaks a rule: one of consistency, or one of the verdict that makes it
-    /// INVALID.
+    /// Whether the record breaks a rule of consistency, or its verdict is INVALID.
     pub fn breaks_a_rule(&self) -> bool {
         !self.broken.is_empty() || self.level == Some(Level::Invalid)
     }
 
-    /// Whether nothing is wrong with it.
+    /// Whether the record breaks no rule, and its summary equals the derived one.
     pub fn is_right(&self) -> bool {
         self.differences.is_empty() && !self.breaks_a_rule()
     }
@@ -64,14 +63,15 @@ impl CheckedRecord {
     }
 }
 
-/// What the command line of a record comes to; nothing where that depends on something else, such
-/// as a file.
+/// Resolves the command line of a record into a run spec; returns `None` if the result depends on
+/// something else, such as a file.
 pub type ResolveCommandLine<'a> = dyn Fn(&Record) -> Option<Result<RunSpec, String>> + 'a;
 
-/// Checks a run as JSON; the spec of a record of this version is held against its command line.
+/// Checks a run as JSON. If this version of the program wrote the record, its spec must follow from
+/// its command line.
 ///
 /// # Errors
-/// Where the text is no record, or one of a newer schema.
+/// Returns an error if the text is no record, or a record of a newer schema.
 pub fn check(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<CheckedRecord, ReadError> {
     let record = match Record::from_json(text) {
         Ok(record) => record,

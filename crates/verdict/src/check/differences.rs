@@ -1,4 +1,4 @@
-//! The summary in a file against the derived one, field by field.
+//! Compares the summary in a file with the derived summary, field by field.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,31 +8,31 @@ use super::values;
 use crate::summary::Summary;
 use record::read;
 
-/// No more differences are kept; the others are counted.
+/// Maximum number of differences that are listed. Further ones are counted.
 pub const DIFFERENCES_MAX: usize = 20;
 
-/// A field that differs.
+/// A field in which the two summaries differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Difference {
-    /// Its JSON path.
+    /// JSON path of the field.
     pub path: String,
-    /// What the file has there, as JSON that may be shortened; nothing where it has no such field.
+    /// Value in the file as JSON, which may be shortened; nothing if the file lacks the field.
     pub file: Option<String>,
-    /// What was derived, likewise; nothing where there is no such field.
+    /// Derived value as JSON, which may be shortened; nothing if the derived summary lacks the
+    /// field.
     pub derived: Option<String>,
 }
 
-/// The fields that differ.
+/// The fields in which the two summaries differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Differences {
-    /// The first [`DIFFERENCES_MAX`], in the order of their names.
+    /// The first [`DIFFERENCES_MAX`] of them.
     pub first: Vec<Difference>,
-    /// How many more there are.
+    /// Number of further differences.
     pub more: u64,
 }
 
 impl Differences {
-    /// Whether nothing differs.
     pub fn is_empty(&self) -> bool {
         self.first.is_empty()
     }
@@ -56,7 +56,7 @@ struct Document {
     summary: Option<Value>,
 }
 
-/// Of a run as JSON. A summary that the file lacks is a difference.
+/// Compares the summary in a run's JSON with the derived one. A missing summary is a difference.
 pub(super) fn of(text: &str, summary: &Summary) -> Result<Differences, serde_json::Error> {
     let Document { summary: file } = serde_json::from_str(text)?;
     Ok(compared(file.as_ref(), &serde_json::to_value(summary)?))
@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn every_difference_is_told_with_its_path() {
+    fn every_difference_is_reported_with_its_path() {
         let derived = json!({"a": [1, 2, 3], "b": {"c": "x"}, "d": 9007199254740993_u64, "e": null,
             "f": {"g": 1}});
         let file = r#"{"a":[1,5],"b":[7],"d":9007199254740992.0,"e":0,"f":{"g":2,"h":{"i":1}}}"#;

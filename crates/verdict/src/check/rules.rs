@@ -1,6 +1,6 @@
-//! What holds between the numbers of a record that the program wrote, beyond what reading asks for.
-//! Each file below has the rules about one kind of thing; a rule speaks where two parts of a record
-//! say the same in different ways.
+//! Rules of consistency between the numbers of a record, beyond those that reading checks. Each
+//! file below contains the rules about one subject. A rule compares two parts of a record that
+//! express the same fact in different ways.
 
 mod classic;
 mod columns;
@@ -27,7 +27,7 @@ pub(super) use self::scope::Findings;
 use self::scope::scopes;
 pub use self::scope::{BrokenRule, Rule};
 
-/// Of a record that was read: its sums can be made.
+/// Checks a record that was read, so that its sums do not overflow.
 pub(super) fn check(record: &Record, resolved: Option<Result<RunSpec, String>>) -> Findings {
     let mut found = Findings::default();
     if let Some(resolved) = resolved {

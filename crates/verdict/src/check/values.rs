@@ -1,11 +1,11 @@
-//! Two values as JSON, and the places in which they differ.
+//! Finds the places in which two JSON values differ.
 
 use serde_json::{Number, Value};
 
-/// Is told of a place in which two values differ, with what each has there.
+/// Callback for a place in which two values differ, with the value of each there.
 type Differs<'d> = dyn FnMut(&str, Option<&Value>, Option<&Value>) + 'd;
 
-/// Calls back for each place in which one value differs from the other, with what each has there.
+/// Calls back for each place in which one value differs from the other.
 pub(super) fn compare(
     path: &str,
     one: Option<&Value>,
@@ -32,9 +32,9 @@ pub(super) fn compare(
     }
 }
 
-/// Whether two numbers are one: whole ones exactly, and others however they were printed.
+/// Whether two numbers are equal: integers exactly, floats in any notation.
 fn is_same(one: &Number, other: &Number) -> bool {
-    // 5.0 for 5, but no whole number that is rounded on the way.
+    // 5.0 equals 5, but an integer that a float rounds equals no float.
     let is_exact = |number: &Number| {
         number.is_f64()
             || number
@@ -46,5 +46,5 @@ fn is_same(one: &Number, other: &Number) -> bool {
     one == other || (is_equal && is_exact(one) && is_exact(other))
 }
 
-/// Whole numbers below it are exact as 64-bit floats.
+/// Integers below this are exact as 64-bit floats.
 const EXACT_BELOW: f64 = (1_u64 << 53) as f64;

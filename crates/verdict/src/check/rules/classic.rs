@@ -1,4 +1,4 @@
-//! The figures of the original's report against the phases.
+//! Checks the figures of the original's report against the phases.
 
 use workload::{Action, Classic, Phase};
 
@@ -6,11 +6,11 @@ use super::scope::{At, Findings, Rule};
 use record::ClassicFigures;
 use record::run::{PhaseRecord, Record, WorkerPhase};
 
-/// Two clocks that are rounded to whole seconds may differ by this.
+/// Maximum difference between two clocks that are rounded to whole seconds.
 const SECONDS: i64 = 1;
-/// A sum of 32-bit floats is off by no more than this share of itself while it is small.
+/// Maximum relative error of a small sum of 32-bit floats.
 const FLOATS_OFF: f64 = 0.01;
-/// Up to this many bytes.
+/// A sum of at most this many bytes is small.
 const FLOATS_EXACT: f64 = 1e9;
 
 pub(super) fn check(record: &Record, found: &mut Findings) {
@@ -23,7 +23,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     seconds(record, &figures, &mut at);
 }
 
-/// The figures that follow from the workload and the phases; others are as they are recorded.
+/// The figures that follow from the workload and the phases. Other figures are as recorded.
 fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> ClassicFigures {
     let actual = &record.actual;
     let operations = || actual.phases.iter().flat_map(PhaseRecord::all_operations);
@@ -60,7 +60,7 @@ fn expected(record: &Record, figures: &ClassicFigures, work: &Classic) -> Classi
     }
 }
 
-/// Whole seconds of the wall clock, where nobody set it.
+/// Checks whole seconds of the wall clock, unless the clock was set or the machine suspended.
 fn seconds(record: &Record, figures: &ClassicFigures, at: &mut At<'_>) {
     let clocks = &record.during.clocks;
     if clocks.wall_clock_stepped_ns != 0 || clocks.suspended_ns != 0 || record.cluster.is_some() {
@@ -74,7 +74,7 @@ fn seconds(record: &Record, figures: &ClassicFigures, at: &mut At<'_>) {
             .saturating_add(ns)
             .div_euclid(1_000_000_000)
     };
-    // The first worker reads the clock between these moments of its own.
+    // Worker 0 reads the wall clock between two of these moments.
     let moment = |phase: Phase, at: fn(&WorkerPhase) -> u64| {
         let worker = record.actual.phase(phase)?.workers.first()?;
         (worker.worker == 0).then(|| second(at(worker)))

@@ -1,4 +1,4 @@
-//! Counters by their names, as JSON has them, and how far times of the kernel may be off.
+//! Counters by their names in JSON, and tolerances for the kernel's times.
 
 use std::collections::BTreeMap;
 
@@ -7,12 +7,12 @@ use serde_json::Value;
 
 use super::scope::At;
 
-/// Times that the kernel tells apart by its ticks may be off by this, in nanoseconds.
+/// Maximum error of times that the kernel attributes by ticks, in nanoseconds.
 const TICKS_NS: u64 = 50_000_000;
-/// Between the moment of a reading and the reading itself other programs may run for so long, in
-/// nanoseconds.
+/// Maximum time for which other programs may run between the moment of a reading and the reading
+/// itself, in nanoseconds.
 const READ_LATE_NS: u64 = 5_000_000_000;
-/// Counters that may go back, and states: they do not add up.
+/// Counters that may decrease, and states. Sums exclude them.
 const NO_COUNTS: [&str; 2] = ["iowait_ns", "in_flight"];
 
 /// A group of counters as JSON.
@@ -20,7 +20,7 @@ pub(super) fn fields(of: &impl Serialize) -> Value {
     serde_json::to_value(of).unwrap_or_default()
 }
 
-/// A number, a fact that is known, or all slices added up.
+/// Returns a number, the value of a known fact, or the sum over all intervals.
 pub(super) fn number(value: &Value) -> Option<u64> {
     match value {
         Value::Array(slices) => Some(sum(slices.iter().filter_map(Value::as_u64))),
@@ -28,12 +28,12 @@ pub(super) fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// As much as a number can be.
+/// A sum that saturates.
 pub(super) fn sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)
 }
 
-/// Counters by group and name.
+/// Sums of counters, by group and name.
 #[derive(Default)]
 pub(super) struct Columns(BTreeMap<String, u64>);
 
@@ -47,7 +47,7 @@ impl Columns {
         }
     }
 
-    /// A part is no more than the whole.
+    /// Checks that the sums of a part are at most those of the whole.
     pub(super) fn within(&self, whole: &Self, at: &mut At<'_>) {
         for (column, sum) in &self.0 {
             let whole = whole.0.get(column).copied();
@@ -56,12 +56,13 @@ impl Columns {
     }
 }
 
-/// With a twentieth, with ticks, and with what runs on while the counters are read.
+/// Adds the tolerances: 5 %, the error of ticks, and the delay of a reading.
 pub(super) fn with_ticks(ns: u64) -> u64 {
     sum([ns, ns / 20, TICKS_NS, READ_LATE_NS])
 }
 
-/// Numbers are multiples of the unit that their name has.
+/// Checks that numbers are multiples of the unit that their name states. `of` contains the units of
+/// times and of memory.
 pub(super) fn units(of: [u64; 2], name: &str, value: &Value, at: &mut At<'_>) {
     let unit = match name {
         _ if name.ends_with("_ns") => of[0],
@@ -71,7 +72,7 @@ pub(super) fn units(of: [u64; 2], name: &str, value: &Value, at: &mut At<'_>) {
     match value {
         Value::Object(fields) => {
             for (inner, value) in fields {
-                // Facts and states are of the name that they have.
+                // The numbers in a fact or a state have the unit of the fact or state.
                 let is_name = inner.ends_with("_ns") || inner.ends_with("_bytes");
                 let name = if is_name { inner } else { name };
                 units(of, name, value, &mut at.below(&format!(".{inner}")));

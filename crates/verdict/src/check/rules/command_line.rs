@@ -1,4 +1,4 @@
-//! The spec against the one that the words of its command line come to.
+//! Checks the spec against the one that the command line resolves to.
 
 use spec::RunSpec;
 
@@ -9,7 +9,7 @@ pub(super) fn check(record: &Record, resolved: Result<RunSpec, String>, found: &
     let mut at = found.at(Rule::CommandLine, "record.spec");
     match resolved {
         Ok(mut resolved) => {
-            // The words do not say themselves.
+            // The resolved spec does not contain the command line itself.
             resolved.command_line.clone_from(&record.spec.command_line);
             at.same("", &record.spec, &resolved, "by the command line");
         }

@@ -1,5 +1,5 @@
-//! Counters of the kernel, which are in a record by phase, by second and of the whole run: parts
-//! add up, and a part is no more than the whole. Columns are matched by their names.
+//! Checks counters of the kernel, which a record contains by phase, by second and for the whole
+//! run. Parts add up, and a part is at most the whole. Columns are matched by their names.
 
 use system::{ClocksDifference, Fact};
 
@@ -11,7 +11,7 @@ use record::run::SystemDuring;
 
 /// The unit of processor time in `/proc/stat`, in nanoseconds.
 const TICK_NS: u64 = 10_000_000;
-/// Architectures that have another.
+/// Architectures with another tick.
 const OTHER_TICKS: [&str; 2] = ["alpha", "ia64"];
 
 pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
@@ -37,7 +37,8 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
         evidence::check(scope, phase, &whole, &mut at);
     }
     evidence::sampled(scope, found);
-    // Of ranks the run's are added over processes, and its phases are of the first one.
+    // With ranks, the run's counters are sums over processes, and its phases' counters are those of
+    // the first.
     if scope.has_ranks() {
         return;
     }
@@ -49,7 +50,7 @@ pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
     }
 }
 
-/// What was counted in the whole run, by the names that columns have.
+/// The counters of the whole run, by the names of the columns.
 fn whole(during: &SystemDuring) -> Columns {
     let counted = &during.counted;
     let mut whole = Columns::default();
@@ -63,7 +64,7 @@ fn whole(during: &SystemDuring) -> Columns {
     whole
 }
 
-/// What is counted in slices.
+/// Checks the counters of each interval.
 fn over_time(machine: &MachineOverTime, at: &mut At<'_>) {
     states(machine, at);
     let system = fields(&machine.system);
@@ -73,8 +74,8 @@ fn over_time(machine: &MachineOverTime, at: &mut At<'_>) {
     }
 }
 
-/// The times of all processors add up, and are no more than all; where one stood idle is not in
-/// every list of them.
+/// Checks that the parts of processor time add up to the total. Without the idle time, which not
+/// every list contains, they are at most the total.
 fn processor_times(of: impl Fn(&str) -> Option<u64>, at: &mut At<'_>) {
     let sum = |names: &[&str]| {
         let mut names = names.iter();
@@ -90,14 +91,14 @@ fn processor_times(of: impl Fn(&str) -> Option<u64>, at: &mut At<'_>) {
     }
 }
 
-/// In which units the kernel tells times of processors, in nanoseconds, and memory, in bytes.
+/// The kernel's units of processor times, in nanoseconds, and of memory, in bytes.
 fn kernel_units(scope: &Scope<'_>) -> [u64; 2] {
     let has_ticks = !OTHER_TICKS.contains(&scope.record.host.kernel.machine.as_str());
     [if has_ticks { TICK_NS } else { 1 }, 1_024]
 }
 
-/// The last state of a slice is one of those whose greatest it has; of a slice of one second both
-/// are one reading.
+/// Checks that the last state of an interval is at most its greatest. An interval of one second has
+/// one reading, so both are equal.
 fn states(machine: &MachineOverTime, at: &mut At<'_>) {
     let is_second = machine.width_ns == measure::SLICE_NS;
     let differs = |(max, last): (&_, &_)| last > max || (is_second && last != max);
@@ -109,7 +110,7 @@ fn states(machine: &MachineOverTime, at: &mut At<'_>) {
     }
 }
 
-/// The whole run by itself.
+/// Checks the counters of the whole run.
 fn during(scope: &Scope<'_>, at: &mut At<'_>) {
     let SystemDuring {
         counted,
@@ -167,7 +168,7 @@ fn clock(clocks: &ClocksDifference, at: &mut At<'_>) {
     at.same(".clock_source_changed", recorded, changed, "by their names");
 }
 
-/// The most resident memory that was read.
+/// Maximum resident memory of all readings, in bytes.
 fn resident(scope: &Scope<'_>) -> Option<u64> {
     let machines = scope.machines();
     let read = machines.flat_map(|machine| machine.process.resident_bytes.max.iter().flatten());
@@ -176,8 +177,8 @@ fn resident(scope: &Scope<'_>) -> Option<u64> {
         .copied()
 }
 
-/// With a tenth, and with what is not added up: the kernel does so by processor and by thread, and
-/// not always at once.
+/// Adds tolerances: 10 %, and pages that the kernel has counted by processor and by thread but not
+/// yet added up.
 fn with_pages(scope: &Scope<'_>, bytes: u64) -> u64 {
     let online = online(scope);
     let each = online.saturating_mul(2).max(32).saturating_mul(4);

@@ -1,5 +1,5 @@
-//! Counts that are in a record twice: of workers and segments, of errors and failures, of figures
-//! and phases, of names and files.
+//! Checks counts that a record contains twice: of workers and segments, of errors and failures, of
+//! figures and phases, of names and files.
 
 use std::collections::BTreeMap;
 
@@ -15,7 +15,7 @@ use record::run::{Actual, Check, OperationRecord, PhaseRecord, Record, WorkerPha
 pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: &mut Findings) {
     let mut at = found.at(Rule::Workers, place);
     operations(scope, phase, &mut at);
-    // Where a phase was left, a worker may have been lost with what it had done.
+    // If a phase did not complete, a worker may have been lost with its counts.
     if phase.complete {
         workers(phase, &mut at);
         first_done(scope, phase, &mut at);
@@ -23,10 +23,10 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     transactions(scope, phase, &mut at.of(Rule::Transactions));
 }
 
-/// What workers and segments count alike.
+/// Compares the counts of the workers with those of the segments.
 fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     let meters = || phase.measured_operations().map(|known| &known.meter);
-    // Bytes of workers are in no other sum, and may be any number.
+    // No other check limits the bytes of workers, so this sum saturates.
     let all = |of: fn(&WorkerPhase) -> u64| sum(phase.workers.iter().map(of));
     let (operations, bytes) = meters().fold((0, 0), |(operations, bytes), meter| {
         (operations + meter.operations, bytes + meter.bytes)
@@ -46,8 +46,8 @@ fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// What all had done when the first one was: at least its own, and no more than all; of one worker
-/// exactly all.
+/// Checks the work of all workers when the first finished: at least its own, at most that of all,
+/// and exactly that of all if there is one worker.
 fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let mut at = at.below(".first_done");
     let Some(first) = &phase.first_done else {
@@ -66,14 +66,14 @@ fn first_done(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     };
     let least = match (scope.has_ranks(), &phase.workers[..]) {
         (false, [_]) if phase.is_all_measured() => all,
-        // Others may have been in the warm-up still.
+        // Other workers may still have been in the warm-up.
         _ => own.saturating_sub(phase.workers.len() as u64),
     };
     at.within(".done", first.done, least..=all, "of the workers");
 }
 
-/// As many latencies as operations, which move no more bytes than they can; those without contents
-/// move none.
+/// Checks that there are as many latencies as operations, and that these move no more bytes than
+/// they can. Operations without contents move none.
 fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let workload = &scope.spec.workload;
     let most_of_one = workload.content_bytes_max();
@@ -95,12 +95,13 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// What is issued is completed, failed or skipped; other phases have no transactions.
+/// Checks that issued transactions completed, failed or were skipped. Other phases have no
+/// transactions.
 fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let is_transactions = phase.phase == Phase::Transactions;
     let pairs = scope.spec.workload.classic().map(halves);
-    // Halves in flight may end in another segment than their transaction, and the last one may be
-    // left without its other half.
+    // With operations in flight, the halves of a transaction may end in different segments. In an
+    // incomplete phase, the last transaction may lack its other half.
     let is_exact = scope.spec.depth <= 1 && phase.complete && scope.has_ended();
     for (number, segment) in phase.segments.iter().enumerate() {
         let mut at = at.below(&format!(".segments[{number}]"));
@@ -141,7 +142,7 @@ fn transactions(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Of how many operations a transaction is.
+/// Number of operations in a transaction.
 fn halves(classic: &Classic) -> u64 {
     let biases = [classic.bias_read, classic.bias_create];
     biases
@@ -150,14 +151,14 @@ fn halves(classic: &Classic) -> u64 {
         .count() as u64
 }
 
-/// Each operation that failed is an error of its kind. What is verified of one that was completed
-/// is an error, too.
+/// Checks that each failed operation is an error of its kind. A failed verification of a completed
+/// operation is an error as well.
 pub(super) fn errors(record: &Record, found: &mut Findings) {
     let actual = &record.actual;
     let hangs = actual.stalled.iter().any(|stalled| !stalled.came_back);
     let cluster = record.cluster.as_ref();
     let is_lost = cluster.is_some_and(|cluster| !cluster.missing.is_empty());
-    // Errors are told at the end.
+    // Errors are recorded at the end of a run.
     if actual.outcome == Outcome::Unfinished || hangs || is_lost {
         return;
     }
@@ -173,7 +174,7 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
         performed += meter.operations + meter.failed;
     }
     for error in actual.errors.iter().filter(|error| error.step != VERIFY) {
-        // Others are of no operation that a workload has.
+        // Other errors belong to no operation of a workload.
         if let Some(count) = counted.get_mut(error.operation.as_str()) {
             *count += error.count;
         }
@@ -196,10 +197,10 @@ pub(super) fn errors(record: &Record, found: &mut Findings) {
     }
 }
 
-/// The step of an error that was found in the result of an operation.
+/// The step of an error that verification found in the result of an operation.
 const VERIFY: &str = "verify";
 
-/// How many names there are more after the preparation and the transactions.
+/// Number of names that the preparation and the transactions added; `None` if an operation failed.
 fn pool(record: &Record) -> Option<i128> {
     let mut names = 0_i128;
     for phase in &record.actual.phases {
@@ -222,8 +223,8 @@ fn pool(record: &Record) -> Option<i128> {
     Some(names)
 }
 
-/// Without failures the names that were looked at are those that were made and not removed, and so
-/// are those that are removed.
+/// Checks that the checked names and the deleted names are those that were made and not removed.
+/// Failures make this unknown.
 pub(super) fn names(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_whole =
@@ -262,8 +263,8 @@ pub(super) fn names(record: &Record, found: &mut Findings) {
     at.within(".duration_ns", check.duration_ns, lasted, "in the run");
 }
 
-/// From the end of the transactions to the beginning of the deletion, in nanoseconds: the names are
-/// checked between them.
+/// Time from the end of the transactions to the start of the deletion, in nanoseconds. The names
+/// are checked in this time.
 fn between(actual: &Actual) -> Option<u64> {
     let ended_ns = actual.phase(Phase::Transactions)?.segments.last()?.ended_ns;
     let began_ns = actual.phase(Phase::Delete)?.segments.first()?.began_ns;

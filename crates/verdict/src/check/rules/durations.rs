@@ -1,5 +1,5 @@
-//! Durations that are in a record several times: histograms with their sums, steps, service times,
-//! the slowest operations, and the time that workers had for all of them.
+//! Checks durations that a record contains several times: histograms with their sums, calls,
+//! service times, the slowest operations, and the workers' time for all of them.
 
 use std::cmp::Reverse;
 use std::collections::BTreeSet;
@@ -41,7 +41,7 @@ fn meter(meter: &Meter, at: &mut At<'_>) {
         return;
     };
     histogram(service, ".meter.service", at);
-    // A latency begins when the operation is due, which is not after it is issued.
+    // A latency starts when the operation is due, at the latest when it is issued.
     let is_longer = |of: fn(&Histogram) -> Option<u64>| of(service) > of(&meter.latency);
     if service.sum_ns() > meter.latency.sum_ns()
         || is_longer(Histogram::max_ns)
@@ -52,7 +52,7 @@ fn meter(meter: &Meter, at: &mut At<'_>) {
     }
 }
 
-/// Steps follow one another from an operation's issue to its completion.
+/// Calls of an operation follow one another between its issue and its completion.
 fn steps(operation: &OperationRecord, at: &mut At<'_>) {
     if operation.steps.is_empty() {
         return;
@@ -72,7 +72,8 @@ fn steps(operation: &OperationRecord, at: &mut At<'_>) {
     at.within(".steps: ns", sum_ns, 0..=whole.sum_ns(), by);
 }
 
-/// The greatest durations of all segments, each in the bucket of its histogram.
+/// Checks that the slowest operations are those with the greatest latencies of all segments, to the
+/// precision of the histogram.
 fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let actions: BTreeSet<Action> = phase.all_operations().map(|known| known.action).collect();
     let mut known = phase.slowest.iter().map(|slowest| slowest.action);
@@ -113,10 +114,10 @@ fn slowest(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// When it was, whose it was, and where.
+/// Checks the time, the worker, the longest call and the path of a slow operation.
 fn slow_one(scope: &Scope<'_>, phase: &PhaseRecord, slow: &SlowOperation, at: &mut At<'_>) {
-    // A worker that was kept by an operation of the warm-up may end that later than others end the
-    // measurement.
+    // The limits are those of the whole phase, because an operation of the warm-up may end after
+    // other workers have ended the measurement.
     let Some((began_ns, ended_ns)) = phase.span_ns() else {
         return;
     };
@@ -149,7 +150,8 @@ fn slow_one(scope: &Scope<'_>, phase: &PhaseRecord, slow: &SlowOperation, at: &m
     }
 }
 
-/// Whether a path begins with a location's directory, as it is or below the target as it was said.
+/// Whether a path begins with a location's directory, as recorded or with the target as the user
+/// wrote it.
 fn is_in_location(scope: &Scope<'_>, path: &str) -> bool {
     let locations = &scope.record.locations;
     let is_in = |(location, said): (&LocationRecord, &PathBuf)| {
@@ -161,14 +163,14 @@ fn is_in_location(scope: &Scope<'_>, path: &str) -> bool {
     locations.is_empty() || locations.iter().zip(&scope.spec.targets).any(is_in)
 }
 
-/// No worker performs more at a time than its depth.
+/// Checks that no worker performs more operations at a time than its depth.
 fn work_time(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     if !phase.complete {
         return;
     }
     let depth = u128::from(scope.spec.depth.max(1));
     let all_workers = u128::from(scope.workers);
-    // In flight an operation is of the segment in which it completes.
+    // An operation in flight counts in the segment in which it completes.
     let begun_before = match depth {
         1 => 0,
         _ => all_workers * depth * u128::from(longest_ns(phase)),

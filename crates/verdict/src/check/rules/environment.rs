@@ -1,5 +1,5 @@
-//! Facts of the machine, the targets, the room, the ranks and the program's overhead, as far as one
-//! follows from another.
+//! Checks facts of the machine, the targets, their space, the ranks and the overhead that follow
+//! from one another.
 
 use std::path::Path;
 
@@ -64,7 +64,7 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     let (path, directory) = (&target.path, &location.directory);
     let said = record.spec.targets.get(index);
     let said = said.map(|said| spec::directory(said).display().to_string());
-    // Relative ones are resolved; a working directory that is gone or hidden is not known.
+    // Relative targets are resolved. A working directory that was removed or hidden is not known.
     let is_said = |said: &String| match said.strip_prefix('/') {
         Some(_) => said == path,
         None => said.starts_with('.') || path.ends_with(said.trim_end_matches('/')),
@@ -72,7 +72,7 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     if let Some(said) = said.filter(|said| !is_said(said)) {
         at.broken(".target.path", format!("{path}, and the target is {said}"));
     }
-    // Whoever is in a directory may call it by another name than the kernel.
+    // The kernel may report another path of a directory than the one that was used.
     let is_absolute = path.starts_with('/');
     if is_absolute && !directory.starts_with(path.trim_end_matches('/')) {
         at.broken(".directory", format!("{directory} is not in {path}"));
@@ -88,7 +88,7 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     }
     if let Fact::Known(device) = &target.device {
         names(record, location, &device.name, at);
-        // One over several devices is larger than the first.
+        // A file system over several devices is larger than the first.
         let is_one = matches!(device.members, Fact::NotApplicable);
         if is_one && !IS_OVER_SEVERAL.contains(&kind(target)) {
             laws::check(&laws::OF_TARGET, target, &mut at.below(".target"));
@@ -96,7 +96,7 @@ fn location(record: &Record, location: &LocationRecord, index: usize, at: &mut A
     }
 }
 
-/// A target is below its mount, and of the class of the mount's file system.
+/// Checks that a target is below its mount point, and has the class of the mount's file system.
 fn mount(target: &Target, mount: &Mount, at: &mut At<'_>) {
     let class = target.class.known();
     at.same(".class", class, mount.class(), "of its mount");
@@ -108,7 +108,7 @@ fn mount(target: &Target, mount: &Mount, at: &mut At<'_>) {
     }
 }
 
-/// What is known of a file system's room follows from one call.
+/// Checks the facts about a file system's space, which all follow from one call.
 fn space(target: &Target, space: &Space, at: &mut At<'_>) {
     let expected = Target {
         read_only: Fact::Known(space.read_only),
@@ -120,7 +120,7 @@ fn space(target: &Target, space: &Space, at: &mut At<'_>) {
     laws::check(&laws::OF_SPACE, space, &mut at.below(".space"));
 }
 
-/// File systems that lie on several devices of which the kernel names one.
+/// File systems over several devices, of which the kernel names one.
 const IS_OVER_SEVERAL: [&str; 4] = ["btrfs", "zfs", "bcachefs", "overlay"];
 
 fn kind(target: &Target) -> &str {
@@ -130,8 +130,8 @@ fn kind(target: &Target) -> &str {
         .map_or("", |mount| &mount.file_system_type)
 }
 
-/// The device of a target is the one whose counters are read, and the first whose durability is
-/// known.
+/// Checks that the device of a target is among those whose counters are read, and is the first
+/// whose durability is known.
 fn names(record: &Record, location: &LocationRecord, name: &str, at: &mut At<'_>) {
     let durability = location.durability.as_ref();
     let devices = durability.and_then(|facts| facts.devices.known());
@@ -146,7 +146,8 @@ fn names(record: &Record, location: &LocationRecord, name: &str, at: &mut At<'_>
     }
 }
 
-/// A volume is that of targets. How much of it is free others change at any moment.
+/// Checks that a volume belongs to targets. Its free space is not checked, because other programs
+/// change it.
 fn volume(record: &Record, volume: &RoomVolume, at: &mut At<'_>) {
     laws::check(&laws::OF_VOLUME, volume, at);
     let workload = &record.spec.workload;
@@ -180,7 +181,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     } = *overhead;
     let (workers, all) = (u64::from(overhead.workers), workload.workers.count());
     at.within(".workers", workers, 1..=all.into(), "of the workload");
-    // Of writers and readers there is one of each.
+    // With writers and readers there is one worker of each, even on one processor.
     let online = record.host.processors.online.known();
     let most = online.map(|online| online.saturating_add(1));
     at.at_most(".workers", workers, most, "on all processors");
@@ -191,7 +192,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     let most_of_one = if workload.mix().is_some() { 1 } else { 2 };
     let most = transactions.saturating_mul(most_of_one);
     at.at_most(".operations", operations, most, "of its transactions");
-    // All files, where they are few and small.
+    // All files, if they are few and small.
     let pools = u64::from(workload.streams().max(1));
     let are_few = workload.files().saturating_mul(pools) <= 100_000;
     let are_small = workload.content_bytes_max() <= 10_000;
@@ -203,7 +204,7 @@ fn overhead(record: &Record, overhead: &Overhead, at: &mut At<'_>) {
     at.within(".files", files, least..=workload.files(), "of the workload");
 }
 
-/// A directory of the run's own has the second in its name at which it was made.
+/// Maximum time between the second in the name of a run's own directory and the run's origin.
 const MADE_WITHIN_S: u64 = 3_600;
 
 fn origin(record: &Record, at: &mut At<'_>) {
@@ -216,7 +217,7 @@ fn origin(record: &Record, at: &mut At<'_>) {
     let numbers = name.strip_prefix("postmark-");
     let made_s = numbers.and_then(|numbers| numbers.split('-').next()?.parse::<i64>().ok());
     let origin_s = record.origin.unix_ns.div_euclid(1_000_000_000);
-    // Somebody may set the clock meanwhile.
+    // The clock may be set in between.
     let off_s = made_s.map(|made_s| made_s.abs_diff(origin_s));
     let by = "from the name of the directory";
     at.at_most(".origin.unix_ns: seconds", off_s, MADE_WITHIN_S, by);

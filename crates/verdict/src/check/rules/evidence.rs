@@ -1,5 +1,5 @@
-//! What devices counted while a phase performed and while it was synced, and the sample of the
-//! page cache.
+//! Checks what devices counted while a phase was performed and while it was synced, and the sample
+//! of the page cache.
 
 use record::evidence::Residency;
 use record::run::PhaseRecord;
@@ -10,13 +10,13 @@ use super::columns::{Columns, fields, units};
 use super::laws;
 use super::scope::{At, Findings, Rule, Scope};
 
-/// The most files of a sample of the pool.
+/// Maximum number of files in a sample of the pool.
 const SAMPLE_MAX: u64 = 100;
-/// The kernel's unit of what a device moves, in bytes.
+/// The kernel's unit of bytes that a device moves.
 const SECTOR_BYTES: u64 = 512;
 
-/// Counters of a phase and of the sync after it are within those of the run, and of as many
-/// devices.
+/// Checks that the counters of a phase and of the sync after it are at most those of the run, and
+/// cover the same devices.
 pub(super) fn check(scope: &Scope<'_>, phase: &PhaseRecord, whole: &Columns, at: &mut At<'_>) {
     let Some(evidence) = phase.evidence.as_ref().filter(|_| !scope.has_ranks()) else {
         return;
@@ -37,7 +37,7 @@ pub(super) fn check(scope: &Scope<'_>, phase: &PhaseRecord, whole: &Columns, at:
     sums.within(whole, &mut at);
 }
 
-/// Devices are those of the whole run, in their order, and move whole sectors.
+/// Checks that devices are those of the whole run, in the same order, and move whole sectors.
 fn devices(scope: &Scope<'_>, counted: &Accounted, sums: &mut Columns, at: &mut At<'_>) {
     fn names(devices: &Fact<Vec<DeviceReading>>) -> Option<Vec<(&str, DeviceRole)>> {
         let devices = devices.known()?.iter();
@@ -69,7 +69,7 @@ fn sample(scope: &Scope<'_>, residency: &Residency, at: &mut At<'_>) {
     }
 }
 
-/// A sample has a hundredth of the files that there were, and no more than a hundred.
+/// Checks that a sample contains at most 1 % of the existing files, and at most 100 files.
 pub(super) fn sampled(scope: &Scope<'_>, found: &mut Findings) {
     let spec = scope.spec;
     let workers = u64::from(scope.workers);
@@ -98,7 +98,8 @@ pub(super) fn sampled(scope: &Scope<'_>, found: &mut Findings) {
             ("before", &residency.before, before),
             ("after", &residency.after, files),
         ] {
-            // Each worker gives what it has, and a file may be gone under another name.
+            // There may be fewer: a worker contributes only files that it has, and a file may have
+            // been renamed.
             let sampled = sample.known().map_or(0, |sample| sample.files);
             let place = format!("{}.evidence.residency.{name}", scope.place(index));
             let most = (files / 100).clamp(1, most);

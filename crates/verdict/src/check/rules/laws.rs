@@ -1,4 +1,4 @@
-//! Laws between two numbers of a record, by their paths: what a table can say needs no function.
+//! Laws between two numbers of a record, as a table of JSON paths.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -6,7 +6,7 @@ use serde_json::Value;
 use super::columns::number;
 use super::scope::At;
 
-/// How a number stands to another.
+/// Relation of one number to another.
 #[derive(Clone, Copy, PartialEq)]
 pub(super) enum Relation {
     AtMost,
@@ -15,8 +15,8 @@ pub(super) enum Relation {
 }
 use Relation::{AtMost, MultipleOf, OneOf};
 
-/// A path, how what is there stands to something else, and its path. Names have points between
-/// them; what is known of a fact is the fact.
+/// A path, the relation of its value to another value, and the path of the latter. Dots separate
+/// names. A known fact is represented by its value.
 type Law = (&'static str, Relation, &'static str);
 
 pub(super) const OF_HOST: [Law; 5] = [
@@ -51,7 +51,7 @@ pub(super) const OF_SAMPLE: [Law; 4] = [
     ("under_write_back", AtMost, "pages"),
 ];
 
-/// Holds a part of a record against its laws, as far as both numbers are known.
+/// Checks a part of a record against its laws, if both values are known.
 pub(super) fn check(laws: &[Law], part: &impl Serialize, found: &mut At<'_>) {
     let part = serde_json::to_value(part).unwrap_or_default();
     for (path, relation, other) in laws {
@@ -74,7 +74,7 @@ pub(super) fn check(laws: &[Law], part: &impl Serialize, found: &mut At<'_>) {
     }
 }
 
-/// What is known at a path.
+/// Returns the value at a path, that of a fact if it is known.
 fn at<'v>(part: &'v Value, path: &str) -> Option<&'v Value> {
     let known = |value: &'v Value| value.get("known").unwrap_or(value);
     let mut names = path.split('.');

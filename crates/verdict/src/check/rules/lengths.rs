@@ -1,4 +1,4 @@
-//! How long phases last, by what was asked for and by what was done over them.
+//! Checks durations of phases against the spec and against the work in them.
 
 use spec::{Durability, Stop};
 use workload::Phase;
@@ -8,11 +8,10 @@ use super::scope::{At, Findings, Rule, Scope, longest_ns};
 use super::times;
 use record::run::PhaseRecord;
 
-/// A worker that is at work without a pause may be kept from it by other programs for so long, in
-/// nanoseconds.
+/// Maximum time for which other programs may keep a busy worker from its work, in nanoseconds.
 const SOON_NS: u64 = 10_000_000_000;
 
-/// Whether the machine was read each second: then nothing kept this process from its work for long.
+/// Whether the machine was read each second. Then nothing kept this process from its work for long.
 pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     let Some(machine) = &phase.machine else {
         return false;
@@ -21,7 +20,7 @@ pub(super) fn is_undisturbed(phase: &PhaseRecord) -> bool {
     machine.spans().all(|span| span.end - span.start <= most)
 }
 
-/// How long a worker may think, in nanoseconds.
+/// Maximum think time of a worker, in nanoseconds.
 fn think_ns(scope: &Scope<'_>) -> u64 {
     use workload::mix::Think;
     match scope.spec.workload.mix().map(|mix| &mix.think) {
@@ -31,7 +30,7 @@ fn think_ns(scope: &Scope<'_>) -> u64 {
     }
 }
 
-/// How long a worker may be in one operation or wait for others', as far as that is recorded.
+/// Maximum recorded time of one operation and of one wait for a claimed file, in nanoseconds.
 fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
     let waits = phase
         .claim_waits
@@ -40,7 +39,7 @@ fn at_most_in_one_ns(phase: &PhaseRecord) -> u64 {
     longest_ns(phase).saturating_add(waits.max().unwrap_or(0))
 }
 
-/// The time of a phase by what was asked for, and by what was done over it.
+/// Checks the duration of a phase.
 pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Findings) {
     let phase = &scope.phases[index];
     let Some((began_ns, ended_ns)) = phase.span_ns() else {
@@ -48,7 +47,7 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     };
     let mut at = found.at(Rule::Duration, place);
     let lasted_ns = ended_ns.saturating_sub(began_ns);
-    // Slices count from before the workers begin.
+    // Intervals are counted from before the workers start.
     let read_ns = phase.machine.as_ref().map(|machine| machine.began_ns);
     let least_ns = read_ns
         .or_else(|| times::ended_ns(&scope.phases[index.checked_sub(1)?]))
@@ -64,17 +63,17 @@ pub(super) fn phase(scope: &Scope<'_>, index: usize, place: &str, found: &mut Fi
     let has_failures = phase
         .all_operations()
         .any(|operation| operation.meter.failed > 0);
-    // What is synced in batches is synced once more at the end, and no operation tells of it.
+    // With batches, a last sync ends the phase, and no operation includes it.
     let is_batch = matches!(scope.spec.durability, Durability::Batch(_));
     let is_timed = scope.spec.latencies && !is_batch;
     let is_even = is_undisturbed(phase) && !has_failures && is_timed && phase.complete;
     let silent_ns = lasted_ns.saturating_sub(last_slice_ns.saturating_add(width_ns));
     let pause_ns = SOON_NS.saturating_add(at_most_in_one_ns(phase).saturating_mul(2));
     if phase.phase != Phase::Transactions {
-        // Directories are made and removed in the other phases, and no operation tells of it.
+        // In other phases directories are made and removed, and no operation includes that.
         return;
     }
-    // Workers did not spend their time with what they left undone.
+    // Workers spend time on skipped operations, which no interval includes.
     let mut segments = phase.segments.iter();
     let has_work = segments.all(|segment| segment.skipped.total() == 0);
     let is_busy = !scope.is_open(phase) && think_ns(scope) == 0 && has_work;
@@ -94,9 +93,9 @@ fn ns(nanoseconds: u128) -> u64 {
     u64::try_from(nanoseconds).unwrap_or(u64::MAX)
 }
 
-/// Transactions that end with time last so long, and a warm-up does. They may be early by so much,
-/// since the thread that ends them saw them begin before the workers did, and after the machine was
-/// read; where it is known, they are late by no more than a pause.
+/// Checks that timed transactions and warm-ups last as long as the spec requires. They may end
+/// early by `early_ns`, because the thread that ends them starts its timer before the workers
+/// start, and after the machine was read. They are late by at most `pause_ns`, if it is known.
 fn as_asked(
     scope: &Scope<'_>,
     phase: &PhaseRecord,
@@ -108,7 +107,7 @@ fn as_asked(
     };
     let drive = &scope.spec.drive;
     let warm_up_ns = ns(drive.warm_up.as_nanos());
-    // What ends before its time has come to the end of its number.
+    // Transactions that end earlier have reached their requested number.
     let is_by_time = phase.all_issued() < scope.asked_for() && scope.has_ended();
     let mut lasts = |what: &str, until_ns: u64, asked_ns: u64| {
         let lasted_ns = until_ns.saturating_sub(began_ns);

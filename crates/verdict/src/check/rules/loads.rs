@@ -1,12 +1,12 @@
-//! The steps of a sweep.
+//! Checks the load levels of a sweep.
 
 use spec::Climb;
 
 use super::scope::{Findings, Rule};
 use record::run::{Load, Record};
 
-/// The steps of a sweep are those that were asked for, in their order; between rates others may
-/// lie.
+/// Checks that the load levels are the requested ones, in their order. Rates may be followed by
+/// others in between.
 pub(super) fn check(record: &Record, found: &mut Findings) {
     let Some(sweep) = &record.spec.drive.sweep else {
         return;

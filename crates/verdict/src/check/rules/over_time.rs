@@ -1,5 +1,5 @@
-//! What was done over time: slices against segments, arrivals against their rate, rounds against
-//! the rule of steady state.
+//! Checks the work over time: intervals against segments, arrivals against their rate, rounds
+//! against the steady-state rule.
 
 use std::collections::BTreeMap;
 
@@ -24,7 +24,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
 
 type RoleAction = (Role, Action);
 
-/// The sums of all slices are those of all segments, and so are their latencies.
+/// Checks that the sums and the latencies of all intervals equal those of all segments.
 fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let mut at = at.below(".slices");
     let mut done: BTreeMap<RoleAction, Meter> = BTreeMap::new();
@@ -40,7 +40,7 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         }
     }
     let series = phase.slices.totals();
-    // They become wider only where they would be too many.
+    // Intervals become wider only if there would be too many.
     if phase.slices.width_ns() > SLICE_NS {
         let (slices, least) = (phase.slices.len() as u64, SLICES_MAX as u64 / 2 + 1);
         at.at_least(": wide ones", slices, least, "before they are wider");
@@ -65,7 +65,8 @@ fn series(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     shared(phase, &mut at);
 }
 
-/// Each group of slices has as many latencies as operations, in the first that has the key.
+/// Checks that each group of intervals has as many latencies as operations. The first interval with
+/// the key contains the latencies of its group.
 fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     let slices: Vec<_> = phase.slices.iter().collect();
     for (number, group) in slices.chunks(phase.slices.sharing().max(1)).enumerate() {
@@ -82,14 +83,13 @@ fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// The slowest operations are in the slice in which they completed, and what is the greatest of a
-/// slice is among the slowest.
+/// Checks that each of the slowest operations is in the interval in which it completed, and that
+/// the maximum of an interval is among the slowest.
 fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(machine), Some(first)) = (&phase.machine, phase.segments.first()) else {
         return;
     };
-    // Of an open loop it is not recorded when they were completed, and other ranks have clocks of
-    // their own.
+    // In an open loop the completion times are not recorded, and other ranks have their own clocks.
     if scope.is_open(phase) || scope.has_ranks() {
         return;
     }
@@ -100,7 +100,7 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         .max(1);
     let slices: Vec<_> = phase.slices.iter().collect();
     let groups: Vec<_> = slices.chunks(phase.slices.sharing().max(1)).collect();
-    // The beginning lies between the reading of the machine and the first worker's.
+    // The start is between the reading of the machine and the start of the first worker.
     let group_of = |ns: u64| {
         let early = ns.saturating_sub(first.began_ns) / width_ns;
         let late = ns.saturating_sub(machine.began_ns) / width_ns;
@@ -139,12 +139,12 @@ fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Beyond this a worker does not count who waits.
+/// Number of waiting transactions at which a worker stops counting.
 const WAITING_MAX: u64 = 10_000_000;
-/// Standard deviations that chance may put arrivals off their rate.
+/// Standard deviations by which random arrivals may differ from their rate.
 const DEVIATIONS: f64 = 8.0;
 
-/// What has arrived is the rate times the time.
+/// Checks that the number of arrivals is the rate multiplied by the time.
 fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(per_second), Some(waiting)) = (scope.per_second, phase.waiting) else {
         return;
@@ -162,8 +162,8 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         return;
     }
     let arrived = done.saturating_add(waiting) as f64;
-    // They begin to arrive between the reading of the machine and the first worker's beginning, and
-    // each worker counts those of its own until it ends.
+    // Arrivals begin between the reading of the machine and the start of the first worker. Each
+    // worker counts its own arrivals until it ends.
     let workers = || phase.workers.iter();
     let ends_ns = workers().map(|worker| worker.ended_ns.saturating_sub(first.began_ns));
     let least_s = ends_ns.min().unwrap_or(0) as f64 / 1e9;
@@ -172,7 +172,7 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let off =
         |expected: f64| DEVIATIONS * expected.sqrt() + f64::from(scope.workers) + expected * 0.01;
     let (least, most) = (per_second * least_s, per_second * most_s);
-    // No worker counts more of them.
+    // A worker stops counting at this number.
     let is_short = arrived < least - off(least) && waiting < WAITING_MAX;
     if is_short || arrived > most + off(most) {
         let why = format!(
@@ -182,8 +182,8 @@ fn arrivals(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// A rate of a round is counted by another thread than its transactions: it may be off by this
-/// share on a busy machine.
+/// Maximum relative error of a round's rate on a busy machine, because another thread than the
+/// workers measures it.
 const ROUND_OFF: f64 = 0.5;
 
 fn steady(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
@@ -211,7 +211,7 @@ fn steady(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     if !phase.complete || !is_undisturbed(phase) {
         return;
     }
-    // The measured segments are the rounds of the last window, and the work after them.
+    // The measured segments are the rounds of the last window and the work after it.
     for (segment, rate) in phase.measured().zip(&what.rounds[first..]) {
         let seconds = segment.ended_ns.saturating_sub(segment.began_ns) as f64 / 1e9;
         let (counted, seen) = (segment.transactions as f64, rate * seconds);

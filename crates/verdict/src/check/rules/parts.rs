@@ -1,4 +1,4 @@
-//! Which parts a record has, by what its spec asks for.
+//! Checks that a record has the parts that its spec requires.
 
 use engine::Step;
 use spec::{Durability, Keeping, Place, Stop};
@@ -21,7 +21,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     let mut due_at_end = |part: &str, is_there: bool, is_due: bool| {
         of_run.due_at_end(part, is_there, is_due, is_complete);
     };
-    // One that was asked for and had nothing to look at is not applicable.
+    // A requested check that found nothing to check is not applicable.
     due_at_end(".check", is_applicable(&actual.check), spec.check);
     let has_work = actual.transactions().any(|phase| phase.transactions() > 0);
     let is_asked = spec.overhead && touches && has_work;
@@ -38,7 +38,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
             actual.check.is_known(),
             spec.check.then_some(true),
         );
-        // Files that operations failed on are removed after a run that errors did not end.
+        // After a run that errors did not end, files of failed operations are removed.
         if actual.clean_up.is_some() && actual.errors.is_empty() {
             of_run.broken(".clean_up", "it is there, although the run was completed");
         }
@@ -59,7 +59,7 @@ fn is_applicable<T>(fact: &Fact<T>) -> bool {
     !matches!(fact, Fact::NotApplicable)
 }
 
-/// A run that came to its end has all its phases.
+/// Checks that a completed run has all its phases.
 fn phases_of(record: &Record, at: &mut At<'_>) {
     let actual = &record.actual;
     let Keeping { keep, reuse } = record.spec.keeping;
@@ -79,7 +79,7 @@ fn phases_of(record: &Record, at: &mut At<'_>) {
     }
 }
 
-/// Targets as said, with their weights.
+/// Checks that the locations are the requested targets, with their weights.
 fn locations(record: &Record, at: &mut At<'_>) {
     let (spec, locations) = (&record.spec, &record.locations);
     if locations.is_empty() && record.actual.outcome != Outcome::Complete {
@@ -102,7 +102,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
         at.due_at_end(part, is_there, is_due, phase.complete);
     };
     let meters = || phase.all_operations().map(|operation| &operation.meter);
-    // What was begun when a rank was lost is in no slice.
+    // Operations that began before a rank was lost are in no interval.
     let has_any = meters().any(|meter| meter.operations + meter.failed > 0);
     let is_due = spec.series && (has_any || !phase.complete);
     due_at_end(".slices", !phase.slices.is_empty(), is_due);
@@ -118,16 +118,16 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     let caught_up = phase.caught_up_ns.is_some();
     at.due(".caught_up_ns", caught_up, (!is_open).then_some(false));
     let is_synced = spec.sync_phases && phase.complete && scope.is_complete();
-    // A run that was stopped may have had one synced.
+    // A stopped run may have synced a phase.
     let is_told = is_synced || !spec.sync_phases || !phase.complete;
     at.due(".sync", phase.sync.is_some(), is_told.then_some(is_synced));
-    // Each phase of a run is watched for pauses, or none.
+    // Either all phases of a run are watched for pauses, or none.
     let is_watched = scope.phases.iter().any(|phase| phase.pauses.is_some());
     let is_told = phase.complete && scope.record.actual.outcome != Outcome::Unfinished;
     let is_due = (is_watched && is_told).then_some(true);
     at.due(".pauses", phase.pauses.is_some(), is_due);
     evidence(scope, phase, &mut at);
-    // A short one, in which nothing was done yet, has no segment.
+    // A short warm-up without a completed operation has no segment.
     let is_warm = is_transactions && !spec.drive.warm_up.is_zero();
     let has = |kind| phase.segments.iter().any(|segment| segment.kind == kind);
     for (kind, is_asked) in [
@@ -142,7 +142,7 @@ pub(super) fn phase(scope: &Scope<'_>, phase: &PhaseRecord, place: &str, found: 
     workers(scope, phase, &mut at.below(".workers"));
 }
 
-/// Records of before there was evidence have none in some phases.
+/// Records of earlier versions have no evidence in some phases.
 fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let phases = scope.phases.iter();
@@ -164,7 +164,7 @@ fn evidence(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     at.due(".server", evidence.server.is_some(), calls_server);
 }
 
-/// Parts of each kind of operation.
+/// Checks the parts of each kind of operation.
 fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let is_open = scope.is_open(phase);
@@ -198,11 +198,12 @@ fn operations(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// An operation has the steps of its kind, and those of durability as the policy has them.
+/// Checks that an operation has the calls of its kind, and the syncs that the durability policy
+/// requires.
 fn steps(scope: &Scope<'_>, operation: &OperationRecord, at: &mut At<'_>) {
     let spec = scope.spec;
     let policy = spec.durability;
-    // What a policy of durability costs is shown as a step, always.
+    // The cost of a durability policy is always recorded as a call.
     let are_timed =
         spec.latencies && (spec.steps || policy != Durability::None) && spec.engine.makes_files();
     let is_due = are_timed && operation.meter.operations > 0;
@@ -215,7 +216,7 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, at: &mut At<'_>) {
     let has = |step: Step| names().any(|name| name == step.name());
     let directory = policy == Durability::FsyncDirectory;
     let file = directory || matches!(policy, Durability::Fdatasync | Durability::Fsync);
-    // Servers sync in calls of their own.
+    // An engine that calls a server syncs by calls of its protocol.
     let is_told = spec.engine.uses_directories();
     let whole = matches!(policy, Durability::Batch(_));
     for (step, is_due) in [
@@ -238,7 +239,7 @@ fn steps(scope: &Scope<'_>, operation: &OperationRecord, at: &mut At<'_>) {
     }
 }
 
-/// Each worker once, with its role.
+/// Checks that each worker occurs once, with its role.
 fn workers(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let count = scope.workers;
     if phase.complete {
@@ -258,7 +259,7 @@ fn workers(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         };
         at.same(".role", worker.role, role, "by the workload");
     }
-    // How it ends is for the stop alone: a number of transactions, or time.
+    // If the number of transactions ends the run, all of them were issued.
     let is_whole = phase.phase == Phase::Transactions && phase.complete && scope.is_run;
     let is_by_number = matches!(scope.spec.drive.stop, Stop::Transactions);
     if is_by_number && is_whole && scope.has_ended() {

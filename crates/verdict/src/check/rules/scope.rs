@@ -1,4 +1,4 @@
-//! What rules speak of, and where they tell what they have found.
+//! The phases that rules check, and the collection of their findings.
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -20,59 +20,60 @@ use record::run::{Load, OperationRecord, PhaseRecord, Record, SystemDuring};
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Rule {
-    /// Numbers are in their range, moments in their order, and sums can be made: what every reader
-    /// of a record asks for.
+    /// Numbers are in their range, moments are in their order, and sums do not overflow, as every
+    /// reader of a record requires.
     Consistency,
     /// The fingerprint is that of the record's workload.
     Fingerprint,
     /// The hash of the stream is that of the record's workload.
     StreamHash,
-    /// Operations and bytes are those of as many transactions of the record's workload.
+    /// Operations and bytes are those of the same number of transactions of the record's workload.
     StreamCounts,
-    /// The spec is the one that the command line comes to.
+    /// The spec is the one that the command line resolves to.
     CommandLine,
-    /// The record has the parts that its spec asks for, and no others.
+    /// The record has the parts that its spec requires, and no others.
     Parts,
-    /// Phases are in their order, and one begins after the one before has ended.
+    /// Phases are in their order, and each begins after the previous one has ended.
     PhaseOrder,
-    /// Moments of segments, workers, syncs and readings of the machine follow one another, and lie
+    /// Moments of segments, workers, syncs and readings of the machine are in their order and
     /// within the run.
     Times,
-    /// Phases last as long as the spec asks for, and as what was done over their time.
+    /// Durations of phases agree with the spec and with the work in them.
     Duration,
     /// The workers' operations fit into the workers' time.
     WorkTime,
-    /// What was issued is completed, failed or skipped, and rates are of what was completed.
+    /// Issued transactions completed, failed or were skipped, and rates include only completed
+    /// ones.
     Transactions,
-    /// What the workers did is what was done in the measured segments.
+    /// The workers' counts equal those of the measured segments.
     Workers,
-    /// Histograms have as many latencies as there are operations.
+    /// Histograms contain as many latencies as there are operations.
     Latencies,
-    /// Sum, least and greatest duration of a histogram are those of its buckets.
+    /// Sum, minimum and maximum of a histogram agree with its buckets.
     Histograms,
-    /// The steps of operations make up their latencies.
+    /// The calls of operations fit into their service times.
     Steps,
-    /// What was done over time is what was done in the segments.
+    /// The time series and the segments contain the same work.
     Series,
-    /// The slowest operations are the greatest latencies.
+    /// The slowest operations are those with the greatest latencies.
     Slowest,
-    /// Failed operations are errors, and errors are failed operations.
+    /// The failed operations and the recorded errors agree.
     Errors,
-    /// Arrivals of an open loop are as many as its rate brings.
+    /// The number of arrivals in an open loop agrees with its rate.
     Arrivals,
-    /// What was found of steady state is what the rounds came to.
+    /// The steady-state result follows from the rounds.
     Steady,
-    /// The figures of the original's report are those of the phases.
+    /// The figures of the original's report agree with the phases.
     Classic,
     /// The names that were checked are those of the pool.
     NamesChecked,
-    /// Counters of a phase are within those of the run, and parts of a counter add up.
+    /// Counters of a phase are at most those of the run, and parts of a counter add up.
     Counters,
-    /// Facts of targets, room, host and ranks agree with one another.
+    /// Facts of targets, space, host and ranks agree with one another.
     Environment,
 }
 
-/// Its lasting name.
+/// The lasting name of the rule.
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.serialize(f)
@@ -82,15 +83,14 @@ impl fmt::Display for Rule {
 /// A rule that a record breaks, or that could not be checked.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BrokenRule {
-    /// Which one.
+    /// The rule that is broken or unchecked.
     pub rule: Rule,
-    /// The JSON path of the place.
+    /// JSON path of the value.
     pub field: String,
-    /// What is wrong there, or why it could not be checked.
+    /// Why the rule is broken, or why it could not be checked.
     pub why: String,
 }
 
-/// What was found.
 #[derive(Default)]
 pub(in crate::check) struct Findings {
     pub broken: Vec<BrokenRule>,
@@ -106,7 +106,7 @@ impl Findings {
         });
     }
 
-    /// A place that is held against a rule.
+    /// Returns a place to check against a rule.
     pub(super) fn at(&mut self, rule: Rule, place: impl Into<String>) -> At<'_> {
         At {
             rule,
@@ -116,8 +116,8 @@ impl Findings {
     }
 }
 
-/// A place of a record that is held against a rule. Fields are below it: they begin with what
-/// separates them, such as a point.
+/// A place of a record that is checked against a rule. The methods append a field to its path,
+/// which begins with a separator such as a dot.
 pub(super) struct At<'f> {
     found: &'f mut Findings,
     rule: Rule,
@@ -125,17 +125,17 @@ pub(super) struct At<'f> {
 }
 
 impl At<'_> {
-    /// A field that is held against the same rule.
+    /// Returns a field to check against the same rule.
     pub(super) fn below(&mut self, field: &str) -> At<'_> {
         self.found.at(self.rule, format!("{}{field}", self.place))
     }
 
-    /// The same place, held against another rule.
+    /// Returns the same place to check against another rule.
     pub(super) fn of(&mut self, rule: Rule) -> At<'_> {
         self.found.at(rule, &*self.place)
     }
 
-    /// Takes the first break of a rule: others of the same rule tell no more.
+    /// Reports that the rule is broken. Only the first report of each rule is kept.
     pub(super) fn broken(&mut self, field: &str, why: impl Into<String>) {
         let Self { found, rule, place } = self;
         if !found.broken.iter().any(|known| known.rule == *rule) {
@@ -147,8 +147,8 @@ impl At<'_> {
         }
     }
 
-    /// What is recorded is what follows from something else in the record; the first place in which
-    /// the two differ breaks the rule. As a whole either may be unknown.
+    /// Checks that a recorded value equals the value that follows from the rest of the record. The
+    /// first difference breaks the rule. A value that is unknown as a whole is not checked.
     pub(super) fn same(
         &mut self,
         field: &str,
@@ -170,7 +170,7 @@ impl At<'_> {
         values::compare(&place, Some(&recorded), Some(&expected), &mut differs);
     }
 
-    /// A number is in a range, as far as it is known.
+    /// Checks that a number is in a range, if it is known.
     pub(super) fn within<T: PartialOrd + fmt::Display>(
         &mut self,
         field: &str,
@@ -185,7 +185,7 @@ impl At<'_> {
         }
     }
 
-    /// A number is no more than another, as far as both are known.
+    /// Checks that a number is at most another, if both are known.
     pub(super) fn at_most(
         &mut self,
         field: &str,
@@ -200,7 +200,7 @@ impl At<'_> {
         }
     }
 
-    /// A number is no less than another, as far as both are known.
+    /// Checks that a number is at least another, if both are known.
     pub(super) fn at_least(
         &mut self,
         field: &str,
@@ -215,8 +215,8 @@ impl At<'_> {
         }
     }
 
-    /// A part is there, or is not, as the rest of the record requires; `None` where nothing follows
-    /// from that.
+    /// Checks that a part exists if the rest of the record requires it, and only then. `is_due` is
+    /// `None` if the rest determines nothing.
     pub(super) fn due(&mut self, part: &str, is_there: bool, is_due: impl Into<Option<bool>>) {
         let is_wrong = |is_due: &bool| *is_due != is_there;
         if let Some(is_due) = is_due.into().filter(is_wrong) {
@@ -228,30 +228,29 @@ impl At<'_> {
         }
     }
 
-    /// The same of what is made at the end: it may be missing where that was not reached.
+    /// Checks a part that is written at the end, which may be missing if the end was not reached.
     pub(super) fn due_at_end(&mut self, part: &str, is_there: bool, is_due: bool, has_ended: bool) {
         self.due(part, is_there, (has_ended || !is_due).then_some(is_due));
     }
 }
 
-/// A list of phases with what is known of the run that they are of.
+/// A list of phases, with facts of the run that contains them.
 pub(super) struct Scope<'a> {
     pub(super) record: &'a Record,
     pub(super) spec: &'a RunSpec,
     pub(super) phases: &'a [PhaseRecord],
-    /// Where they are in the record.
+    /// JSON path of the value that contains the phases.
     pub(super) place: String,
-    /// Arrivals a second, where transactions are due by themselves.
+    /// Arrival rate of an open loop, in transactions a second.
     pub(super) per_second: Option<f64>,
-    /// How many workers there are.
     pub(super) workers: u32,
-    /// The machine while the run went on that they are of.
+    /// Activity of the system during the run that contains the phases.
     pub(super) during: &'a SystemDuring,
-    /// Whether nothing else is in that run.
+    /// Whether that run contains no other phases.
     pub(super) is_run: bool,
 }
 
-/// Clocks of different ranks may be off by this where nothing is known, in nanoseconds.
+/// Minimum tolerance between the clocks of different ranks, in nanoseconds.
 const CLOCKS_NS: u64 = 1_000_000;
 
 impl Scope<'_> {
@@ -259,7 +258,7 @@ impl Scope<'_> {
         format!("{}.phases[{index}]", self.place)
     }
 
-    /// What the kernel counted over the phases' time.
+    /// Counters of the kernel over the time of each phase.
     pub(super) fn machines(&self) -> impl Iterator<Item = &MachineOverTime> {
         self.phases
             .iter()
@@ -270,7 +269,7 @@ impl Scope<'_> {
         self.record.cluster.is_some()
     }
 
-    /// Moments of ranks are on the clock of the first, as far as that is known.
+    /// Tolerance between moments of different ranks, in nanoseconds; 0 without ranks.
     pub(super) fn clocks_ns(&self) -> u64 {
         let Some(cluster) = &self.record.cluster else {
             return 0;
@@ -283,29 +282,28 @@ impl Scope<'_> {
         CLOCKS_NS.saturating_add(errors.max().unwrap_or(0).saturating_mul(2))
     }
 
-    /// The transactions that all workers were to perform.
+    /// Number of transactions that all workers together were to perform.
     pub(super) fn asked_for(&self) -> u64 {
         let each = self.spec.workload.transactions();
         each.saturating_mul(self.workers.into())
     }
 
-    /// Whether the run came to its end.
     pub(super) fn is_complete(&self) -> bool {
         self.record.actual.outcome == Outcome::Complete
     }
 
-    /// Whether its transactions came to their end, and the pool did not run dry.
+    /// Whether the transactions completed, and the pool did not run dry.
     pub(super) fn has_ended(&self) -> bool {
         self.record.actual.end.known() == Some(&End::Complete)
     }
 
-    /// Whether transactions of a phase are due by themselves.
+    /// Whether the phase is an open loop.
     pub(super) fn is_open(&self, phase: &PhaseRecord) -> bool {
         phase.phase == Phase::Transactions && self.per_second.is_some()
     }
 }
 
-/// The operations of all segments, each with its field in the phase.
+/// The operations of all segments, each with its path below the phase.
 pub(super) fn placed_operations(
     phase: &PhaseRecord,
 ) -> impl Iterator<Item = (String, &OperationRecord)> {
@@ -317,7 +315,7 @@ pub(super) fn placed_operations(
     })
 }
 
-/// The times that operations took from issue to completion, as far as that is known.
+/// Service times of operations; their latencies if service times are not recorded separately.
 pub(super) fn service(operation: &OperationRecord) -> &Histogram {
     operation
         .meter
@@ -326,7 +324,7 @@ pub(super) fn service(operation: &OperationRecord) -> &Histogram {
         .unwrap_or(&operation.meter.latency)
 }
 
-/// The longest operation of a phase, in nanoseconds.
+/// Service time of the longest operation of a phase, in nanoseconds.
 pub(super) fn longest_ns(phase: &PhaseRecord) -> u64 {
     let longest = phase
         .all_operations()
@@ -334,7 +332,7 @@ pub(super) fn longest_ns(phase: &PhaseRecord) -> u64 {
     longest.max().unwrap_or(0)
 }
 
-/// The phases of the run, and those of each step of a sweep.
+/// The phases of the run, and those of each load level.
 pub(super) fn scopes(record: &Record) -> Vec<Scope<'_>> {
     let actual = &record.actual;
     let workers = record.spec.workload.workers.count();

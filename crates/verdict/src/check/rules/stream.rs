@@ -1,5 +1,5 @@
-//! What the generators make of the workload: fingerprint, hash of the stream, and what as many
-//! transactions come to.
+//! Checks what the generators derive from the workload: the fingerprint, the hash of the stream,
+//! and the operations of the performed transactions.
 
 use std::collections::BTreeMap;
 
@@ -38,7 +38,7 @@ pub(super) fn check(record: &Record, found: &mut Findings) {
     counts(record, found);
 }
 
-/// A sweep of ranks has the fingerprint of its first step.
+/// Whether the fingerprint is that of the first load level, as in a sweep of ranks.
 fn is_of_its_first_step(record: &Record) -> bool {
     let first = record.actual.sweep_steps.first();
     first.is_some_and(|step| matches!(step.load, record::run::Load::Ranks(_)))
@@ -61,7 +61,7 @@ fn hash(record: &Record, found: &mut Findings) {
 /// Why a rule about a stream is not checked.
 const TOO_LONG: &str = "the stream is too long to be followed";
 
-/// What was done in a phase, or follows from the stream.
+/// Work that a phase performed, or that follows from the stream.
 #[derive(Default, Serialize)]
 struct Done {
     operations: BTreeMap<&'static str, u64>,
@@ -71,7 +71,7 @@ struct Done {
 
 impl Done {
     fn add(&mut self, action: Action, operations: u64, bytes: u64) {
-        // What is left out was not done.
+        // Kinds that were never performed are left out.
         if operations + bytes > 0 {
             *self.operations.entry(action.name()).or_default() += operations;
             *self.bytes.entry(action.name()).or_default() += bytes;
@@ -99,8 +99,8 @@ impl Done {
     }
 }
 
-/// A private pool without failures gets exactly what its stream says, as far as its transactions
-/// were performed.
+/// Checks that a private pool without failures received exactly the operations that the stream
+/// contains for the performed transactions.
 fn counts(record: &Record, found: &mut Findings) {
     let (spec, actual) = (&record.spec, &record.actual);
     let is_whole_pool =
@@ -148,7 +148,7 @@ fn has_failures(phase: &PhaseRecord) -> bool {
             .any(|known| known.meter.failed + known.meter.missed > 0)
 }
 
-/// How many transactions each worker performed; nothing where that is not recorded.
+/// Number of transactions that each worker performed; `None` if it is not recorded.
 fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     let workload = &record.spec.workload;
     let each = workload.transactions();
@@ -164,7 +164,7 @@ fn performed(record: &Record, phase: &PhaseRecord) -> Option<Vec<u64>> {
     if all == asked_for {
         return Some(vec![each; workers as usize]);
     }
-    // A pool that runs dry ends the transactions of its own worker alone.
+    // A pool that runs dry ends the transactions of its own worker only.
     if workers == 1 {
         return Some(vec![if ran_dry { each } else { all }]);
     }

@@ -1,4 +1,4 @@
-//! Processor times of threads, by second and of the whole run.
+//! Checks processor times of threads, by second and for the whole run.
 
 use std::collections::BTreeMap;
 
@@ -9,15 +9,15 @@ use system::Fact;
 use super::columns::{sum, with_ticks};
 use super::scope::{At, Findings, Rule, Scope};
 
-/// No more threads are read one by one.
+/// Maximum number of threads that are read individually.
 const WORKERS_MAX: u32 = 16;
 
 fn known(counts: &[Option<u64>]) -> u64 {
     sum(counts.iter().copied().flatten())
 }
 
-/// No thread runs or waits for longer than a slice takes, and all of them no longer than their
-/// process.
+/// Checks that no thread runs or waits for longer than an interval lasts, and that all threads
+/// together run no longer than their process.
 pub(super) fn over_time(
     scope: &Scope<'_>,
     phase: &PhaseRecord,
@@ -50,8 +50,8 @@ pub(super) fn over_time(
     }
 }
 
-/// A thread has one name, and a worker one thread, for the whole run; readings have threads in the
-/// order of their numbers.
+/// Checks that a thread keeps its name and a worker its thread during the whole run, and that
+/// readings list threads in the order of their numbers.
 pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
     if scope.workers > WORKERS_MAX {
         return;
@@ -82,8 +82,8 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
             let Fact::Known(name) = name else {
                 return;
             };
-            // A thread may name itself after its first reading; numbers are used again when threads
-            // have ended.
+            // A thread may set its name after its first reading, and numbers of ended threads are
+            // reused.
             let known = *names.entry(tid).or_insert(name);
             let is_other = known != name && (is_worker(known) || is_worker(name));
             if is_other || (is_worker(name) && *workers.entry(name).or_insert(tid) != tid) {
@@ -92,13 +92,12 @@ pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
             }
             counted += u64::from(is_worker(name));
         }
-        // Some may have ended before the first slice did.
+        // Some workers may have ended before the first interval did.
         at.at_most(": workers", counted, u64::from(scope.workers), "in the run");
     }
 }
 
-/// What a thread that was there at the end did in all phases is no more than what it did in the
-/// whole run.
+/// Checks that the times of a thread in all phases are at most its times in the whole run.
 pub(super) fn of_run(scope: &Scope<'_>, found: &mut Findings) {
     let Fact::Known(of_run) = &scope.during.counted.threads else {
         return;
@@ -125,7 +124,7 @@ pub(super) fn of_run(scope: &Scope<'_>, found: &mut Findings) {
     }
 }
 
-/// The threads of the whole run, against what the process ran for.
+/// Checks the threads of the whole run against the processor time of the process.
 pub(super) fn during(scope: &Scope<'_>, cpu_ns: u64, at: &mut At<'_>) {
     let Fact::Known(threads) = &scope.during.counted.threads else {
         return;

@@ -1,5 +1,5 @@
-//! Moments: of phases, segments, workers, syncs and readings of the machine; what
-//! must lie within what.
+//! Checks moments of phases, segments, workers, syncs and readings of the machine: their order, and
+//! which are within which.
 
 use workload::Phase;
 
@@ -8,7 +8,7 @@ use record::Outcome;
 use record::Pauses;
 use record::run::PhaseRecord;
 
-/// A sync of a real file system is a call in a thread: it takes so long at least, in nanoseconds.
+/// Minimum duration of a sync of a real file system, which is a call in a thread, in nanoseconds.
 const SYNC_MIN_NS: u64 = 1_000;
 
 pub(super) fn check(scope: &Scope<'_>, found: &mut Findings) {
@@ -42,13 +42,14 @@ fn order(scope: &Scope<'_>, earlier: &PhaseRecord, later: &PhaseRecord, at: &mut
     at.at_least(": beginning", began_ns, least, "after the last one");
 }
 
-/// The measured segments reach from the first worker's beginning to the last one's end.
+/// Checks that the measured segments last from the start of the first worker to the end of the
+/// last.
 fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     let Some(first) = phase.measured().next().filter(|_| phase.complete) else {
         return;
     };
     let is_all_measured = phase.is_all_measured();
-    // One that was done before the measured ones has no time in them.
+    // A worker that finished before the measured segments has no time in them.
     let with_part = || {
         let workers = phase.workers.iter();
         workers.filter(|worker| is_all_measured || worker.began_ns < worker.ended_ns)
@@ -70,8 +71,8 @@ fn workers(phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// The machine is read before a phase begins, at the end of each second, and when the phase has
-/// ended.
+/// Checks that the machine is read before a phase begins, at the end of each second, and when the
+/// phase has ended.
 fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(machine), Some((began_ns, ended_ns))) = (&phase.machine, phase.span_ns()) else {
         return;
@@ -79,7 +80,7 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let mut at = at.below(".machine");
     let most = began_ns.saturating_add(scope.clocks_ns());
     at.at_most(".began_ns", machine.began_ns, most, "before the phase");
-    // Another rank may end sooner or later than the first, whose readings they are.
+    // Other ranks may end earlier or later than the first, which reads the machine.
     if scope.has_ranks() {
         return;
     }
@@ -95,7 +96,7 @@ fn machine(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
         .enumerate()
         .map(|(index, ended_ns)| {
             let since = ended_ns.saturating_sub(machine.began_ns) / measure::SLICE_NS;
-            // Before the last one a reading follows the end of its second.
+            // All readings but the last follow the end of their second.
             since.saturating_sub(u64::from(index < last)) / seconds
         });
     let slices: Vec<u64> = slices.collect();
@@ -120,7 +121,7 @@ fn sync(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     at.at_most(".ended_ns", sync.ended_ns, most, "before the next phase");
 }
 
-/// A thread watches for pauses from before the workers begin until after they have ended.
+/// A thread watches for pauses from before the workers start until after they have ended.
 fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
     let phase = &scope.phases[index];
     let Some(pauses) = phase.pauses else {
@@ -142,7 +143,7 @@ fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
         times.saturating_mul(longest_ns),
     );
     at.within(".total_ns", total_ns, least..=most, "of as many");
-    // Of ranks they are those of the rank that paused more.
+    // With ranks, these are the pauses of the rank that paused most.
     let (Some(machine), Some((began_ns, ended_ns)), false) =
         (&phase.machine, phase.span_ns(), scope.has_ranks())
     else {
@@ -164,10 +165,10 @@ fn pauses(scope: &Scope<'_>, index: usize, at: &mut At<'_>) {
     }
 }
 
-/// No moment lies beyond the run.
+/// Checks that no moment is after the end of the run.
 fn within_run(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
-    // The clock of the machine is read once more at the end, and each part of a killed run was told
-    // before.
+    // The end of the run is the last reading of the clock. The record of a killed run does not
+    // contain it.
     if scope.has_ranks() || scope.record.actual.outcome == Outcome::Unfinished {
         return;
     }
