@@ -1,11 +1,11 @@
-//! Words of lists: an archive writes them by their names and reads them as JSON has them.
+//! Names in lists: an archive writes the names and reads them as JSON does.
 
 use system::Class;
 use verdict::State;
 use verdict::list_row::{WorkKind, by_word, class_name};
 
 #[test]
-fn words_are_read_as_they_are_written() {
+fn names_are_read_as_they_are_written() {
     for state in [
         State::Going,
         State::Complete,

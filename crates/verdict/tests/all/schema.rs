@@ -1,5 +1,5 @@
-//! The published JSON Schema takes what runs wrote, and refuses what no run writes. The crate
-//! `schema` tests that it is what the types say.
+//! The published JSON Schema accepts what runs wrote, and rejects documents that no run writes. A
+//! test of the crate `schema` compares it with the types.
 
 use jsonschema::Validator;
 use record::Record;
@@ -19,13 +19,13 @@ fn validator() -> Validator {
     jsonschema::draft202012::new(&serde_json::from_str(PUBLISHED).unwrap()).unwrap()
 }
 
-/// Of classic work, and of a mix.
+/// A document of a classic workload, and one of a mix.
 fn documents() -> [Value; 2] {
     [GOLDEN, KEPT[0]].map(|text| serde_json::from_str(text).unwrap())
 }
 
 #[test]
-fn everything_is_described_in_plain_words() {
+fn every_field_is_described_without_code() {
     fn described(name: &str, schema: &Value) {
         let text = schema["description"].as_str();
         let text = text.unwrap_or_else(|| panic!("{name} is not described"));
@@ -43,7 +43,7 @@ fn everything_is_described_in_plain_words() {
     }
 }
 
-/// Of a field: whether it may be `null`.
+/// Whether the schema of a field allows `null`.
 fn is_nullable(schema: &Value) -> bool {
     let is_null = |kind: &Value| kind == "null";
     let of_types = schema["type"].as_array().into_iter().flatten().any(is_null);
@@ -55,8 +55,8 @@ fn is_nullable(schema: &Value) -> bool {
             .any(|any| is_null(&any["type"]))
 }
 
-/// The fields of a schema and of its variants, each with what describes it: itself, and what it is
-/// in.
+/// Collects the fields of a schema and of its variants. Each has the description of the field and
+/// that of the value that contains it.
 fn fields(place: &str, schema: &Value, found: &mut Vec<(String, String, bool)>) {
     let within = schema["description"].as_str().unwrap_or_default();
     for (name, field) in schema["properties"].as_object().into_iter().flatten() {
@@ -74,7 +74,7 @@ fn fields(place: &str, schema: &Value, found: &mut Vec<(String, String, bool)>) 
 }
 
 #[test]
-fn what_may_be_null_says_when_it_is() {
+fn nullable_fields_say_when_they_are_null() {
     let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
     let mut found = Vec::new();
     for (name, definition) in schema["$defs"].as_object().unwrap() {
@@ -93,9 +93,9 @@ fn what_may_be_null_says_when_it_is() {
     assert_eq!(silent, Vec::<&String>::new());
 }
 
-/// `docs/record.md` has a row for each field of a record, and of what was performed.
+/// `docs/record.md` contains a row for each field of `Record` and of `Actual`.
 #[test]
-fn the_document_has_every_field() {
+fn the_record_document_lists_every_field() {
     let document = include_str!("../../../../docs/record.md");
     let schema: Value = serde_json::from_str(PUBLISHED).unwrap();
     let (record, actual) = document.split_once("In `actual`:").unwrap();
@@ -114,7 +114,7 @@ fn the_document_has_every_field() {
             assert!(named.contains(&field.as_str()), "{name}: {field}");
         }
     }
-    // And a word for each way to end.
+    // The document also names each outcome.
     for variant in schema["$defs"]["Outcome"]["oneOf"].as_array().unwrap() {
         let name = match &variant["const"] {
             Value::String(name) => name,
@@ -125,7 +125,7 @@ fn the_document_has_every_field() {
 }
 
 #[test]
-fn runs_are_taken() {
+fn written_runs_are_valid() {
     let validator = validator();
     for text in [GOLDEN].into_iter().chain(KEPT) {
         let document: Value = serde_json::from_str(text).unwrap();
@@ -137,7 +137,7 @@ fn runs_are_taken() {
     }
 }
 
-/// Every place below a value, as JSON pointers.
+/// Collects the JSON pointers of all values below a value.
 fn places(value: &Value, at: &str, found: &mut Vec<String>) {
     let names: Vec<String> = match value {
         Value::Object(fields) => fields.keys().cloned().collect(),
@@ -157,7 +157,7 @@ fn all_places(document: &Value) -> Vec<String> {
     found
 }
 
-/// With another value at a place.
+/// Returns the document with another value at a place.
 fn with(document: &Value, place: &str, value: Value) -> Value {
     let mut changed = document.clone();
     *changed
@@ -174,7 +174,7 @@ fn a_document_without_one_of_its_fields_is_refused() {
         for place in all_places(&document) {
             let (object, field) = place.rsplit_once('/').unwrap();
             if object == "/summary/operations" || object.ends_with("/evidence/operations") {
-                // By name: what a run did not do is not there.
+                // The keys of these maps are the operations of the run.
                 continue;
             }
             let mut without = document.clone();
@@ -191,7 +191,7 @@ fn a_document_without_one_of_its_fields_is_refused() {
 
 #[test]
 fn a_negative_count_is_refused() {
-    /// What may be less than 0.
+    /// Fields that may be negative.
     const SIGNED: [&str; 10] = [
         "/monotonic_ns",
         "/unix_ns",
@@ -225,7 +225,7 @@ fn a_value_of_another_type_is_refused() {
     let validator = validator();
     for document in documents() {
         for place in all_places(&document) {
-            // No field takes both.
+            // No field accepts such an object.
             let other = with(&document, &place, json!({"no": ["such"]}));
             assert!(
                 !validator.is_valid(&other),
@@ -236,7 +236,7 @@ fn a_value_of_another_type_is_refused() {
 }
 
 #[test]
-fn words_that_nobody_writes_are_refused() {
+fn unknown_names_are_refused() {
     let validator = validator();
     let [document, _] = documents();
     for place in [
@@ -289,8 +289,7 @@ fn words_that_nobody_writes_are_refused() {
     }
 }
 
-/// The schema and the reader know the same fields: what one refuses, the other does too, and
-/// elsewhere both let pass.
+/// The schema and the reader reject unknown fields in the same places.
 #[test]
 fn unknown_fields_are_refused_where_the_reader_refuses_them() {
     let validator = validator();

@@ -1,4 +1,4 @@
-//! The numbers that follow from a record: each against a case that can be reckoned by hand.
+//! The numbers that are derived from a record, each in a case that can be calculated by hand.
 
 use record::{
     Action, Cache, ClaimWaits, Fact, FirstDone, Meter, Mix, OperationRecord, Outcome, Overhead,
@@ -39,13 +39,13 @@ fn operation(
     }
 }
 
-/// A worker that began at 10 s.
+/// A worker that started at 10 s.
 fn worker(worker: u32, role: Role, seconds: u64, done: u64, operations: u64) -> WorkerPhase {
     let ended_ns = (10 + seconds) * SECOND;
     records::worker((worker, role), 10 * SECOND, ended_ns, done, operations)
 }
 
-/// A phase from 10 s to 14 s with a segment for each list of operations.
+/// A phase from 10 s to 14 s, with one segment for each list of operations.
 fn phase(
     phase: Phase,
     segments: Vec<Vec<OperationRecord>>,
@@ -55,7 +55,7 @@ fn phase(
     let transactions: u64 = workers.iter().map(|worker| worker.transactions).sum();
     let segment = |(index, operations)| {
         let at_ns = |index: usize| 10 * SECOND + index as u64 * 4 * SECOND / count;
-        // All in the first one.
+        // The first segment contains all transactions.
         let transactions = if index == 0 { transactions } else { 0 };
         let (began_ns, ended_ns) = (at_ns(index), at_ns(index + 1));
         segment(
@@ -84,7 +84,7 @@ fn summary_of(record: PhaseRecord) -> PhaseSummary {
 }
 
 #[test]
-fn first_last_and_durable_are_reckoned_from_the_phases_start() {
+fn first_last_and_durable_times_start_with_the_phase() {
     let creates = vec![vec![operation(Role::Worker, Action::Create, 120, &[])]];
     let mut prepare = phase(Phase::Prepare, creates, Vec::new());
     prepare.first_done = Some(FirstDone {
@@ -107,7 +107,7 @@ fn first_last_and_durable_are_reckoned_from_the_phases_start() {
         (summary.last_done.ns, summary.last_done.done.per_second),
         (4 * SECOND, Some(30.0))
     );
-    // What lies between the phase and the sync counts in neither.
+    // The time between the phase and the sync is not included.
     let durable = summary.until_durable.unwrap();
     assert_eq!(
         (durable.ns, durable.done.per_second),
@@ -121,7 +121,7 @@ fn first_last_and_durable_are_reckoned_from_the_phases_start() {
 }
 
 #[test]
-fn what_was_not_measured_is_nothing() {
+fn unmeasured_values_are_none() {
     let summary = summary_of(phase(Phase::Delete, vec![Vec::new()], Vec::new()));
     assert_eq!(summary.first_done, None);
     assert_eq!((summary.until_durable, summary.sync_ns), (None, None));
@@ -135,7 +135,7 @@ fn what_was_not_measured_is_nothing() {
 }
 
 #[test]
-fn space_that_is_back_or_not_is_told() {
+fn time_until_space_is_free_is_reported() {
     for fact in [
         Fact::Known(3 * SECOND),
         Fact::Unavailable("it went on".to_owned()),
@@ -186,7 +186,7 @@ fn workers_rates_are_over_their_own_time() {
             (Role::Reader, 3, (15.0, 5.0), 1.0, 5.0, 9.0),
         ]
     );
-    // Roles differ in transactions only; elsewhere operations are what is done.
+    // Roles differ in transactions only. In other phases the work is operations.
     let spread = summary_of(phase(Phase::Delete, vec![Vec::new()], workers)).spread;
     assert_eq!(spread.len(), 1);
     assert_eq!((spread[0].role, spread[0].workers), (Role::Worker, 5));
@@ -197,7 +197,7 @@ fn workers_rates_are_over_their_own_time() {
 }
 
 #[test]
-fn one_worker_has_no_spread_and_one_without_time_no_rate() {
+fn one_worker_has_no_spread_and_a_worker_without_time_no_rate() {
     let one = vec![worker(0, Role::Worker, 4, 40, 80)];
     assert!(
         summary_of(phase(Phase::Transactions, vec![Vec::new()], one))
@@ -213,7 +213,7 @@ fn one_worker_has_no_spread_and_one_without_time_no_rate() {
 }
 
 #[test]
-fn roles_and_segments_are_merged_where_they_do_the_same() {
+fn equal_operations_of_roles_and_segments_are_merged() {
     let segments = || {
         vec![
             vec![
@@ -274,7 +274,7 @@ fn roles_and_segments_are_merged_where_they_do_the_same() {
 }
 
 #[test]
-fn the_transactions_stand_under_short_names() {
+fn totals_of_the_transactions_have_short_names() {
     let mut record = kept();
     let segments = vec![
         vec![
@@ -299,7 +299,7 @@ fn the_transactions_stand_under_short_names() {
         (1_000, Some(250.0)),
         "of both roles"
     );
-    // Ten of a thousand lie beyond the one, and one beyond the other.
+    // Ten of a thousand durations are beyond the 99th percentile, and one is beyond the 99.9th.
     assert_eq!(
         (read.latency_ns.p99, read.latency_ns.p99_9),
         (Some(1_000), None)
@@ -311,7 +311,7 @@ fn the_transactions_stand_under_short_names() {
 }
 
 #[test]
-fn waits_of_those_who_never_waited_are_left_out() {
+fn roles_without_waits_are_omitted() {
     let mut transactions = phase(Phase::Transactions, vec![Vec::new()], Vec::new());
     transactions.claim_waits = [(Role::Writer, &[][..]), (Role::Reader, &[100, 200, 600])]
         .map(|(role, waits)| ClaimWaits {
@@ -329,7 +329,7 @@ fn waits_of_those_who_never_waited_are_left_out() {
 }
 
 #[test]
-fn the_papers_list_is_for_the_papers_operations() {
+fn paper_figures_require_the_papers_operations() {
     let mut record = kept();
     assert_eq!(Summary::of(&record).paper.unwrap().created.count, 748);
     record.spec.workload = Workload::from(Mix::default());
@@ -344,7 +344,7 @@ fn the_papers_list_is_for_the_papers_operations() {
 }
 
 #[test]
-fn of_a_run_that_was_killed_there_is_no_list() {
+fn a_killed_run_has_no_paper_figures() {
     let mut record = kept();
     record.actual.outcome = Outcome::Unfinished;
     record.actual.phases.truncate(1);
@@ -353,7 +353,7 @@ fn of_a_run_that_was_killed_there_is_no_list() {
         None,
         "how many were deleted is not known"
     );
-    // What was not begun was not done, where the run itself tells that it ended.
+    // If the run itself recorded its end, a missing phase performed nothing.
     record.actual.outcome = Outcome::Interrupted { signal: 2 };
     let paper = Summary::of(&record).paper.unwrap();
     assert_eq!(
@@ -363,7 +363,7 @@ fn of_a_run_that_was_killed_there_is_no_list() {
 }
 
 #[test]
-fn elapsed_is_the_phases_and_not_what_lies_between() {
+fn elapsed_time_excludes_the_time_between_phases() {
     let create = |role| vec![operation(role, Action::Create, 8, &[])];
     let mut later = phase(Phase::Transactions, vec![create(Role::Worker)], Vec::new());
     later.segments[0].began_ns += 90 * SECOND;
@@ -381,7 +381,7 @@ fn elapsed_is_the_phases_and_not_what_lies_between() {
 }
 
 #[test]
-fn shares_are_of_each_roles_own_weights() {
+fn shares_follow_from_each_roles_own_weights() {
     let mut workload = Workload::from(Mix {
         weights: "read=3,stat=1,append=2,create=1,delete=1".parse().unwrap(),
         transactions: 1_000,
@@ -415,7 +415,7 @@ fn shares_are_of_each_roles_own_weights() {
 }
 
 #[test]
-fn a_cache_that_was_not_as_asked_for_is_told() {
+fn an_unexpected_cache_state_is_reported() {
     use Surprise::{LittleThoughCold, MuchThoughWarm};
     for (cache, direct, device_bytes, read_bytes, expected) in [
         (Cache::Cold, false, 899, 1_000, Some(LittleThoughCold)),
@@ -443,7 +443,7 @@ fn a_cache_that_was_not_as_asked_for_is_told() {
 }
 
 #[test]
-fn unknown_bytes_of_the_device_are_no_share() {
+fn unknown_device_bytes_give_no_fraction() {
     let mut record = kept();
     record.spec.cache = Cache::Cold;
     reads(&mut record, Fact::Unavailable("no /proc".to_owned()), 1_000);
@@ -452,7 +452,7 @@ fn unknown_bytes_of_the_device_are_no_share() {
 }
 
 #[test]
-fn the_programs_overhead_is_weighed_against_the_workers_times() {
+fn overhead_is_a_share_of_the_workers_time() {
     let mut record = with_phases(vec![
         phase(
             Phase::Prepare,
@@ -479,7 +479,7 @@ fn the_programs_overhead_is_weighed_against_the_workers_times() {
     let own = Summary::of(&record).overhead.unwrap();
     // Four million operations of 0.2 µs in eight seconds of both workers together.
     assert_eq!((own.ns_per_operation, own.fraction), (200.0, Some(0.1)));
-    // The transactions of a sweep are in its steps.
+    // The transactions of a load sweep are in its load levels.
     let transactions = record.actual.phases.pop().unwrap();
     record.actual.sweep_steps = vec![SweepStep {
         load: record::Load::Closed,

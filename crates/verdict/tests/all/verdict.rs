@@ -1,5 +1,5 @@
-//! Every reason of a verdict on both sides of its threshold, on records that are well but for one
-//! thing; and that the documentation has exactly these reasons.
+//! Tests each reason of a verdict on both sides of its threshold, on records that are valid except
+//! for one change; and compares the documentation with the list of reasons.
 
 pub mod made;
 

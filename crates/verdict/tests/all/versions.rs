@@ -1,4 +1,4 @@
-//! Records of each version of the schema, written by runs of that time, are read for ever.
+//! Records of each schema version, written by runs of that version, remain readable.
 
 use std::collections::BTreeSet;
 
@@ -10,8 +10,8 @@ use record::{
 use testkit::{Assert, Shows};
 use verdict::{Level, Summary};
 
-/// What the program wrote, letter for letter: version, name, text, and the hash of the text. Nobody
-/// changes them.
+/// Texts that the program wrote, unchanged: version, name, text, and the hash of the text. They
+/// must never be changed.
 const KEPT: [(u32, &str, &str, u64); 4] = [
     (
         1,
@@ -44,7 +44,8 @@ fn kept(name: &str) -> Record {
     Record::from_json(found.unwrap().2).unwrap()
 }
 
-/// FNV-1a of 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>): enough to see a change.
+/// FNV-1a of 64 bits (<http://www.isthe.com/chongo/tech/comp/fnv/>), which suffices to detect a
+/// change.
 fn hash(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
@@ -59,7 +60,7 @@ fn every_version_has_its_records() {
         assert_eq!(hash(text), hash_of, "{name}: {:#x}", hash(text));
         name.assert(text.contains(&format!("\"record\":{{\"schema\":{version},")));
         let record = Record::from_json(text).unwrap();
-        // Read is what would be written now, and reads the same again.
+        // The record has the current version, and is the same after it is written and read.
         assert_eq!(record.schema, SCHEMA_VERSION);
         assert_eq!(
             Record::from_json(&verdict::to_json(&record)).unwrap(),
@@ -69,16 +70,15 @@ fn every_version_has_its_records() {
     }
 }
 
-/// While there is one version only, what was written by its first runs is what its last ones would
-/// write.
+/// While only one version exists, the records of its first runs are written as they were then.
 #[test]
-fn what_was_kept_is_written_as_it_was() {
+fn kept_records_are_written_unchanged() {
     for (version, name, text, _) in KEPT {
         if version == SCHEMA_VERSION {
             let written = verdict::to_json(&Record::from_json(text).unwrap());
             let record = |text: &str| text.split_once("\"record\":").unwrap().1.to_owned();
-            // Of work that something else ends, the first records have a number that nobody asked
-            // for.
+            // If something else than a number ends the transactions, the first records contain a
+            // number that was not requested.
             let text =
                 record(text).replace("\"transactions\":1099511627776,", "\"transactions\":null,");
             assert!(record(&written) == text, "{name}");
@@ -86,7 +86,7 @@ fn what_was_kept_is_written_as_it_was() {
     }
 }
 
-/// Operations that were done, of the measured transactions.
+/// Completed operations of the measured transactions.
 fn counts(record: &Record) -> Vec<(Action, u64)> {
     let operations = record
         .actual
@@ -121,7 +121,7 @@ fn a_mix_of_the_first_version_is_read() {
         (Durability::Fsync, Cache::AsIs)
     );
     assert!(how.sync_phases && how.series && how.steps && how.verify && !how.direct);
-    // The monotonic clock counts from the boot on, as the uptime that was read just before does.
+    // The monotonic clock counts from boot, like the uptime, which was read just before.
     let uptime_s = *record.host.uptime_seconds.known().unwrap();
     let monotonic_s = record.origin.monotonic_ns as f64 / 1e9;
     assert!((monotonic_s - uptime_s).abs() < 1.0, "{:?}", record.origin);
@@ -274,7 +274,7 @@ fn a_summary_can_be_made_of_the_first_version() {
 }
 
 #[test]
-fn sums_of_more_than_64_bits_come_back() {
+fn sums_above_64_bits_are_read_back() {
     let mut record = kept("1-mix");
     let latency = &mut record.actual.phases[1].segments[0].operations[0]
         .meter

@@ -1,4 +1,4 @@
-//! How a run went.
+//! Rules about the course of a run: its end, errors, skipped and stalled operations.
 
 use record::{Action, Check, End, ErrorRecord, Fact, Histogram, Meter, Outcome, Phase, Record};
 
@@ -15,7 +15,7 @@ use crate::verdict::made::{
 };
 
 #[test]
-fn a_run_with_nothing_to_be_said_against_it_is_valid() {
+fn a_run_without_problems_is_valid() {
     let seen = is_valid(|_| ());
     let measured = Measured {
         phase: Phase::Transactions,
@@ -37,7 +37,7 @@ fn a_run_with_nothing_to_be_said_against_it_is_valid() {
 }
 
 #[test]
-fn what_is_partial_is_invalid_and_its_length_is_not_looked_at() {
+fn a_partial_run_is_invalid_and_its_length_is_not_judged() {
     for outcome in [
         Outcome::Interrupted { signal: 2 },
         Outcome::PlaceGone {
@@ -107,7 +107,7 @@ fn any_error_is_doubtful_and_more_than_allowed_invalid() {
 }
 
 #[test]
-fn skipped_operations_in_numbers_are_a_reason() {
+fn many_skipped_operations_are_a_reason() {
     let skip = |record: &mut Record, skipped: workload::Skipped| {
         transactions(record).segments[0].skipped = skipped
     };
@@ -119,7 +119,7 @@ fn skipped_operations_in_numbers_are_a_reason() {
         at_maximum_size: count,
         ..workload::Skipped::default()
     };
-    // Beside 60,000 that were completed.
+    // In addition to 60,000 completed operations.
     is_valid(|record| skip(record, after_failure(600)));
     for (skipped, expected) in [
         (after_failure(700), Level::Doubtful),
@@ -136,7 +136,8 @@ fn skipped_operations_in_numbers_are_a_reason() {
         });
         assert_eq!(found, (expected, skips));
     }
-    // A step that skips so many does not hold, which is all that is to be said of it.
+    // A load level that skips so many operations is not sustained, and no reason applies to the
+    // sweep.
     is_valid(|record| {
         skip(record, after_failure(7_000));
         let phase = transactions(record).clone();
@@ -145,7 +146,7 @@ fn skipped_operations_in_numbers_are_a_reason() {
 }
 
 #[test]
-fn where_nothing_was_measured_the_run_does_not_look_fine() {
+fn a_run_without_measured_operations_is_invalid() {
     for (ns, words) in [
         (SECOND, "Nothing was measured"),
         (0, "nothing was measured"),
@@ -160,7 +161,7 @@ fn where_nothing_was_measured_the_run_does_not_look_fine() {
 }
 
 #[test]
-fn names_that_are_wrong_are_invalid() {
+fn wrong_names_are_invalid() {
     let check = |wrong| {
         Fact::Known(Check {
             names: 500,
@@ -197,7 +198,7 @@ fn a_pool_that_ran_dry_is_invalid() {
 }
 
 #[test]
-fn whoever_was_stalled_makes_it_doubtful_and_whoever_stays_so_invalid() {
+fn a_stalled_operation_is_doubtful_and_a_hung_one_invalid() {
     let stalled = |came_back, ns| record::Stalled {
         worker: Some(1),
         operation: "read".to_owned(),
@@ -242,7 +243,7 @@ fn latencies_past_the_range_are_doubtful() {
         transactions(record).segments[0].operations[0].meter.latency = overflown.clone()
     });
     assert_eq!(found, (Level::Doubtful, expected.clone()));
-    // A step's, too.
+    // The same at a load level of a sweep.
     let found = reason(|record| {
         let mut phase = transactions(record).clone();
         phase.segments[0].operations[0].meter.latency = overflown.clone();
@@ -262,7 +263,7 @@ fn an_ack_log_is_doubtful() {
 }
 
 #[test]
-fn of_a_sweep_the_machine_and_the_errors_are_judged_and_not_its_sweep_steps() {
+fn a_sweep_is_judged_by_machine_and_errors_and_not_by_its_levels() {
     let climb = |record: &mut Record| {
         measure_for(record, 5 * SECOND, 50);
         tell_rates(record, &ramp(5, 0.9));

@@ -1,4 +1,4 @@
-//! What was seen beside a run, where it contradicts the run, and where it does not.
+//! Rules that compare the evidence of a run with what the run claims.
 
 use record::{
     Accounted, Action, DeviceCounters, DeviceReading, DeviceRole, EngineName, OwnIo, Phase,
@@ -100,12 +100,12 @@ fn messages(requests: u64, retransmissions: u64) -> MessagesReading {
 }
 
 #[test]
-fn a_cache_that_was_not_dropped_is_told() {
+fn a_cache_that_was_not_dropped_is_reported() {
     let resident = |cache: &'static str, cached| {
         move |record: &mut Record| {
             record.spec.cache = serde_json::from_value(cache.into()).unwrap();
             record.host.memory_total_bytes = Fact::Known(1_000_000);
-            // All that is read comes from the device.
+            // All bytes read come from the device.
             let reads = transactions(record).segments[0].operations.iter();
             let read_bytes = reads
                 .filter(|of| of.action == Action::Read)
@@ -144,7 +144,7 @@ fn a_cache_that_was_not_dropped_is_told() {
 }
 
 #[test]
-fn a_device_that_wrote_nothing_is_told_where_it_should_have() {
+fn a_device_that_wrote_nothing_despite_a_sync_is_reported() {
     let wrote = |durability: &'static str, while_performing, while_syncing: Option<u64>| {
         move |record: &mut Record| {
             record.spec.durability = durability.parse().unwrap();
@@ -154,7 +154,7 @@ fn a_device_that_wrote_nothing_is_told_where_it_should_have() {
     };
     is_valid(wrote("none", 0, Some(1)));
     is_valid(wrote("none", 4_096, Some(0)));
-    // Nobody has asked for it to be written.
+    // Without a sync the device need not write.
     is_valid(wrote("none", 0, None));
     for (durability, level) in [("none", Level::Doubtful), ("fsync", Level::Invalid)] {
         let (found, told) = reason(wrote(durability, 0, Some(0)));
@@ -170,7 +170,7 @@ fn a_device_that_wrote_nothing_is_told_where_it_should_have() {
             "{told:?}"
         );
     }
-    // Unknown is not nothing.
+    // An unknown number of bytes is not 0.
     is_valid(|record| {
         let mut unknown = counted(0);
         unknown.devices = Fact::Unavailable("/sys is masked".to_owned());
@@ -179,7 +179,7 @@ fn a_device_that_wrote_nothing_is_told_where_it_should_have() {
 }
 
 #[test]
-fn requests_that_were_sent_again_are_told() {
+fn retransmitted_requests_are_reported() {
     let sent = |retransmissions| {
         move |record: &mut Record| {
             let mut all = counted(1);
@@ -197,8 +197,8 @@ fn requests_that_were_sent_again_are_told() {
 }
 
 #[test]
-fn a_client_that_has_no_room_is_told() {
-    // A second of 1 Gbit/s has 125,000,000 bytes; the transactions last 60 s.
+fn a_saturated_client_is_reported() {
+    // At 1 Gbit/s, 125,000,000 bytes pass in a second. The transactions last 60 s.
     let passed = |class, sent_bytes| {
         move |record: &mut Record| {
             target(record).class = Fact::Known(class);
@@ -232,7 +232,7 @@ fn a_client_that_has_no_room_is_told() {
 }
 
 #[test]
-fn a_file_system_that_is_nearly_full_is_told() {
+fn a_nearly_full_file_system_is_reported() {
     let filled = |fraction| {
         move |record: &mut Record| {
             let target = target(record);
@@ -240,7 +240,7 @@ fn a_file_system_that_is_nearly_full_is_told() {
             let Fact::Known(space) = &mut target.space else {
                 panic!()
             };
-            // The pool of the kept record has 2,634,030 bytes: 1 % of it.
+            // The pool of the kept record contains 2,634,030 bytes, which are 1 % of this.
             space.total_bytes = Fact::Known(263_403_000);
         }
     };
@@ -255,7 +255,7 @@ fn a_file_system_that_is_nearly_full_is_told() {
 }
 
 #[test]
-fn a_sparse_file_that_allocates_is_told() {
+fn a_sparse_file_that_allocates_is_reported() {
     let allocated = |allocated_bytes: u64| {
         move |record: &mut Record| {
             let mut syncing = counted(600_000);
@@ -274,13 +274,13 @@ fn a_sparse_file_that_allocates_is_told() {
 }
 
 #[test]
-fn writes_flushes_and_messages_are_weighed_against_what_was_done() {
+fn writes_flushes_and_messages_are_divided_by_the_work() {
     let mut record = well();
     record.spec.durability = "fsync".parse().unwrap();
     let prepare = phase(&mut record, Phase::Prepare);
     let creates = prepare.segments[0].operations[0].meter.clone();
     let mut all = counted(creates.bytes);
-    // Flushes of a partition are those of its disk.
+    // The flushes of a partition are those of its disk.
     let Fact::Known(devices) = &mut all.devices else {
         panic!()
     };
@@ -339,7 +339,7 @@ fn writes_flushes_and_messages_are_weighed_against_what_was_done() {
 }
 
 #[test]
-fn operations_are_attributed_where_the_phase_has_one_kind_only() {
+fn operations_are_attributed_only_in_phases_of_one_kind() {
     let mut record = kept();
     let (read, read_bytes) = {
         let operations = &transactions(&mut record).segments[0].operations;
@@ -397,7 +397,8 @@ fn operations_are_attributed_where_the_phase_has_one_kind_only() {
     );
 }
 
-/// File system, class, options of the mount, policy, direct or not; and the tier.
+/// File system, class, mount options, durability policy, whether I/O is direct, and the durability
+/// level.
 const TIERS: &str = "
     ext4 | block |  | none |  | PageCache
     ext4 | block |  | batch:10 |  | PageCache
@@ -421,7 +422,7 @@ const TIERS: &str = "
 ";
 
 #[test]
-fn acknowledged_changes_have_reached_a_tier() {
+fn acknowledged_changes_have_a_durability_level() {
     for [kind, class, options, durability, direct, expected] in table(TIERS) {
         let mut record = kept();
         mount(&mut record).file_system_type = kind.to_owned();
@@ -442,7 +443,8 @@ fn acknowledged_changes_have_reached_a_tier() {
     }
 }
 
-/// A run through the program's own client of NFS: this many calls, and this besides.
+/// Makes a run one that used the program's own NFS client, with this number of calls and these
+/// counts.
 fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
     move |record| {
         record.spec.engine = EngineName::from_name("nfs").unwrap();
@@ -481,7 +483,7 @@ fn of_server(calls: u64, counts: ServerCounts) -> impl Fn(&mut Record) {
 }
 
 #[test]
-fn a_server_that_answered_all_is_no_reason_and_served_everything() {
+fn a_server_without_losses_is_no_reason_and_served_everything() {
     let change = of_server(3_000, ServerCounts::default());
     is_valid(&change);
     let mut record = well();
@@ -538,7 +540,7 @@ fn a_server_on_this_machine_is_no_other_load() {
 }
 
 #[test]
-fn what_a_server_did_not_answer_for_is_told() {
+fn unknown_outcomes_restarts_and_lost_connections_are_reported() {
     let counts = ServerCounts {
         not_known: 2,
         ..ServerCounts::default()

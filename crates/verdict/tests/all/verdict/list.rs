@@ -1,4 +1,4 @@
-//! The closed list: every reason has words, and the documentation has exactly these.
+//! Every reason has a sentence and advice, and the specification lists exactly these reasons.
 
 use std::collections::BTreeSet;
 
@@ -8,7 +8,7 @@ use verdict::rules::*;
 
 use crate::verdict::made::{SECOND, of, ramp, steal};
 
-/// At least one of every reason, and of those with two levels one of each.
+/// At least one value of every reason, and one for each level of a reason with two levels.
 fn one_of_each() -> Vec<Reason> {
     let drift = |change| {
         let rates: Vec<f64> = ramp(60, change)
@@ -298,7 +298,7 @@ const PATH: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/specificatio
 const BEGIN: &str = "cargo test -p verdict -->\n";
 const END: &str = "<!-- End of the list of rules. -->";
 
-/// What the file of a rule says at its top.
+/// The module documentation of a rule's file.
 fn paragraph(file: &str) -> String {
     let path = format!("{}/src/rules/{file}.rs", env!("CARGO_MANIFEST_DIR"));
     let text = std::fs::read_to_string(path).unwrap();
@@ -309,7 +309,7 @@ fn paragraph(file: &str) -> String {
 }
 
 #[test]
-fn the_documented_rules_are_what_their_files_say() {
+fn the_specification_matches_the_files_of_the_rules() {
     let rules: String = Reason::FILES
         .iter()
         .map(|file| paragraph(file) + "\n")
@@ -347,7 +347,7 @@ fn rules_document_their_levels_thresholds_and_evidence() {
 }
 
 #[test]
-fn every_reason_says_its_numbers_and_what_to_do_in_sentences_and_comes_back_from_json() {
+fn reasons_are_sentences_and_are_read_back_from_json() {
     let mut seen = BTreeSet::new();
     for reason in one_of_each() {
         let words = reason.sentence();

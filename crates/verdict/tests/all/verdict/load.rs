@@ -1,4 +1,4 @@
-//! Processors and clocks.
+//! Rules about processors and clocks.
 
 use record::{BusyProgram, Fact, Pauses, Record};
 use verdict::rules::{
@@ -11,8 +11,8 @@ use crate::verdict::made::{
 };
 
 #[test]
-fn much_overhead_is_doubtful_and_most_invalid() {
-    // A worker has a millisecond for each operation.
+fn overhead_above_10_percent_is_doubtful_and_above_50_percent_invalid() {
+    // A worker's time for each operation is a millisecond.
     for (ns, expected) in [
         (100_000.0, None),
         (100_001.0, Some(Level::Doubtful)),
@@ -29,7 +29,7 @@ fn much_overhead_is_doubtful_and_most_invalid() {
             );
         }
     }
-    // On the null storage there is nothing else.
+    // On the engine `null` all of the time is overhead.
     is_valid(|record| {
         overhead(record, 900_000.0);
         record.spec.engine = record::EngineName::NULL;
@@ -56,7 +56,7 @@ fn other_load_is_doubtful() {
     assert!(
         matches!(&found, Reason::OtherLoad(OtherLoad { busiest, .. }) if busiest[..] == [program])
     );
-    // Threads of the kernel work for the run.
+    // Kernel threads work for the run.
     is_valid(|record| {
         let times = known(&mut record.during.counted.system.times);
         times.busy_ns = Fact::Known(122 * SECOND);
@@ -65,7 +65,7 @@ fn other_load_is_doubtful() {
 }
 
 #[test]
-fn steal_time_is_doubtful_and_much_of_it_invalid() {
+fn cpu_steal_is_doubtful_and_much_of_it_invalid() {
     is_valid(|record| steal(record, 0.01));
     for (fraction, expected) in [
         (0.011, Level::Doubtful),
@@ -79,7 +79,7 @@ fn steal_time_is_doubtful_and_much_of_it_invalid() {
 }
 
 #[test]
-fn an_emulated_machine_is_doubtful_where_that_is_certain() {
+fn a_certainly_emulated_machine_is_doubtful() {
     let (level, found) = reason(|record| record.host.emulated = Some(Fact::Known(true)));
     assert_eq!(
         (level, found),
@@ -95,7 +95,7 @@ fn an_emulated_machine_is_doubtful_where_that_is_certain() {
 }
 
 #[test]
-fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
+fn processor_shares_are_not_judged_for_short_runs_and_unknown_fuse_servers() {
     let loaded = |record: &mut Record| {
         others(record, 0.4);
         steal(record, 0.4);
@@ -126,14 +126,14 @@ fn shares_of_a_moment_or_of_a_file_system_that_is_a_program_tell_nothing() {
         seen.others_fraction.why(),
         Some("no process holds /dev/fuse open")
     );
-    // What the kernel does not tell is no reason.
+    // A time that the kernel does not report is no reason.
     let seen = is_valid(|record| {
         record.during.counted.system.times = Fact::Unavailable("no /proc".to_owned())
     });
     assert_eq!(seen.steal_fraction.why(), Some("no /proc"));
 }
 
-/// All others used so much on a FUSE target, its server among them.
+/// Other programs, including the server of the FUSE target, used these shares of processor time.
 fn on_fuse(record: &mut Record, all: f64, server: f64) {
     others(record, all);
     mount(record).file_system_type = "fuse".to_owned();
@@ -145,11 +145,11 @@ fn on_fuse(record: &mut Record, all: f64, server: f64) {
 }
 
 #[test]
-fn a_fuse_server_is_no_other_load_and_what_is_beside_it_is() {
+fn a_fuse_server_is_no_other_load_but_other_programs_are() {
     let seen = is_valid(|record| on_fuse(record, 0.45, 0.4));
     close(*seen.others_fraction.known().unwrap(), 0.05);
     close(*seen.fuse_servers_fraction.known().unwrap(), 0.4);
-    // The server is read a moment later.
+    // The server's time is read slightly later.
     close(
         *is_valid(|record| on_fuse(record, 0.4, 0.41))
             .others_fraction
@@ -166,7 +166,7 @@ fn a_fuse_server_is_no_other_load_and_what_is_beside_it_is() {
 }
 
 #[test]
-fn clocks_that_did_not_go_as_they_should() {
+fn suspension_clock_steps_and_changed_clock_sources_are_reported() {
     let found = reason(|record| record.during.clocks.suspended_ns = 1);
     assert_eq!(
         found,
@@ -198,7 +198,7 @@ fn clocks_that_did_not_go_as_they_should() {
 }
 
 #[test]
-fn a_program_that_did_not_run_while_the_machine_did_is_told() {
+fn pauses_of_the_program_are_reported() {
     let paused = |times, longest_ns, total_ns, seconds: u64| {
         move |record: &mut Record| {
             transactions(record).pauses = Some(Pauses {
@@ -217,7 +217,8 @@ fn a_program_that_did_not_run_while_the_machine_did_is_told() {
             fraction,
         })
     };
-    // Up to 1 % is what an achieved rate may lack, past 10 % is more than a steady run may drift.
+    // Up to 1 % is what an achieved rate may lack; more than 10 % is more than a steady run may
+    // drift.
     is_valid(paused(2, SECOND / 20, SECOND / 10, 10));
     let found = reason(paused(3, SECOND / 5, SECOND / 2, 10));
     assert_eq!(found, (Level::Doubtful, expected(3, SECOND / 5, 0.05)));
@@ -226,8 +227,8 @@ fn a_program_that_did_not_run_while_the_machine_did_is_told() {
         found,
         (Level::Invalid, expected(10, 45 * SECOND / 100, 0.45))
     );
-    // A phase that is too short for shares.
+    // A phase that is too short to judge shares.
     is_valid(paused(1, SECOND / 5, SECOND / 2, 0));
-    // Where nobody looked, nobody knows.
+    // Pauses that were not watched for are not known.
     is_valid(|record| transactions(record).pauses = None);
 }

@@ -1,4 +1,4 @@
-//! A record that is well, and what may be done to it.
+//! A valid record, and changes that tests make to it.
 
 use record::{
     Action, ArrivalProcess, Climb, Fact, FirstDone, Meter, OperationRecord, Overhead, Phase,
@@ -14,10 +14,10 @@ use verdict::rules::Seen;
 use verdict::{Level, Reason, Summary, Verdict};
 
 pub const SECOND: u64 = 1_000_000_000;
-/// When the transactions began, since the origin.
+/// Start of the transactions, in nanoseconds since the origin.
 pub const BEGAN: u64 = 7 * SECOND;
 
-/// The same of a run that was measured for a minute with nothing to be said against it.
+/// The kept record as a valid run that was measured for a minute.
 pub fn well() -> Record {
     let mut record = kept();
     measure_for(&mut record, 60 * SECOND, 60_000);
@@ -27,7 +27,7 @@ pub fn well() -> Record {
     during.clocks.elapsed_ns = 61 * SECOND;
     let counted = &mut during.counted;
     let times = known(&mut counted.system.times);
-    // Two processors, one of which is ours.
+    // Two processors, one of which the run used.
     times.total_ns = Fact::Known(122 * SECOND);
     times.user_ns = Fact::Known(process / 4);
     times.nice_ns = Fact::Known(0);
@@ -54,7 +54,7 @@ pub fn transactions(record: &mut Record) -> &mut PhaseRecord {
     phase(record, Phase::Transactions)
 }
 
-/// Of so many bytes that the transactions read, these were fetched.
+/// Records that transactions read `read_bytes`, of which the kernel fetched `fetched_bytes`.
 pub fn reads(record: &mut Record, fetched_bytes: Fact<u64>, read_bytes: u64) {
     let evidence = serde_json::json!({
         "performing": {
@@ -86,7 +86,7 @@ pub fn operation(action: Action, meter: Meter) -> OperationRecord {
     records::operation(Role::Worker, action, meter)
 }
 
-/// One worker, one segment.
+/// Replaces the transactions by one worker and one segment.
 pub fn measure_for(record: &mut Record, ns: u64, operations: u64) {
     let transactions = transactions(record);
     let ended = BEGAN + ns;
@@ -100,7 +100,7 @@ pub fn measure_for(record: &mut Record, ns: u64, operations: u64) {
     });
 }
 
-/// Operations of each second from the start of the transactions on.
+/// Records the operations of each second from the start of the transactions.
 pub fn tell_rates(record: &mut Record, rates: &[u64]) {
     let transactions = transactions(record);
     transactions.slices = Default::default();
@@ -117,7 +117,7 @@ pub fn tell_rates(record: &mut Record, rates: &[u64]) {
     }
 }
 
-/// The verdict on a well record to which something was done.
+/// The verdict on a valid record after a change.
 pub fn of(change: impl FnOnce(&mut Record)) -> Verdict {
     let mut record = well();
     change(&mut record);
@@ -137,7 +137,7 @@ pub fn is_valid(change: impl FnOnce(&mut Record)) -> Seen {
     verdict.seen
 }
 
-/// The only reason.
+/// The only reason that a change causes, with its level.
 pub fn reason(change: impl FnOnce(&mut Record)) -> (Level, Reason) {
     let verdict = of(change);
     let [reason] = &verdict.reasons[..] else {
@@ -153,7 +153,7 @@ pub fn close(read: f64, expected: f64) {
     );
 }
 
-/// From 1,000 a second, with so much more or less at the end.
+/// Rates around 1,000 a second, which change linearly by this share of it.
 pub fn ramp(seconds: u64, change: f64) -> Vec<u64> {
     let at = |second: u64| 1e6 * (1.0 + change * (second as f64 / (seconds - 1) as f64 - 0.5));
     (0..seconds).map(|second| at(second) as u64).collect()
@@ -173,7 +173,7 @@ pub fn overhead(record: &mut Record, ns_per_operation: f64) {
     });
 }
 
-/// Of 122 s that two processors have in all.
+/// Adds a share of the 122 s of both processors.
 pub fn others(record: &mut Record, fraction: f64) {
     let times = known(&mut record.during.counted.system.times);
     let own = *times.user_ns.known().unwrap();
@@ -193,7 +193,7 @@ pub fn mount(record: &mut Record) -> &mut Mount {
     known(&mut target(record).mount)
 }
 
-/// Makes it a sweep with one step, which did not reach its rate.
+/// Makes the run a load sweep with one level, which did not reach its rate.
 pub fn sweep(record: &mut Record, phase: PhaseRecord) {
     arrivals(record, 1_000_000.0, ArrivalProcess::Constant);
     record.spec.drive.sweep = Some(Sweep {

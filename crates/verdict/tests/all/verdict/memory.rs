@@ -1,4 +1,4 @@
-//! Memory in the place of a device.
+//! Rules about memory that serves or stores what a device should.
 
 use record::{Fact, Phase, Record};
 use system::Class;
@@ -11,13 +11,14 @@ use verdict::{Level, Reason};
 
 use crate::verdict::made::{is_valid, known, mount, of, reads, reason, target, transactions};
 
-/// What the cache was asked for, and of 1,000,000 bytes that were read so many from the device.
+/// Requests a cache state, and records 1,000,000 bytes read, of which the device served
+/// `device_bytes`.
 fn served_by(record: &mut Record, cache: &str, device_bytes: u64) {
     record.spec.cache = serde_json::from_value(cache.into()).unwrap();
     reads(record, Fact::Known(device_bytes), 1_000_000);
 }
 
-/// The pool of the kept record has 2,634,030 bytes.
+/// The pool of the kept record contains 2,634,030 bytes.
 fn memory(record: &mut Record, bytes: u64) {
     record.host.memory_total_bytes = Fact::Known(bytes);
 }
@@ -43,14 +44,14 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
         let verdict = of(fits(899_999, POOL_BYTES));
         assert_eq!(verdict.reasons[0], expected);
         verdict.assert(matches!(verdict.reasons[1..], [Reason::ReadsFromMemory(_)]));
-        // Where nobody knows what was fetched, it is all that there is to go by.
+        // Without evidence of what was fetched, the size of the pool decides.
         let found = reason(|record| {
             fits(0, POOL_BYTES)(record);
             transactions(record).evidence = None;
         });
         assert_eq!(found, (Level::Doubtful, expected));
     }
-    // Nobody has said anything of the cache, or it is gone round.
+    // No cache state was requested, or direct I/O bypasses the cache.
     is_valid(|record| served_by(record, "as-is", 0));
     is_valid(|record| {
         served_by(record, "cold", 1_000_000);
@@ -59,8 +60,8 @@ fn a_cold_run_whose_pool_fits_in_memory_is_doubtful() {
 }
 
 #[test]
-fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
-    // 500 files of 500 to 10,000 bytes in each of two pools.
+fn a_kept_pool_has_its_expected_size() {
+    // Each of two pools contains 500 files of 500 to 10,000 bytes.
     let taken = |memory_bytes| {
         move |record: &mut Record| {
             served_by(record, "cold", 600_000);
@@ -85,7 +86,7 @@ fn a_pool_that_was_taken_has_the_size_that_is_expected_of_it() {
 }
 
 #[test]
-fn reads_that_do_not_come_from_where_they_should() {
+fn reads_from_an_unexpected_source_are_reported() {
     let beyond = |record: &mut Record| memory(record, 1_000_000);
     for (asked, is_direct, enough) in [
         ("cold", false, 900_000),
@@ -122,7 +123,7 @@ fn reads_that_do_not_come_from_where_they_should() {
             }
         }
     }
-    // Of a network nobody counts what is fetched.
+    // On a network, the bytes fetched are not counted.
     is_valid(|record| {
         beyond(record);
         served_by(record, "cold", 0);
@@ -137,7 +138,7 @@ fn reads_that_do_not_come_from_where_they_should() {
     assert_eq!(found, (Level::Doubtful, expected));
 }
 
-/// The loop device reads its file through the page cache, and the disk beneath it read so much.
+/// Makes the loop device read its file through the page cache. The disk below it read `disk_bytes`.
 fn caching(record: &mut Record, disk_bytes: Option<u64>) {
     let device = known(&mut target(record).device);
     known(&mut device.loop_backing).direct_io = Fact::Known(false);
@@ -156,7 +157,7 @@ fn caching(record: &mut Record, disk_bytes: Option<u64>) {
 }
 
 #[test]
-fn a_loop_device_that_caches_hides_who_served_the_reads() {
+fn a_loop_device_that_caches_hides_what_served_the_reads() {
     let asked = |device_bytes| {
         move |record: &mut Record| {
             memory(record, 1_000_000);
@@ -193,7 +194,7 @@ fn a_loop_device_that_caches_hides_who_served_the_reads() {
     assert_eq!(reads.beneath_loop_bytes, Fact::Known(200_000));
     let why = reads.fetched_from.why().unwrap();
     assert_eq!(why, "a loop device caches: /dev/loop0 has no direct I/O");
-    // A run that asks nothing of the device is no worse for it.
+    // The rule does not apply to a run that requests nothing of the device.
     is_valid(|record| {
         served_by(record, "as-is", 0);
         caching(record, Some(0));
@@ -201,7 +202,7 @@ fn a_loop_device_that_caches_hides_who_served_the_reads() {
 }
 
 #[test]
-fn a_device_in_memory_served_no_reads_from_a_device() {
+fn a_device_in_memory_counts_as_memory() {
     let (level, found) = reason(|record| {
         memory(record, 1_000_000);
         served_by(record, "cold", 1_000_000);
@@ -237,7 +238,7 @@ fn on_an_image_in_memory(record: &mut Record) {
     backing.device = Fact::NotApplicable;
 }
 
-/// The target is a tmpfs.
+/// Makes the target a tmpfs.
 fn in_memory(record: &mut Record) {
     mount(record).file_system_type = "tmpfs".to_owned();
     let target = target(record);
@@ -246,7 +247,7 @@ fn in_memory(record: &mut Record) {
 }
 
 #[test]
-fn durability_in_memory_is_none() {
+fn durability_in_memory_is_reported() {
     let asked = |durability: &str, change: fn(&mut Record)| {
         let durability = durability.parse().unwrap();
         move |record: &mut Record| {
@@ -271,8 +272,8 @@ fn durability_in_memory_is_none() {
         (durability.as_str(), place.as_str(), is_beneath),
         ("fsync", "tmpfs (memory), 0 % full", false)
     );
-    // An image in memory, and a disk of memory: the file system does its work, and the device is
-    // none that lasts.
+    // An image in memory, and a disk of memory: the file system does its work, but the device does
+    // not survive a power failure.
     let beneath: [fn(&mut Record); 2] = [on_an_image_in_memory, |record| {
         let device = known(&mut target(record).device);
         device.loop_backing = Fact::NotApplicable;

@@ -1,4 +1,4 @@
-//! How long it was measured, how steady it was, and whether the rate was achieved.
+//! Rules about the length of a run, its steadiness and its rate.
 
 use measure::steady;
 use record::{
@@ -17,7 +17,7 @@ use crate::verdict::made::{
 };
 
 #[test]
-fn less_than_ten_seconds_is_doubtful_and_next_to_nothing_invalid() {
+fn short_runs_are_doubtful_and_very_short_ones_invalid() {
     let short = |ns, operations| {
         reason(move |record| {
             measure_for(record, ns, operations);
@@ -82,7 +82,7 @@ fn without_transactions_the_preparation_is_judged() {
     });
     assert_eq!((level, &found), (Level::Doubtful, &expected));
     assert!(!found.sentence().contains("transactions"), "{found:?}");
-    // A pool that was taken, and nothing was done with it.
+    // A kept pool that was deleted without transactions.
     is_valid(|record| {
         prepared(SECOND)(record);
         record
@@ -136,7 +136,7 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
     };
     let falls = words(&ramp(60, -0.5));
     falls.shows("falls from 1,25").shows("by 50.");
-    // The first fifth is faster, which is no line.
+    // The first fifth is faster, which the trend line does not show.
     let burst: Vec<u64> = (0..10)
         .map(|second| if second < 2 { 1_500 } else { 1_000 })
         .collect();
@@ -146,9 +146,9 @@ fn a_rate_that_changes_beyond_the_limits_is_doubtful() {
 }
 
 #[test]
-fn a_rate_that_varies_as_its_operations_do_is_steady() {
-    // So many a second as 20 operations a second with exponential durations may come in 10 s: the
-    // line rises by almost a half.
+fn variation_due_to_service_times_is_steady() {
+    // Counts that a constant rate of 20 operations a second with exponential durations may produce
+    // in 10 s: the trend line rises by almost a half.
     let rates = [16, 17, 18, 18, 20, 20, 22, 21, 24, 24];
     let (level, found) = steadiness(&rates);
     assert_eq!(level, Level::Doubtful, "the counts alone: {found:?}");
@@ -156,7 +156,7 @@ fn a_rate_that_varies_as_its_operations_do_is_steady() {
         measure_for(record, 10 * SECOND + SECOND / 2, 200);
         tell_rates(record, &rates);
         let latency = &mut transactions(record).segments[0].operations[0].meter.latency;
-        // The quantiles of that law.
+        // The quantiles of the exponential distribution.
         for rank in 0..200 {
             latency.record((-5e7 * (1.0 - (f64::from(rank) + 0.5) / 200.0).ln()) as u64);
         }
@@ -165,7 +165,7 @@ fn a_rate_that_varies_as_its_operations_do_is_steady() {
         panic!("{:?}", seen.steadiness);
     };
     change.assert(change.drift > 0.4 && change.drift_by_chance > change.drift);
-    // An operation that takes longer than a fifth of the time.
+    // One operation takes longer than a fifth of the time.
     let seen = is_valid(|record| {
         measure_for(record, 10 * SECOND + SECOND / 2, 200);
         tell_rates(record, &rates);
@@ -190,8 +190,8 @@ fn too_few_seconds_are_not_judged() {
 }
 
 #[test]
-fn only_whole_seconds_that_were_measured_with_all_at_work_are_judged() {
-    // Ten seconds of warm-up at another rate, and after 40 s one of two workers is done.
+fn only_whole_measured_seconds_with_all_workers_active_are_judged() {
+    // Ten seconds of warm-up at another rate; after another 40 s one of two workers finishes.
     let mut rates = vec![5_000; 10];
     rates.extend([1_000; 40]);
     rates.extend([400; 20]);
@@ -223,10 +223,10 @@ fn only_whole_seconds_that_were_measured_with_all_at_work_are_judged() {
 }
 
 #[test]
-fn where_nothing_can_be_said_of_steadiness_the_reason_is() {
+fn unknown_steadiness_has_a_reason() {
     let seen = is_valid(|record| tell_rates(record, &[]));
     assert!(seen.steadiness.why().unwrap().contains("not recorded"));
-    // In an open loop the arrivals make the rate.
+    // In an open loop the arrivals determine the rate.
     let seen = is_valid(|record| {
         arrivals(record, 1_000.0, ArrivalProcess::Poisson);
         tell_rates(record, &ramp(60, 0.9));
@@ -242,7 +242,7 @@ fn asked_for(rule: SteadyRule, rounds: &[f64]) -> impl FnOnce(&mut Record) {
         snia: steady::rounds(rounds, steady::WINDOW_ROUNDS),
         slope: steady::drift(rounds, steady::DRIFT_MAX),
     };
-    // The rule that was asked for decides, whatever the other says.
+    // The requested rule decides, whatever the result of the other.
     let is_steady = match rule {
         SteadyRule::Snia => found.snia.is_some_and(|found| found.is_steady),
         SteadyRule::Slope => found.slope.is_some_and(|found| found.is_steady),
@@ -258,7 +258,7 @@ fn asked_for(rule: SteadyRule, rounds: &[f64]) -> impl FnOnce(&mut Record) {
 }
 
 #[test]
-fn a_steady_state_that_was_asked_for_and_not_reached_is_invalid() {
+fn a_requested_steady_state_that_was_not_reached_is_invalid() {
     let even = [100.0; 20];
     let steep: Vec<f64> = (0..25).map(|round| 1.05_f64.powi(round)).collect();
     for rule in [SteadyRule::Snia, SteadyRule::Slope] {
@@ -290,8 +290,8 @@ fn a_steady_state_that_was_asked_for_and_not_reached_is_invalid() {
 
 #[test]
 fn a_rate_that_was_not_reached_is_invalid() {
-    // Of 60,000 that were due a hundredth, one that is under way, and with Poisson arrivals three
-    // times their deviation.
+    // Of 60,000 due transactions, these may be missing: 1 %, one in flight, and with Poisson
+    // arrivals three standard deviations.
     let chance = (3.0 * 60_000_f64.sqrt()) as u64;
     for (form, may_miss) in [
         (ArrivalProcess::Constant, 601),
@@ -317,7 +317,7 @@ fn a_rate_that_was_not_reached_is_invalid() {
         close(requested, 1_000.0);
         close(achieved, (60_000 - may_miss - 1) as f64 / 60.0);
     }
-    // When the first of several is done, not all arrivals are met any more.
+    // After the first of several workers has finished, not all arrivals are served.
     is_valid(|record| {
         record.spec.workload.workers = private(2);
         measure_for(record, 60 * SECOND, 50_000);
@@ -330,9 +330,9 @@ fn a_rate_that_was_not_reached_is_invalid() {
     });
 }
 
-/// Every worker keeps up with its arrivals, because most of what arrives is skipped.
+/// Every worker keeps up with its arrivals, because most arrivals are skipped.
 #[test]
-fn a_rate_of_skipped_operations_is_not_reached() {
+fn skipped_operations_do_not_count_as_achieved_rate() {
     let skips = |skipped| {
         move |record: &mut Record| {
             measure_for(record, 60 * SECOND, 60_000 - skipped);

@@ -1,4 +1,4 @@
-//! Pools that change their size.
+//! The rule about pools that change their size.
 
 use record::{Action, Phase, Record, SegmentKind};
 use verdict::rules::PoolChangedSize;
@@ -8,7 +8,7 @@ use crate::verdict::made::{
     BEGAN, is_valid, meter, operation, phase, reason, segment, transactions,
 };
 
-/// The pool has 500 files. So many operations are added to those of a segment.
+/// Adds operations to those of a segment. The pool contains 500 files.
 fn also(record: &mut Record, index: usize, each: &[(Action, u64)]) {
     let operations = &mut transactions(record).segments[index].operations;
     operations.extend(
@@ -37,7 +37,7 @@ fn a_pool_that_changes_by_more_than_a_fifth_is_doubtful() {
 }
 
 #[test]
-fn what_changes_before_the_measurement_counts_for_its_start() {
+fn changes_before_the_measurement_count_for_its_start() {
     let warmed_up = |create| {
         move |record: &mut Record| {
             let warm_up = segment(SegmentKind::WarmUp, BEGAN, BEGAN, 1_000);
@@ -51,7 +51,7 @@ fn what_changes_before_the_measurement_counts_for_its_start() {
 }
 
 #[test]
-fn work_that_only_creates_or_only_deletes_says_so() {
+fn work_that_only_creates_or_only_deletes_is_not_judged() {
     for action in [Action::Create, Action::Deliver, Action::Delete] {
         is_valid(|record| {
             let operations = &mut transactions(record).segments[0].operations;
@@ -63,9 +63,9 @@ fn work_that_only_creates_or_only_deletes_says_so() {
     }
 }
 
-/// Nothing was prepared: what is left at the end is known where it was removed.
+/// Without a preparation, the size follows from the deletion at the end, if that completed.
 #[test]
-fn a_kept_pool_is_known_by_what_was_left() {
+fn the_size_of_a_kept_pool_follows_from_its_deletion() {
     let taken = |is_removed| {
         move |record: &mut Record| {
             also(record, 0, &[(Action::Create, 201), (Action::Delete, 0)]);

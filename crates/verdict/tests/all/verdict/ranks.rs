@@ -1,4 +1,4 @@
-//! The rules over ranks and hosts.
+//! Rules about ranks and hosts.
 
 use record::{
     ArrivalProcess, Class, Climb, ClusterRecord, Fact, HostPhase, HostRecord, HostWorkers, Load,
@@ -11,8 +11,8 @@ use verdict::{Level, Reason, Summary, Verdict};
 
 use super::made::{BEGAN, SECOND, is_valid, known, of, reason, transactions, well};
 
-/// A minute of four ranks with two workers each on two hosts; the hosts' workers do so much a
-/// second.
+/// A minute of four ranks on two hosts, with two workers each. `rates` contains the transactions a
+/// second of each host's workers.
 fn cluster(record: &mut Record, rates: [u64; 2]) {
     let mut hosts = Vec::new();
     let mut of_hosts = Vec::new();
@@ -82,7 +82,7 @@ fn on_a_server(record: &mut Record) {
 }
 
 #[test]
-fn ranks_that_are_alike_are_well() {
+fn hosts_with_similar_rates_are_valid() {
     is_valid(|record| cluster(record, [100, 100]));
     is_valid(|record| cluster(record, [100, 71]));
 }
@@ -108,7 +108,7 @@ fn a_rank_that_failed_or_is_missing_is_named() {
 }
 
 #[test]
-fn hosts_that_are_30_percent_apart_are_told() {
+fn hosts_more_than_30_percent_apart_are_reported() {
     let (level, told) = reason(|record| cluster(record, [100, 69]));
     assert_eq!(level, Level::Doubtful);
     let Reason::HostsApart(HostsApart {
@@ -205,7 +205,7 @@ fn a_sweep_that_still_rises_had_too_few_clients() {
 }
 
 #[test]
-fn clocks_that_are_apart_by_a_share_of_the_time_are_told() {
+fn clocks_off_by_a_share_of_the_time_are_reported() {
     let off = |error_ns: u64| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -223,7 +223,7 @@ fn clocks_that_are_apart_by_a_share_of_the_time_are_told() {
             measured_ns: 60 * SECOND
         })
     );
-    // A clock that goes faster than the others is off by its end.
+    // The offset of a clock that runs faster than the others has changed by the end.
     let drifts = |by_ns: i64| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -237,7 +237,7 @@ fn clocks_that_are_apart_by_a_share_of_the_time_are_told() {
 
 #[test]
 fn other_ranks_on_a_host_are_no_other_load() {
-    // Each rank's host used half a processor in user mode; its ranks are all of it.
+    // Each rank's host used half a processor in user mode, and its ranks this share of that.
     let busy = |ranks_share: u64| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -249,7 +249,7 @@ fn other_ranks_on_a_host_are_no_other_load() {
     is_valid(busy(100));
     let (_, told) = reason(busy(0));
     assert!(matches!(told, Reason::OtherLoad(_)), "{told:?}");
-    // Two containers of one machine: what one does is not others' load for the other.
+    // Two containers of one machine: the ranks of one are not other load to the other.
     is_valid(|record| {
         busy(50)(record);
         for host in &mut ranks(record).hosts {
@@ -263,7 +263,7 @@ fn other_ranks_on_a_host_are_no_other_load() {
 }
 
 #[test]
-fn other_load_in_the_first_step_of_a_sweep_of_ranks_is_told() {
+fn other_load_at_the_first_level_of_a_sweep_of_ranks_is_reported() {
     let busy = |first_ns: u64, is_of_ranks: bool| {
         move |record: &mut Record| {
             cluster(record, [100, 100]);
@@ -271,7 +271,7 @@ fn other_load_in_the_first_step_of_a_sweep_of_ranks_is_told() {
                 known(&mut host.during.counted.process).user_ns = 15 * SECOND;
             }
             known(&mut record.during.counted.process).user_ns = first_ns;
-            // The hosts are told as in the last step.
+            // The record contains the hosts of the last load level.
             record.spec.drive.sweep = is_of_ranks.then(|| Sweep {
                 climb: Climb::Ranks(vec![2, 4]),
                 arrivals: ArrivalProcess::Poisson,
@@ -295,7 +295,7 @@ fn other_load_in_the_first_step_of_a_sweep_of_ranks_is_told() {
 }
 
 #[test]
-fn shares_rates_and_the_slowest_are_reckoned_by_rank_and_host() {
+fn shares_rates_and_the_slowest_are_derived_by_rank_and_host() {
     let mut record = well();
     cluster(&mut record, [100, 50]);
     let phase = transactions(&mut record);
@@ -325,7 +325,7 @@ fn shares_rates_and_the_slowest_are_reckoned_by_rank_and_host() {
 }
 
 #[test]
-fn hosts_that_differ_are_told_by_what() {
+fn differences_between_hosts_are_reported() {
     use verdict::summary::HostFact;
     let mut record = well();
     cluster(&mut record, [100, 100]);
