@@ -16,9 +16,9 @@ pub enum NameKind {
     Temporary,
     /// An additional hard link to a file.
     Link,
-    /// A symbolic link.
+    /// A symbolic link to a file of the pool.
     SymbolicLink,
-    /// A directory.
+    /// A directory that `mkdir` creates or `rmdir` removes.
     Directory,
 }
 
@@ -210,7 +210,7 @@ impl Action {
         matches!(self.performs(), Some(Kind::List | Kind::ListWithStat))
     }
 
-    /// Whether it removes a name.
+    /// Whether the action removes a name of a file, link or directory.
     #[inline]
     pub const fn removes(self) -> bool {
         matches!(self.performs(), Some(Kind::Delete | Kind::RemoveDirectory))

@@ -34,11 +34,11 @@ words! {
         Names = "names",
         /// New contents that replace a file, or get their final name, by a rename.
         Replacement = "replacement",
-        /// Permissions and times.
+        /// Setting permissions and times.
         Attributes = "attributes",
         /// Hard links and symbolic links.
         Links = "links",
-        /// Extended attributes.
+        /// Setting and reading extended attributes.
         ExtendedAttributes = "extended attributes",
         /// Eviction of contents from a page cache.
         Cache = "cache",

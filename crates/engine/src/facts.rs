@@ -75,7 +75,7 @@ impl EngineFacts {
         matches!(self.targets, Targets::Urls(_))
     }
 
-    /// An example of a target's URL for messages; empty if targets are no URLs.
+    /// An example of a target's URL for messages; empty if targets are not URLs.
     pub fn url_example(&self) -> &'static str {
         match self.targets {
             Targets::Urls(syntax) => syntax.example,

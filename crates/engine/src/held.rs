@@ -17,7 +17,7 @@ pub struct CachedPages {
     pub under_write_back: Option<u64>,
 }
 
-/// A file that is held open.
+/// A file that is held open, so that its pages in the page cache can be counted.
 pub trait Held: Debug + Send {
     /// Counts the file's pages in the page cache, without reading any into it.
     fn cached(&self) -> Result<CachedPages, Errno>;

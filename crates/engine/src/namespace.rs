@@ -51,9 +51,9 @@ pub enum EntryKind {
 /// Facts about a file or directory; `None` means not available.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Facts {
-    /// The kind of the entry.
+    /// Regular file, directory, symbolic link or other.
     pub kind: EntryKind,
-    /// The size in bytes.
+    /// The size in bytes; for a symbolic link, the length of its target.
     pub size_bytes: u64,
     /// The allocated space in bytes.
     pub allocated_bytes: Option<u64>,

@@ -134,7 +134,7 @@ macro_rules! operations {
 operations! {
     /// Create a new file and write `content`, in blocks.
     Create = "create" {
-        /// The name of the new file.
+        /// The name of the new file, which must not exist.
         name: Name<'a>,
         /// The bytes to write.
         content: &'a [u8],
@@ -145,7 +145,7 @@ operations! {
 
     /// Append `content` to an existing file, in blocks.
     Append = "append" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
         /// The bytes to append.
         content: &'a [u8],
@@ -155,7 +155,7 @@ operations! {
 
     /// Read a whole file of `bytes` bytes, in blocks.
     Read = "read" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
         /// The file's expected size.
         bytes: u64,
@@ -172,21 +172,21 @@ operations! {
 
     /// Create a new directory with mode 0700.
     MakeDirectory = "make directory" {
-        /// The name of the directory.
+        /// The name of the directory, which must not exist.
         name: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [MakeDirectory.always(),
         SyncDirectory.if_synced()];
 
     /// Remove an empty directory.
     RemoveDirectory = "remove directory" {
-        /// The name of the directory.
+        /// The name of the directory, which must be empty.
         name: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [RemoveDirectory.always(),
         SyncDirectory.if_synced()];
 
     /// Read exactly `bytes` bytes starting at `offset`, in blocks.
     ReadRange = "read a range" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
         /// The offset of the range in bytes.
         offset: u64,
@@ -198,7 +198,7 @@ operations! {
 
     /// Write `content` at the start of an existing file, in blocks. Bytes after it remain.
     Overwrite = "overwrite" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
         /// The bytes to write.
         content: &'a [u8],
@@ -210,7 +210,7 @@ operations! {
 
     /// Set the size of a file.
     Truncate = "truncate" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
         /// The new size in bytes.
         bytes: u64,
@@ -220,7 +220,7 @@ operations! {
 
     /// Request the attributes of a file. A symbolic link is not followed.
     Stat = "stat" {
-        /// The name of the file.
+        /// The name of a file, directory or symbolic link.
         name: Name<'a>,
         /// The expected size in bytes; `None` if any size is correct.
         bytes: Option<u64>,
@@ -231,7 +231,7 @@ operations! {
 
     /// Set a file's permissions, access time and modification time.
     SetAttributes = "set attributes" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
         /// The permission bits.
         mode: u32,
@@ -245,9 +245,9 @@ operations! {
 
     /// Rename a file to a name that must not exist.
     Rename = "rename" {
-        /// The existing name.
+        /// The existing name of the file.
         name: Name<'a>,
-        /// The new name.
+        /// The new name, which must not exist.
         to: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [
         Rename.said("`renameat2` with `RENAME_NOREPLACE`: nothing is overwritten; where the file \
@@ -288,7 +288,7 @@ operations! {
 
     /// Create an additional hard link to a file.
     Link = "link" {
-        /// The existing name.
+        /// The existing name of the file.
         name: Name<'a>,
         /// The additional name, which must not exist.
         to: Name<'a>,
@@ -298,7 +298,7 @@ operations! {
 
     /// Create a new symbolic link.
     SymbolicLink = "symbolic link" {
-        /// The name of the link.
+        /// The name of the link, which must not exist.
         name: Name<'a>,
         /// The target of the link.
         target: &'a CStr,
@@ -307,7 +307,7 @@ operations! {
 
     /// Read the target of a symbolic link.
     ReadLink = "read link" {
-        /// The name of the link.
+        /// The name of the link, which must exist.
         name: Name<'a>,
         /// The expected target.
         target: &'a CStr,
@@ -316,7 +316,7 @@ operations! {
 
     /// Set an extended attribute of a file.
     SetExtended = "set extended attribute" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
         /// The attribute's name, including its namespace such as `user.`.
         key: &'a CStr,
@@ -328,7 +328,7 @@ operations! {
 
     /// Read an extended attribute of a file.
     GetExtended = "get extended attribute" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
         /// The attribute's name, including its namespace such as `user.`.
         key: &'a CStr,
@@ -340,7 +340,7 @@ operations! {
 
     /// List a directory; [`listing`](crate::Session::listing) returns the result.
     List = "list" {
-        /// The name of the directory.
+        /// The name of the directory; an empty relative name denotes the location itself.
         name: Name<'a>,
     } changes: false, needs: Names, bytes: None, steps: [
         Open.always(), List.said("`getdents64` with 32 KiB of room, to the end"), Close.always()
@@ -348,7 +348,7 @@ operations! {
 
     /// List a directory and request the attributes of every entry, as `ls -l` does.
     ListWithStat = "list with stat" {
-        /// The name of the directory.
+        /// The name of the directory; an empty relative name denotes the location itself.
         name: Name<'a>,
     } changes: false, needs: Names, bytes: None, steps: [
         Open.always(), List.said("the same, with an `fstatat` of every entry that counts"),
@@ -358,7 +358,7 @@ operations! {
     /// Evict a file's contents from the page cache, except for pages that are not yet on the
     /// device.
     Evict = "evict" {
-        /// The name of the file.
+        /// The name of the file, which must exist.
         name: Name<'a>,
     } changes: false, needs: Cache, bytes: None, steps: [
         Open.always(), Evict.said("`posix_fadvise`, `POSIX_FADV_DONTNEED`"), Close.always()

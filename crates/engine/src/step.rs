@@ -32,49 +32,50 @@ macro_rules! steps {
 }
 
 steps! {
-    /// Opens the file or directory.
+    /// Opens the file or directory: openat(2).
     Open = "open",
-    /// Writes all contents.
+    /// Writes all contents: one or several write(2) calls.
     Write = "write",
-    /// Reads all requested contents.
+    /// Reads all requested contents: one or several read(2) or pread(2) calls.
     Read = "read",
-    /// Closes the file or directory.
+    /// Closes the file or directory: close(2).
     Close = "close",
-    /// Removes the name.
+    /// Removes the name: unlinkat(2).
     Unlink = "unlink",
-    /// Creates the directory.
+    /// Creates the directory: mkdirat(2).
     MakeDirectory = "mkdir",
-    /// Removes the directory.
+    /// Removes the directory: unlinkat(2) with `AT_REMOVEDIR`.
     RemoveDirectory = "rmdir",
-    /// Syncs the file as the durability policy requires.
+    /// Syncs the file as the durability policy requires: fsync(2) or fdatasync(2).
     Sync = "sync",
-    /// Syncs the directory that contains the changed name.
+    /// Syncs the directory that contains the changed name: open(2), fsync(2) and close(2).
     SyncDirectory = "sync directory",
-    /// Syncs the whole file system.
+    /// Syncs the whole file system: syncfs(2).
     SyncFileSystem = "sync file system",
-    /// Sets the file's size.
+    /// Sets the file's size: ftruncate(2).
     Truncate = "truncate",
-    /// Requests the file's attributes.
+    /// Requests the file's attributes: fstatat(2).
     Stat = "stat",
-    /// Sets the permissions.
+    /// Sets the permissions: fchmodat2(2) or fchmod(2).
     SetMode = "set mode",
-    /// Sets the access and modification times.
+    /// Sets the access and modification times: utimensat(2) or futimens(3).
     SetTimes = "set times",
-    /// Renames the file.
+    /// Renames the file: renameat2(2).
     Rename = "rename",
-    /// Creates an additional hard link.
+    /// Creates an additional hard link: linkat(2).
     Link = "link",
-    /// Creates the symbolic link.
+    /// Creates the symbolic link: symlinkat(2).
     SymbolicLink = "symbolic link",
-    /// Reads the target of the symbolic link.
+    /// Reads the target of the symbolic link: readlinkat(2).
     ReadLink = "read link",
-    /// Sets the extended attribute.
+    /// Sets the extended attribute: fsetxattr(2).
     SetExtended = "set extended attribute",
-    /// Reads the extended attribute.
+    /// Reads the extended attribute: fgetxattr(2).
     GetExtended = "get extended attribute",
-    /// Reads all entries of the directory; if requested, also the attributes of each entry.
+    /// Reads all entries of the directory with getdents64(2); if requested, also the attributes of
+    /// each entry.
     List = "list",
-    /// Evicts the contents from the page cache.
+    /// Evicts the contents from the page cache: posix_fadvise(2).
     Evict = "evict",
 }
 
@@ -87,7 +88,7 @@ impl fmt::Display for Step {
 /// The condition under which an operation makes a [`Step`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum When {
-    /// Unconditionally.
+    /// Whenever the operation is performed.
     Always,
     /// If the durability policy requires it.
     Synced,

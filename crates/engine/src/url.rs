@@ -19,7 +19,7 @@ pub enum Values {
     Flag,
 }
 
-/// A parameter of a URL.
+/// A parameter that URLs of an engine accept.
 #[derive(Debug, PartialEq, Eq, Hash)]
 pub struct UrlParameter {
     /// The parameter's name in URLs.

@@ -66,8 +66,8 @@ pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     let Some(user) = user else {
         return Ok(());
     };
-    // All threads have the same groups, so the first result is cached; a thread that acts as
-    // another user cannot read them.
+    // All threads have the same groups, so the first result is cached; a thread that already acts
+    // as another user has none.
     let groups = match GROUPS.get() {
         Some(groups) => groups,
         None => {

@@ -56,8 +56,8 @@ pub(crate) struct Calls<S, T> {
     policy: Policy,
     listing: Listing,
     stopping: Stopping,
-    /// Set if the file system does not support `RENAME_NOREPLACE`; existence of the new name is
-    /// then checked before.
+    /// Set if the file system does not support `RENAME_NOREPLACE`; then the absence of the new name
+    /// is checked before a rename.
     renames_by_looking: bool,
     /// Set if the kernel cannot change the mode of a name without following a symbolic link.
     opens_to_set_mode: bool,
@@ -95,8 +95,7 @@ impl<S: System, T: Style> Calls<S, T> {
         before: OperationOutcome,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        // Linux releases the descriptor even if close(2) fails (close(2)), so the call is never
-        // repeated.
+        // Linux releases the descriptor even if the call fails (close(2)), so it is never repeated.
         let closed = self.system.close(file);
         before?;
         closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(moved_bytes))?;

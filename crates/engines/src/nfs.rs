@@ -65,7 +65,7 @@ pub static FACTS: EngineFacts = EngineFacts {
     }),
 };
 
-/// The `nfs` engine. Clones share their connections' counters and targets.
+/// The `nfs` engine. Clones share counters and targets.
 #[derive(Clone, Debug)]
 pub struct Nfs {
     shared: Arc<NfsShared>,

@@ -128,7 +128,7 @@ impl Simulated {
         state.locked.clear();
     }
 
-    /// Makes files have neither an identity nor a birth time, as on some servers.
+    /// Removes identity and birth time from the facts of all files, as on some servers.
     pub fn forgetting_files(self) -> Self {
         self.state().forgets_files = true;
         self

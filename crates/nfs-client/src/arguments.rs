@@ -136,7 +136,7 @@ pub fn write_head(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable,
     out.put_u32(length as u32);
 }
 
-/// Arguments of CREATE.
+/// Arguments of CREATE, with the mode or the verifier in `creation`.
 #[inline]
 pub fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creation: Creation) {
     name_in(out, directory, name);
@@ -152,13 +152,13 @@ pub fn create(out: &mut Vec<u8>, directory: &Handle, name: &[u8], creation: Crea
     }
 }
 
-/// Arguments of MKDIR.
+/// Arguments of MKDIR, which sets only the mode.
 pub fn make_directory(out: &mut Vec<u8>, directory: &Handle, name: &[u8], mode: u32) {
     name_in(out, directory, name);
     NewAttributes::of_mode(mode).write(out);
 }
 
-/// Arguments of SYMLINK.
+/// Arguments of SYMLINK, which sets no attributes of the link.
 pub fn symbolic_link(out: &mut Vec<u8>, directory: &Handle, name: &[u8], target: &[u8]) {
     name_in(out, directory, name);
     NewAttributes::default().write(out);

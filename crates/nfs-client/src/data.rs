@@ -37,7 +37,7 @@ impl Handle {
         Ok(handle)
     }
 
-    /// Encodes the handle.
+    /// Encodes the handle, preceded by its length.
     #[inline]
     pub fn write(&self, out: &mut Vec<u8>) {
         out.put_opaque(&self.bytes[..usize::from(self.length)]);
@@ -71,32 +71,32 @@ pub enum FileKind {
 /// The attributes of a file (`fattr3`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct FileAttributes {
-    /// The type of the file.
+    /// The type of the file (`type`).
     pub kind: FileKind,
-    /// The permission bits.
+    /// The permission bits (`mode`).
     pub mode: u32,
-    /// Number of hard links.
+    /// Number of hard links (`nlink`).
     pub names: u32,
-    /// The user ID of the owner.
+    /// The user ID of the owner (`uid`).
     pub owner: u32,
-    /// The size in bytes.
+    /// The size in bytes (`size`).
     pub size_bytes: u64,
-    /// The allocated space in bytes.
+    /// The allocated space in bytes (`used`).
     pub used_bytes: u64,
     /// The identifier of the file system (`fsid`).
     pub file_system: u64,
     /// The number of the file in its file system (`fileid`).
     pub number: u64,
-    /// The time of the last access.
+    /// The time of the last access (`atime`).
     pub accessed: Stamp,
-    /// The time of the last change of contents.
+    /// The time of the last change of contents (`mtime`).
     pub modified: Stamp,
-    /// The time of the last change of contents or attributes.
+    /// The time of the last change of contents or attributes (`ctime`).
     pub changed: Stamp,
 }
 
 impl FileAttributes {
-    /// Decodes the attributes.
+    /// Decodes the attributes; an unknown file type is invalid.
     #[inline]
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         let kind = match reader.u32()? {
@@ -150,7 +150,7 @@ pub enum Status {
 }
 
 impl Status {
-    /// Decodes a status.
+    /// Decodes a status; an unknown number is invalid.
     #[inline]
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         match reader.u32()? {
@@ -209,7 +209,7 @@ pub enum Stable {
 }
 
 impl Stable {
-    /// Decodes a stability.
+    /// Decodes a stability; numbers above 2 are invalid.
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         match reader.u32()? {
             0 => Ok(Self::Unstable),

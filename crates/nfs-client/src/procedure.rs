@@ -30,7 +30,7 @@ impl Program {
         }
     }
 
-    /// Its name in messages.
+    /// The program's name in messages, such as `NFS version 3`.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portmapper => "the portmapper",

@@ -112,7 +112,7 @@ impl Seek<'_> {
         })
     }
 
-    /// Explains the failure of a call.
+    /// Explains the failure of a call, with a hint about what to do.
     fn failed(
         &self,
         doing: &'static str,

@@ -12,7 +12,7 @@ pub fn padding_of(length: usize) -> &'static [u8] {
     &[0; 3][..padding(length)]
 }
 
-/// Decodes the remaining bytes of a message.
+/// Decodes a message; contains the bytes that are not decoded yet.
 #[derive(Clone, Copy, Debug)]
 pub struct Reader<'a>(&'a [u8]);
 
@@ -37,13 +37,13 @@ impl<'a> Reader<'a> {
         Ok(found)
     }
 
-    /// Decodes an unsigned 32-bit number.
+    /// Decodes an unsigned 32-bit number in big-endian order.
     #[inline]
     pub fn u32(&mut self) -> Result<u32, Garbled> {
         self.fixed().map(|bytes| u32::from_be_bytes(*bytes))
     }
 
-    /// Decodes an unsigned 64-bit number.
+    /// Decodes an unsigned 64-bit number in big-endian order.
     #[inline]
     pub fn u64(&mut self) -> Result<u64, Garbled> {
         self.fixed().map(|bytes| u64::from_be_bytes(*bytes))
@@ -87,9 +87,9 @@ impl<'a> Reader<'a> {
 
 /// Encodes values and appends them to a buffer.
 pub trait Writer {
-    /// Appends an unsigned 32-bit number.
+    /// Appends an unsigned 32-bit number in big-endian order.
     fn put_u32(&mut self, value: u32);
-    /// Appends an unsigned 64-bit number.
+    /// Appends an unsigned 64-bit number in big-endian order.
     fn put_u64(&mut self, value: u64);
     /// Appends bytes, preceded by their length and followed by padding.
     fn put_opaque(&mut self, bytes: &[u8]);

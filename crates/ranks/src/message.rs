@@ -23,7 +23,7 @@ pub(crate) enum Sort {
     Part,
 }
 
-/// A collective operation.
+/// The kind of a collective operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Collective {
     /// No operation.

@@ -1,10 +1,11 @@
 //! Collective operations on one rank: processes received messages, advances operations as far as
 //! possible, and never blocks.
 //!
-//! Messages are sent along a [tree](crate::tree), so the number of messages per rank and operation
-//! is at most the logarithm of the number of ranks. Every message contains its epoch, which is
-//! incremented when a run starts and when it ends, and its step within the epoch. Messages of an
-//! older epoch are dropped; those of a newer one are kept until this rank reaches it.
+//! Messages are sent along a [tree](crate::tree), so each rank communicates only with its parent
+//! and its children, whose number is at most the logarithm of the number of ranks. Every message
+//! contains its epoch, which is incremented when a run starts and when it ends, and its step within
+//! the epoch. Messages of an older epoch are dropped; those of a newer one are kept until this rank
+//! reaches it.
 //!
 //! The first ranks may perform operations without the others. Their tree is the same without these,
 //! and their steps are counted separately for each number of ranks. Epochs, pulses, stops and

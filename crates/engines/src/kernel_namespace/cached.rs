@@ -64,7 +64,8 @@ impl Held for KernelHeld {
 
 fn has_cachestat() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
-    // If the kernel supports the call, an invalid descriptor causes another error.
+    // An invalid descriptor: if the kernel supports the call, the error is neither `ENOSYS` nor
+    // `EPERM`.
     *HAS.get_or_init(|| !matches!(cachestat(-1), Err(Errno::NOSYS | Errno::PERM)))
 }
 

@@ -34,7 +34,7 @@ const FUSE_SUPER_MAGIC: rustix::fs::FsWord = 0x6573_5546;
 const NFS_SUPER_MAGIC: rustix::fs::FsWord = 0x6969;
 
 impl KernelDirectory {
-    /// Makes this thread's calls with the directory's rights until the guard is dropped.
+    /// Returns a guard: until it is dropped, this thread's calls use the directory's rights.
     fn acting(&self) -> Result<Acting, Errno> {
         Acting::begin(self.acts_as)
     }
@@ -92,8 +92,8 @@ impl KernelDirectory {
             Err(errno) if lacks(errno) => {}
             linked => return linked.and_then(|()| self.rename_closed(draft, name)),
         }
-        // A file system without both (some FUSE file systems) can create a file exclusively. The
-        // process that created the name may replace it.
+        // A file system without both `RENAME_NOREPLACE` and hard links (some FUSE file systems) can
+        // create a file exclusively. The process that created the name may replace it.
         self.create(name)?;
         let renamed = rustix::fs::renameat(directory, from, directory, name).inspect_err(|_| {
             let _ = rustix::fs::unlinkat(directory, name, AtFlags::empty());

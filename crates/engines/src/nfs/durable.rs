@@ -3,7 +3,7 @@
 use engine::Durability;
 use nfs_client::Stable;
 
-/// The protocol's means for a durability policy.
+/// How the protocol implements a durability policy.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Durable {
     /// The stability that each WRITE requests.

@@ -1,10 +1,10 @@
 //! The namespace of NFS servers. Every call uses the handle of a directory that was looked up, and
 //! follows no symbolic link.
 //!
-//! The client implements no locks, so only its process shows whether a mark's run is still active.
-//! The protocol has no times of creation, so files are identified by their numbers and times of
-//! last change. Checking a name's identity and removing it are two calls, because the protocol
-//! cannot remove a name only if it still denotes a certain file.
+//! The client implements no locks, so whether the run of a mark is active is decided by its process
+//! ID alone. The protocol has no times of creation, so files are identified by their numbers and
+//! times of last change. Checking a name's identity and removing it are two calls, because the
+//! protocol cannot remove a name only if it still denotes a certain file.
 
 mod directory;
 mod line;

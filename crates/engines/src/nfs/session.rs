@@ -1,5 +1,5 @@
-//! A worker's session: operations in flight, each a sequence of calls, on one or several
-//! connections.
+//! A worker's session on one or several connections. A flight is a slot for one operation in
+//! flight, which is a sequence of calls.
 //!
 //! The XID of a call contains the number of its flight, so replies may arrive in any order. Calls
 //! are written to a buffer, which is sent before the session waits, and when the worker has taken
@@ -343,7 +343,7 @@ impl Session for NfsSession {
                 break at;
             }
             // Other flights may end meanwhile and are completed later. Their `Step`s are not
-            // reported, because `steps` of their worker is not available here.
+            // reported, because this call has no receiver for them.
             self.wait(None, &mut NoSteps);
         };
         self.ended.remove(at);

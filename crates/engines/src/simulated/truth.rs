@@ -25,30 +25,25 @@ pub struct Struck {
     pub asked_bytes: usize,
 }
 
-/// The work that was really done, counted where the simulated files change.
+/// The work that was really done since the engine was created, counted where the simulated files
+/// change.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Truth {
-    /// Number of files created.
     pub created: u64,
     /// Number of files opened to append.
     pub opened_to_append: u64,
-    /// Number of files opened to read.
     pub opened_to_read: u64,
     /// Number of names removed.
     pub unlinked: u64,
-    /// Number of directories created.
     pub directories_made: u64,
-    /// Number of directories removed.
     pub directories_removed: u64,
     /// Number of files opened to overwrite or truncate.
     pub opened_to_overwrite: u64,
     /// Number of directories opened for a listing.
     pub opened_to_list: u64,
-    /// Number of renames.
     pub renamed: u64,
     /// Number of hard links created.
     pub linked: u64,
-    /// Number of symbolic links created.
     pub symbolic_links_made: u64,
     /// Number of files whose size was set.
     pub truncated: u64,
@@ -58,16 +53,11 @@ pub struct Truth {
     pub contents_synced: u64,
     /// Number of fsync(2) calls on files.
     pub files_synced: u64,
-    /// Number of directories synced.
     pub directories_synced: u64,
-    /// Number of file systems synced.
     pub file_systems_synced: u64,
     /// Writes to files that were opened with `O_DSYNC` or `O_SYNC`.
     pub synchronous_writes: u64,
-    /// Number of files evicted from the page cache.
     pub evicted: u64,
-    /// Number of bytes written to files.
     pub bytes_written: u64,
-    /// Number of bytes read from files.
     pub bytes_read: u64,
 }

@@ -11,7 +11,6 @@ use crate::message::{Collective, Envelope, Sort};
 use crate::tree::parent;
 
 impl Together {
-    /// Opens a run.
     pub(crate) fn open(&mut self) {
         if self.is_run() {
             return;
@@ -21,7 +20,6 @@ impl Together {
         self.enter(self.epoch + 1);
     }
 
-    /// Closes a run.
     pub(crate) fn close(&mut self) {
         if !self.is_run() {
             return;

@@ -31,7 +31,7 @@ impl NfsSession {
             })
         })?;
         let depth = shared.depth;
-        // From here on, dropping the session returns its counters.
+        // From here on, dropping the session adds its counters to the totals.
         let mut session = Self {
             shared: Arc::clone(shared),
             counters: shared.counters.add(),

@@ -38,7 +38,7 @@ impl NfsFlight {
             return Err(Cause::NothingWritten);
         }
         if result.stable < context.durable.stable {
-            // The server did not provide the requested durability, and no other call would.
+            // The server did not provide the requested durability, and no other call can.
             return Err(Cause::System(Errno::IO));
         }
         context.counters.written_bytes.add(result.count as u64);

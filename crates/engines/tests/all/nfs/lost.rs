@@ -89,7 +89,7 @@ fn idempotent_calls_are_repeated_once_and_counted() {
 /// A call that is not idempotent: it succeeds if the server did not receive it the first time. If
 /// the server executed it, the outcome is not known.
 #[test]
-fn other_calls_succeed_or_are_not_known() {
+fn calls_that_are_not_idempotent_succeed_or_are_not_known() {
     let content = &TEXT[..5];
     for (procedure, step) in [
         (CREATE, Step::Call("CREATE")),
