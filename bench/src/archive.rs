@@ -16,7 +16,6 @@ use crate::statistics::median;
 /// Maximum duration of a list with a filter, in milliseconds.
 const LIST_MAX_MS: f64 = 100.0;
 
-/// Options of the archive benchmark.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct ArchiveOptions {
     /// How many.

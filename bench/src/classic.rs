@@ -56,7 +56,6 @@ const fn pairing(
 
 const LARGE_POOL: Pairing = pairing("raw, large pool", false, None, 0.6, Some(0.15));
 
-/// Options of the comparison with the original.
 #[derive(Clone, Debug, clap::Args)]
 pub struct ClassicOptions {
     /// File systems: tmpfs, ext4, xfs.

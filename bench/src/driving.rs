@@ -13,7 +13,6 @@ use crate::mounts::{MountedVolume, sync, touch_memory};
 use crate::noise::Noise;
 use crate::statistics::{median, or_dash};
 
-/// Options of the repeated sweeps.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SweepOptions {
     /// File systems: tmpfs, ext4, xfs, btrfs.
@@ -30,7 +29,6 @@ pub struct SweepOptions {
     pub slo: String,
 }
 
-/// Options of the soak test.
 #[derive(Clone, Debug, clap::Args)]
 pub struct SoakOptions {
     /// How long.

@@ -25,7 +25,6 @@ const SLACK: f64 = 0.02;
 /// Target: our own user CPU, in microseconds per operation.
 const USER_LIMIT_US: f64 = 0.3;
 
-/// Options of the comparison with bare system calls.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct FloorOptions {
     /// Files of each worker's pool.

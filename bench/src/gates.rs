@@ -1,7 +1,9 @@
 //! Checks the promised error rates of gates by simulation, with the code of the gate itself. It
-//! counts how often identical systems fail under many kinds of noise and disturbance, how often a
-//! true loss fails, and how often identical systems pass with exactly the number of blocks that a
-//! gate over a few first blocks requests.
+//! counts
+//! - how often identical systems fail under many kinds of noise and disturbance,
+//! - how often a true loss fails, and
+//! - how often identical systems pass with exactly the number of blocks that a gate over a few
+//!   first blocks requests.
 //!
 //! Runs are simulated as numbers, in order of time, including everything that disturbs them. The
 //! order of the systems in a block is drawn as in a study. No program runs and nothing is measured.

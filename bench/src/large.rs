@@ -22,7 +22,6 @@ const MEMORY_MAX: u64 = 400_000_000;
 /// Approximate number of files in a directory.
 const FILES_OF_A_DIRECTORY: u64 = 10_000;
 
-/// Options of the benchmark with many files.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct LargeOptions {
     /// Files of the pool.

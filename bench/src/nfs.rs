@@ -34,7 +34,6 @@ const DEEP_LIMIT: f64 = 1.0;
 /// Minimum for the lower end of the interval of rates.
 const RATE_LIMIT: f64 = 0.95;
 
-/// Options of the NFS comparison.
 #[derive(Clone, Debug, clap::Args)]
 pub struct NfsOptions {
     /// Operations in flight.

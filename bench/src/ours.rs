@@ -11,7 +11,6 @@ use runner::{Control, EngineName, Event, Events, Place, RunSpec, Stage};
 use system::{MessageCounter, ProcessTimes, Sources};
 use workload::{Phase, Workload};
 
-/// Options of a run.
 #[derive(Clone, Debug, clap::Args)]
 pub struct OursOptions {
     #[arg(long)]

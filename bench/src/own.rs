@@ -10,7 +10,6 @@ use serde_json::Value;
 
 const POOLS: [u64; 3] = [20_000, 1_000_000, 10_000_000];
 
-/// Options of the benchmark on the null engine.
 #[derive(Clone, Debug, clap::Args)]
 pub struct NullOptions {
     /// Transactions of each run.

@@ -30,7 +30,6 @@ const RATE_LIMIT: f64 = 0.98;
 /// Number of files in the runs under strace.
 const TRACED_FILES: u64 = 500;
 
-/// Options of the comparison with fio and fs_mark.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PeersOptions {
     /// File systems: tmpfs, ext4, xfs.

@@ -23,7 +23,6 @@ struct RunSample {
     p99_us: f64,
 }
 
-/// Options of the preset benchmark.
 #[derive(Clone, Debug, clap::Args)]
 pub struct PresetsOptions {
     /// File systems: tmpfs, ext4, xfs, btrfs.

@@ -17,7 +17,6 @@ const RATE_LIMIT: f64 = 0.97;
 /// Number of workers in both variants.
 const WORKERS: u32 = 4;
 
-/// Options of the comparison of ranks with threads.
 #[derive(Clone, Debug, clap::Args)]
 pub struct RanksOptions {
     /// How many ranks.

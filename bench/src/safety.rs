@@ -43,7 +43,6 @@ pub const FILE_SYSTEMS: &str = "ext4,xfs,btrfs,tmpfs,overlay,fuse";
 /// rounds of a run (`perform`).
 const STUDIES_ONCE_IN: u64 = 3;
 
-/// Options of the campaign.
 #[derive(Clone, Debug, clap::Args)]
 pub struct Campaign {
     /// File systems: ext4, xfs, btrfs, tmpfs, overlay, fuse.

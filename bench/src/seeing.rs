@@ -52,7 +52,6 @@ impl Terminal {
     }
 }
 
-/// Options of the benchmark of observation.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct SeeingOptions {
     /// Transactions of each run.

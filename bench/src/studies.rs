@@ -70,7 +70,6 @@ const COVERAGE: Limit = Limit::AtLeast(0.95);
 /// Exit status of a program that refuses to decide.
 const REFUSED: i32 = 2;
 
-/// Options of the benchmark of studies.
 #[derive(Clone, Debug, clap::Args)]
 pub struct StudiesOptions {
     /// Studies of two identical file systems.

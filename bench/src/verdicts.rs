@@ -17,7 +17,6 @@ use std::path::Path;
 
 use crate::gates::{self, GatesSize};
 
-/// Options of the benchmark of verdict rules. A part with the number 0 is skipped.
 #[derive(Clone, Copy, Debug, clap::Args)]
 pub struct VerdictsOptions {
     /// Simulated series of each server; 0 leaves them out.

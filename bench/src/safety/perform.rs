@@ -202,7 +202,8 @@ impl Performance<'_> {
         if self.round.event != Incident::MountOver {
             return Ok(code);
         }
-        // Cleans the directory beneath the mount point. What was mounted stays at its own path.
+        // Cleans the directory beneath the mount point. The mounted directory stays at its own
+        // path.
         self.mounts.pop();
         Ok(self.clean_all()?.max(code))
     }

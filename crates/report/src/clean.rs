@@ -1,4 +1,4 @@
-//! What `clean` did with the files of killed runs and the file systems of killed studies.
+//! Reports of `clean`: removed files of killed runs, and removed file systems of killed studies.
 
 use document::units::counted;
 use document::{Document, sanitize};

@@ -148,7 +148,7 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
     document.pair(2, "Device", device.to_string());
 }
 
-/// How the engine accessed a server, one line for each aspect.
+/// Adds the server that the engine called, the sizes of calls, and the durability, one line each.
 fn server(document: &mut Document, of: &ServerRecord) {
     let port = match of.privileged_port {
         true => ", privileged port",
@@ -175,8 +175,8 @@ fn server(document: &mut Document, of: &ServerRecord) {
     document.pair(2, "Durable", durable);
 }
 
-/// What determines whether data is durable on a target: which component answers a flush, and which
-/// guarantees the mount disables.
+/// Adds the facts that determine durability: which component answers a flush, and which guarantees
+/// the mount disables.
 fn durability(document: &mut Document, durability: &DurabilityFacts) {
     let device = |device: &DeviceDurability| {
         let answered = match device.flush_answer {

@@ -41,7 +41,7 @@ impl MakeError {
         }
     }
 
-    /// An error of a system call.
+    /// A failed system call. `what` completes "cannot ..."; the path follows it.
     pub(crate) fn io(what: &str, path: &Path, answer: impl Into<io::Error>) -> Self {
         let (path, answer) = (shown(path), answer.into());
         let mut error = Self::new(format!("cannot {what} {}: {answer}", path.display()));

@@ -1,4 +1,4 @@
-//! How a scratch file system was made, for the record of a study.
+//! Facts about a scratch file system and its creation, for the record of a study.
 
 use std::path::Path;
 
@@ -19,7 +19,7 @@ pub struct ToolFacts {
     pub version: Fact<String>,
 }
 
-/// How a scratch file system was made. All facts describe the current mount.
+/// Facts about the creation of a scratch file system and about its current mount.
 #[derive(Clone, Debug, PartialEq)]
 pub struct MadeFacts {
     /// The canonical text of its [`MakeSpec`].

@@ -44,7 +44,7 @@ pub struct FoundMade {
     pub state: MadeState,
     /// The name that its maker gave it, if the manifest is trusted.
     pub name: Option<String>,
-    /// The canonical text of its [`MakeSpec`], if the manifest is trusted.
+    /// The canonical text of its `MakeSpec`, if the manifest is trusted.
     pub spec: Option<String>,
     /// The open directory and its lock, if the maker has ended.
     held: Option<Look>,
@@ -235,7 +235,7 @@ fn read(
         return of_other("was written for another directory: this one is a copy");
     }
     let mut account = Account::new();
-    // The last line may be incomplete. What it announces was then not done yet.
+    // The last line may be incomplete. The step that it announces was not performed yet.
     let lines = rest.split_inclusive(|byte| *byte == b'\n');
     for line in lines.filter(|line| line.ends_with(b"\n")) {
         match serde_json::from_slice(line) {

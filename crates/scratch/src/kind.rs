@@ -5,7 +5,6 @@ use std::str::FromStr;
 
 use crate::invalid::InvalidMakeSpec;
 
-/// A kind of file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum FileSystemKind {
     /// In memory, without an image.
@@ -49,7 +48,7 @@ impl FileSystemKind {
         Self::ROWS[self as usize].1
     }
 
-    /// The smallest size in bytes.
+    /// The smallest size that mkfs accepts with its defaults, in bytes.
     pub fn size_bytes_min(self) -> u64 {
         Self::ROWS[self as usize].2 * MIB
     }

@@ -14,14 +14,14 @@ use crate::owned::Owned;
 use crate::stop::MakeStop;
 use crate::tool::{self, Around};
 
-/// How long to wait until a device is released, which happens shortly after its last user ends. A
-/// mkfs that a killed maker left behind must end first, and so must programs in other mount
+/// Time limit for the release of a device, which usually follows shortly after its last user ends.
+/// A mkfs that a killed maker left behind must end first, and so must programs in other mount
 /// namespaces, which have copies of all mounts. After this time, the device is reported.
 const RELEASE_LIMIT: Duration = Duration::from_secs(120);
 
 /// A loop device over an image, held open so that no other process can attach it to another image.
 pub(crate) struct Attached {
-    /// `/dev/loop0`.
+    /// Path of the device, such as `/dev/loop0`.
     pub(crate) device: String,
     /// Path of its image.
     pub(crate) image: PathBuf,
@@ -30,7 +30,7 @@ pub(crate) struct Attached {
 
 /// An existing loop device over one of our images.
 pub(crate) struct OverImage {
-    /// `/dev/loop0`.
+    /// Path of the device, such as `/dev/loop0`.
     pub(crate) device: String,
     /// Current path of the image.
     pub(crate) image: PathBuf,

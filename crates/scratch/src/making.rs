@@ -38,7 +38,7 @@ pub enum MakeStage {
     Ready,
 }
 
-/// What the images contain when the file system is started.
+/// Contents of the images when the file system is started.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Images {
     /// Nothing to keep: mkfs formats them.
@@ -171,7 +171,7 @@ impl Made {
         &self.spec
     }
 
-    /// How it was made.
+    /// Facts about its creation and its current mount.
     pub fn facts(&self) -> &MadeFacts {
         &self.facts
     }
@@ -236,8 +236,8 @@ impl Made {
     /// unmounted and mounted again.
     ///
     /// # Errors
-    /// Returns an error if the file system is in use, there is no free space for the copy, the name
-    /// is invalid, or the kind has no image.
+    /// Returns an error if the file system is in use, the name is invalid, the kind has no image,
+    /// or the file system below lacks space for the copy.
     pub fn save(&mut self, state: &str) -> Result<(), MakeError> {
         states::check_name(state)?;
         if !self.spec.kind.has_image() {

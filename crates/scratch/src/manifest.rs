@@ -21,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use crate::directory::{Facts, Identity, MANIFEST, MadeDirectory, facts_of};
 use crate::error::MakeError;
 
-/// Which part of a scratch file system a directory contains.
+/// The part of a scratch file system that a directory contains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Part {
@@ -35,7 +35,7 @@ pub(crate) enum Part {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Head {
-    /// [`FORMAT`].
+    /// Always [`FORMAT`].
     pub(crate) format: String,
     /// The last part of the directory's name. Both directories of a scratch file system have the
     /// same.
@@ -46,7 +46,7 @@ pub(crate) struct Head {
     pub(crate) part: Part,
     /// The name that the maker gave it.
     pub(crate) name: String,
-    /// The canonical text of its [`MakeSpec`].
+    /// The canonical text of its `MakeSpec`.
     pub(crate) spec: String,
     /// Identity of the directory. A copy of the directory has another one and is not ours.
     pub(crate) directory: Option<Identity>,
@@ -67,8 +67,8 @@ pub(crate) enum Entry {
 }
 
 pub(crate) const FORMAT: &str = "postmark-made-2";
-/// What was made in a directory, by name. The identity is `None` if it is uncertain whether the
-/// name was made.
+/// The recorded files and directories by name. The identity is `None` if it is uncertain whether
+/// the name was made.
 pub(crate) type Account = BTreeMap<String, Option<Identity>>;
 
 pub(crate) fn add(account: &mut Account, entry: Entry) {

@@ -1,9 +1,10 @@
 //! The mkfs options that a study may use: those that affect only the image.
 //!
-//! Options that are not listed here are refused. These include options that copy files into the
-//! file system (`mke2fs -d`, `mkfs.btrfs --rootdir`, `mkfs.xfs -p`), read a list or settings from a
-//! file (`mke2fs -l`, `mkfs.xfs -c`), write to a file (`mke2fs -z`) or add devices (`mkfs.f2fs
-//! -c`).
+//! Options that are not listed here are refused. These include options that
+//! - copy files into the file system (`mke2fs -d`, `mkfs.btrfs --rootdir`, `mkfs.xfs -p`),
+//! - read a list or settings from a file (`mke2fs -l`, `mkfs.xfs -c`),
+//! - write to a file (`mke2fs -z`), or
+//! - add devices (`mkfs.f2fs -c`).
 
 use crate::invalid::InvalidMakeSpec;
 use crate::kind::FileSystemKind;

@@ -17,8 +17,8 @@ use crate::owned::{MadeLeft, Owned};
 use crate::stop::MakeStop;
 use crate::tool;
 
-/// How long to wait for a busy mount. A process that is ending, or an indexer, can keep it busy for
-/// a moment.
+/// Time limit for unmounting a busy mount. A process that is ending, or an indexer, can keep it
+/// busy for a moment.
 const BUSY_LIMIT: Duration = Duration::from_secs(2);
 
 /// A mount to be made.

@@ -28,7 +28,7 @@ pub struct RoomNeed {
     pub state_bytes_max: u64,
 }
 
-/// What a scratch file system needs on this machine.
+/// Requirements of a scratch file system on this machine.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MakeNeeds {
     /// Space by directory: that of the image, and that of the external journal if it differs.

@@ -16,7 +16,7 @@ use crate::manifest;
 use crate::mounts;
 use crate::owned::{MadeLeft, NOT_OURS, Owned};
 
-/// What was removed of a scratch file system.
+/// Results of removing a scratch file system.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct MadeRemoved {
     pub directory: PathBuf,
@@ -26,7 +26,8 @@ pub struct MadeRemoved {
     pub loop_devices: usize,
     /// Number of images and saved states that were removed.
     pub images: usize,
-    /// What could not be removed. If this is not empty, the manifest still exists.
+    /// Paths, mounts and devices that could not be removed. If there are any, the manifest still
+    /// exists.
     pub left: Vec<MadeLeft>,
 }
 

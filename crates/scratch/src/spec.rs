@@ -13,7 +13,7 @@ pub const DEFAULT_SIZE_BYTES: u64 = 2 << 30;
 pub const DEFAULT_DIRECTORY: &str = "/var/tmp";
 /// A larger size is more likely a typing error than a real disk.
 const SIZE_BYTES_MAX: u64 = 16 << 40;
-/// mke2fs(8) refuses a journal of more than 10,240,000 blocks.
+/// Maximum size of an external journal. mke2fs(8) accepts larger ones, up to 10,240,000 blocks.
 const JOURNAL_BYTES_MAX: u64 = 2_000 << 20;
 
 /// Refused options of mount(8): they name a device or another file system, change what is mounted

@@ -1,6 +1,6 @@
 //! Programs that make and mount file systems, run as child processes. They run without a shell, in
-//! the C locale, with a time limit, and in their own process group, so that Ctrl-C at the terminal
-//! does not interrupt mkfs.
+//! the C locale, and with a time limit. Each runs in its own process group, so that Ctrl-C at the
+//! terminal does not interrupt mkfs.
 
 use std::ffi::OsString;
 use std::fs::File;

@@ -105,7 +105,7 @@ pub enum Pace {
     Open {
         /// Offered rate, in transactions/s.
         per_second: f64,
-        /// The arrival process.
+        /// How transactions arrive: at constant intervals, or as a Poisson process.
         arrivals: ArrivalProcess,
     },
 }

@@ -1,4 +1,4 @@
-//! How options set the load of a run, and which options a load converts back to.
+//! Conversion of options to the load of a run, and back.
 
 use std::time::Duration;
 

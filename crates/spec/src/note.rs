@@ -40,7 +40,7 @@ pub enum Note {
     ArchiveOnTarget {
         /// Path of the archive.
         archive: String,
-        /// What archive and target share.
+        /// What the archive and the target share: their file system or a device.
         shared: String,
     },
 }

@@ -67,7 +67,7 @@ pub struct RunSpec {
     pub durability: Durability,
     /// Whether file contents bypass the page cache (direct I/O).
     pub direct: bool,
-    /// What is done to the page cache before the transactions.
+    /// State of the page cache before the transactions, and how it is reached.
     pub cache: Cache,
     /// The load: warm-up, pace, stop rule and load sweep.
     pub drive: Drive,

@@ -22,7 +22,7 @@ pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
 /// seconds, but no study with today's records is that large.
 const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
-/// The same element, with histograms as short texts.
+/// The beginning of the element if its histograms are short texts.
 const BEGIN_SHORTER: &str = "<script type=\"application/vnd.postmark.records+gzip\" \
                              data-histograms=\"packed\" id=\"records\">";
 const END: &str = "</script>";

@@ -19,7 +19,6 @@ const POLICY: &str = "default-src 'none'; script-src \
                       'sha256-q7C3fS+wrDJLxGT53vb8D3FPiyGnLAxNnjUd6y2Sl54='; style-src \
                       'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'";
 
-/// A run on a page.
 pub struct PageRun<'a> {
     /// The record that is shown.
     pub record: &'a Record,

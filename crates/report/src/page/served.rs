@@ -1,4 +1,5 @@
-//! What served a run: in short, by phase, by operation if available, and by load level of a sweep.
+//! The sources (cache, device or server) that served a run: in short, by phase, by operation if
+//! available, and by load level of a sweep.
 
 use document::units::{latency, percent};
 use document::{Cell, Column, Document, Table};
@@ -14,7 +15,7 @@ use crate::text::evidence::{
     asked, behind, by_reason, cached, in_words, messages, table, unavailable,
 };
 
-/// What served the transactions, for the summary at the top.
+/// The sources that served the transactions, for the summary at the top of the page.
 pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
     if !record.spec.engine.makes_files() {
         return "memory (the storage touches no file system)".to_owned();

@@ -1,4 +1,5 @@
-//! What served each phase: bytes read and written, and the traffic to device or server.
+//! The sources (cache, device or server) that served each phase: bytes read and written, and the
+//! traffic to device or server.
 
 use document::units::{counted, grouped, percent};
 use document::{Cell, Column, Document, Number, Table};

@@ -1,4 +1,4 @@
-//! How the run ended, and advice about its targets.
+//! The end of the run, and advice about its targets.
 
 use document::Document;
 use record::{Class, End, Outcome, Record};

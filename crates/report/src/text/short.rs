@@ -145,7 +145,7 @@ fn others(document: &mut Document, summary: &Summary) {
     }
 }
 
-/// What served the reads, the durability level of writes, and the overhead of the program.
+/// Adds the page-cache hit rate, the durability level of writes, and the overhead of the program.
 fn facts(document: &mut Document, record: &Record, summary: &Summary) {
     let mut words = Vec::new();
     if let Some(reads) = summary.reads.as_ref().filter(|reads| reads.read_bytes > 0) {

@@ -164,7 +164,7 @@ fn killed_at_any_moment() {
         std::thread::sleep(Duration::from_millis(moment * 23));
         maker.kill().unwrap();
         maker.wait().unwrap();
-        // Removal from the journal's directory removes all of it, too.
+        // Removal from the journal's directory also removes all of it.
         let directory = if moment % 2 == 0 {
             scene.path()
         } else {

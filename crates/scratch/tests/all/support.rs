@@ -72,7 +72,7 @@ impl Scene {
             .unwrap_or_else(|error| panic!("{word}: {error}"))
     }
 
-    /// What is left: entries, mounts and loop devices.
+    /// Everything that is left: entries, mounts and loop devices.
     pub fn left(&self) -> Vec<String> {
         let entries = std::fs::read_dir(self.path()).unwrap();
         let mut left: Vec<String> = entries
