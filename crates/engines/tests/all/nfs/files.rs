@@ -223,7 +223,7 @@ impl Files {
         }
         match self.procedure(procedure, input, whims) {
             Ok(out) => Out::default().u32(0).then(out),
-            // A failure returns no attributes; at most two results of attributes are optional.
+            // No attributes: four zeros, enough for the optional attributes of any procedure.
             Err(status) => Out::default().u32(status).u64(0).u64(0),
         }
     }

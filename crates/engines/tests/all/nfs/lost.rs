@@ -147,8 +147,8 @@ fn calls_that_are_not_idempotent_succeed_or_are_not_known() {
                 );
                 let calls = fixture.server.take_calls();
                 assert_eq!(calls.iter().filter(|call| **call == procedure).count(), 2);
-                // An exclusive creation is followed by SETATTR, so the file has the normal mode and
-                // times.
+                // The repeated creation is exclusive, so SETATTR must follow to set the normal mode
+                // and times.
                 if procedure == CREATE && is_known {
                     assert_eq!(calls, [CREATE, CREATE, SETATTR, WRITE]);
                     let (mode, times) = fixture.server.files(|files| {

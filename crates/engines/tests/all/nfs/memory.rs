@@ -1,5 +1,5 @@
-//! A session allocates no memory while it performs operations, once it has processed names and
-//! contents of maximum length.
+//! A session allocates no memory while it performs operations, once it has processed the longest
+//! names and contents.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
