@@ -110,7 +110,7 @@ pub enum Pace {
     },
 }
 
-/// A load sweep.
+/// A load sweep: a sequence of load levels.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sweep {
     /// What varies between load levels. One run can sweep rates on one pool. A sweep that needs a

@@ -111,7 +111,6 @@ impl fmt::Display for OnError {
     }
 }
 
-/// The text is not a valid limit for errors.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0}; expected stop, a number of errors like 100, or a percentage of the operations like 1%"

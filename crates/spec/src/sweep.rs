@@ -75,7 +75,6 @@ impl Climb {
 #[derive(Clone, Debug, PartialEq)]
 pub struct SweepOption(pub Climb);
 
-/// The text is not a valid load sweep.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{0} (expected auto, rates from low to high like 1000,2000,4000 or 1000..8000:8 for 8 rates, \
@@ -210,7 +209,6 @@ fn percent(share: f64) -> String {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct SloOption(pub u64);
 
-/// The text is not a valid SLO.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a limit for the p99, like p99<10ms")]
 pub struct InvalidSlo;

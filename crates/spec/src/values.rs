@@ -189,7 +189,6 @@ pub enum WorkingSet {
     Bytes(u64),
 }
 
-/// The text is not a valid working set.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a multiple of the page cache, like 4x, or bytes, like 100GiB")]
 pub struct InvalidWorkingSet;
@@ -232,7 +231,6 @@ as_text!(WorkingSet);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ThinkOption(pub Think);
 
-/// The text is not a valid think time.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}; expected none, a time like 1ms, or exponential:1ms")]
 pub struct InvalidThink(WorkloadError);
@@ -273,7 +271,6 @@ as_text!(ThinkOption);
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct PerSecond(pub f64);
 
-/// The text is not a valid rate.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected a number of transactions/s, like 1500, 0.5 or 2k")]
 pub struct InvalidRate;
