@@ -11,10 +11,10 @@
 //! allocates no memory while it performs operations.
 //!
 //! Rules for the worker loop: at most [`depth`](Engine::depth) operations of a session are in
-//! flight, and never two of them on the same file. They would be on the same file if they shared a
-//! name, including a name that one of them creates or removes, or the file that a link refers to. A
-//! session may thus perform operations in flight in any order. A listing may be in flight together
-//! with operations that change its directory.
+//! flight, and never two of them on the same file. Two operations are on the same file if they
+//! share a name, including names that they create or remove. They are also on the same file if one
+//! uses a link to the other's file. A session may thus perform operations in flight in any order. A
+//! listing may be in flight together with operations that change its directory.
 
 // Other programs may use this crate.
 #![warn(missing_docs)]

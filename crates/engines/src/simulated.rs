@@ -1,5 +1,5 @@
-//! `simulated`: the code of `raw` or `posix` over system calls that are served from memory, with
-//! faults at chosen calls and a virtual clock that each call advances. For tests.
+//! `simulated`: the code of `raw` or `posix` over system calls that are served from memory, for
+//! tests. Chosen calls fail, and each call advances a virtual clock.
 //!
 //! Tests can query at any time the real contents of files, the work really done, and the calls at
 //! which faults occurred. A [`Corruption`] differs from a fault: the call succeeds, but the stored

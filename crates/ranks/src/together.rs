@@ -2,7 +2,7 @@
 //! possible, and never blocks.
 //!
 //! Messages are sent along a [tree](crate::tree), so each rank communicates only with its parent
-//! and its children, whose number is at most the logarithm of the number of ranks. Every message
+//! and its children. Their number is at most the logarithm of the number of ranks. Every message
 //! contains its epoch, which is incremented when a run starts and when it ends, and its step within
 //! the epoch. Messages of an older epoch are dropped; those of a newer one are kept until this rank
 //! reaches it.
