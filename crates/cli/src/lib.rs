@@ -164,7 +164,8 @@ fn program(side: &Side) -> u8 {
 
 /// Starts the classic prompt, or performs the commands of a configuration file.
 fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
-    // At a terminal the user sees the progress, and signals go to the process that reads from it.
+    // At a terminal no second process is started: the user sees if the session hangs, and only the
+    // process that reads from the terminal must get its signals.
     let apart = if std::io::stdin().is_terminal() {
         None
     } else {

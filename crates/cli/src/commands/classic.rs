@@ -27,7 +27,7 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
     };
     let settings = PromptSettings::new(edition);
     let mut interpreter = Interpreter::new(settings, engine, streams, interactive);
-    // Standard input may be redirected from a file, which no run may overwrite.
+    // Standard input may be a file. Nothing may be appended to it.
     if let Some(facts) = std::fs::metadata("/dev/stdin")
         .ok()
         .filter(std::fs::Metadata::is_file)

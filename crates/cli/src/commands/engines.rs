@@ -1,4 +1,4 @@
-//! `postmark engines`.
+//! `postmark engines`: lists the I/O engines.
 
 use document::Format;
 use engines::registry::ROWS;

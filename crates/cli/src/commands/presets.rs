@@ -1,4 +1,4 @@
-//! `postmark presets`.
+//! `postmark presets`: lists the workloads that have a name.
 
 use campaign::run_spec::machine;
 use document::WIDTH;

@@ -5,8 +5,8 @@ use campaign::ranks::{FAILED, Joined, Launched};
 use crate::ui::problem::{Problem, USER, tell_problem};
 use crate::ui::watchdog_process::Side;
 
-/// Joins the other ranks and performs a command with them. Returns the exit status that all ranks
-/// agree on.
+/// Joins the other ranks and performs a command with them. Returns the exit status of rank 0 on all
+/// ranks.
 ///
 /// # Errors
 /// Returns an error if the ranks cannot be joined.
@@ -26,8 +26,8 @@ pub fn together(
         }
         problem.code
     });
-    // If a rank is lost, this has been reported. The launcher ends the others at this exit status,
-    // and they may still have output to write.
+    // A lost rank has been reported. The launcher ends the other ranks at this exit status, so
+    // `leave` first lets them write their output.
     let code = match joined.is_lost() {
         true => FAILED,
         false => joined.agreed(code),

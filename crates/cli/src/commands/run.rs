@@ -1,4 +1,4 @@
-//! `postmark run`.
+//! `postmark run`: performs a run, reports and archives it.
 
 pub mod delivery;
 mod in_ranks;

@@ -50,7 +50,7 @@ fn handlers() -> std::io::Result<&'static Handlers> {
         caught: Arc::default(),
     };
     for signal in ending() {
-        // The system performs these three in this order when a signal arrives.
+        // `signal_hook` performs these three in this order when a signal arrives.
         flag::register_conditional_default(signal, Arc::clone(&handlers.deadly))?;
         flag::register_usize(signal, Arc::clone(&handlers.caught), signal as usize)?;
         flag::register(signal, Arc::clone(&handlers.deadly))?;

@@ -198,7 +198,7 @@ struct Case {
     /// Condition for the server to hang; `None` means from the start.
     from: Option<fn(&Running) -> bool>,
     at: RequestKind,
-    /// Operation that the record names as stalled.
+    /// Operation that the record names as stalled; empty for any operation.
     named: &'static str,
     /// A signal sent before the one whose effect is timed.
     first: Option<Signal>,

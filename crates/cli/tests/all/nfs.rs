@@ -87,7 +87,6 @@ fn is_whole(ran: &Ran) {
     .leaves_nothing();
 }
 
-/// The record as JSON.
 fn json(ran: &Ran) -> Value {
     serde_json::from_str(&ran.ended.output).unwrap()
 }

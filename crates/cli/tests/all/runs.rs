@@ -102,7 +102,7 @@ impl Ran {
         Self::with_record(ended, record, before)
     }
 
-    /// Uses a record from elsewhere.
+    /// Takes a record that was not on standard output.
     pub fn with_record(ended: Ended, record: Record, before: Vec<OsString>) -> Self {
         let summary = Summary::of(&record);
         Self {

@@ -1,4 +1,4 @@
-//! `postmark tag`, `note` and `delete`.
+//! `postmark tag`, `note` and `delete`: change the archive's entries.
 
 use document::sanitize::sanitize;
 

@@ -1,4 +1,4 @@
-//! `postmark export` and `import`.
+//! `postmark export` and `import`: exchange records with other archives.
 
 use std::fs::File;
 use std::io::{BufWriter, Write as _};
@@ -148,10 +148,10 @@ fn exported(entry: &ListedRun, record: &Record) -> String {
     remarks.document(record)
 }
 
-/// The output of an export.
+/// The output of an export. Its old contents stay until the first write.
 struct Output {
     shown: String,
-    /// The output before its first write: its old contents stay until then.
+    /// `None` after the first write.
     waiting: Option<OutputFile>,
     file: Option<BufWriter<File>>,
 }

@@ -1,4 +1,4 @@
-//! Opening the archive of a command.
+//! Opens the archive that a command uses.
 
 use archive::Archive;
 use campaign::archive::place_of_one;

@@ -1,4 +1,4 @@
-//! `postmark list` and `postmark show`.
+//! `postmark list` and `postmark show`: print archived runs.
 
 use archive::ArchiveErrorKind;
 use campaign::archive::place_of_one;

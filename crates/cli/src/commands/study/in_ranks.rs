@@ -12,7 +12,7 @@ use crate::ui::perform::Signals;
 use crate::ui::problem::Problem;
 use crate::ui::watchdog_process::Side;
 
-/// Performs the study with the other ranks. Returns the exit status that all ranks agree on.
+/// Performs the study with the other ranks. Returns the exit status of rank 0 on all ranks.
 ///
 /// # Errors
 /// Returns an error if the ranks cannot be joined.

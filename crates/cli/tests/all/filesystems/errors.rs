@@ -110,7 +110,7 @@ fn run_survives_allowed_errors_in_a_shared_pool() {
     survives("--writers 2 --readers 2");
 }
 
-/// A run that may fail in this share of its operations.
+/// Performs a run on a nearly full file system. This share of its operations may fail.
 fn share(percent: u64) -> Option<(Mounted, Ran)> {
     let mounted = tiny()?;
     let ran = Run::new(&mounted.at, WORK)

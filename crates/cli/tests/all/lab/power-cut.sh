@@ -85,7 +85,7 @@ for case; do
         cp --sparse=always "$work/disk" "$work/recovered"
         head -c "$size" "$work/all" >"$work/ack-log"
         loop=$(losetup --find --show "$work/recovered")
-        # -i: does not start mount.nilfs2, whose cleaner would change the disk.
+        # -i: does not call mount.nilfs2, which would start a cleaner.
         mount -i -t "$type" "$loop" /mnt/recovered
         verify "$results/$number.json"
         [[ $durability != fsync+dir || -n $barrier || $number != "$marks" ]] || damage "$results"

@@ -68,7 +68,8 @@ fn acknowledged_operations_survive_power_cuts() {
     }
 }
 
-/// Three files were damaged after the last power cut.
+/// Asserts that `verify-log` reports the three files that the script damaged after the last power
+/// cut.
 fn damage_is_named(booted: &Booted, run: &str) {
     let verified = booted.json(&format!("{run}/damaged.json"));
     let mut found: Vec<String> = verified["lost"]

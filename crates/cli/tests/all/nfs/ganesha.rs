@@ -95,7 +95,6 @@ impl Ganesha {
         self.server = Pid::from_raw(process.parse().unwrap());
     }
 
-    /// Kills the server.
     pub fn kill(&mut self) {
         self.order("end KILL");
         self.expect("ended");

@@ -27,7 +27,6 @@ impl Chance {
         self.0.below(of) == 0
     }
 
-    /// A random element.
     pub fn pick<'a, T>(&mut self, from: &'a [T]) -> &'a T {
         self.0.pick(from)
     }

@@ -8,7 +8,6 @@ use std::process::{Command, Stdio};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Call {
-    /// Name of the call.
     pub name: String,
     /// The file or directory, relative to the working directory.
     pub path: PathBuf,

@@ -229,7 +229,7 @@ fn run_completes_over_a_slow_link() {
 
 /// Delays of messages to and from a distant host.
 const FAR: (Duration, Duration) = (Duration::from_millis(5), Duration::from_millis(20));
-/// Additional delay by the machine.
+/// Maximum delay that the machine adds.
 const SLACK: Duration = Duration::from_millis(500);
 
 /// The distant host is that of rank 2, through which rank 3 communicates with the others.

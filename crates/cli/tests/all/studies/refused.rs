@@ -60,7 +60,7 @@ const WRONG_TARGETS: &str = r#"
 "#;
 
 impl Lab {
-    /// Performs a study file.
+    /// Performs a study whose file has this text. "/A" and "/B" stand for the test's directories.
     fn study(&self, text: &str) -> Ended {
         let text = ["A", "B"].into_iter().fold(text.to_owned(), |text, name| {
             let directory = self.path(&name.to_lowercase());

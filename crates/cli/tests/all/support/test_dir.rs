@@ -49,7 +49,7 @@ impl TestDir {
         self.directory.path()
     }
 
-    /// Creates a directory in it.
+    /// Creates a subdirectory if it does not exist.
     pub fn directory(&self, name: &str) -> PathBuf {
         let path = self.path().join(name);
         std::fs::create_dir_all(&path).unwrap();

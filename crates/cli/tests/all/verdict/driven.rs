@@ -124,7 +124,8 @@ fn run_that_slows_down_is_not_steady() {
     }
 }
 
-/// A run with SNIA's steady-state rule, with at most eight rounds of a second of virtual time.
+/// A run with SNIA's steady-state rule, with at most eight rounds of a second. The rounds use the
+/// real clock.
 fn until_steady(takes_ns: fn(u64) -> u64) -> Verdict {
     let asked = RunSpec {
         drive: Drive {

@@ -106,7 +106,7 @@ fn cold_cache_that_can_hold_the_pool_is_doubtful() {
         let fits = has!(verdict, Reason::FitsInMemory(FitsInMemory { pool_bytes, cache_bytes,
             .. }) if *pool_bytes == pool && *cache_bytes > pool);
         ran.assert(fits, format_args!("{verdict:#?}"));
-        // 200 of 4,000 reads.
+        // Only 200 of 4,000 reads reach the device.
         let small = has!(verdict, Reason::ReadsFromMemory(told) if told.device_bytes > 0);
         ran.assert(small, format_args!("{verdict:#?}"));
     }

@@ -180,7 +180,7 @@ fn preparation_is_judged_if_there_are_no_transactions() {
         .does_not_show("The transactions were measured");
 }
 
-/// Writing the log affects the rates.
+/// Writing the log lowers the rates, so they are not a measurement.
 #[test]
 fn ack_log_is_doubtful() {
     let test_dir = TestDir::in_memory();
