@@ -1,5 +1,5 @@
-//! The cells of a study: every workload at every value of every axis on every target; and which is
-//! compared with which.
+//! The cells (configurations) of a study: every workload with every value of every axis on every
+//! target, and the baseline of each cell.
 
 use std::collections::BTreeSet;
 
@@ -10,52 +10,54 @@ use workload::random::{Key, below};
 use crate::design::{Design, age, fullness, options_of, word};
 use crate::flaw::{CELLS_MAX, Flaw};
 
-/// The dimension of the workloads.
+/// Name of the dimension of workloads.
 const WORKLOAD: &str = "workload";
-/// The dimension of the targets.
+/// Name of the dimension of targets.
 const TARGET: &str = "target";
 
-/// A cell: what each of its runs does, and where.
+/// A cell: the configuration of its runs.
 #[derive(Clone, Debug)]
 pub struct StudyCell {
-    /// Its coordinates in words.
+    /// The coordinates as text.
     pub label: String,
-    /// A value of each dimension that has several.
+    /// One value of each dimension that has several values.
     pub coordinates: Vec<Coordinate>,
-    /// Its workload, counted from 0.
+    /// Index of the workload, from 0.
     pub workload: usize,
-    /// Its target, counted from 0.
+    /// Index of the target, from 0.
     pub target: usize,
-    /// What its runs are asked for, without a target.
+    /// Options of the runs, without a target.
     pub options: Options,
-    /// How many times the pool is churned before it is measured.
+    /// Number of times that the pool is churned before the measurement (ageing).
     pub age: u64,
-    /// How full the file system is before the pool is made, in percent; nothing: as it is.
+    /// Fill level of the file system before the pool is made, in percent; `None` leaves it as it
+    /// is.
     pub fullness: Option<u32>,
-    /// The cell that it is compared with, counted from 0; itself where it is a baseline.
+    /// Index of the cell's baseline, from 0. A baseline contains its own index.
     pub baseline: usize,
 }
 
 /// A run of a block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct BlockRun {
-    /// The cell, counted from 0.
+    /// Index of the cell, from 0.
     pub cell: usize,
-    /// Whether it is the second run of a baseline.
+    /// Whether it is the second run of a baseline, for the A/A control.
     pub is_twin: bool,
 }
 
-/// A dimension with its values in words.
+/// A dimension, with its values as text.
 pub(crate) struct Dimension {
     name: String,
     values: Vec<String>,
 }
 
 impl Design {
-    /// All cells, in order: the last dimension, the targets, varies fastest.
+    /// Returns all cells in order; the last dimension, the targets, varies fastest.
     ///
     /// # Errors
-    /// Where there are too many, options contradict each other, or the baseline is none.
+    /// Returns an error if there are too many cells, options contradict each other, or the baseline
+    /// does not exist.
     pub fn cells(&self) -> Result<Vec<StudyCell>, Flaw> {
         let dimensions = self.dimensions();
         let count: u128 = dimensions
@@ -75,7 +77,7 @@ impl Design {
                 *place = base;
             }
             let cell = self.cell(&dimensions, &at, number_of(&dimensions, &base_at))?;
-            // Runs are known by it.
+            // Runs refer to their cell by its label.
             if !labels.insert(cell.label.clone()) {
                 return Err(Flaw(format!(
                     "two cells would be called {:?} (give workloads and targets names without \
@@ -105,8 +107,9 @@ impl Design {
         dimensions
     }
 
-    /// Along which dimension cells are compared, and with which of its values: as said; otherwise
-    /// the first of the targets, of the axes in order, of the workloads, whichever has several.
+    /// Returns the index of the dimension along which cells are compared, and the index of the
+    /// baseline's value in it. Without an explicit baseline, this is the first value of the first
+    /// dimension with several values, in the order targets, axes, workloads.
     pub(crate) fn compared(&self, dimensions: &[Dimension]) -> Result<(usize, usize), Flaw> {
         let Some(said) = &self.baseline else {
             let last = dimensions.len() - 1;
@@ -201,8 +204,8 @@ impl Design {
         Ok(cell)
     }
 
-    /// The runs of a block in their order, which is drawn from the study's seed. The same attempt
-    /// of the same block has the same order for ever.
+    /// Returns the runs of a block in random order. The order depends on the study's seed, the
+    /// block and the attempt only, and never changes.
     pub fn block(&self, cells: &[StudyCell], block: u32, attempt: u32) -> Vec<BlockRun> {
         let is_baseline = |index: usize| cells[index].baseline == index;
         let runs = |is_twin| move |cell| BlockRun { cell, is_twin };
@@ -223,7 +226,7 @@ impl Design {
     }
 }
 
-/// The place in each dimension of a cell.
+/// Index of a cell's value in each dimension.
 fn places(dimensions: &[Dimension], mut number: usize) -> Vec<usize> {
     let mut places: Vec<usize> = dimensions
         .iter()
@@ -238,7 +241,7 @@ fn places(dimensions: &[Dimension], mut number: usize) -> Vec<usize> {
     places
 }
 
-/// The cell at these places.
+/// Number of the cell with these indices.
 fn number_of(dimensions: &[Dimension], places: &[usize]) -> usize {
     let mut number = 0;
     for (dimension, place) in dimensions.iter().zip(places) {

@@ -1,9 +1,9 @@
-//! By how much sides differ from a baseline, and how sure that is.
+//! Ratios of candidates to a baseline, with confidence intervals.
 //!
-//! How it works: every side is held against the baseline in every metric; the rows of that table
-//! share its error by Bonferroni's correction, so that all intervals hold together. Runs of blocks
-//! are pairs ([`crate::pairs`]); other runs are two samples, and the comparison says that they were
-//! not interleaved.
+//! How it works: every candidate (side) is compared with the baseline in every metric. The rows of
+//! the table share its error by Bonferroni's correction, so that all intervals hold together. Runs
+//! in blocks are paired ([`crate::pairs`]). Other runs are two samples, and the comparison reports
+//! that they were not interleaved.
 
 use serde::{Deserialize, Serialize};
 
@@ -15,137 +15,133 @@ use crate::samples::{Method, Missing, Samples, count};
 use crate::statistics::{self, ALPHA, BLOCKS_MIN, Errors, Mean};
 use crate::verdicts::VerdictCounts;
 
-/// A system seems to differ from itself, where nothing disturbs the machine, with this probability
-/// at most in a whole study.
+/// Maximum probability that a study reports a doubtful A/A control if nothing disturbs the machine.
 pub const DOUBT_ALPHA: f64 = 0.01;
 
-/// From where to where something lies, with the confidence of the whole table.
+/// A confidence interval of a ratio, with the confidence of the whole table.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RatioInterval {
-    /// The lower end.
     pub low: f64,
-    /// The upper end.
     pub high: f64,
 }
 
 impl RatioInterval {
-    /// Whether it does not have 1: the two are not the same.
+    /// Whether 1 is outside of the interval, so that a difference is shown.
     pub fn excludes_one(&self) -> bool {
         self.low > 1.0 || self.high < 1.0
     }
 }
 
-/// A ratio and how sure it is. Nothing but the ratio where there are fewer than five blocks, or
-/// runs of a side.
+/// A ratio with its uncertainty. With fewer than five blocks, or fewer than five runs of a
+/// configuration, there is no interval.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Estimate {
-    /// Side over baseline: the geometric mean of the blocks' ratios.
+    /// Ratio of candidate to baseline: the geometric mean over the blocks.
     pub ratio: f64,
-    /// Where the true ratio lies.
+    /// Confidence interval of the true ratio.
     pub interval: Option<RatioInterval>,
-    /// The standard deviation of the log ratio of a block (0.03 is 3 %); not interleaved, of the
-    /// two samples together. Nothing of fewer than two blocks or runs of a side.
+    /// Standard deviation of a block's log ratio (0.03 is 3 %); without interleaving, that of both
+    /// samples together. `None` for fewer than two blocks, or fewer than two runs of a
+    /// configuration.
     pub spread: Option<f64>,
-    /// Whether a difference is shown: the interval does not have 1.
+    /// Whether a difference is shown: 1 is outside of the interval.
     pub is_shown: bool,
-    /// The smallest difference that as many blocks would have shown with a probability of 80 %, as
-    /// a share of the baseline (0.03 is 3 %).
+    /// Smallest difference that this number of blocks would have shown with a probability of 80 %,
+    /// as a share of the baseline (0.03 is 3 %).
     pub smallest_shown: Option<f64>,
-    /// Where no difference is shown: blocks that would show the ratio, if it is the true one, with
-    /// a probability of 80 %. Nothing where one is shown, and where 10,000 would not do.
+    /// If no difference is shown: number of blocks that would show this ratio with a probability of
+    /// 80 %, if it is the true one. `None` if a difference is shown, or if 10,000 blocks do not
+    /// suffice.
     pub blocks_needed: Option<u32>,
 }
 
-/// What came of a comparison.
+/// Result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ComparisonOutcome {
-    /// A ratio.
+    /// The ratio was estimated.
     Estimated(Estimate),
-    /// No comparison: more than a fifth of the blocks, or of the runs where there are no blocks,
-    /// are INVALID.
+    /// Not compared: more than 20 % of the blocks (without blocks: of the runs) are INVALID.
     TooManyInvalid,
-    /// No comparison: the sides did not complete unlike shares of their operations, and that is not
-    /// allowed.
+    /// Not compared: the shares of incomplete operations differ too much, and that is not allowed.
     UnlikeShares,
-    /// No comparison: the metric is in none of the runs that are counted, or not in both sides.
+    /// Not compared: the included runs of at least one configuration do not contain the metric.
     NotMeasured,
-    /// No comparison: the sides have no block in common, or one of them has no run that is counted.
+    /// Not compared: the configurations have no block in common, or one of them has no included
+    /// run.
     NoRuns,
 }
 
-/// A side against the baseline in one metric.
+/// Comparison of a candidate with the baseline in one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparison {
-    /// The side's name.
+    /// Name of the candidate.
     pub side: String,
-    /// The baseline's name.
+    /// Name of the baseline.
     pub baseline: String,
-    /// What is compared.
     pub metric: Metric,
-    /// How.
     pub method: Method,
-    /// Blocks; where there are none, runs of the side.
+    /// Number of blocks; without blocks, number of the candidate's runs.
     pub count: u32,
-    /// The same; where there are no blocks, runs of the baseline.
+    /// Number of blocks; without blocks, number of the baseline's runs.
     pub baseline_count: u32,
-    /// Blocks that are not counted because they stayed INVALID; without blocks, runs of both.
+    /// Number of excluded blocks that remained INVALID; without blocks, number of INVALID runs of
+    /// both.
     pub invalid: u32,
-    /// Those that are not counted because the metric is not known, like a percentile with fewer
-    /// than ten samples beyond it.
+    /// Number of blocks or runs excluded because the metric is not known, such as a percentile with
+    /// fewer than ten samples beyond it.
     pub without: u32,
-    /// What the sides are not alike in.
+    /// Conditions in which candidate and baseline differ.
     pub unlike: Vec<Unlike>,
-    /// Unlike shares of operations that were not completed.
+    /// Differences between the shares of incomplete operations.
     pub incomplete: Vec<IncompleteDifference>,
-    /// The verdicts of the runs of both.
+    /// Verdicts of the runs of both.
     pub verdicts: VerdictCounts,
-    /// What came of it.
     pub outcome: ComparisonOutcome,
 }
 
-/// The baseline's twin against it in one metric: the same system twice.
+/// A/A control: the second runs of the baseline compared with its first runs, in one metric.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TwinNoise {
-    /// What is compared.
     pub metric: Metric,
-    /// Blocks.
+    /// Number of blocks.
     pub count: u32,
-    /// Twin over baseline: the geometric mean.
+    /// Ratio of the second to the first run: the geometric mean over the blocks.
     pub ratio: f64,
-    /// Where the true ratio lies; nothing of fewer than five blocks.
+    /// Confidence interval of the true ratio; `None` for fewer than five blocks.
     pub interval: Option<RatioInterval>,
-    /// The A/A noise: the standard deviation of the log ratio of twin to baseline (0.03 is 3 %).
-    /// Nothing of fewer than two blocks.
+    /// A/A noise: the standard deviation of a block's log ratio (0.03 is 3 %). `None` for fewer
+    /// than two blocks.
     pub spread: Option<f64>,
-    /// The probability of a ratio as far from 1, or farther, of a system to itself; nothing of
-    /// fewer than five blocks.
+    /// Probability that identical systems have a ratio at least as far from 1; `None` for fewer
+    /// than five blocks.
     pub p: Option<f64>,
     /// Whether the same system seems to differ from itself.
     pub is_doubtful: bool,
 }
 
-/// A table of comparisons.
+/// A table of comparisons with one baseline.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Comparisons {
-    /// The baseline's name.
+    /// Name of the baseline.
     pub baseline: String,
-    /// The probability with which all intervals hold together (0.95 is 95 %).
+    /// Probability with which all intervals hold together (0.95 is 95 %).
     pub confidence: f64,
-    /// Its rows: side after side, in each of them metric after metric.
+    /// One row for each metric of each candidate, ordered by candidate.
     pub rows: Vec<Comparison>,
-    /// What the twin showed, for each metric; empty where there is none.
+    /// The A/A control in each metric; empty without second runs of the baseline.
     pub noise: Vec<TwinNoise>,
-    /// Whether the same system seems to differ from itself, here or in another table of the study,
-    /// so that every row is to be doubted.
+    /// Whether the same system seems to differ from itself, in this or another table of the study.
+    /// Every row is then doubtful.
     pub is_doubtful: bool,
-    /// The runs that are not counted.
+    /// The runs that are excluded.
     pub invalid: Vec<InvalidRun>,
     /// The verdicts of all runs.
     pub verdicts: VerdictCounts,
 }
 
-/// What the twin of a baseline shows; nothing where there is none, or no block with both.
+/// The A/A control of a baseline; `None` without second runs, or without a block that contains
+/// both.
 fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
     let twin = baseline.twin.as_ref()?;
     let blocks = pairs(twin, std::iter::once(&baseline.side), &logarithm(metric));
@@ -163,8 +159,8 @@ fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
 }
 
 impl Comparisons {
-    /// A table for each group; the intervals of each table hold together. A twin that differs makes
-    /// all of them doubtful.
+    /// Compares each group in a table of its own, whose intervals hold together. A doubtful A/A
+    /// control makes all tables doubtful.
     pub fn of_groups(groups: &[SideGroup], metrics: &[Metric], alpha: f64) -> Vec<Self> {
         let table = |group: &SideGroup| Self::of(&group.baseline, &group.sides, metrics, alpha);
         let mut tables: Vec<Self> = groups.iter().map(table).collect();
@@ -172,8 +168,8 @@ impl Comparisons {
         tables
     }
 
-    /// Every side against the baseline in every metric, with the error of all intervals together
-    /// ([`ALPHA`], or that of a look: [`crate::Looks`]).
+    /// Compares every candidate with the baseline in every metric. `alpha` is the error of all
+    /// intervals together: [`ALPHA`], or that of a look ([`crate::Looks`]).
     pub fn of(baseline: &Baseline, sides: &[ComparedSide], metrics: &[Metric], alpha: f64) -> Self {
         let rows_number = (sides.len() * metrics.len()).max(1);
         let each = alpha / rows_number as f64;
@@ -182,7 +178,8 @@ impl Comparisons {
             .iter()
             .flat_map(|side| metrics.iter().map(move |metric| row(side, *metric)))
             .collect();
-        // The twin is a table of its own: whether the others can be trusted.
+        // The A/A control has an error of its own, because it tests whether the rows can be
+        // trusted.
         let of_twin = ALPHA / metrics.len().max(1) as f64;
         let noise: Vec<TwinNoise> = metrics
             .iter()
@@ -205,8 +202,8 @@ impl Comparisons {
         table
     }
 
-    /// The same without comparisons of sides that did not complete unlike shares of their
-    /// operations.
+    /// Removes the estimates of candidates whose shares of incomplete operations differ too much
+    /// from the baseline's.
     #[must_use]
     pub fn without_unlike_shares(mut self) -> Self {
         for row in self.rows.iter_mut().filter(|row| row.has_unlike_shares()) {
@@ -215,8 +212,8 @@ impl Comparisons {
         self
     }
 
-    /// The blocks that would decide what is not decided: the most that one of the rows needs.
-    /// Nothing where all rows show a difference, or nobody knows.
+    /// Number of blocks that would decide all undecided rows: the maximum over the rows. `None` if
+    /// no row contains such a number.
     pub fn blocks_needed(&self) -> Option<u32> {
         self.rows
             .iter()
@@ -224,8 +221,8 @@ impl Comparisons {
             .max()
     }
 
-    /// The widest interval of all, as half of its width over its middle (0.02 is 2 %); nothing
-    /// where a row has none. For a study that goes on until all are narrow enough.
+    /// Half-width of the widest interval, relative to its middle (0.02 is 2 %); `None` if a row has
+    /// no interval. A study with `until` continues until this is small enough.
     pub fn half_width_max(&self) -> Option<f64> {
         let half = |row: &Comparison| {
             let interval = row.estimate()?.interval?;
@@ -236,7 +233,7 @@ impl Comparisons {
     }
 }
 
-/// Decides what is doubtful in the tables of a study: all of its twins share [`DOUBT_ALPHA`]
+/// Marks tables as doubtful. All A/A controls of a study share the error [`DOUBT_ALPHA`]
 /// (Bonferroni's correction).
 fn doubt(tables: &mut [Comparisons]) {
     let twins = tables
@@ -257,7 +254,7 @@ fn doubt(tables: &mut [Comparisons]) {
 }
 
 impl Comparison {
-    /// A side against the baseline, with the error of this interval alone.
+    /// Compares a candidate with the baseline. `alpha` is the error of this interval only.
     fn of(side: &ComparedSide, baseline: &Baseline, metric: Metric, alpha: f64) -> Self {
         let samples = Samples::of(side, baseline, &logarithm(metric));
         let outcome = match samples.estimated() {
@@ -287,13 +284,13 @@ impl Comparison {
         }
     }
 
-    /// Whether the sides differ by so much in what they did not complete that they are not
+    /// Whether the shares of incomplete operations differ so much that the configurations are not
     /// comparable.
     pub fn has_unlike_shares(&self) -> bool {
         are_too_unlike(&self.incomplete)
     }
 
-    /// Its estimate; nothing where no comparison is made.
+    /// Returns the estimate; `None` if no comparison was made.
     pub fn estimate(&self) -> Option<&Estimate> {
         match &self.outcome {
             ComparisonOutcome::Estimated(estimate) => Some(estimate),
@@ -301,7 +298,7 @@ impl Comparison {
         }
     }
 
-    /// The interval of its ratio.
+    /// Returns the confidence interval of the ratio.
     pub fn interval(&self) -> Option<RatioInterval> {
         self.estimate()?.interval
     }
@@ -326,7 +323,7 @@ impl Estimate {
     }
 }
 
-/// Nothing of fewer than [`BLOCKS_MIN`].
+/// `None` for fewer than [`BLOCKS_MIN`] samples.
 fn interval(count: u32, mean: Option<Mean>, alpha: f64) -> Option<RatioInterval> {
     let mean = mean.filter(|_| count >= BLOCKS_MIN)?;
     let (low, high) = mean.interval(alpha);

@@ -1,4 +1,4 @@
-//! The design of a study: workloads, axes and targets, and how often they are measured.
+//! The design of a study: its workloads, axes and targets, and the number of repetitions.
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
@@ -13,56 +13,51 @@ use crate::flaw::Flaw;
 use crate::metric::Metric;
 use crate::paper_layout::PaperLayout;
 
-/// Blocks of a study that says nothing of how many.
+/// Default number of blocks.
 pub const BLOCKS: u32 = 10;
-/// Blocks at most of a study that ends when its intervals are narrow enough, and says nothing of
-/// how many.
+/// Default maximum number of blocks of a study that ends when its intervals are narrow enough.
 pub const BLOCKS_UNTIL: u32 = 100;
-/// So long it is waited for a quiet machine before a run, where nothing else is said.
+/// Default maximum wait for a quiet machine before a run.
 pub const QUIET: Duration = Duration::from_secs(10);
-/// The most times that a pool is churned before it is measured.
+/// Maximum number of times that a pool is churned before the measurement.
 pub const AGE_MAX: u32 = 1_000;
-/// The fullest file system that a study begins with, in percent: a pool is to fit in, too.
+/// Maximum fill level before the pool is made, in percent, so that the pool fits as well.
 pub const FULLNESS_MAX: u32 = 95;
 
-/// What is done with a study file, in full.
+/// The complete description of a study.
 #[derive(Clone, Debug)]
 pub struct Design {
-    /// Its name.
     pub name: String,
-    /// What the order of runs is drawn from.
+    /// Seed of the random order of runs.
     pub seed: u64,
-    /// Blocks at most.
+    /// Maximum number of blocks.
     pub blocks: u32,
-    /// Blocks are added until the interval of every comparison is within this factor around its
-    /// ratio: 0.02 for 2 %.
+    /// Blocks are added until the half-width of every interval, relative to its ratio, is at most
+    /// this: 0.02 for 2 %.
     pub until: Option<f64>,
-    /// No block begins that would end after this time.
+    /// Time limit: no block begins that would end later.
     pub run_for: Option<Duration>,
-    /// Whether each baseline cell runs twice in a block.
+    /// Whether each baseline runs twice in a block, for the A/A control.
     pub twin: bool,
-    /// The value of a dimension that the others are compared with.
+    /// The value of a dimension that selects the baseline.
     pub baseline: Option<String>,
-    /// How long it is waited for a quiet machine before each run.
+    /// Maximum wait for a quiet machine before each run.
     pub quiet: Duration,
-    /// What is compared.
     pub metrics: Vec<Metric>,
-    /// The paper in whose tables the results are shown.
+    /// The paper in whose layout the results are shown.
     pub layout: Option<PaperLayout>,
-    /// By target, the system of the paper that it is compared with, by its column there.
+    /// For each target, the paper's system with which it is compared, by its column in the paper.
     pub counterparts: BTreeMap<String, String>,
-    /// What is done.
     pub workloads: Vec<WorkloadDesign>,
-    /// What is varied.
     pub axes: Vec<Axis>,
-    /// Where it is done.
     pub targets: Vec<TargetDesign>,
-    /// The file.
+    /// Text of the study file.
     pub text: String,
 }
 
 impl Design {
-    /// The targets that are there, as directories or URLs.
+    /// The existing targets, as directories or URLs. File systems that the study makes are
+    /// excluded.
     pub fn directories(&self) -> impl Iterator<Item = &str> {
         let targets = self.targets.iter().filter(|target| !target.is_made());
         targets.map(|target| &*target.at)
@@ -72,32 +67,32 @@ impl Design {
 /// A workload of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadDesign {
-    /// Its name in the study.
+    /// Name of the workload in the study.
     pub name: String,
-    /// The preset that it begins from.
+    /// The preset on which the options are based.
     pub preset: Option<String>,
-    /// Options of its runs, as in a configuration file.
+    /// Options of the runs, as in a configuration file.
     pub options: Table,
-    /// How many times the pool is churned before it is measured.
+    /// Number of times that the pool is churned before the measurement (ageing).
     pub age: u64,
-    /// How full the file system is before the pool is made, in percent; nothing: as it is.
+    /// Fill level of the file system before the pool is made, in percent; `None` leaves it as it
+    /// is.
     pub fullness: Option<u32>,
-    /// Its line in the study file, from 1.
+    /// Line in the study file, from 1.
     pub line: usize,
 }
 
 /// A dimension of a study: an option of the runs, `age` or `fullness`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Axis {
-    /// The option.
+    /// Name of the option, `age` or `fullness`.
     pub name: String,
-    /// Its values, in order.
     pub values: Vec<Value>,
 }
 
 impl Axis {
-    /// Its values in words, with the numbers that they are: quantities, bytes, percentages, or
-    /// times in seconds. Nothing where one of them is no number.
+    /// Returns the values as text, each with its number: a quantity, bytes, a percentage, or a time
+    /// in seconds. `None` if a value is no number.
     pub fn numbers(&self) -> Option<Vec<(String, f64)>> {
         let number = |value: &Value| match value {
             Value::Integer(number) => Some(*number as f64),
@@ -120,27 +115,27 @@ impl Axis {
 /// A target of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetDesign {
-    /// Its name in the study.
+    /// Name of the target in the study.
     pub name: String,
-    /// A directory, or `make:KIND?…`.
+    /// A directory, a URL, or `make:KIND?…`.
     pub at: String,
-    /// Its line in the study file, from 1.
+    /// Line in the study file, from 1.
     pub line: usize,
 }
 
 impl TargetDesign {
-    /// Whether the study makes it.
+    /// Whether the study makes the file system.
     pub fn is_made(&self) -> bool {
         self.at.starts_with("make:")
     }
 
-    /// Whether it is a server that the program speaks to by itself.
+    /// Whether the target is a server that an engine of the program calls itself.
     pub fn is_of_server(&self) -> bool {
         spec::is_url(std::path::Path::new(&self.at))
     }
 }
 
-/// A whole number within a range.
+/// Parses a whole number within a range.
 pub(crate) fn whole(key: &str, value: &Value, range: RangeInclusive<u32>) -> Result<u32, Flaw> {
     let number = value
         .as_integer()
@@ -158,7 +153,7 @@ pub(crate) fn is_name(text: &str) -> bool {
     (1..=60).contains(&text.chars().count()) && !text.contains(char::is_control)
 }
 
-/// A value in words.
+/// A value as text, without the quotes of a string.
 pub(crate) fn word(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
@@ -166,17 +161,17 @@ pub(crate) fn word(value: &Value) -> String {
     }
 }
 
-/// How many times a pool is churned.
+/// Parses the number of times that a pool is churned.
 pub(crate) fn age(value: &Value) -> Result<u64, Flaw> {
     whole("age", value, 0..=AGE_MAX).map(u64::from)
 }
 
-/// How full a file system is, in percent.
+/// Parses a fill level, in percent.
 pub(crate) fn fullness(value: &Value) -> Result<u32, Flaw> {
     whole("fullness", value, 0..=FULLNESS_MAX)
 }
 
-/// Whether an option of a run can be this.
+/// Checks that a study may set this option of its runs, and that the value is valid.
 pub(crate) fn check_option(key: &str, value: &Value) -> Result<(), Flaw> {
     if key == "target" || Options::of_runs_alone().iter().any(|own| own == key) {
         let why = "a study decides this for its runs (remove the key)";
@@ -185,12 +180,12 @@ pub(crate) fn check_option(key: &str, value: &Value) -> Result<(), Flaw> {
     options_of(Table::from_iter([(key.to_owned(), value.clone())])).map(drop)
 }
 
-/// The options of a table.
+/// Parses the options in a table.
 pub(crate) fn options_of(table: Table) -> Result<Options, Flaw> {
     let keys = table.keys().cloned().collect::<Vec<_>>().join(", ");
     Options::deserialize(Value::Table(table)).map_err(|error| {
         let message = error.message().trim_end().to_owned();
-        // The options are many; the specification lists them.
+        // There are too many options to list them in the message.
         let why = match message.starts_with("unknown field") {
             true => "runs have no such option ('postmark run --help' lists all; a study adds age \
                      and fullness)"

@@ -1,21 +1,20 @@
-//! What can be wrong with a design, in which line of its file, and what would be right.
+//! Errors in the design of a study: the line of its file, what is wrong, and what would be right.
 
 use std::fmt;
 
-/// Cells of a study are no more.
+/// Maximum number of cells of a study.
 pub const CELLS_MAX: u64 = 1_000;
 
-/// A design is wrong: where, what, and what would be right.
+/// An error in the design of a study, with its line.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub struct DesignError {
-    /// The line of the study file, from 1; nothing where no line is to blame.
+    /// Line of the study file, from 1; `None` if the error belongs to no line.
     pub line: Option<usize>,
-    /// What is wrong.
     pub flaw: Flaw,
 }
 
 impl DesignError {
-    /// A text is no TOML, or its TOML is none of a study.
+    /// The error of a text that is no TOML, or no study file.
     pub fn of_toml(text: &str, error: &toml::de::Error) -> Self {
         Self {
             line: error.span().map(|span| Lines(text).of(span.start)),
@@ -46,7 +45,7 @@ impl Flaw {
         ))
     }
 
-    /// An option of a run is wrong.
+    /// The error of an option of a run.
     pub(crate) fn option(key: &str, why: &str) -> Self {
         Self(format!("{key}: {why}"))
     }
@@ -55,7 +54,7 @@ impl Flaw {
         Self(format!("{key} = {value}: expected {expected}"))
     }
 
-    /// A name is none; of a longer one the beginning is told.
+    /// The error of an invalid name, of which at most 60 characters are shown.
     pub(crate) fn name(key: &str, value: &str) -> Self {
         let value: String = value.chars().take(60).collect();
         Self(format!(
@@ -64,11 +63,11 @@ impl Flaw {
     }
 }
 
-/// Puts a line to what is wrong.
+/// Finds the line of an error in the text of a study file.
 pub(crate) struct Lines<'a>(pub &'a str);
 
 impl Lines<'_> {
-    /// The line of a place in the file, from 1.
+    /// Line of a byte offset in the text, from 1.
     pub fn of(&self, at: usize) -> usize {
         let before = self.0.as_bytes().iter().take(at);
         before.filter(|byte| **byte == b'\n').count() + 1

@@ -1,13 +1,14 @@
-//! Whether sides meet requirements: passed, failed, or undecided, each with a bounded error.
+//! Decides whether candidates meet requirements: passed, failed, or undecided, each with a bounded
+//! error.
 //!
 //! How it works: a requirement is a metric and a bound on the ratio to the baseline, with a margin
-//! that identical systems meet. It is met when the whole one-sided 95 % interval is inside of its
-//! bound; since all must be met, no correction is needed (Berger 1982). The gate fails by Holm's
-//! procedure over one-sided tests, with an error of 1 % for all of them together. Of interleaved
-//! blocks two tests have to reject: Student's t, that the ratio meets its bound; and the random
-//! order of the runs (`order.rs`), that the systems are identical, which holds whatever disturbs
-//! the machine. What is neither is undecided, and so is a gate that would pass on a study whose own
-//! A/A control is doubtful.
+//! that identical systems meet. It is met if the whole one-sided 95 % interval is inside of its
+//! bound. No correction is needed, because all requirements must be met (Berger 1982). The gate
+//! fails by Holm's procedure over one-sided tests, with an error of 1 % for all of them together.
+//! For interleaved blocks, two tests must reject. Student's t tests that the ratio meets its bound.
+//! The random order of the runs (`order.rs`) tests that the systems are identical, which is valid
+//! whatever disturbs the machine. All other results are undecided, as is a gate that would pass in
+//! a study with a doubtful A/A control.
 
 use serde::{Deserialize, Serialize};
 
@@ -22,15 +23,15 @@ use crate::statistics::{ALPHA, BLOCKS_MIN, EstimatedDeviation};
 
 pub use crate::requirement::{Bound, PASS_ALPHA, Requirement, RequirementError};
 
-/// A gate cannot be decided at all: an error, never a pass.
+/// Why a gate cannot be decided. This is an error, never a pass.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct GateError(String);
 
-/// A gate whose requirements are all met fails with this probability at most.
+/// Maximum probability that a gate fails although all requirements are met.
 pub const FAIL_ALPHA: f64 = 0.01;
 
-/// What a gate came to.
+/// Result of a gate or of a requirement.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Decision {
@@ -38,12 +39,11 @@ pub enum Decision {
     Passed,
     /// At least one is shown not to be met.
     Failed,
-    /// Neither.
+    /// Neither is shown.
     Undecided,
 }
 
 impl Decision {
-    /// The word for it.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Passed => "passed",
@@ -52,7 +52,7 @@ impl Decision {
         }
     }
 
-    /// The exit status of a program that ends with it.
+    /// The program's exit status for this result.
     pub const fn exit_status(self) -> u8 {
         match self {
             Self::Passed => 0,
@@ -62,81 +62,76 @@ impl Decision {
     }
 }
 
-/// A requirement of a side, and whether it is met.
+/// A requirement of a candidate, with its result.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Judged {
-    /// The side's name.
+    /// Name of the candidate.
     pub side: String,
-    /// The baseline's name.
+    /// Name of the baseline.
     pub baseline: String,
-    /// What was required.
     pub requirement: Requirement,
-    /// Whether it is met.
     pub decision: Decision,
-    /// How runs were put side by side.
     pub method: Method,
-    /// Blocks; where there are none, the runs of the side or of the baseline, whichever are fewer.
+    /// Number of blocks; without blocks, number of runs of the configuration that has fewer.
     pub count: u32,
-    /// Side over baseline.
+    /// Ratio of candidate to baseline.
     pub ratio: f64,
-    /// The true ratio lies on the better side of it with 95 %; nothing of fewer than five blocks.
+    /// One-sided 95 % confidence bound of the true ratio; `None` for fewer than five blocks.
     pub bound: Option<f64>,
-    /// The probability of this ratio, or a worse one, where the requirement is just met (Student's
-    /// t); nothing of fewer than five blocks.
+    /// Probability of this ratio or a worse one if the requirement is just met (Student's t);
+    /// `None` for fewer than five blocks.
     pub p: Option<f64>,
-    /// The probability that the random order of the runs gives identical systems this ratio, or a
-    /// worse one; nothing of fewer than five blocks, or of runs that were not interleaved.
+    /// Probability of this ratio or a worse one if the systems are identical, over all orders of
+    /// the runs; `None` for fewer than five blocks, or without interleaving.
     pub order_p: Option<f64>,
-    /// The standard deviation of the log ratio of a block (0.03 is 3 %); nothing of fewer than
-    /// two.
+    /// Standard deviation of a block's log ratio (0.03 is 3 %); `None` for fewer than two blocks.
     pub spread: Option<f64>,
-    /// Blocks that it needs at this spread, so that identical systems pass the whole gate with a
-    /// probability of 95 %, and at least as many as can fail it. Nothing where the spread is
-    /// not known, or 10,000 do not do.
+    /// Number of blocks with which identical systems pass the whole gate with a probability of 95 %
+    /// at this spread, and at least `blocks_to_fail`. `None` if the spread is not known, or if
+    /// 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
-    /// The fewest blocks that can fail the gate: with fewer, the random order alone may make a
-    /// side the worst of all of them.
+    /// Minimum number of blocks that can fail the gate. With fewer, a candidate may be the worst of
+    /// all blocks by the random order alone.
     pub blocks_to_fail: u32,
-    /// What the sides are not alike in.
+    /// Conditions in which candidate and baseline differ.
     pub unlike: Vec<Unlike>,
-    /// Unlike shares of operations that were not completed.
+    /// Differences between the shares of incomplete operations.
     pub incomplete: Vec<IncompleteDifference>,
 }
 
-/// A gate: sides, requirements, and what came of them.
+/// A gate with its requirements and results.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Gate {
-    /// What it came to.
     pub decision: Decision,
-    /// Its requirements, side after side.
+    /// The requirements, ordered by candidate.
     pub requirements: Vec<Judged>,
-    /// The blocks that it needs: the most that one of the requirements does. Nothing where that is
-    /// not known of one.
+    /// Number of blocks that the gate needs: the maximum over its requirements. `None` if the
+    /// number of one requirement is not known.
     pub blocks_needed: Option<u32>,
-    /// The blocks behind this one alone were looked at; nothing where all were.
+    /// Only blocks after this one were used; `None` if all were used.
     pub confirmed_after: Option<u32>,
-    /// Whether a baseline seems to differ from itself. Then the gate does not pass, unless that is
+    /// Whether a baseline seems to differ from itself. The gate then does not pass, unless that is
     /// allowed.
     pub is_doubtful: bool,
-    /// The comparisons of the same sides in the required metrics, with what twins showed: a table
-    /// for each baseline.
+    /// Comparisons in the required metrics, with the A/A controls: one table for each baseline.
     pub comparisons: Vec<Comparisons>,
 }
 
-/// How a gate decides.
+/// Rules for the decision of a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GateRules {
-    /// On the blocks behind this one alone.
+    /// Use only the blocks after this one.
     pub after: Option<u32>,
-    /// A study whose A/A control is doubtful may pass.
+    /// Whether a study with a doubtful A/A control may pass.
     pub allows_doubtful: bool,
 }
 
 impl Gate {
-    /// Judges every side of every group by every requirement.
+    /// Tests every candidate of every group against every requirement.
     ///
     /// # Errors
-    /// Where something is missing or INVALID, so that there is nothing to decide on.
+    /// Returns an error if there is no requirement or no candidate, or if a comparison is impossible
+    /// because runs are missing or INVALID, or lack the metric.
     pub fn of(
         groups: Vec<SideGroup>,
         requirements: &[Requirement],
@@ -174,8 +169,8 @@ impl Gate {
         let is_doubtful = comparisons.iter().any(|table| table.is_doubtful);
         Ok(Self {
             decision: match decision(&judged) {
-                // A failure stays one: the test by the order of the runs holds whatever disturbed
-                // them.
+                // A failure remains one, because the test by the order of the runs is valid
+                // whatever disturbed them.
                 Decision::Passed if is_doubtful && !rules.allows_doubtful => Decision::Undecided,
                 decision => decision,
             },
@@ -199,7 +194,7 @@ fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
     metrics
 }
 
-/// Whether there is something to decide on.
+/// Checks that a configuration has an included run.
 fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError> {
     let (label, runs) = (&side.label, side.runs.len());
     if runs == 0 {
@@ -217,7 +212,7 @@ fn has_counted(side: &ComparedSide, after: Option<u32>) -> Result<(), GateError>
     }
 }
 
-/// Why a metric of a side cannot be compared with the baseline.
+/// The error of a metric in which a candidate cannot be compared with the baseline.
 fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baseline) -> GateError {
     let (side, baseline) = (&side.label, &baseline.side.label);
     GateError(match why {
@@ -236,14 +231,15 @@ fn missing(why: Missing, metric: Metric, side: &ComparedSide, baseline: &Baselin
     })
 }
 
-/// The fewest blocks with which one of `all` requirements can fail.
+/// Minimum number of blocks with which one of `all` requirements can fail.
 fn blocks_to_fail(blocks: &[Vec<f64>], all: usize) -> u32 {
     blocks.first().map_or(BLOCKS_MIN, |block| {
         blocks_to_reach(FAIL_ALPHA / all as f64, block.len()).max(BLOCKS_MIN)
     })
 }
 
-/// A requirement of a side, passed or not yet: whether it fails, all of them decide together.
+/// Tests a requirement of a candidate, which is passed or undecided. Failures are decided later,
+/// for all requirements together.
 fn judge(
     side: &ComparedSide,
     baseline: &Baseline,
@@ -265,7 +261,7 @@ fn judge(
     } else {
         -1.0
     };
-    // Log ratios with the sign that makes more of them better.
+    // Log ratios, with the sign that makes greater values better.
     let with_sign = |block: &Vec<f64>| block.iter().map(|log| sign * log).collect();
     let signed: Vec<Vec<f64>> = samples.blocks.iter().map(with_sign).collect();
     let blocks_to_fail = blocks_to_fail(&samples.blocks, all);
@@ -302,16 +298,16 @@ fn judge(
 }
 
 impl Judged {
-    /// The greater probability of both tests, each of which has to reject.
+    /// The greater p-value of the two tests, both of which must reject.
     pub fn p_of_both(&self) -> Option<f64> {
         let p = self.p?;
         Some(self.order_p.map_or(p, |order_p| p.max(order_p)))
     }
 }
 
-/// Holm's procedure (Scandinavian Journal of Statistics 6 (1979), 65-70): the smallest probability
-/// is held against the error over the number of tests, the next one against the error over one
-/// fewer, until one is not below. What cannot be tested counts among the tests.
+/// Holm's procedure (Scandinavian Journal of Statistics 6 (1979), 65-70): the smallest p-value is
+/// compared with the error divided by the number of tests, the next one with the error divided by
+/// one fewer, until one is not below. A requirement that cannot be tested counts as a test.
 fn fail_by_holm(judged: &mut [Judged]) {
     let all = judged.len();
     let mut tested: Vec<(&mut Judged, f64)> = judged

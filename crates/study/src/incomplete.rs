@@ -1,5 +1,5 @@
-//! Whether two sides left out unlike shares of the work: a system that fails or skips operations
-//! seems fast.
+//! Whether two configurations left different shares of the work incomplete. A system that fails or
+//! skips operations seems fast.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,21 +7,20 @@ use crate::observed::{Baseline, ComparedSide, Incomplete, Observed};
 use crate::samples::Samples;
 use crate::statistics::{ALPHA, BLOCKS_MIN};
 
-/// A difference of shares is named from this one on, if it is beyond the noise of the blocks.
+/// Minimum difference of shares that is reported, if it is beyond the noise of the blocks.
 const NAMED_MIN: f64 = 0.001;
 
-/// Sides that differ by more than this share of their operations are not compared, unless that is
-/// asked for.
+/// Maximum difference of shares at which configurations are compared by default.
 pub const INCOMPLETE_MAX: f64 = 0.01;
 
-/// Two sides did not complete unlike shares of their operations.
+/// A difference between the shares of incomplete operations of two configurations.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct IncompleteDifference {
-    /// Why.
+    /// Why the operations were incomplete.
     pub why: Incomplete,
-    /// The mean share of the side, from 0 to 1.
+    /// Mean share of the candidate, from 0 to 1.
     pub side: f64,
-    /// That of the baseline.
+    /// Mean share of the baseline, from 0 to 1.
     pub baseline: f64,
 }
 
@@ -31,8 +30,9 @@ impl IncompleteDifference {
     }
 }
 
-/// Differences beyond the noise: the interval of the difference does not have 0. Of fewer than five
-/// blocks, or runs of a side, the noise is not known, and each difference counts.
+/// Differences beyond the noise: 0 is outside of the interval of the difference. With fewer than
+/// five blocks, or fewer than five runs of a configuration, the noise is not known, and each
+/// difference counts.
 pub(crate) fn differences(side: &ComparedSide, baseline: &Baseline) -> Vec<IncompleteDifference> {
     let of = |why: Incomplete| {
         let samples = Samples::of(side, baseline, &|run: &Observed| {
@@ -60,7 +60,7 @@ pub(crate) fn differences(side: &ComparedSide, baseline: &Baseline) -> Vec<Incom
     Incomplete::ALL.into_iter().filter_map(of).collect()
 }
 
-/// Whether sides with these differences are not compared.
+/// Whether these differences rule out a comparison.
 pub(crate) fn are_too_unlike(differences: &[IncompleteDifference]) -> bool {
     differences
         .iter()

@@ -1,10 +1,11 @@
-//! What a study is and what its runs come to, as data: which numbers are compared ([`Metric`]),
-//! what two sides differ by ([`Comparisons`]), and whether that meets requirements ([`Gate`]).
+//! The design of a study and the analysis of its runs, as data: the compared numbers ([`Metric`]),
+//! the ratios of configurations ([`Comparisons`]), and whether these meet requirements ([`Gate`]).
 //!
-//! Pure: no file system, no clock, no sentence. How it works: an archived run is reduced to what is
-//! compared ([`Observed`]); runs of one system are a [`ComparedSide`]; the runs of two sides in one
-//! block are a pair, whose log ratio is one sample; [`statistics`] makes intervals and tests of
-//! samples. `docs/specification.md`, "Comparisons", defines every estimator with its source.
+//! The crate is pure: it uses no file system and no clock. How it works: an archived run is reduced
+//! to the compared numbers ([`Observed`]). The runs of one system form a [`ComparedSide`]. The runs
+//! of two sides in one block are a pair, whose log ratio is one sample. [`statistics`] computes
+//! intervals and tests from samples. `docs/specification.md`, "Comparisons", defines every
+//! estimator with its source.
 
 pub mod alpha_spending;
 pub mod cells;

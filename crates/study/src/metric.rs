@@ -1,4 +1,4 @@
-//! What is compared: a number of a run by a word that options take.
+//! Metrics of comparisons: numbers of a run, each with a name that options accept.
 
 use std::fmt;
 use std::str::FromStr;
@@ -35,25 +35,17 @@ pub enum Metric {
 /// A statistic of latencies.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Statistic {
-    /// The arithmetic mean.
     Mean,
-    /// The median.
     P50,
-    /// The 90th percentile.
     P90,
-    /// The 95th percentile.
     P95,
-    /// The 99th percentile.
     P99,
-    /// The 99.9th percentile.
     P99_9,
-    /// The 99.99th percentile.
     P99_99,
-    /// The maximum.
     Max,
 }
 
-/// Which way is better.
+/// Whether higher or lower values are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Better {
@@ -63,27 +55,25 @@ pub enum Better {
     Lower,
 }
 
-/// What one of a metric is.
+/// Unit of a metric.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum MetricUnit {
-    /// Things done a second.
+    /// Transactions or operations a second.
     PerSecond,
-    /// Bytes a second.
     BytesPerSecond,
-    /// Nanoseconds.
     Nanoseconds,
-    /// Requests for a transaction.
+    /// Requests or commands for each transaction.
     PerTransaction,
 }
 
-/// A word is not a metric.
+/// The error of a name that is no metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown metric '{}' (use {})", .0, choices())]
 pub struct UnknownMetric(String);
 
 impl Statistic {
-    /// All of them, each with the word for it.
+    /// All statistics, each with its name.
     const ROWS: [(Self, &'static str); 8] = [
         (Self::Mean, "mean"),
         (Self::P50, "p50"),
@@ -95,12 +85,11 @@ impl Statistic {
         (Self::Max, "max"),
     ];
 
-    /// The word for it.
     pub const fn name(self) -> &'static str {
         Self::ROWS[self as usize].1
     }
 
-    /// Its value in nanoseconds; nothing where too few latencies lie beyond a percentile.
+    /// Value in nanoseconds; `None` if too few latencies are beyond a percentile.
     fn of(self, latencies: &LatencySummary) -> Option<f64> {
         let whole = |ns: Option<u64>| ns.map(|ns| ns as f64);
         match self {
@@ -117,7 +106,6 @@ impl Statistic {
 }
 
 impl Metric {
-    /// Which way is better.
     pub const fn better(self) -> Better {
         match self {
             Self::Transactions | Self::Read | Self::Written | Self::Operations(_) => Better::Higher,
@@ -125,7 +113,6 @@ impl Metric {
         }
     }
 
-    /// What one of it is.
     pub const fn unit(self) -> MetricUnit {
         match self {
             Self::Transactions | Self::Operations(_) => MetricUnit::PerSecond,
@@ -135,8 +122,8 @@ impl Metric {
         }
     }
 
-    /// Its value in a run, in its unit; nothing where the run does not have it, or where it is 0,
-    /// which has no ratio to anything.
+    /// Value in a run, in the metric's unit. `None` if the run does not contain it, or if it is 0,
+    /// because then there is no ratio.
     pub fn of(self, summary: &Summary) -> Option<f64> {
         let transactions = summary.transactions.as_ref();
         let operation = |action: Action| summary.operations.get(action.name());
@@ -153,15 +140,16 @@ impl Metric {
     }
 }
 
-/// Processors in use over transactions a second, in nanoseconds.
+/// Processor time for each transaction, in nanoseconds: processors in use divided by transactions a
+/// second.
 fn cpu(summary: &Summary) -> Option<f64> {
     let phase = summary.phase(Phase::Transactions)?;
     let machine = phase.machine.as_ref()?;
     Some((machine.user? + machine.system?) * 1e9 / phase.transactions?.per_second?)
 }
 
-/// Of all servers together; without one, of the devices that the file systems lie on. Nothing where
-/// one of them is not known.
+/// Requests to all servers for each transaction; without a server, commands to the devices that
+/// contain the file systems. `None` if one of the numbers is not known.
 fn messages(summary: &Summary) -> Option<f64> {
     let evidence = summary.phase(Phase::Transactions)?.evidence.as_ref()?;
     if !evidence.messages.is_empty() {
@@ -179,7 +167,7 @@ fn messages(summary: &Summary) -> Option<f64> {
         .sum()
 }
 
-/// All metrics, for people.
+/// All metrics, as text for a message.
 fn choices() -> String {
     let actions: Vec<&str> = operations()
         .map(Action::name)
@@ -194,7 +182,7 @@ fn choices() -> String {
     )
 }
 
-/// What a workload may do.
+/// The operations that a workload may perform.
 fn operations() -> impl Iterator<Item = Action> {
     Action::ALL
         .iter()
@@ -223,7 +211,7 @@ impl FromStr for Metric {
         let word = text.trim();
         let unknown = || UnknownMetric(word.to_owned());
         let action = |name: &str| operations().find(|action| action.name() == name);
-        // The first three come first: `read` is the throughput.
+        // Names of metrics precede names of operations: `read` is the throughput.
         Ok(match word {
             "transactions" => Self::Transactions,
             "read" => Self::Read,

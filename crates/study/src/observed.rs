@@ -1,4 +1,4 @@
-//! Runs as comparisons see them, and whether two sides are alike but for what is compared.
+//! Runs as comparisons use them, and the conditions in which two configurations differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,36 +9,35 @@ use verdict::{Level, Summary};
 
 use crate::metric::Metric;
 
-/// Which block of a study a run belongs to.
+/// The block of a study that a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockAttempt {
-    /// The study's identity.
+    /// Identity of the study.
     pub study: String,
     /// Whether all cells of the block were run together, in random order.
     pub is_interleaved: bool,
-    /// Its number, from 1.
+    /// Number of the block, from 1.
     pub number: u32,
-    /// Which attempt at it, from 1: a block with an INVALID run is repeated.
+    /// Number of the attempt at the block, from 1. A block with an INVALID run is repeated.
     pub attempt: u32,
 }
 
-/// A run, as far as it is compared.
+/// The part of a run that comparisons use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
-    /// Its number in the archive; nothing of a record that is in none.
+    /// Number in the archive; `None` if the record is not archived.
     pub run: Option<u64>,
-    /// Its block; nothing of a run that belongs to no study.
+    /// Block of the run; `None` if the run belongs to no study.
     pub block: Option<BlockAttempt>,
-    /// Its verdict. INVALID runs are listed and never counted.
+    /// Level of the verdict. INVALID runs are listed but excluded from comparisons.
     pub level: Level,
-    /// Its metrics, as far as it has them.
+    /// The requested metrics that the run contains.
     pub values: BTreeMap<Metric, f64>,
-    /// The rules that its verdict names, each once.
+    /// The rules that the verdict names.
     pub reasons: BTreeSet<String>,
-    /// What has to be the same for two runs to be compared.
+    /// Conditions that must be equal for two runs to be comparable.
     pub conditions: BTreeMap<UnlikeWhat, String>,
-    /// Operations that were issued and not completed, as shares of those that were issued, from 0
-    /// to 1. Nothing where none was issued.
+    /// Incomplete operations as shares of the issued ones, from 0 to 1; empty if none was issued.
     pub incomplete: BTreeMap<Incomplete, f64>,
 }
 
@@ -46,82 +45,82 @@ pub struct Observed {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Incomplete {
-    /// There was nothing to do: the file at its maximum, the pool empty, a failure before.
+    /// It was skipped: the file was at its maximum size, the pool was empty, or an earlier failure
+    /// had damaged the file.
     Skipped,
-    /// The system answered with an error.
+    /// The system returned an error.
     Failed,
 }
 
 impl Incomplete {
-    /// All of them, in the order in which they are shown.
+    /// All reasons, in the order in which they are shown.
     pub const ALL: [Self; 2] = [Self::Skipped, Self::Failed];
 }
 
-/// The runs of one system under one name.
+/// The runs of one configuration, under one name.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ComparedSide {
-    /// What it is called: a cell, a tag, numbers of runs.
+    /// Name of the configuration: its cell, a tag, or numbers of runs.
     pub label: String,
     /// Its runs, in any order.
     pub runs: Vec<Observed>,
 }
 
-/// What sides are compared with.
+/// The configuration with which candidates are compared.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Its runs.
+    /// The first runs of the baseline.
     pub side: ComparedSide,
-    /// The runs of the same system once more, in the same blocks; nothing where there is no twin.
+    /// The second runs of the baseline in the same blocks, for the A/A control; `None` without
+    /// them.
     pub twin: Option<ComparedSide>,
 }
 
-/// A baseline with the sides that are held against it.
+/// A baseline with the candidates that are compared with it.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SideGroup {
-    /// What they are compared with.
     pub baseline: Baseline,
-    /// What is compared with it.
+    /// The candidates.
     pub sides: Vec<ComparedSide>,
 }
 
-/// A run that is not counted.
+/// A run that comparisons exclude.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct InvalidRun {
-    /// Its number in the archive; nothing of a record that is in none.
+    /// Number in the archive; `None` if the record is not archived.
     pub run: Option<u64>,
-    /// The side that it belongs to.
+    /// Name of the run's configuration.
     pub side: String,
-    /// Its block; nothing of a run that belongs to no study.
+    /// Block of the run; `None` if the run belongs to no study.
     pub block: Option<BlockAttempt>,
 }
 
-/// What has to be the same for two runs to be compared.
+/// A condition that must be equal for two runs to be comparable.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum UnlikeWhat {
-    /// What was done: the workload's fingerprint.
+    /// The workload's fingerprint.
     Fingerprint,
-    /// What acknowledged changes had reached.
+    /// The durability level that acknowledged changes had reached.
     DurabilityTier,
-    /// The state of the page cache before the transactions.
+    /// The requested state of the page cache.
     CacheState,
     /// The machine's name.
     Host,
 }
 
-/// Two sides are not alike in this.
+/// A condition in which two configurations differ.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unlike {
-    /// In what.
     pub what: UnlikeWhat,
-    /// What the runs of the one side have, each once.
+    /// Values in the candidate's runs, each once.
     pub side: Vec<String>,
-    /// What those of the baseline have, each once.
+    /// Values in the baseline's runs, each once.
     pub baseline: Vec<String>,
 }
 
 impl UnlikeWhat {
-    /// All of them, in the order in which they are shown.
+    /// All conditions, in the order in which they are shown.
     pub const ALL: [Self; 4] = [
         Self::Fingerprint,
         Self::DurabilityTier,
@@ -141,7 +140,7 @@ impl From<&StudyPart> for BlockAttempt {
     }
 }
 
-/// Of the measured transactions.
+/// Shares of incomplete operations in the measured transactions.
 fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
     let phase = record.actual.phase(Phase::Transactions);
     let Some(phase) = phase else {
@@ -162,11 +161,11 @@ fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
 }
 
 impl Observed {
-    /// What is compared of a run, with its number in the archive.
+    /// Extracts the compared numbers from a record. `run` is its number in the archive.
     pub fn of(record: &Record, run: Option<u64>, metrics: &[Metric]) -> Self {
         let summary = Summary::of(record);
         let value = |metric: &Metric| metric.of(&summary).map(|value| (*metric, value));
-        // A word of the schema, so that what is told apart is what a record tells apart.
+        // Levels are distinguished by their names in JSON, as in a record.
         let tier = match &summary.durability.tier {
             Fact::Known(tier) => tier.name().to_owned(),
             Fact::NotApplicable | Fact::Unavailable(_) => "not available".to_owned(),
@@ -192,19 +191,19 @@ impl Observed {
         }
     }
 
-    /// Whether it is counted.
+    /// Whether comparisons include the run.
     pub fn is_counted(&self) -> bool {
         self.level != Level::Invalid
     }
 }
 
 impl ComparedSide {
-    /// The runs that are counted.
+    /// The runs that comparisons include.
     pub fn counted(&self) -> impl Iterator<Item = &Observed> {
         self.runs.iter().filter(|run| run.is_counted())
     }
 
-    /// The runs that are not.
+    /// The runs that comparisons exclude, because they are INVALID.
     pub fn invalid(&self) -> impl Iterator<Item = InvalidRun> {
         let invalid = self.runs.iter().filter(|run| !run.is_counted());
         invalid.map(|run| InvalidRun {
@@ -221,20 +220,20 @@ impl ComparedSide {
 }
 
 impl Baseline {
-    /// One without a twin.
+    /// A baseline without an A/A control.
     pub fn alone(side: ComparedSide) -> Self {
         Self { side, twin: None }
     }
 
-    /// Itself and its twin.
+    /// The first and the second runs of the baseline.
     pub(crate) fn sides(&self) -> impl Iterator<Item = &ComparedSide> {
         [&self.side].into_iter().chain(&self.twin)
     }
 }
 
 impl SideGroup {
-    /// The same with the runs of blocks behind this one alone: for a decision that nothing that was
-    /// seen before has a part in.
+    /// Keeps only the runs of blocks after `number`, so that a decision uses no data that was
+    /// examined before.
     #[must_use]
     pub fn after_block(mut self, number: u32) -> Self {
         let is_behind = |run: &Observed| {
@@ -252,8 +251,8 @@ impl SideGroup {
     }
 }
 
-/// What two sides are not alike in, or what the runs of one of them are not alike in. Runs that are
-/// not counted do not matter.
+/// The conditions in which two configurations differ, or in which the runs of one of them differ.
+/// INVALID runs are ignored.
 pub fn unlike(side: &ComparedSide, baseline: &ComparedSide) -> Vec<Unlike> {
     let owned = |words: &BTreeSet<&str>| words.iter().map(|word| (*word).to_owned()).collect();
     let differs = |what| {

@@ -1,22 +1,22 @@
-//! A test that follows from the order of the runs alone: whether a side is worse, whatever disturbs
-//! the machine.
+//! A test that uses the random order of the runs only: whether a candidate is worse, whatever
+//! disturbs the machine.
 //!
-//! How it works: the order of the runs of a block is drawn at random. If the systems are identical,
-//! each run of a block is the side's with the same probability, and what disturbs the machine
-//! (drift, periods, outliers) is the same whichever it is. So the probability of a mean as low as
-//! the one that was seen is counted over all assignments (Fisher, The Design of Experiments (1935),
-//! section 21; Edgington and Onghena, Randomization Tests, 4th edition 2007). Samples need no
-//! distribution.
+//! How it works: the runs of a block are in random order. If the systems are identical, each run of
+//! a block is the candidate's with the same probability, and disturbances of the machine (drift,
+//! periods, outliers) are the same in each case. The probability of a mean at most as high as the
+//! observed one is therefore counted over all assignments (Fisher, The Design of Experiments
+//! (1935), section 21; Edgington and Onghena, Randomization Tests, 4th edition 2007). The test
+//! assumes no distribution of the samples.
 
-/// Values are rounded to so many steps over all blocks together; any rounding makes a valid test,
-/// and a finer one more power.
+/// Minimum number of steps to which values are rounded, over all blocks together. The test is valid
+/// with any rounding, and a finer one increases its power.
 const STEPS_MIN: f64 = 1024.0;
-/// At least so many steps are left to a block on average.
+/// Minimum mean number of steps for each block.
 const STEPS_OF_BLOCK: f64 = 32.0;
 
-/// The probability that identical systems have a mean as low as the first value of each block has,
-/// or lower. `blocks`: logarithms of the runs of each block, that of the side first; 1 where they
-/// are all the same.
+/// Returns the probability that identical systems have a mean at most as high as the mean of the
+/// first values of the blocks. `blocks` contains the logarithms of the runs of each block, that of
+/// the candidate first. The result is 1 if all values are equal.
 pub(crate) fn order_p(blocks: &[Vec<f64>]) -> f64 {
     let least = |block: &[f64]| block.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = |block: &[f64]| block.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -28,7 +28,7 @@ pub(crate) fn order_p(blocks: &[Vec<f64>]) -> f64 {
         return 1.0;
     }
     let steps = STEPS_MIN.max(STEPS_OF_BLOCK * blocks.len() as f64);
-    // They lie between 0 and the number of steps.
+    // The rounded values are between 0 and the number of steps.
     let rounded = |block: &Vec<f64>| -> Vec<usize> {
         let least = least(block);
         let step = |value: &f64| ((value - least) / width * steps).round() as usize;
@@ -36,7 +36,7 @@ pub(crate) fn order_p(blocks: &[Vec<f64>]) -> f64 {
     };
     let blocks: Vec<Vec<usize>> = blocks.iter().map(rounded).collect();
     let seen: usize = blocks.iter().filter_map(|block| block.first()).sum();
-    // The probability of each sum, as far as the one that was seen.
+    // Probability of each sum, up to the observed one.
     let mut sums = vec![1.0];
     for block in &blocks {
         let most = block.iter().max().copied().unwrap_or(0);
@@ -57,10 +57,10 @@ pub(crate) fn order_p(blocks: &[Vec<f64>]) -> f64 {
     sums.iter().sum::<f64>().min(1.0)
 }
 
-/// The fewest blocks of so many runs in which a side that is the worst of each block has no greater
-/// probability than this.
+/// Minimum number of blocks with `runs` runs each in which a candidate that is the worst of every
+/// block has a probability of at most `p`.
 pub(crate) fn blocks_to_reach(p: f64, runs: usize) -> u32 {
     let blocks = (p.recip().ln() / (runs.max(2) as f64).ln() - 1e-9).ceil();
-    // Probabilities of 10^-300 are some hundreds of blocks.
+    // Even a probability of 10^-300 needs only some hundreds of blocks.
     blocks.max(1.0) as u32
 }

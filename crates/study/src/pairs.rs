@@ -1,19 +1,18 @@
-//! Samples of a comparison: values of a side and of the baseline, block after block, or those of
-//! runs that belong to none.
+//! Samples of a comparison: values of a candidate and of the baseline by block, or values of runs
+//! that belong to no block.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, Observed};
 
-/// The share of the blocks, or of the runs where there are no blocks, that may be INVALID: beyond
-/// it there is no comparison.
+/// Maximum share of INVALID blocks (without blocks: of INVALID runs) at which a comparison is made.
 pub const INVALID_MAX: f64 = 0.2;
 
-/// A block: study and number.
+/// A block: the study's identity, and the block's number.
 type Key<'a> = (&'a str, u32);
 
-/// A value of a run; nothing where the run does not have it.
+/// A value of a run; `None` if the run does not contain it.
 pub(crate) trait Value: Fn(&Observed) -> Option<f64> {}
 
 impl<F: Fn(&Observed) -> Option<f64>> Value for F {}
@@ -23,24 +22,24 @@ pub(crate) fn logarithm(metric: Metric) -> impl Value {
     move |run: &Observed| run.values.get(&metric).map(|value| value.ln())
 }
 
-/// Samples, with what is not among them.
+/// Samples, with the numbers of what is excluded.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counted<S> {
     pub values: Vec<S>,
-    /// Blocks of which no attempt was without an INVALID run; without blocks, INVALID runs.
+    /// Blocks in which every attempt has an INVALID run; without blocks, INVALID runs.
     pub invalid: u32,
-    /// Blocks or runs that are counted and do not have the value.
+    /// Included blocks or runs that do not contain the value.
     pub without: u32,
 }
 
-/// The values of a block, block after block: that of the side, then those of the baseline's runs.
+/// The values of each block: that of the candidate, then those of the baseline's runs.
 pub(crate) type Blocks = Counted<Vec<f64>>;
 
-/// Values of the runs of a side that belong to no block.
+/// Values of a configuration's runs without blocks.
 pub(crate) type Apart = Counted<f64>;
 
 impl Blocks {
-    /// The side's value less the mean of the baseline's, block after block.
+    /// The candidate's value minus the mean of the baseline's values, for each block.
     pub(crate) fn differences(&self) -> Vec<f64> {
         let difference = |values: &Vec<f64>| {
             let (side, others) = values.split_first()?;
@@ -50,8 +49,8 @@ impl Blocks {
     }
 }
 
-/// Whether all runs belong to blocks, no side has two in one attempt at one, and the sides have a
-/// block in common: then there are pairs.
+/// Whether the runs form pairs: all runs belong to blocks, no configuration has two runs in one
+/// attempt at a block, and the configurations have a block in common.
 pub(crate) fn are_in_blocks(side: &ComparedSide, baseline: &Baseline) -> bool {
     let sides = || [side].into_iter().chain(baseline.sides());
     let common = sides().map(keys).reduce(|common, keys| &common & &keys);
@@ -72,7 +71,7 @@ fn keys(side: &ComparedSide) -> BTreeSet<Key<'_>> {
         .collect()
 }
 
-/// Whether all of those blocks were run as a whole, in random order.
+/// Whether all blocks of these runs ran as a whole, in random order.
 pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a ComparedSide>) -> bool {
     let mut blocks = sides
         .into_iter()
@@ -81,7 +80,8 @@ pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a ComparedSi
     blocks.all(|block| block.is_interleaved)
 }
 
-/// The blocks of a side and a baseline. With a twin the baseline has two runs in each block.
+/// Pairs the runs of a candidate and a baseline by block. With an A/A control, the baseline has two
+/// runs in each block.
 pub(crate) fn pairs<'a>(
     side: &'a ComparedSide,
     baseline: impl Iterator<Item = &'a ComparedSide>,
@@ -90,22 +90,22 @@ pub(crate) fn pairs<'a>(
     let sides: Vec<&ComparedSide> = [side].into_iter().chain(baseline).collect();
     let mut blocks = Blocks::default();
     for (attempts, is_invalid) in attempts(&sides) {
-        // The last attempt is the one that was meant to stand.
+        // Later attempts replace earlier ones.
         match attempts.last() {
             Some(runs) => match runs.iter().map(|run| value(run)).collect() {
                 Some(values) => blocks.values.push(values),
                 None => blocks.without += 1,
             },
             None if is_invalid => blocks.invalid += 1,
-            // It has not been performed to its end.
+            // The block was not completed.
             None => {}
         }
     }
     blocks
 }
 
-/// Of each block, in order: the attempts at it that have a counted run of every side, those runs in
-/// the order of the sides; and whether any of its runs is INVALID.
+/// For each block, in order: the attempts with an included run of every configuration, with these
+/// runs in the order of `sides`; and whether any of the block's runs is INVALID.
 fn attempts<'a>(sides: &[&'a ComparedSide]) -> Vec<(Vec<Vec<&'a Observed>>, bool)> {
     let mut by_attempt: BTreeMap<Key<'a>, BTreeMap<u32, Vec<Option<&'a Observed>>>> =
         BTreeMap::new();
@@ -137,7 +137,8 @@ fn attempts<'a>(sides: &[&'a ComparedSide]) -> Vec<(Vec<Vec<&'a Observed>>, bool
         .collect()
 }
 
-/// The values of a side's runs, and how many of its runs are INVALID and do not have it.
+/// The values of a configuration's runs, with the numbers of INVALID runs and of runs without the
+/// value.
 pub(crate) fn apart(side: &ComparedSide, value: &impl Value) -> Apart {
     let values: Vec<f64> = side.counted().filter_map(value).collect();
     let count = |number: usize| u32::try_from(number).unwrap_or(u32::MAX);
@@ -148,7 +149,7 @@ pub(crate) fn apart(side: &ComparedSide, value: &impl Value) -> Apart {
     }
 }
 
-/// Whether so many INVALID ones of all are too many.
+/// Whether the share of INVALID blocks or runs rules out a comparison.
 pub(crate) fn are_too_many(invalid: u32, counted: u32) -> bool {
     f64::from(invalid) > INVALID_MAX * (f64::from(invalid) + f64::from(counted))
 }

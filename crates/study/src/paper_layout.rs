@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// The tables of a paper.
+/// The layout of a paper's tables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum PaperLayout {
     /// Tables 1 to 6 of the 1997 paper: rates by system, a table for each configuration.
@@ -19,13 +19,13 @@ pub enum PaperLayout {
     Completion,
 }
 
-/// A word is not a layout.
+/// The error of a name that is no layout.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown layout '{}' (use {})", .0, PaperLayout::ROWS.map(|(_, name)| name).join(", "))]
 pub struct UnknownLayout(String);
 
 impl PaperLayout {
-    /// All of them, in the order in which they are listed, each with the word for it.
+    /// All layouts in the order in which they are listed, each with its name.
     pub const ROWS: [(Self, &'static str); 5] = [
         (Self::Tr3022, "tr3022"),
         (Self::Veritas, "veritas"),
@@ -34,7 +34,6 @@ impl PaperLayout {
         (Self::Completion, "completion"),
     ];
 
-    /// The word for it.
     pub const fn name(self) -> &'static str {
         Self::ROWS[self as usize].1
     }

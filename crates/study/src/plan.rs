@@ -1,50 +1,50 @@
-//! What a study is going to do, before it does it.
+//! The plan of a study, as it is shown before the study begins or continues.
 
 use serde::Serialize;
 
-/// What a study is going to do.
+/// The plan of a study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyPlan {
-    /// The study's identity; nothing before it begins.
+    /// Identity of the study; `None` before it begins.
     pub study: Option<String>,
-    /// Its name.
     pub name: String,
-    /// Its cells, in order.
     pub cells: Vec<PlannedCell>,
-    /// Blocks at most.
+    /// Maximum number of blocks.
     pub blocks: u32,
-    /// The half-width of intervals that ends it, as a fraction; nothing where none does.
+    /// Relative half-width of intervals at which the study ends (0.02 is 2 %); `None` without this
+    /// condition.
     pub until: Option<f64>,
-    /// The time that ends it, in seconds; nothing where none does.
+    /// Time limit of the study, in seconds; `None` without one.
     pub run_for_s: Option<f64>,
-    /// The seed of the order.
+    /// Seed of the random order.
     pub seed: u64,
-    /// The runs of the next block, in order: labels of cells, and whether it is the twin.
+    /// The runs of the next block, in order: label of the cell, and whether it is the second run of
+    /// a baseline.
     pub order: Vec<(String, bool)>,
-    /// The block that comes next.
+    /// Number of the next block.
     pub next_block: u32,
-    /// Runs that are there already.
+    /// Number of runs that have been performed.
     pub done: u32,
-    /// Seconds that the runs of a block measure, where time ends them; `None` where something else
-    /// does.
+    /// Time that the runs of a block measure, in seconds; `None` if something else than time ends
+    /// them.
     pub measured_s: Option<f64>,
-    /// The longest wait for a quiet machine before each run, in seconds.
+    /// Maximum wait for a quiet machine before each run, in seconds.
     pub quiet_s: f64,
-    /// Room that the study's file systems take: directories with bytes.
+    /// Space that the study's file systems take: directories, each with its bytes.
     pub room: Vec<(String, u64)>,
-    /// Targets that need root.
+    /// Targets that require root.
     pub root: Vec<String>,
-    /// The side that is measured by itself; nothing where cells are interleaved.
+    /// Name of the configuration that is measured separately; `None` if cells are interleaved.
     pub side: Option<String>,
 }
 
 /// A cell of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedCell {
-    /// Its coordinates in words.
+    /// The cell's coordinates as text.
     pub label: String,
-    /// Its target.
+    /// Name of the target.
     pub target: String,
-    /// The cell that it is compared with; nothing of a baseline.
+    /// Label of the cell's baseline; `None` for a baseline.
     pub baseline: Option<String>,
 }

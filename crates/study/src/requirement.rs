@@ -8,21 +8,21 @@ use serde::{Deserialize, Serialize};
 use crate::metric::{Better, Metric, UnknownMetric};
 use crate::statistics::{EstimatedDeviation, Mean};
 
-/// A requirement that is not met is passed with this probability at most.
+/// Maximum probability that a requirement passes although it is not met.
 pub const PASS_ALPHA: f64 = 0.05;
 
-/// With as many blocks as are asked for, the bounds of identical systems are met with all but this
-/// probability. Together with that of an A/A control that is doubtful by chance
-/// ([`crate::comparison::DOUBT_ALPHA`]) it is 5 %.
+/// Probability that identical systems miss a bound with the number of blocks that the gate
+/// requests. Together with that of an A/A control that is doubtful by chance
+/// ([`crate::comparison::DOUBT_ALPHA`]), it is 5 %.
 const MISS: f64 = 0.04;
 
-/// On which side of a threshold a ratio has to be.
+/// Whether a ratio must be above or below its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// `>=`: of what is better the higher.
+    /// `>=`, for metrics with higher values being better.
     AtLeast,
-    /// `<=`: of what is better the lower.
+    /// `<=`, for metrics with lower values being better.
     AtMost,
 }
 
@@ -35,13 +35,13 @@ pub struct Requirement {
     threshold: f64,
 }
 
-/// A text is not a requirement.
+/// The error of a text that is no requirement.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct RequirementError(String);
 
 impl Bound {
-    /// The sign for it.
+    /// The operator in the text of a requirement.
     pub const fn sign(self) -> &'static str {
         match self {
             Self::AtLeast => ">=",
@@ -49,7 +49,7 @@ impl Bound {
         }
     }
 
-    /// A bound with a margin.
+    /// An example with a margin, for messages.
     const fn example(self) -> &'static str {
         match self {
             Self::AtLeast => ">= 0.985",
@@ -59,23 +59,22 @@ impl Bound {
 }
 
 impl Requirement {
-    /// What it is about.
     pub const fn metric(&self) -> Metric {
         self.metric
     }
 
-    /// On which side of the threshold the ratio has to be.
     pub const fn bound(&self) -> Bound {
         self.bound
     }
 
-    /// How far identical systems are inside, as a logarithm. It is positive.
+    /// Distance of identical systems from the threshold, as the logarithm of a ratio. It is
+    /// positive.
     fn margin(&self) -> f64 {
         self.threshold.ln().abs()
     }
 
-    /// The means of log ratios with the sign that makes more of them better, and the least that is
-    /// allowed.
+    /// Returns the mean log ratio and its minimum, both with the sign that makes greater values
+    /// better.
     pub(crate) fn at_least(&self, mean: Mean) -> (Mean, f64) {
         match self.bound {
             Bound::AtLeast => (mean, self.threshold.ln()),
@@ -89,9 +88,9 @@ impl Requirement {
         }
     }
 
-    /// Blocks that a gate of so many requirements needs for this one, so that identical systems
-    /// pass it with a probability of 95 %. `spread`: the standard deviation of the log ratio of
-    /// a block, as it was estimated. Nothing where 10,000 do not do.
+    /// Number of blocks that a gate with this number of requirements needs for this one, so that
+    /// identical systems pass the gate with a probability of 95 %. `spread` is the estimated
+    /// standard deviation of a block's log ratio. `None` if 10,000 blocks do not suffice.
     pub fn blocks_needed(&self, spread: EstimatedDeviation, requirements: usize) -> Option<u32> {
         spread.samples_needed(self.margin(), PASS_ALPHA, MISS / requirements.max(1) as f64)
     }

@@ -1,4 +1,4 @@
-//! Samples of a side and a baseline, put side by side, and what their means are.
+//! Samples of a candidate and a baseline, paired if possible, and their means.
 
 use serde::{Deserialize, Serialize};
 
@@ -8,34 +8,34 @@ use crate::pairs::{
 };
 use crate::statistics::{self, Mean};
 
-/// How runs were put side by side.
+/// How the runs of two configurations were compared.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Method {
-    /// As pairs: both sides ran in each block.
+    /// As pairs: both configurations ran in each block.
     Blocks,
-    /// As pairs of blocks in which each side was measured by itself.
+    /// As pairs of blocks in which each configuration was measured separately.
     BlocksApart,
-    /// As two samples: the sides were not interleaved.
+    /// As two samples: the runs were not interleaved.
     NotInterleaved,
 }
 
-/// Samples of a comparison, and what follows from them.
+/// Samples of a comparison, with numbers derived from them.
 pub(crate) struct Samples {
     pub method: Method,
     pub count: u32,
     pub baseline_count: u32,
     pub invalid: u32,
     pub without: u32,
-    /// Nothing of fewer than two on a side.
+    /// `None` for fewer than two samples of a configuration.
     pub mean: Option<Mean>,
-    /// The mean difference of the values, which of logarithms is the log ratio; nothing where
-    /// there is none.
+    /// Mean difference of the values, which is the log ratio if these are logarithms; `None`
+    /// without samples.
     pub difference: Option<f64>,
-    /// Nothing where the mean has none.
+    /// `None` if `mean` is `None`.
     pub spread: Option<f64>,
-    /// Of blocks that were interleaved: the value of the side and those of the baseline, block
-    /// after block. Otherwise empty.
+    /// For interleaved blocks, the values of each block: that of the candidate, then those of the
+    /// baseline. Otherwise empty.
     pub blocks: Vec<Vec<f64>>,
 }
 
@@ -56,7 +56,7 @@ impl Samples {
             };
             Self::of_blocks(method, pairs(side, baseline.sides(), value))
         } else {
-            // Nothing is known of when they ran: the twin's runs are runs of the baseline.
+            // Without blocks, second runs of the baseline are simply more runs of it.
             let mut all = baseline.side.clone();
             all.runs
                 .extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));
@@ -100,12 +100,12 @@ impl Samples {
         }
     }
 
-    /// Of both sides, the number that has fewer.
+    /// Number of samples of the configuration that has fewer.
     pub(crate) fn count_min(&self) -> u32 {
         self.count.min(self.baseline_count)
     }
 
-    /// The difference of the means, or why there is no estimate.
+    /// Returns the difference of the means, or why there is no estimate.
     pub(crate) fn estimated(&self) -> Result<f64, Missing> {
         let all = match self.method {
             Method::Blocks | Method::BlocksApart => self.count,
@@ -121,7 +121,6 @@ impl Samples {
     }
 }
 
-/// How many there are.
 pub(crate) fn count(samples: &[f64]) -> u32 {
     u32::try_from(samples.len()).unwrap_or(u32::MAX)
 }

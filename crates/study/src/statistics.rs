@@ -1,36 +1,34 @@
-//! Means, intervals and tests of samples of log ratios. `docs/specification.md`, "Comparisons", has
-//! the formulas and sources.
+//! Means, intervals and tests of samples of log ratios. `docs/specification.md`, "Comparisons",
+//! contains the formulas and sources.
 
 pub use record::Middle;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
-/// The error of a table where nothing else is asked for: its intervals all hold with 95 %.
+/// Default error of a table: all of its intervals hold together with 95 %.
 pub const ALPHA: f64 = 0.05;
 
-/// So many blocks, or runs of each side, does an interval need at least.
+/// Minimum number of blocks, or of runs of each configuration, for an interval.
 pub const BLOCKS_MIN: u32 = 5;
 
-/// A difference that exists is shown with this probability, where so many blocks are asked for that
-/// it is.
+/// Probability that an existing difference is shown with the number of blocks that is reported as
+/// needed for it.
 pub const POWER: f64 = 0.8;
 
-/// More blocks are asked of nobody, and no study has more.
+/// Maximum number of blocks of a study, and of blocks that are reported as needed.
 pub const BLOCKS_MAX: u32 = 10_000;
 
-/// A mean with what its uncertainty is made of.
+/// A mean with its uncertainty.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Mean {
-    /// The arithmetic mean.
     pub mean: f64,
-    /// Its standard error.
     pub standard_error: f64,
-    /// Its degrees of freedom.
     pub degrees: f64,
 }
 
 impl Mean {
-    /// Of independent samples; nothing of fewer than two, which have no spread.
+    /// The mean of independent samples; `None` for fewer than two, which have no standard
+    /// deviation.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let spread = standard_deviation(samples)?;
         let count = samples.len() as f64;
@@ -41,8 +39,8 @@ impl Mean {
         })
     }
 
-    /// Of the difference of two means of independent samples whose variances may differ (Welch
-    /// 1947); nothing where one of them has fewer than two.
+    /// The difference of two means of independent samples whose variances may differ (Welch 1947);
+    /// `None` if one of them has fewer than two samples.
     pub fn of_difference(samples: &[f64], others: &[f64]) -> Option<Self> {
         let (one, other) = (Self::of(samples)?, Self::of(others)?);
         let (one_squared, other_squared) =
@@ -61,26 +59,25 @@ impl Mean {
         })
     }
 
-    /// The interval that has the true mean with the probability 1 - `alpha`, half of which lies
-    /// beyond each end.
+    /// Two-sided confidence interval of the true mean, with a confidence of 1 - `alpha`.
     pub fn interval(&self, alpha: f64) -> (f64, f64) {
         let half = student_quantile(1.0 - alpha / 2.0, self.degrees) * self.standard_error;
         (self.mean - half, self.mean + half)
     }
 
-    /// The true mean lies above it with the probability 1 - `alpha`.
+    /// Lower confidence bound of the true mean, with a confidence of 1 - `alpha`.
     pub fn lower_bound(&self, alpha: f64) -> f64 {
         self.mean - student_quantile(1.0 - alpha, self.degrees) * self.standard_error
     }
 
-    /// The probability of a mean as far from 0 as this one, or farther, where the true one is 0.
+    /// Probability of a mean at least as far from 0 as this one, if the true mean is 0.
     pub fn p_of_zero(&self) -> f64 {
         let below = |mean: f64| Self { mean, ..*self }.p_below(0.0);
         (2.0 * below(-self.mean.abs())).min(1.0)
     }
 
-    /// The probability of a mean as low as this one, or lower, where the true one is `at_least`:
-    /// small where it is not.
+    /// Probability of a mean at most as high as this one, if the true mean is `at_least`. It is
+    /// small if the true mean is lower.
     pub fn p_below(&self, at_least: f64) -> f64 {
         let distance = self.mean - at_least;
         if self.standard_error == 0.0 {
@@ -90,12 +87,12 @@ impl Mean {
     }
 }
 
-/// The arithmetic mean; 0 of nothing.
+/// The arithmetic mean; 0 without samples.
 pub fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len().max(1) as f64
 }
 
-/// Of a sample, with one degree of freedom gone; nothing of fewer than two.
+/// Standard deviation of a sample, with n - 1 degrees of freedom; `None` for fewer than two.
 pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     if samples.len() < 2 {
         return None;
@@ -105,7 +102,7 @@ pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     Some((squares / (samples.len() - 1) as f64).sqrt())
 }
 
-/// The value below which Student's t lies with this probability.
+/// Quantile of Student's t distribution.
 pub fn student_quantile(probability: f64, degrees: f64) -> f64 {
     student(degrees).map_or(f64::INFINITY, |student| student.inverse_cdf(probability))
 }
@@ -114,22 +111,22 @@ fn student(degrees: f64) -> Option<StudentsT> {
     StudentsT::new(0.0, 1.0, degrees).ok()
 }
 
-/// The value below which the standard normal distribution lies with this probability.
+/// Quantile of the standard normal distribution.
 fn normal_quantile(probability: f64) -> f64 {
     Normal::standard().inverse_cdf(probability)
 }
 
-/// Error probabilities on the two sides of a decision.
+/// Error probabilities of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Errors {
-    /// That something is shown that is not there, on one side.
+    /// Probability of showing a difference that does not exist, on one side.
     pub false_alarm: f64,
-    /// That something is not shown that is there.
+    /// Probability of not showing a difference that exists.
     pub miss: f64,
 }
 
 impl Errors {
-    /// Of an interval with error `alpha` on both sides, with the usual [`POWER`].
+    /// The errors of a two-sided interval with error `alpha`, with the usual [`POWER`].
     pub fn of_interval(alpha: f64) -> Self {
         Self {
             false_alarm: alpha / 2.0,
@@ -137,34 +134,34 @@ impl Errors {
         }
     }
 
-    /// How many standard errors a difference must have to be shown with these errors.
+    /// Number of standard errors that a difference must have to be shown with these errors.
     fn standard_errors(self, degrees: f64) -> f64 {
         student_quantile(1.0 - self.false_alarm, degrees)
             + student_quantile(1.0 - self.miss, degrees)
     }
 
-    /// The smallest difference of means of so many samples that is shown with these errors, where
-    /// they have this standard error.
+    /// The smallest difference of means that is shown with these errors, if its standard error is
+    /// `standard_error`.
     pub fn smallest_shown(self, standard_error: f64, degrees: f64) -> f64 {
         self.standard_errors(degrees) * standard_error
     }
 
-    /// How many samples of this standard deviation show a difference; nothing where [`BLOCKS_MAX`]
-    /// do not, or there is no difference.
+    /// Number of samples with this standard deviation that show a difference; `None` if
+    /// [`BLOCKS_MAX`] do not suffice, or if the difference is 0.
     pub fn blocks_needed(self, difference: f64, spread: f64) -> Option<u32> {
         let shows = |blocks: u32| {
             let count = f64::from(blocks);
             self.smallest_shown(spread / count.sqrt(), count - 1.0) <= difference.abs()
         };
-        // Quantiles of Student's t are farther out than those of the normal distribution: fewer
-        // than that are never enough.
+        // Quantiles of Student's t exceed those of the normal distribution, so fewer samples than
+        // this never suffice.
         let standard_errors =
             normal_quantile(1.0 - self.false_alarm) + normal_quantile(1.0 - self.miss);
         let least = (standard_errors * spread / difference.abs()).powi(2).ceil();
         if difference == 0.0 || !least.is_finite() || least > f64::from(BLOCKS_MAX) {
             return None;
         }
-        // It is a whole number within range.
+        // The cast is exact: a whole number within the range of `u32`.
         let least = (least as u32).max(BLOCKS_MIN);
         (least..=BLOCKS_MAX).find(|blocks| shows(*blocks))
     }
@@ -173,20 +170,19 @@ impl Errors {
 /// A standard deviation that was estimated from samples.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct EstimatedDeviation {
-    /// The estimate.
     pub deviation: f64,
-    /// Its degrees of freedom; infinite where the true one is known.
+    /// Degrees of freedom of the estimate; infinite if the true standard deviation is known.
     pub degrees: f64,
 }
 
 impl EstimatedDeviation {
-    /// The least number of samples with which the lower bound of a mean, of which `false_pass` lies
-    /// beyond, is within `margin` of the true mean with the probability 1 - `miss`. Nothing
-    /// where [`BLOCKS_MAX`] are too few.
+    /// Minimum number of samples with which the lower confidence bound of a mean (with error
+    /// `false_pass`) is within `margin` of the true mean, with a probability of 1 - `miss`. `None`
+    /// if [`BLOCKS_MAX`] are too few.
     ///
-    /// The true standard deviation may be larger than the estimate. The probability therefore
-    /// includes how the estimate varies: it is that of a noncentral t, whose noncentrality is
-    /// the quantile of the bound.
+    /// The true standard deviation may exceed the estimate. The probability therefore includes the
+    /// distribution of the estimate: it is that of a noncentral t, whose noncentrality is the
+    /// quantile of the bound.
     pub fn samples_needed(self, margin: f64, false_pass: f64, miss: f64) -> Option<u32> {
         if self.deviation == 0.0 {
             return Some(BLOCKS_MIN);
@@ -221,8 +217,8 @@ impl EstimatedDeviation {
     }
 }
 
-/// The probability that a one-sided test of Student's with the error `alpha` rejects, where the
-/// true mean lies so many standard errors beyond what is tested.
+/// Power of a one-sided Student's t test with error `alpha`, if the true mean is this number of
+/// standard errors beyond the tested value.
 pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
     let (bound, normal) = (student_quantile(1.0 - alpha, degrees), Normal::standard());
     let rejected =
@@ -230,12 +226,13 @@ pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
     deviation_weights(degrees).iter().map(rejected).sum()
 }
 
-/// What an estimated standard deviation may be over the true one, each with its probability: the
-/// root of chi-square over its degrees of freedom, as points for Simpson's rule.
+/// Distribution of an estimated standard deviation, relative to the true one: values with their
+/// weights, as points for Simpson's rule. It is that of the square root of chi-square over its
+/// degrees of freedom.
 fn deviation_weights(degrees: f64) -> Vec<(f64, f64)> {
-    /// Simpson's rule has an even number of intervals.
+    /// Simpson's rule requires an even number of intervals.
     const INTERVALS: u32 = 40;
-    /// Beyond so many standard deviations there is nothing left to add.
+    /// Values more standard deviations from 1 than this contribute nothing.
     const DEVIATIONS: f64 = 6.0;
     let half = degrees / 2.0;
     if !half.is_finite() {

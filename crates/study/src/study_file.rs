@@ -45,7 +45,7 @@ struct File {
 }
 
 impl File {
-    /// Before anything is looked at more closely: there may be very many values.
+    /// Rejects too many cells before the values are parsed, because there may be very many values.
     fn refuse_many_cells(&self, lines: &Lines<'_>) -> Result<(), DesignError> {
         let values = self.axes.values().map(|values| values.get_ref().len());
         let sizes = [self.workload.len(), self.targets.len()]
@@ -160,10 +160,10 @@ impl File {
 }
 
 impl Design {
-    /// Reads a study file.
+    /// Parses a study file.
     ///
     /// # Errors
-    /// What is wrong, in which line, and what would be right. Nothing was made.
+    /// Returns the line of the error, what is wrong, and what would be right.
     pub fn parse(text: &str) -> Result<Self, DesignError> {
         let lines = Lines(text);
         let file: File =
@@ -203,7 +203,8 @@ impl Design {
         Ok(design)
     }
 
-    /// Only a file system that the study makes can be filled and aged.
+    /// Rejects ageing and fill levels of directories: only a file system that the study makes can
+    /// be filled and aged.
     fn refuse_states_of_directories(&self) -> Result<(), DesignError> {
         let is_axis = |key| self.axes.iter().any(|axis| axis.name == key);
         let workloads = || self.workloads.iter();
@@ -228,7 +229,7 @@ impl Design {
     }
 }
 
-/// The value that a word stands for.
+/// Parses the value of a key.
 fn parsed<T: FromStr<Err: Display>>(
     lines: &Lines<'_>,
     key: &str,
@@ -254,7 +255,7 @@ fn refuse_twice<'a>(
     }
 }
 
-/// A percentage like `2%` as a fraction.
+/// Parses a percentage like `2%` as a fraction.
 fn percent(lines: &Lines<'_>, said: &Spanned<String>) -> Result<f64, DesignError> {
     let number = said
         .get_ref()

@@ -1,4 +1,4 @@
-//! The comparisons of a study: each cell with its baseline, a table for each baseline.
+//! The comparisons of a study: each cell with its baseline, in one table for each baseline.
 
 use record::StudyPart;
 
@@ -10,16 +10,16 @@ use crate::metric::Metric;
 use crate::observed::{Baseline, ComparedSide, Observed, SideGroup};
 use crate::statistics::ALPHA;
 
-/// A run of a study that came to its end.
+/// A completed run of a study.
 #[derive(Clone, Debug)]
 pub struct StudyRun {
-    /// Where it stands in the study.
+    /// The run's place in the study.
     pub part: StudyPart,
-    /// What it came to.
+    /// The compared numbers of the run.
     pub observed: Observed,
 }
 
-/// The comparisons of a study, at an error of `alpha` for each table.
+/// Compares the runs of a study, with an error of `alpha` for each table.
 pub fn tables(
     cells: &[StudyCell],
     runs: &[StudyRun],
@@ -29,29 +29,28 @@ pub fn tables(
     Comparisons::of_groups(&groups(cells, runs), metrics, alpha)
 }
 
-/// What a study came to.
+/// The comparisons of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct StudyComparisons {
     /// A table for each baseline.
     pub tables: Vec<Comparisons>,
-    /// The error of each of them: where the study was looked at before, what these looks have left
-    /// of it.
+    /// Error of each table: what earlier looks at the study have not spent.
     pub alpha: f64,
 }
 
 impl StudyComparisons {
-    /// The comparisons of a study that has ended, with 95 % for each table.
+    /// Compares the runs of a study that has ended, with 95 % confidence for each table.
     pub fn of(design: &Design, cells: &[StudyCell], runs: &[StudyRun], metrics: &[Metric]) -> Self {
         let alpha = error_left(design, runs);
         let mut tables = tables(cells, runs, metrics, alpha);
         for table in &mut tables {
-            // All looks together hold with it.
+            // All looks together hold with this confidence.
             table.confidence = 1.0 - ALPHA;
         }
         Self { tables, alpha }
     }
 
-    /// Whether the same system seems to differ from itself.
+    /// Whether a baseline seems to differ from itself.
     pub fn is_doubtful(&self) -> bool {
         self.tables.iter().any(|table| table.is_doubtful)
     }
@@ -69,8 +68,8 @@ fn error_left(design: &Design, runs: &[StudyRun]) -> f64 {
         .unwrap_or_else(|| looks.alpha_at_end(blocks, ALPHA))
 }
 
-/// The sides of a study. Cells are compared as the design says; sides that were measured apart,
-/// with the side that was measured first.
+/// Groups the runs of a study by baseline. Cells are compared as the design specifies.
+/// Configurations that were measured separately are compared with the one that was measured first.
 pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
     let mut sides: Vec<&str> = Vec::new();
     for side in runs.iter().filter_map(|run| run.part.side.as_deref()) {
@@ -105,7 +104,7 @@ pub fn groups(cells: &[StudyCell], runs: &[StudyRun]) -> Vec<SideGroup> {
 }
 
 impl StudyCell {
-    /// What the cell is called on a side that is measured by itself.
+    /// Label of the cell for a configuration that is measured separately.
     pub fn label_of_side(&self, side: &str) -> String {
         match self.coordinates.is_empty() {
             true => side.to_owned(),

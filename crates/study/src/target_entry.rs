@@ -1,4 +1,4 @@
-//! A target as a study file has it.
+//! An entry of `targets` in a study file.
 
 use std::path::Path;
 
@@ -26,7 +26,7 @@ pub(crate) struct NamedTarget {
     at: String,
 }
 
-/// The target of an entry.
+/// Parses the target of an entry.
 pub(crate) fn target_of(
     lines: &Lines<'_>,
     said: &Spanned<TargetEntry>,
@@ -56,11 +56,11 @@ pub(crate) fn target_of(
     Ok(target)
 }
 
-/// What a target is called that has no name: its kind, or its path.
+/// Default name of a target: its kind, its URL without parameters, or its path.
 fn name_of(at: &str) -> String {
     match at.strip_prefix("make:") {
         Some(wish) => wish.split('?').next().unwrap_or(wish).to_owned(),
-        // Parameters say how a server is spoken to.
+        // The parameters of a URL specify how the server is called.
         None if spec::is_url(Path::new(at)) => at
             .split('?')
             .next()

@@ -1,4 +1,4 @@
-//! What the verdicts of many runs come to.
+//! Counts of the verdicts of many runs.
 
 use std::collections::BTreeMap;
 
@@ -7,21 +7,20 @@ use verdict::Level;
 
 use crate::observed::Observed;
 
-/// How many runs have which verdict, and how many name which rule.
+/// Number of runs with each verdict, and with each rule that verdicts name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictCounts {
     /// VALID runs.
     pub valid: u32,
     /// DOUBTFUL runs.
     pub doubtful: u32,
-    /// INVALID runs, which are not counted.
+    /// INVALID runs, which comparisons exclude.
     pub invalid: u32,
-    /// Runs by the rules that their verdicts name.
+    /// Number of runs for each rule that their verdicts name.
     pub reasons: BTreeMap<String, u32>,
 }
 
 impl VerdictCounts {
-    /// Those of some runs.
     pub fn of<'a>(runs: impl IntoIterator<Item = &'a Observed>) -> Self {
         let mut counts = Self::default();
         for run in runs {
@@ -37,7 +36,7 @@ impl VerdictCounts {
         counts
     }
 
-    /// Runs with this verdict.
+    /// Number of runs with this verdict.
     pub const fn runs(&self, level: Level) -> u32 {
         match level {
             Level::Valid => self.valid,

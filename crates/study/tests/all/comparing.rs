@@ -1,4 +1,4 @@
-//! Comparisons of runs whose numbers are known.
+//! Comparisons of runs with known numbers.
 
 use record::StudyPart;
 use study::statistics::ALPHA;
@@ -22,8 +22,8 @@ fn is_near(one: f64, other: f64) -> bool {
 }
 
 #[test]
-fn quantiles_are_those_of_the_tables() {
-    // Any table of Student's t.
+fn quantiles_equal_published_tables() {
+    // Values from tables of Student's t.
     for (probability, degrees, value) in [
         (0.975, 4.0, 2.776_445),
         (0.975, 9.0, 2.262_157),
@@ -40,7 +40,7 @@ fn quantiles_are_those_of_the_tables() {
 }
 
 #[test]
-fn an_interval_is_that_of_the_log_ratios_of_pairs() {
+fn intervals_are_computed_from_log_ratios_of_pairs() {
     let base = [1000.0, 1100.0, 900.0, 1000.0, 1050.0];
     let side: Vec<f64> = base
         .iter()
@@ -99,7 +99,7 @@ fn fewer_than_five_blocks_have_a_ratio_and_no_interval() {
 }
 
 #[test]
-fn two_single_runs_have_a_ratio_alone() {
+fn two_single_runs_have_only_a_ratio() {
     let found = compared(apart("a", &[50.0]), Baseline::alone(apart("b", &[100.0])));
     let estimate = found.estimate().unwrap();
     assert_eq!(
@@ -122,8 +122,8 @@ fn runs_without_blocks_are_two_samples() {
         Baseline::alone(apart("b", &b.map(f64::exp))),
     );
     assert_eq!(found.method, Method::NotInterleaved);
-    // Welch by hand: means 21.0 and 23.3667, variances 15.724 and 4.482667; t = -1.289631, 7.636562
-    // degrees of freedom.
+    // Welch's test by hand: means 21.0 and 23.3667, variances 15.724 and 4.482667; t = -1.289631,
+    // 7.636562 degrees of freedom.
     let mean = Mean::of_difference(&a, &b).unwrap();
     assert!((mean.mean + 2.366_667).abs() < 1e-5, "{mean:?}");
     mean.assert((mean.mean / mean.standard_error + 1.289_631).abs() < 1e-5);
@@ -146,7 +146,7 @@ fn runs_of_two_studies_are_no_pairs() {
 
 #[test]
 fn two_runs_of_a_side_in_one_block_are_no_pairs() {
-    // As where a tag has two cells of a study.
+    // As with a tag on two cells of a study.
     let mut side = in_blocks("a", &[1.0; 6]);
     side.runs.extend(in_blocks("a", &[2.0; 6]).runs);
     let found = compared(side, Baseline::alone(in_blocks("b", &[1.0; 6])));
@@ -169,7 +169,7 @@ fn with_a_twin_the_baseline_is_the_mean_of_both() {
         ALPHA,
     );
     assert!((found.rows[0].estimate().unwrap().ratio - 1.0).abs() < 1e-2);
-    // The twin is not the baseline: something is wrong with the whole study.
+    // The A/A control differs from the baseline, so the whole study is doubtful.
     assert!(found.is_doubtful);
     found
         .noise
@@ -187,7 +187,7 @@ fn with_a_twin_the_baseline_is_the_mean_of_both() {
     assert!(!found.is_doubtful && found.noise[0].spread.unwrap() > 0.01);
 }
 
-/// A twin that differs from its baseline throws doubt on the other tables of the study, too.
+/// A doubtful A/A control makes the other tables of the study doubtful.
 #[test]
 fn a_doubtful_table_makes_the_whole_study_doubtful() {
     let group = |twin: &[f64]| SideGroup {
@@ -230,13 +230,13 @@ fn invalid_runs_are_listed_and_never_counted() {
     assert!(is_near(row.estimate().unwrap().ratio, 0.9));
     assert_eq!(found.invalid.len(), 2);
     assert_eq!(found.invalid[1].block.as_ref().unwrap().number, 6);
-    // A third one is too many.
+    // A third INVALID block is too many.
     side.runs[7].level = Level::Invalid;
     assert_eq!(
         compared(side.clone(), baseline()).outcome,
         ComparisonOutcome::TooManyInvalid
     );
-    // Unless the block was repeated.
+    // A repetition of the block counts if it is complete.
     let mut again = run(Some(8), &[(Metric::Transactions, 90.0)]);
     again.block.as_mut().unwrap().attempt = 2;
     side.runs.push(again.clone());
@@ -250,7 +250,7 @@ fn invalid_runs_are_listed_and_never_counted() {
     base.side.runs.push(again);
     let row = compared(side, base);
     assert_eq!((row.count, row.invalid), (8, 2));
-    // So it is with runs that belong to no study.
+    // The same applies to runs that belong to no study.
     let mut side = apart("a", &[90.0; 5]);
     side.runs[0].level = Level::Invalid;
     assert!(
@@ -265,7 +265,7 @@ fn invalid_runs_are_listed_and_never_counted() {
 }
 
 #[test]
-fn what_was_not_measured_or_not_run_is_told_apart() {
+fn unmeasured_metrics_and_missing_runs_are_distinguished() {
     let base = || Baseline::alone(in_blocks("b", &[100.0; 6]));
     let side = in_blocks("a", &[90.0; 6]);
     let found = Comparisons::of(
@@ -283,7 +283,7 @@ fn what_was_not_measured_or_not_run_is_told_apart() {
         ..side.clone()
     };
     assert_eq!(compared(none, base()).outcome, ComparisonOutcome::NoRuns);
-    // A study that was killed in a block: that one is not complete, and not INVALID.
+    // The last block of a killed study is incomplete, but not INVALID.
     let mut short = side;
     short.runs.pop();
     let row = compared(short, base());
@@ -291,7 +291,7 @@ fn what_was_not_measured_or_not_run_is_told_apart() {
 }
 
 #[test]
-fn sides_are_alike_but_for_what_is_told() {
+fn different_conditions_are_reported() {
     let side = in_blocks("a", &[1.0; 5]);
     let mut other = in_blocks("b", &[1.0; 5]);
     assert_eq!(unlike(&side, &other), []);
@@ -299,7 +299,7 @@ fn sides_are_alike_but_for_what_is_told() {
         run.conditions
             .insert(UnlikeWhat::CacheState, "cold".to_owned());
     }
-    // INVALID runs do not matter.
+    // INVALID runs are ignored.
     other.runs[3].level = Level::Invalid;
     other.runs[3]
         .conditions
@@ -310,7 +310,7 @@ fn sides_are_alike_but_for_what_is_told() {
         (found[0].what, &*found[0].baseline),
         (UnlikeWhat::CacheState, &["cold".to_owned()][..])
     );
-    // Neither are the runs of one side.
+    // The runs of one configuration may differ from one another.
     let mut mixed = side.clone();
     mixed.runs[0]
         .conditions
@@ -319,7 +319,7 @@ fn sides_are_alike_but_for_what_is_told() {
 }
 
 #[test]
-fn blocks_that_are_needed_are_the_least_that_do() {
+fn blocks_needed_are_the_minimum() {
     let errors = Errors::of_interval(ALPHA);
     for (difference, spread) in [(0.01, 0.03), (0.05, 0.03), (0.002, 0.03), (-0.02, 0.05)] {
         let needed = errors.blocks_needed(difference, spread).unwrap();
@@ -339,7 +339,7 @@ fn blocks_that_are_needed_are_the_least_that_do() {
 }
 
 #[test]
-fn looks_spend_their_error_and_no_more() {
+fn looks_spend_exactly_their_error() {
     for max in [1, 10, 11, 40, 100, 1_000] {
         let looks = Looks::new(max);
         let blocks = looks.blocks();
@@ -364,7 +364,7 @@ fn looks_spend_their_error_and_no_more() {
 }
 
 #[test]
-fn a_study_that_was_looked_at_reports_what_its_looks_have_left() {
+fn a_study_with_looks_reports_intervals_with_the_unspent_error() {
     let text = |until: &str| {
         format!(
             "{until}blocks = 40\ntargets = [{{ name = \"b\", at = \"/b\" }}, {{ name = \"a\", at \

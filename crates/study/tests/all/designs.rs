@@ -1,4 +1,4 @@
-//! Study files: what they mean, and what is wrong with those that mean nothing.
+//! Study files: the designs that they describe, and the errors of invalid files.
 
 use study::{Design, DesignError};
 use testkit::table;
@@ -38,7 +38,7 @@ fn every_combination_is_a_cell_and_the_last_dimension_varies_fastest() {
     );
     let cells = design.cells().unwrap();
     assert_eq!(cells[2].options.workers.map(|workers| workers.0), Some(12));
-    // The first target is what others are compared with, at the same value of every axis.
+    // The first target is the baseline, at the same value of every axis.
     assert_eq!(
         cells.iter().map(|cell| cell.baseline).collect::<Vec<_>>(),
         [0, 0, 2, 2]
@@ -50,7 +50,7 @@ fn every_combination_is_a_cell_and_the_last_dimension_varies_fastest() {
 }
 
 #[test]
-fn the_baseline_is_the_value_that_is_said() {
+fn the_baseline_is_the_specified_value() {
     let of = |baseline: &str| {
         let text = format!(
             "baseline = \"{baseline}\"\ntargets = [\"/a\", \"/b\"]\n[axes]\nfiles = [10, \
@@ -98,7 +98,7 @@ fn without_a_second_target_the_first_axis_is_compared() {
     );
 }
 
-/// Study files, the line that is told, and how what is said of it begins.
+/// Study files, the line that the error reports, and the beginning of its message.
 const FLAWS: &str = r#"
     blok = 3\n | 1 | unknown field `blok`
     blocks = 0\n | 1 | blocks = 0: expected a whole number from 1 to 10000
@@ -119,7 +119,7 @@ const FLAWS: &str = r#"
 "#;
 
 #[test]
-fn what_is_wrong_is_told_with_its_line() {
+fn errors_are_reported_with_their_line() {
     for [text, line, flaw] in table(FLAWS) {
         let told = wrong(&text.replace("\\n", "\n")).to_string();
         assert!(
@@ -140,7 +140,7 @@ fn what_is_wrong_is_told_with_its_line() {
 }
 
 #[test]
-fn cells_that_would_be_called_the_same_are_refused() {
+fn cells_with_equal_labels_are_refused() {
     let text = "[[workload]]\nname = \"a b\"\n[[workload]]\nname = \"a\"\n[[targets]]\nname = \
                 \"c\"\nat = \"/c\"\n[[targets]]\nname = \"b c\"\nat = \"/b\"\n";
     let flaw = wrong(text).to_string();
@@ -151,7 +151,7 @@ fn cells_that_would_be_called_the_same_are_refused() {
 }
 
 #[test]
-fn a_million_cells_are_counted_and_not_made() {
+fn a_million_cells_are_refused_without_making_them() {
     let values: Vec<String> = (1..=1000).map(|value| value.to_string()).collect();
     let values = values.join(", ");
     let text =
@@ -161,7 +161,7 @@ fn a_million_cells_are_counted_and_not_made() {
 }
 
 #[test]
-fn orders_are_drawn_from_the_seed_and_every_one_comes() {
+fn orders_depend_on_the_seed_and_all_occur() {
     let design = |seed: u64| {
         parse(&format!(
             "seed = {seed}\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"
@@ -194,7 +194,7 @@ fn orders_are_drawn_from_the_seed_and_every_one_comes() {
     let mut all = found[0].clone();
     all.sort_unstable();
     assert_eq!(all, [(0, false), (0, true), (1, false)]);
-    // Of three runs there are six orders: each a hundred times, with a standard deviation of 9.
+    // Three runs have six orders: each is expected a hundred times, with a standard deviation of 9.
     found.sort_unstable();
     let mut counts: Vec<usize> = found
         .chunk_by(|one, other| one == other)
@@ -203,14 +203,14 @@ fn orders_are_drawn_from_the_seed_and_every_one_comes() {
     counts.sort_unstable();
     assert_eq!(counts.len(), 6);
     assert!(counts[0] > 60 && counts[5] < 140, "{counts:?}");
-    // Without twins each cell runs once.
+    // Without A/A controls each cell runs once.
     let alone = parse(&format!(
         "twin = false\ntargets = [\"/a\", \"/b\"]\n{WORKLOAD}"
     ));
     assert_eq!(order(&alone, 1, 1).len(), 2);
 }
 
-/// Pieces of study files, so that what is made of them comes further than to its first character.
+/// Pieces of study files, so that random texts are parsed beyond their first character.
 const PIECES: [&str; 24] = [
     "targets = [\"/a\"]\n",
     "targets = [\"make:ext4?size=1\", { name = \"x\", at = \"/b\" }]\n",
@@ -248,7 +248,7 @@ proptest::proptest! {
         let cut = (0..=cut.min(text.len())).rev().find(|cut| text.is_char_boundary(*cut)).unwrap();
         text.insert_str(cut, &other);
         match Design::parse(&text) {
-            // What is there has cells, and all of them blocks.
+            // Every design has cells, and its blocks contain all of them.
             Ok(design) => {
                 let cells = design.cells().unwrap();
                 proptest::prop_assert!(design.block(&cells, 1, 1).len() >= cells.len());

@@ -1,4 +1,4 @@
-//! Gates over runs whose numbers are known.
+//! Gates over runs with known numbers.
 
 use study::statistics::power;
 use study::{
@@ -13,7 +13,7 @@ fn requirement(text: &str) -> Requirement {
     text.parse().unwrap()
 }
 
-/// Of ten blocks with a spread of 1 %.
+/// Ten blocks around a rate, with a spread of 1 %.
 fn around(label: &str, rate: f64) -> ComparedSide {
     let rates: Vec<f64> = (0..10)
         .map(|block| rate * [0.99, 1.0, 1.01][block % 3])
@@ -39,7 +39,7 @@ fn gate(side: ComparedSide, baseline: Baseline, requirements: &[&str]) -> Result
 }
 
 #[test]
-fn requirements_are_read_and_come_back() {
+fn requirements_are_parsed_and_printed_alike() {
     for text in [
         "transactions >= 0.97",
         "create.p99 <= 1.1",
@@ -51,7 +51,7 @@ fn requirements_are_read_and_come_back() {
     }
 }
 
-/// What is no requirement, and what is said of it.
+/// Texts that are no requirements, each with a part of its error.
 const NO_REQUIREMENTS: &str = "
     transactions | expected METRIC >= RATIO
     transactions = 0.9 | expected METRIC >= RATIO
@@ -69,7 +69,7 @@ const NO_REQUIREMENTS: &str = "
 ";
 
 #[test]
-fn requirements_that_cannot_be_are_refused_with_what_would_be_right() {
+fn invalid_requirements_are_refused_with_a_correction() {
     for [text, told] in table(NO_REQUIREMENTS) {
         let error = text.parse::<Requirement>().unwrap_err().to_string();
         assert!(error.contains(told), "{text}: {error}");
@@ -78,7 +78,7 @@ fn requirements_that_cannot_be_are_refused_with_what_would_be_right() {
 }
 
 #[test]
-fn gates_pass_fail_or_do_not_know() {
+fn gates_pass_fail_or_are_undecided() {
     for (rate, decision, status) in [
         (100.0, Decision::Passed, 0),
         (90.0, Decision::Failed, 4),
@@ -90,7 +90,7 @@ fn gates_pass_fail_or_do_not_know() {
         let judged = &found.requirements[0];
         assert!(judged.bound.unwrap() < judged.ratio);
     }
-    // Of what is better the lower, the bound lies on the other side.
+    // If lower values are better, the bound is on the other side.
     let latencies = |mut side: ComparedSide| {
         for run in &mut side.runs {
             let value = run.values[&Metric::Transactions];
@@ -116,7 +116,7 @@ fn gates_pass_fail_or_do_not_know() {
 }
 
 #[test]
-fn a_gate_is_as_its_worst_requirement() {
+fn a_gate_follows_its_worst_requirement() {
     let two = |rate: f64, other: f64| {
         let mut side = around("new", rate);
         for (block, run) in side.runs.iter_mut().enumerate() {
@@ -143,7 +143,7 @@ fn a_gate_is_as_its_worst_requirement() {
 
 #[test]
 fn failing_is_decided_by_all_tests_together() {
-    // A test at 1 % alone would fail here: p lies between 1 % over ten and 1 %.
+    // A single test with an error of 1 % would fail here: p is between 1 % divided by ten, and 1 %.
     let side = || around("new", 89.2);
     let alone = gate(side(), base(), &["transactions >= 0.9"]).unwrap();
     let p = alone.requirements[0].p.unwrap();
@@ -190,7 +190,7 @@ fn too_few_blocks_decide_nothing() {
 }
 
 #[test]
-fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
+fn a_baseline_without_included_runs_is_an_error_and_never_a_pass() {
     let requirements = ["transactions >= 0.97"];
     let without = |runs: fn(&mut ComparedSide)| {
         let mut side = in_blocks("base", &[100.0; 10]);
@@ -216,7 +216,7 @@ fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
         &requirements,
         why,
     );
-    // So it is with the twin and the other side.
+    // The same applies to second runs of the baseline, and to the candidate.
     let twin = Baseline {
         twin: Some(all_invalid.clone()),
         ..base()
@@ -244,7 +244,7 @@ fn without_a_baseline_that_counts_there_is_an_error_and_never_a_pass() {
 }
 
 #[test]
-fn a_confirmation_has_new_blocks_alone() {
+fn a_confirmation_uses_new_blocks_only() {
     // Ten bad blocks, and then ten good ones.
     let mut side = around("new", 80.0);
     side.runs.extend((11..=20).map(|block| {
@@ -291,8 +291,7 @@ fn gates_keep_their_numbers_as_json() {
     assert_eq!(back.decision, found.decision);
 }
 
-/// Side after side in each of so many blocks: the side is slower in all of them, by nearly the
-/// same.
+/// A candidate that is slower than the baseline in all blocks, by nearly the same ratio.
 fn always_last(blocks: usize) -> (ComparedSide, Baseline) {
     let rates: Vec<f64> = (0..blocks)
         .map(|block| [90.0, 90.2, 89.8][block % 3])
@@ -304,9 +303,9 @@ fn always_last(blocks: usize) -> (ComparedSide, Baseline) {
 }
 
 #[test]
-fn a_failure_needs_more_than_what_the_order_of_the_runs_does_by_chance() {
-    // Two runs in each of five blocks: one of them is the worse one of all blocks in 1 of 32
-    // orders, whatever the systems are.
+fn a_failure_requires_enough_blocks_for_the_order_test() {
+    // Five blocks with two runs each: in 1 of 32 orders, the candidate's run is the worst of every
+    // block, even if the systems are identical.
     let (side, baseline) = always_last(5);
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
     let judged = &found.requirements[0];
@@ -320,7 +319,7 @@ fn a_failure_needs_more_than_what_the_order_of_the_runs_does_by_chance() {
     let (side, baseline) = always_last(7);
     let found = gate(side, baseline, &["transactions >= 0.97"]).unwrap();
     assert_eq!(found.decision, Decision::Failed, "{found:?}");
-    // Of three runs in each of five blocks it is 1 of 243.
+    // With three runs in each of five blocks it is 1 of 243.
     let (side, baseline) = always_last(5);
     let twin = Some(in_blocks("base", &[100.5; 5]));
     let found = gate(
@@ -332,7 +331,7 @@ fn a_failure_needs_more_than_what_the_order_of_the_runs_does_by_chance() {
     let order_p = found.requirements[0].order_p.unwrap();
     assert!((order_p - 1.0 / 243.0).abs() < 1e-12, "{order_p}");
     assert_eq!(found.decision, Decision::Failed);
-    // Of what is better the lower, the worst runs are the highest.
+    // If lower values are better, the worst runs are the highest.
     let latency = |mut side: ComparedSide| {
         for run in &mut side.runs {
             let value = 1e6 / run.values[&Metric::Transactions];
@@ -345,7 +344,7 @@ fn a_failure_needs_more_than_what_the_order_of_the_runs_does_by_chance() {
     let found = gate(latency(side), baseline, &["create.p99 <= 1.05"]).unwrap();
     assert!((found.requirements[0].order_p.unwrap() - 1.0 / 128.0).abs() < 1e-12);
     assert_eq!(found.decision, Decision::Failed);
-    // Runs that were not interleaved have no order that was drawn.
+    // Runs that were not interleaved have no random order.
     let found = gate(
         apart("new", &[90.0, 90.2, 89.8, 90.0, 90.1]),
         Baseline::alone(apart("base", &[100.0, 100.2, 99.8, 100.1, 99.9])),
@@ -359,7 +358,7 @@ fn a_failure_needs_more_than_what_the_order_of_the_runs_does_by_chance() {
 }
 
 #[test]
-fn a_doubtful_study_passes_only_where_that_is_allowed() {
+fn a_doubtful_study_passes_only_if_allowed() {
     let decided = |side: f64, allows_doubtful: bool| {
         let twin = Some(around("base", 104.0));
         let group = SideGroup {
@@ -376,12 +375,12 @@ fn a_doubtful_study_passes_only_where_that_is_allowed() {
     };
     assert_eq!(decided(102.0, false), Decision::Undecided);
     assert_eq!(decided(102.0, true), Decision::Passed);
-    // What the order of the runs shows is shown whatever disturbs them.
+    // The test by the order of the runs is valid whatever disturbs them.
     assert_eq!(decided(80.0, false), Decision::Failed);
 }
 
 #[test]
-fn the_blocks_that_documents_name_are_computed() {
+fn the_documented_numbers_of_blocks_are_correct() {
     // With a bound of 0.985 identical systems pass with 95 %, and a loss of 3 % fails with 80 %.
     let is_enough = |blocks: u32, spread: f64| {
         let (root, degrees) = (f64::from(blocks).sqrt(), f64::from(blocks) - 1.0);
@@ -404,6 +403,6 @@ fn the_blocks_that_documents_name_are_computed() {
         let words: Vec<&str> = document.split_whitespace().collect();
         assert!(words.join(" ").contains(&documented), "{documented}");
     }
-    // No number of blocks fails a loss of 3 % by a bound of 0.97 more often than by chance.
+    // With a bound of 0.97, a loss of 3 % fails only by chance, whatever the number of blocks.
     assert!((power(0.0, study::gate::FAIL_ALPHA, 99.0) - 0.01).abs() < 1e-6);
 }

@@ -1,5 +1,4 @@
-//! Runs that nobody performed, with numbers that a test knows, and noise that is the same on every
-//! run.
+//! Simulated runs with known numbers and reproducible noise.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -7,7 +6,7 @@ use study::{Baseline, BlockAttempt, ComparedSide, Metric, Observed, UnlikeWhat};
 use testkit::Random;
 use verdict::Level;
 
-/// A run with this value, in this block.
+/// A run with these values, in this block.
 pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
         conditions: BTreeMap::from([
@@ -20,7 +19,7 @@ pub fn run(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     }
 }
 
-/// The same of which nothing else is known, for simulations of many.
+/// The same run without conditions and number, for simulations of many runs.
 fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     Observed {
         run: None,
@@ -38,7 +37,7 @@ fn bare(block: Option<u32>, values: &[(Metric, f64)]) -> Observed {
     }
 }
 
-/// A side with these transactions/s, block after block.
+/// A configuration with these transactions a second, one run for each block.
 pub fn in_blocks(label: &str, rates: &[f64]) -> ComparedSide {
     let runs = (1..).zip(rates);
     ComparedSide {
@@ -49,7 +48,7 @@ pub fn in_blocks(label: &str, rates: &[f64]) -> ComparedSide {
     }
 }
 
-/// The same without blocks.
+/// A configuration with these transactions a second, whose runs belong to no block.
 pub fn apart(label: &str, rates: &[f64]) -> ComparedSide {
     let mut side = in_blocks(label, rates);
     for run in &mut side.runs {
@@ -58,7 +57,7 @@ pub fn apart(label: &str, rates: &[f64]) -> ComparedSide {
     side
 }
 
-/// A random order.
+/// A random permutation of `0..count`.
 pub fn order(random: &mut Random, count: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
@@ -67,26 +66,26 @@ pub fn order(random: &mut Random, count: usize) -> Vec<usize> {
     order
 }
 
-/// A machine on which successive runs are alike: the logarithm of what it measures is an
+/// A machine on which successive runs are correlated: the logarithms of its values are an
 /// autoregressive sequence.
 pub struct Machine {
     noise: Random,
     metrics: Vec<Metric>,
-    /// How much of a run's deviation the next one has, from 0 to below 1.
+    /// Correlation of successive runs, from 0 to below 1.
     correlation: f64,
-    /// Of the logarithm of one run.
+    /// Standard deviation of the logarithm of one run.
     deviation: f64,
     state: Vec<f64>,
 }
 
-/// How a simulated study is.
+/// Parameters of a simulated study.
 #[derive(Clone, Copy, Debug)]
 pub struct Noisy {
     /// The standard deviation of the log ratio of two runs of a block.
     pub spread: f64,
-    /// Of successive runs.
+    /// Correlation of successive runs.
     pub correlation: f64,
-    /// Whether the baseline has a twin.
+    /// Whether the baseline runs twice in a block.
     pub has_twin: bool,
 }
 
@@ -99,7 +98,7 @@ impl Noisy {
 impl Machine {
     pub fn new(seed: u64, noisy: Noisy, metrics: &[Metric]) -> Self {
         let cells = noisy.cells() as f64;
-        // Two cells of a block lie so many runs apart with the probability 2 (cells - gap) / (cells
+        // Two cells of a block are `gap` runs apart with the probability 2 (cells - gap) / (cells
         // (cells - 1)).
         let gaps = (1..noisy.cells()).map(|gap| {
             let probability = 2.0 * (cells - gap as f64) / (cells * (cells - 1.0));
@@ -128,7 +127,8 @@ impl Machine {
             .collect()
     }
 
-    /// Adds blocks to a study whose side makes so much of the baseline's, in every metric.
+    /// Adds blocks to a study. In every metric, the candidate's values are `ratio` times the
+    /// baseline's.
     pub fn blocks(
         &mut self,
         study: &mut (Baseline, ComparedSide),

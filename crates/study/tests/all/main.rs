@@ -1,4 +1,4 @@
-//! What the crate does, as others see it: one program with a module for each subject.
+//! Tests of the crate through its public interface: one program with a module for each subject.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 
@@ -9,5 +9,5 @@ mod metrics;
 mod shares;
 mod simulated;
 
-// What they share.
+// Helpers of several modules.
 mod made;

@@ -1,11 +1,11 @@
-//! Metrics by their words, and what they are of a run.
+//! Names of metrics, and their values in a run.
 
 use proptest::prelude::*;
 use study::{Better, Metric, MetricUnit};
 use testkit::Shows;
 
 #[test]
-fn words_are_metrics_and_come_back() {
+fn names_of_metrics_are_parsed_and_printed_alike() {
     for (word, better, unit) in [
         ("transactions", Better::Higher, MetricUnit::PerSecond),
         ("read", Better::Higher, MetricUnit::BytesPerSecond),
@@ -29,7 +29,7 @@ fn words_are_metrics_and_come_back() {
 }
 
 #[test]
-fn what_is_no_metric_is_refused_with_those_that_are() {
+fn unknown_metrics_are_refused_with_a_list() {
     for word in [
         "",
         "speed",
@@ -49,7 +49,7 @@ fn what_is_no_metric_is_refused_with_those_that_are() {
 
 proptest! {
     #[test]
-    fn any_word_is_a_metric_or_none(word in ".{0,20}") {
+    fn any_parsed_metric_prints_its_name(word in ".{0,20}") {
         if let Ok(metric) = word.parse::<Metric>() {
             prop_assert_eq!(metric.to_string(), word.trim());
         }

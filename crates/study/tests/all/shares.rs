@@ -1,4 +1,4 @@
-//! Sides that did not complete unlike shares of their operations, and the verdicts of many runs.
+//! Shares of incomplete operations in comparisons, and counts of verdicts.
 
 use study::statistics::ALPHA;
 use study::{
@@ -8,7 +8,7 @@ use verdict::Level;
 
 use crate::made::{apart, in_blocks};
 
-/// Runs of which so many percent failed, one after another.
+/// Sets the percentages of failed operations of the runs, repeated as necessary.
 fn failing(mut side: ComparedSide, percent: &[f64]) -> ComparedSide {
     for (run, percent) in side.runs.iter_mut().zip(percent.iter().cycle()) {
         run.incomplete = [
@@ -30,7 +30,7 @@ fn compared(side: ComparedSide, baseline: ComparedSide) -> Comparisons {
 }
 
 #[test]
-fn sides_that_left_out_unlike_shares_of_the_work_are_named() {
+fn different_shares_of_incomplete_work_are_reported() {
     let base = || failing(in_blocks("base", &[100.0; 6]), &[0.0]);
     let side = |percent: &[f64]| failing(in_blocks("new", &[234.0; 6]), percent);
     for (percent, is_named, is_refused) in [
@@ -39,7 +39,7 @@ fn sides_that_left_out_unlike_shares_of_the_work_are_named() {
         (&[0.5, 0.6], true, false),
         (&[1.5, 1.4], true, true),
         (&[60.0, 59.0, 61.0], true, true),
-        // The blocks differ among themselves by more.
+        // The blocks vary by more than the difference.
         (&[0.0, 0.0, 0.0, 0.0, 0.0, 9.0], false, false),
     ] {
         let found = compared(side(percent), base());
@@ -66,11 +66,11 @@ fn sides_that_left_out_unlike_shares_of_the_work_are_named() {
 }
 
 #[test]
-fn single_runs_are_not_compared_where_one_failed_the_most() {
+fn single_runs_with_many_failures_are_not_compared() {
     let side = failing(apart("new", &[234.0]), &[60.0]);
     let found = compared(side, failing(apart("base", &[100.0]), &[0.0]));
     assert!(found.rows[0].has_unlike_shares());
-    // What is not known is no difference.
+    // An unknown share is no difference.
     let found = compared(apart("new", &[234.0]), apart("base", &[100.0]));
     assert!(found.rows[0].incomplete.is_empty());
 }

@@ -1,5 +1,5 @@
-//! What intervals and gates promise, held against studies of which the truth is known. Seeds are
-//! fixed.
+//! Tests the error probabilities of intervals and gates in simulated studies, whose truth is known.
+//! Seeds are fixed.
 
 use study::statistics::ALPHA;
 use study::{Comparisons, Decision, Gate, GateRules, Looks, Metric, Requirement, SideGroup};
@@ -51,7 +51,7 @@ fn metrics(requirements: &[Requirement]) -> Vec<Metric> {
 }
 
 #[test]
-fn intervals_of_ten_blocks_have_the_truth_as_often_as_they_say() {
+fn intervals_of_ten_blocks_have_their_nominal_coverage() {
     const STUDIES: u32 = 2_000;
     for (place, noisy) in NOISY.into_iter().enumerate() {
         let mut held = 0;
@@ -94,7 +94,7 @@ fn all_intervals_of_a_table_hold_together() {
 }
 
 #[test]
-fn identical_systems_pass_with_the_blocks_that_the_gate_asks_for() {
+fn identical_systems_pass_with_the_blocks_that_the_gate_requests() {
     const GATES: u32 = 150;
     let (mut failed, mut passed) = (0, 0);
     for (place, noisy) in NOISY.into_iter().enumerate() {
@@ -104,7 +104,7 @@ fn identical_systems_pass_with_the_blocks_that_the_gate_asks_for() {
             let mut machine = Machine::new(u64::from(seed) << 8 | place as u64, noisy, &metrics);
             let mut study = empty(noisy);
             machine.blocks(&mut study, 1..=10, 1.0);
-            // A first look says how many blocks it takes, at the noise that it has seen.
+            // The first gate reports the number of blocks that are needed at the observed spread.
             let first = gate(&study, &requirements);
             let needed = first.blocks_needed.unwrap();
             if needed > 10 {
@@ -121,7 +121,7 @@ fn identical_systems_pass_with_the_blocks_that_the_gate_asks_for() {
 }
 
 #[test]
-fn a_few_first_blocks_ask_for_enough() {
+fn few_first_blocks_suffice_to_request_enough() {
     const GATES: u32 = 400;
     let requirements = ["transactions >= 0.97".parse().unwrap()];
     for pilot in [5, 10] {
@@ -178,9 +178,10 @@ fn systems_on_the_threshold_seldom_fail_and_seldom_pass() {
             .filter(|judged| judged.decision == Decision::Passed)
             .count();
     }
-    // The error of the whole gate is 1 %: 10 of 1,000, and 3 standard deviations.
+    // The error of the whole gate is 1 %: 10 of 1,000, plus three standard deviations.
     assert!(failed <= 20, "{failed} failed");
-    // That of a requirement is 5 %: here 500 of 10,000, which the blocks' correlation moves little.
+    // The error of a requirement is 5 %: 500 of 10,000, which the correlation of blocks changes
+    // little.
     assert!((350..=650).contains(&passed), "{passed} passed");
 }
 
@@ -207,7 +208,7 @@ fn a_loss_is_found_and_never_passed() {
 }
 
 #[test]
-fn studies_that_end_when_they_are_sure_hold_what_they_say() {
+fn studies_with_looks_have_their_nominal_coverage() {
     const STUDIES: u32 = 1_000;
     let looks = Looks::new(40);
     for (place, noisy) in NOISY.into_iter().enumerate() {
@@ -245,11 +246,11 @@ fn studies_that_end_when_they_are_sure_hold_what_they_say() {
 }
 
 #[test]
-fn differences_are_shown_as_often_as_the_smallest_one_says() {
+fn the_smallest_shown_difference_is_shown_with_its_power() {
     const STUDIES: u32 = 1_000;
     let noisy = NOISY[0];
-    // What ten blocks would have shown, by the true spread of a side against two runs of the
-    // baseline.
+    // The smallest difference that ten blocks show, at the true spread of a candidate against two
+    // runs of the baseline.
     let spread = noisy.spread * 0.75_f64.sqrt();
     let errors = study::statistics::Errors::of_interval(ALPHA);
     let smallest = errors.smallest_shown(spread / 10.0_f64.sqrt(), 9.0);
