@@ -7,10 +7,9 @@ mod launcher;
 
 use std::fmt::Display;
 use std::path::PathBuf;
-#[cfg(feature = "mpi")]
 use std::time::Duration;
 
-use ::ranks::Ranks;
+use ::ranks::{Connect, Ranks};
 use document::sanitize;
 use runner::Observers;
 use rustix::system::uname;
@@ -39,8 +38,8 @@ impl Joined {
     ///
     /// # Errors
     /// Returns an error if the connection fails, or its ranks differ from the launcher's.
-    pub fn join(launched: &Launched, user: User) -> Result<Self, Error> {
-        let ranks = join(launched)?;
+    pub fn join(launched: &Launched, connect: Connect, user: User) -> Result<Self, Error> {
+        let ranks = join(launched, connect)?;
         if (ranks.rank(), ranks.count()) != (launched.rank, launched.count) {
             return Err(Error::refused(format_args!(
                 "{} has started this process as rank {} of {}, and MPI says that it is rank {} of \
@@ -236,8 +235,7 @@ impl Joined {
 /// The exit status if the run or one of its ranks has failed.
 pub const FAILED: u8 = 1;
 
-#[cfg(feature = "mpi")]
-fn join(launched: &Launched) -> Result<Ranks, Error> {
+fn join(launched: &Launched, connect: Connect) -> Result<Ranks, Error> {
     /// A rank that sends no heartbeat for this long is lost. Including the following steps, all
     /// ranks then end within 10 s.
     const LIFE_LIMIT: Duration = Duration::from_secs(8);
@@ -246,7 +244,7 @@ fn join(launched: &Launched) -> Result<Ranks, Error> {
     let (answer, answers) = std::sync::mpsc::channel();
     let join = move || {
         // The receiver may have stopped waiting.
-        let _ = answer.send(Ranks::join(LIFE_LIMIT, ::ranks::mpi::OverMpi::join));
+        let _ = answer.send(connect(LIFE_LIMIT));
     };
     let thread = std::thread::Builder::new()
         .name("join".to_owned())
@@ -265,9 +263,4 @@ fn join(launched: &Launched) -> Result<Ranks, Error> {
             launched.count
         ))),
     }
-}
-
-#[cfg(not(feature = "mpi"))]
-fn join(launched: &Launched) -> Result<Ranks, Error> {
-    Err(launched.not_built().expect("there is no MPI"))
 }

@@ -138,7 +138,9 @@ fn program(side: &Side) -> u8 {
     let is_for_ranks = is_run || matches!(said.command, Some(Command::Study(_)));
     if let Some(launched) = Launched::here() {
         let why = match is_for_ranks {
-            true => launched.not_built().map(|why| launched.refuse(why)),
+            true => ranks_mpi::CONNECT
+                .is_none()
+                .then(|| launched.refuse_without_mpi()),
             false => Some(launched.refuse_command()),
         };
         if let Some(why) = why {

@@ -1,7 +1,7 @@
 //! Processes on several machines that perform one run.
 //!
 //! A [`Communicator`] transports messages between ranks. [`in_process`] provides one between
-//! threads, for tests and simulations; the module `mpi` one between processes that a launcher
+//! threads, for tests and simulations; the crate `ranks-mpi` one between processes that a launcher
 //! started. All collective operations use this interface, and [`Ranks`] is their handle. It merges
 //! values of all ranks and broadcasts values of rank 0, both by trees. It also distributes stops,
 //! and the loss of a rank, which all ranks report. MPI's own collective operations are not used,
@@ -18,13 +18,11 @@ mod collective;
 mod communicator;
 mod links;
 mod message;
-#[cfg(feature = "mpi")]
-pub mod mpi;
 mod ranks;
 mod together;
 mod tree;
 
 pub use clocks::ClockOffset;
 pub use communicator::{CommunicationError, Communicator, Message};
-pub use ranks::{Meeting, Ranks};
+pub use ranks::{Connect, Meeting, Ranks};
 pub use together::StopReason;

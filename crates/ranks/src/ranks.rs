@@ -27,6 +27,10 @@ use thread::{Order, serve};
 /// Number of questions in a measurement of a clock's offset.
 const QUESTIONS: u32 = 16;
 
+/// Connects this process with the other processes of its launcher. A rank that is silent for the
+/// given time is lost. See [`Ranks::join`].
+pub type Connect = fn(Duration) -> Result<Ranks, CommunicationError>;
+
 /// The ranks that perform one run, from the view of one of them. Clones are the same rank.
 #[derive(Clone)]
 pub struct Ranks {

@@ -114,15 +114,14 @@ impl Launched {
         )))
     }
 
-    /// The error for a rank in a program built without MPI; `None` in a program built with it.
-    pub fn not_built(&self) -> Option<Error> {
-        let why = format_args!(
+    /// The error of a rank in a program built without MPI.
+    pub fn refuse_without_mpi(&self) -> Error {
+        self.refuse(Error::refused(format_args!(
             "{} has started {} processes, and this postmark was built without MPI: each would \
              perform a run of its own (use a postmark built with 'cargo build -p cli --features \
              mpi', or start one process)",
             self.launcher, self.count
-        );
-        (!cfg!(feature = "mpi")).then(|| Error::refused(why))
+        )))
     }
 }
 

@@ -19,7 +19,8 @@ pub fn together(
     if let Some(code) = side.instead_of_session() {
         return Ok(code);
     }
-    let mut joined = Joined::join(launched, USER).map_err(|why| launched.refuse(why))?;
+    let connect = ranks_mpi::CONNECT.ok_or_else(|| launched.refuse_without_mpi())?;
+    let mut joined = Joined::join(launched, connect, USER).map_err(|why| launched.refuse(why))?;
     let code = perform(&mut joined).unwrap_or_else(|problem| {
         if joined.is_first() {
             tell_problem(&problem);

@@ -136,7 +136,11 @@ fn removed_location_is_reported() {
     for interface in INTERFACES {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
-        let mut running = interface.begin(&Work::long(&location), &test_dir, Phase::Prepare);
+        let mut running = interface.begin(
+            &Work::long(&location, Phase::Prepare),
+            &test_dir,
+            Phase::Prepare,
+        );
         running.stop();
         std::fs::remove_dir_all(&location).unwrap();
         running.send(Signal::CONT);
@@ -155,7 +159,7 @@ fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
         create_user_files(&location);
-        let work = Work::long(&location).in_subdirectories(subdirectories);
+        let work = Work::long(&location, Phase::Prepare).in_subdirectories(subdirectories);
         let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
         // The names that `*` of a shell matches.

@@ -75,7 +75,7 @@ fn killed(interface: Interface, subdirectories: u32) -> Killed {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     write(&location.join("old"), "older than the run\n", 0o600);
-    let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
+    let work = Work::long_on_disk(&location, Phase::Prepare).in_subdirectories(subdirectories);
     interface.begin(&work, &test_dir, Phase::Prepare).kill();
     let files = match interface {
         Prompt(_) => location.clone(),
@@ -237,7 +237,7 @@ fn a_link_in_place_of_a_subdirectory_is_not_followed() {
     for interface in [Prompt(Stdio), Run(Posix)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
-        let work = Work::long_on_disk(&location).in_subdirectories(3);
+        let work = Work::long_on_disk(&location, Phase::Prepare).in_subdirectories(3);
         let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
         let files = match interface {
@@ -265,7 +265,11 @@ fn a_link_in_place_of_a_subdirectory_is_not_followed() {
 fn what_another_process_cleans() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let running = Prompt(Raw).begin(&Work::long(&location), &test_dir, Phase::Prepare);
+    let running = Prompt(Raw).begin(
+        &Work::long(&location, Phase::Prepare),
+        &test_dir,
+        Phase::Prepare,
+    );
     let why = format!(
         "the run's process ({}) has ended, and another process cleans the directory",
         running.worker()
@@ -296,7 +300,7 @@ fn a_run_that_goes_on_is_not_disturbed() {
         let work = Work {
             files: 20_000,
             transactions: 10_000,
-            ..Work::long(&location)
+            ..Work::long(&location, Phase::Prepare)
         };
         let running = interface.begin(&work, &test_dir, Phase::Prepare);
         let cleaned = clean(&location);
@@ -399,7 +403,7 @@ fn where_nothing_can_be_removed() {
         let volume = Volume::new(FileSystem::Tmpfs, &test_dir, &location);
         create_user_files(&location);
         let before = Snapshot::of(&location);
-        let work = Work::long_on_disk(&location);
+        let work = Work::long_on_disk(&location, Phase::Prepare);
         interface.begin(&work, &test_dir, Phase::Prepare).kill();
         let left = Snapshot::of(&location);
         volume.make_read_only();

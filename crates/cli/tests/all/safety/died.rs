@@ -20,7 +20,7 @@ fn dies(cases: [(Interface, Phase, u32); 2]) {
     rustix::fs::syncfs(std::fs::File::open(&location).unwrap()).unwrap();
     let before = Snapshot::of(&location);
     for (interface, phase, subdirectories) in cases {
-        let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
+        let work = Work::long_on_disk(&location, phase).in_subdirectories(subdirectories);
         let running = interface.begin(&work, &test_dir, phase);
         volume.kill();
         let ended = running.finish();

@@ -15,7 +15,7 @@ fn interrupted(interface: Interface, phase: Phase, signal: Signal) {
     create_user_files(&location);
     let before = Snapshot::of(&location);
     let subdirectories = if phase == Phase::Transactions { 7 } else { 1 };
-    let work = Work::long(&location).in_subdirectories(subdirectories);
+    let work = Work::long(&location, phase).in_subdirectories(subdirectories);
     let running = interface.begin(&work, &test_dir, phase);
     running.send(signal);
     let ended = running.finish();
@@ -119,7 +119,7 @@ fn among_directories() {
 fn the_record_is_partial() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let work = Work::long(&location);
+    let work = Work::long(&location, Phase::Transactions);
     let mut command = Run(Posix).command(&work, &test_dir);
     command.args(["--format", "json"]);
     let mut running = Running::start(command, &location);
@@ -160,7 +160,7 @@ fn a_second_signal_ends_at_once() {
         let location = test_dir.directory("location");
         create_user_files(&location);
         let before = Snapshot::of(&location);
-        let work = Work::long(&location);
+        let work = Work::long(&location, Phase::Transactions);
         let mut running = interface.begin(&work, &test_dir, Phase::Transactions);
         running.send(Signal::INT);
         running.until("the first signal's effect", |running| {

@@ -29,7 +29,7 @@ fn as_before_on(kind: Option<FileSystem>) {
     create_user_files(&location);
     let before = Snapshot::of(&location);
     for (interface, phase, subdirectories) in CASES {
-        let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
+        let work = Work::long_on_disk(&location, phase).in_subdirectories(subdirectories);
         let killed = interface.begin(&work, &test_dir, phase).kill();
         killed.signal(Signal::KILL.as_raw());
         killed.assert(before != Snapshot::of(&location), "nothing was left");
@@ -77,7 +77,7 @@ fn every_location_of_a_run_is_as_before() {
         });
         let work = Work {
             locations: locations.to_vec(),
-            ..Work::long_on_disk(&locations[0])
+            ..Work::long_on_disk(&locations[0], Phase::Prepare)
         };
         let killed = interface.begin(&work, &test_dir, Phase::Prepare).kill();
         for (index, before) in befores.iter().enumerate() {
@@ -98,7 +98,7 @@ fn several_killed_runs_are_cleaned_at_once() {
     let location = test_dir.directory("location");
     create_user_files(&location);
     let before = Snapshot::of(&location);
-    let work = Work::long_on_disk(&location);
+    let work = Work::long_on_disk(&location, Phase::Prepare);
     let mut killed = Vec::new();
     for _ in 0..3 {
         let mut running =
@@ -122,7 +122,7 @@ fn a_runs_own_directory_can_be_cleaned() {
     let location = test_dir.directory("location");
     set_age(&location, 1_000);
     let before = Snapshot::of(&location);
-    let work = Work::long_on_disk(&location);
+    let work = Work::long_on_disk(&location, Phase::Prepare);
     Run(Raw).begin(&work, &test_dir, Phase::Prepare).kill();
     let own = own_directories(&location);
     let cleaned = clean(&own[0]);

@@ -114,7 +114,7 @@ fn a_file_that_comes_in_the_way_later() {
         let location = test_dir.directory("location");
         create_user_files(&location);
         let before = Snapshot::of(&location);
-        let work = Work::long(&location);
+        let work = Work::long(&location, Phase::Prepare);
         let running = interface.begin(&work, &test_dir, Phase::Prepare);
         let file = location.join("60000");
         std::fs::write(&file, "mine\n").unwrap();
@@ -138,10 +138,13 @@ fn a_file_that_is_never_come_to() {
         for interrupted in [false, true] {
             let test_dir = TestDir::in_memory();
             let location = test_dir.directory("location");
-            let work = Work::long(&location);
+            let work = Work {
+                transactions: 20_000,
+                ..Work::long_on_disk(&location, Phase::Prepare)
+            };
             let running = interface.begin(&work, &test_dir, Phase::Prepare);
             // A number that the run might use, but only if every transaction made a file.
-            let file = location.join("110000");
+            let file = location.join((work.files + work.transactions).to_string());
             std::fs::write(&file, "mine\n").unwrap();
             if interrupted {
                 running.send(rustix::process::Signal::INT);
@@ -163,7 +166,7 @@ fn a_file_that_is_never_come_to() {
 fn a_file_in_a_runs_own_directory_stays() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let work = Work::long(&location);
+    let work = Work::long(&location, Phase::Transactions);
     let running = Run(Raw).begin(&work, &test_dir, Phase::Transactions);
     let own = crate::support::interface::own_directories(&location);
     let file = own[0].join("notes");

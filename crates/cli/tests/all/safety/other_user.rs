@@ -166,7 +166,7 @@ fn what_a_killed_run_has_left_is_removed() {
             let place = test_dir.directory("theirs");
             give(&place, THEM);
             let running = interface.begin(
-                &Work::long(&place).in_subdirectories(2),
+                &Work::long(&place, Phase::Prepare).in_subdirectories(2),
                 &test_dir,
                 Phase::Prepare,
             );
@@ -214,7 +214,7 @@ fn what_a_killed_run_with_roots_rights_has_left_is_removed() {
         let test_dir = TestDir::in_memory();
         let place = test_dir.directory("theirs");
         give(&place, THEM);
-        let work = Work::long(&place);
+        let work = Work::long(&place, Phase::Prepare);
         let mut command = interface.command(&work, &test_dir);
         command.arg("--allow-unsafe-target");
         let mut running = Running::start(command, &place);
@@ -437,7 +437,7 @@ fn under_attack(interface: Interface, subdirectories: u32, is_killed: bool) -> u
             sizes: (100, 9_000),
             // Appends and deletions find what was exchanged.
             biases: (2, 5),
-            ..Work::long(&place)
+            ..Work::long(&place, Phase::Prepare)
         }
         .in_subdirectories(subdirectories);
         let mut command = interface.command(&work, &test_dir);

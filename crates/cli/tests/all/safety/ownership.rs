@@ -37,7 +37,7 @@ fn visited(interface: Interface, guests: impl FnOnce(&Path)) -> Visited {
     let location = test_dir.directory("location");
     let work = Work {
         sizes: (100, 2_000),
-        ..Work::long(&location)
+        ..Work::long(&location, Phase::Prepare)
     };
     let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
     running.stop();
@@ -116,7 +116,7 @@ fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
     let location = test_dir.directory("another");
     let work = Work {
         sizes: (100, 2_000),
-        ..Work::long(&location)
+        ..Work::long(&location, Phase::Prepare)
     };
     Prompt(Raw).begin(&work, test_dir, Phase::Prepare).kill();
     let contents = std::fs::read(location.join("1")).unwrap();
@@ -226,7 +226,7 @@ fn an_interrupted_run_asks_the_same() {
         let location = test_dir.directory("location");
         let work = Work {
             sizes: (100, 2_000),
-            ..Work::long(&location)
+            ..Work::long(&location, Phase::Prepare)
         };
         let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
@@ -305,7 +305,7 @@ fn what_is_like_the_runs_files_but_for_one_thing() {
 fn a_subdirectory_of_another_mode() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let work = Work::long(&location).in_subdirectories(3);
+    let work = Work::long(&location, Phase::Prepare).in_subdirectories(3);
     Prompt(Raw).begin(&work, &test_dir, Phase::Prepare).kill();
     let changed = location.join("s1");
     let given = changed.metadata().unwrap().permissions().mode();
@@ -597,7 +597,7 @@ fn links_in_place_of_the_run_directory() {
             files: 3_000,
             transactions: 60_000,
             sizes: (100, 9_000),
-            ..Work::long(&location)
+            ..Work::long(&location, Phase::Transactions)
         };
         let mut command = Run(engine).command(&work, &test_dir);
         command.args(["--on-error", "100%", "--allow-unsafe-target"]);
@@ -709,7 +709,7 @@ fn a_directory_that_the_user_changed_keeps_its_time() {
         let work = Work {
             files: 15_000,
             transactions: 10_000,
-            ..Work::long(&location)
+            ..Work::long(&location, Phase::Prepare)
         };
         let before = location.metadata().unwrap().modified().unwrap();
         interface
@@ -746,7 +746,7 @@ fn what_stays_is_told_in_every_format() {
             let work = Work {
                 files: 5_000,
                 transactions: 1_000,
-                ..Work::long(&location)
+                ..Work::long(&location, Phase::Prepare)
             };
             let mut command = Run(Raw).command(&work, &test_dir);
             command
@@ -879,7 +879,7 @@ fn where_no_name_can_be_given_exclusively() {
             .code(0);
         let work = Work {
             files: 5_000,
-            ..Work::long(&location)
+            ..Work::long(&location, Phase::Prepare)
         };
         let running = interface.begin(&work, &test_dir, Phase::Prepare);
         if interface.is_prompt() {

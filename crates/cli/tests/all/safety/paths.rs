@@ -109,7 +109,7 @@ fn of_four_thousand_bytes() {
     works(&test_dir, &location, &location);
     for interface in [INTERFACES[1], INTERFACES[4]] {
         let before = Snapshot::of(&location);
-        let work = Work::long_on_disk(&location);
+        let work = Work::long_on_disk(&location, Phase::Prepare);
         let killed = interface.begin(&work, &test_dir, Phase::Prepare).kill();
         let cleaned = clean(&location);
         cleaned.code(0);

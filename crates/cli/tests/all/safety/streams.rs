@@ -117,7 +117,7 @@ fn a_reader_that_goes_away() {
         let location = test_dir.directory("location");
         create_user_files(&location);
         let before = Snapshot::of(&location);
-        let work = Work::long_on_disk(&location);
+        let work = Work::long_on_disk(&location, Phase::Prepare);
         let (ours, theirs) = UnixStream::pair().unwrap();
         let mut command = interface.command(&work, &test_dir);
         command.stdout(OwnedFd::from(ours));
@@ -136,7 +136,7 @@ fn a_cleaning_that_cannot_be_told_is_done() {
     let location = test_dir.directory("location");
     create_user_files(&location);
     let before = Snapshot::of(&location);
-    let work = Work::long_on_disk(&location);
+    let work = Work::long_on_disk(&location, Phase::Prepare);
     Prompt(Raw).begin(&work, &test_dir, Phase::Prepare).kill();
     let mut command = Running::command(program());
     command.arg("clean").arg(&location).stdout(full());

@@ -13,7 +13,7 @@ fn at_the_prompt_the_second_one_refuses() {
         let location = test_dir.directory("location");
         create_user_files(&location);
         let before = Snapshot::of(&location);
-        let work = Work::long(&location);
+        let work = Work::long(&location, Phase::Prepare);
         let running = Prompt(first).begin(&work, &test_dir, Phase::Prepare);
         // With subdirectories, so that no name of the first one is in the way of the second.
         let other = Work::small(&location).in_subdirectories(3);
@@ -39,7 +39,7 @@ fn with_directories_of_their_own_both_are_fine() {
         let location = test_dir.directory("location");
         create_user_files(&location);
         let before = Snapshot::of(&location);
-        let work = Work::long(&location);
+        let work = Work::long(&location, Phase::Prepare);
         let running = first.begin(&work, &test_dir, Phase::Prepare);
         let beside = second.perform(&Work::small(&location), &test_dir);
         beside.code(0);
@@ -55,7 +55,7 @@ fn with_directories_of_their_own_both_are_fine() {
 fn a_killed_run_is_to_be_cleaned_first() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let work = Work::long_on_disk(&location);
+    let work = Work::long_on_disk(&location, Phase::Prepare);
     Prompt(Raw).begin(&work, &test_dir, Phase::Prepare).kill();
     let before = Snapshot::of(&location);
     let refused = Prompt(Raw).perform(&work, &test_dir);

@@ -25,6 +25,7 @@ fn goes_away(
 ) -> Ended {
     goes_away_from(
         |work, test_dir| interface.begin(work, test_dir, phase),
+        phase,
         subdirectories,
         beneath_it,
     )
@@ -33,6 +34,7 @@ fn goes_away(
 /// Everything about one run, begun somehow, whose file system goes away.
 fn goes_away_from(
     begin: impl Fn(&Work, &TestDir) -> Running,
+    phase: Phase,
     subdirectories: u32,
     beneath_it: impl Fn(&Path),
 ) -> Ended {
@@ -43,7 +45,7 @@ fn goes_away_from(
     let mut volume = Volume::new(FileSystem::Ext4, &test_dir, &location);
     create_user_files(&location);
     let before = Snapshot::of(&location);
-    let work = Work::long_on_disk(&location).in_subdirectories(subdirectories);
+    let work = Work::long_on_disk(&location, phase).in_subdirectories(subdirectories);
     let running = begin(&work, &test_dir);
     volume.unmount_lazily();
     let ended = running.finish();
@@ -104,7 +106,7 @@ fn nothing_is_made_beneath() {
             interface.wait_for(&mut running, work, Phase::Prepare);
             running
         };
-        let ended = goes_away_from(begin, 1, |location| {
+        let ended = goes_away_from(begin, Phase::Prepare, 1, |location| {
             write(&location.join("own"), "mine\n", 0o600);
             set_age(location, 1_000);
         });
@@ -174,7 +176,7 @@ fn something_is_mounted_over_it() {
         let other = test_dir.directory("other");
         create_user_files_with_our_names(&other);
         let others = Snapshot::of(&other);
-        let work = Work::long(&location);
+        let work = Work::long(&location, Phase::Prepare);
         let running = interface.begin(&work, &test_dir, Phase::Prepare);
         let mut over = Volume::bound(&other, &location);
         let ended = running.finish();
@@ -197,7 +199,7 @@ fn another_directory_takes_its_place() {
         let other = test_dir.directory("other");
         create_user_files_with_our_names(&other);
         let others = Snapshot::of(&other);
-        let work = Work::long(&location);
+        let work = Work::long(&location, Phase::Prepare);
         let running = interface.begin(&work, &test_dir, Phase::Prepare);
         let away = test_dir.path().join("away");
         std::fs::rename(&location, &away).unwrap();
@@ -215,7 +217,10 @@ fn another_directory_takes_its_place() {
 fn a_newer_directory_takes_its_place() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
-    let work = Work::long(&location);
+    let work = Work {
+        files: 20_000,
+        ..Work::long(&location, Phase::Transactions)
+    };
     let mut running = Prompt(Raw).begin(&work, &test_dir, Phase::Prepare);
     let other = test_dir.directory("other");
     create_user_files_with_our_names(&other);
@@ -243,7 +248,7 @@ fn a_whole_pool_beneath() {
         // Tens of thousands of files, one after the other.
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
-        let work = Work::long_on_disk(&location);
+        let work = Work::long_on_disk(&location, phase);
         for number in 1..=work.files + work.transactions {
             std::fs::write(location.join(number.to_string()), "mine\n").unwrap();
         }
@@ -270,7 +275,7 @@ fn young_files_that_take_its_place_stay() {
             let test_dir = TestDir::in_memory();
             let location = test_dir.directory("mail");
             let before = Snapshot::of(&location);
-            let work = Work::long(&location);
+            let work = Work::long(&location, phase);
             let running = interface.begin(&work, &test_dir, phase);
             let away = test_dir.path().join("mail.old");
             std::fs::rename(&location, &away).unwrap();

@@ -71,22 +71,31 @@ impl Work {
         }
     }
 
-    /// Work of which every phase takes long enough to be met in the middle of it.
-    pub fn long(location: &Path) -> Self {
+    /// Work whose `phase` takes long enough to be stopped in its middle; the other phases are short.
+    pub fn long(location: &Path, phase: Phase) -> Self {
+        let (files, transactions) = match phase {
+            Phase::Prepare => (60_000, 1),
+            Phase::Transactions => (1_000, 100_000),
+            Phase::Delete => (40_000, 1),
+        };
         Self {
-            files: 60_000,
-            transactions: 50_000,
+            files,
+            transactions,
             sizes: (1, 40),
             ..Self::small(location)
         }
     }
 
-    /// The same on a file system of a disk, where everything takes longer.
-    pub fn long_on_disk(location: &Path) -> Self {
+    /// The same on a disk, where every operation takes longer.
+    pub fn long_on_disk(location: &Path, phase: Phase) -> Self {
+        let (files, transactions) = match phase {
+            Phase::Prepare | Phase::Delete => (20_000, 1),
+            Phase::Transactions => (1_000, 40_000),
+        };
         Self {
-            files: 20_000,
-            transactions: 20_000,
-            ..Self::long(location)
+            files,
+            transactions,
+            ..Self::long(location, phase)
         }
     }
 
@@ -247,24 +256,25 @@ impl Interface {
         });
     }
 
-    /// Whether a run has made some files in its first location beyond a number.
+    /// Whether the run has made a file in its first location whose number is greater than `beyond`
+    /// by at least 100.
     fn has_files(self, work: &Work, beyond: u64) -> bool {
         let location = &work.locations[0];
-        let some = |directory: &Path| {
-            let places = match work.subdirectories {
+        let made = beyond + 101..=work.files + work.transactions;
+        let has_file = |directory: &Path| {
+            let directories = match work.subdirectories {
                 1 => vec![directory.to_owned()],
                 several => (0..several)
                     .map(|number| directory.join(format!("s{number}")))
                     .collect(),
             };
-            // Not the very first, and of several at least one that was not deleted again.
-            places.iter().any(|place| {
-                (101..110).any(|number| place.join((beyond + number).to_string()).exists())
-            })
+            let all = directories.iter().filter_map(|path| names(path).ok());
+            let mut numbers = all.flatten().filter_map(|name| name.to_str()?.parse().ok());
+            numbers.any(|number: u64| made.contains(&number))
         };
         match self {
-            Self::Prompt(_) => some(location),
-            Self::Run(_) => own_directories(location).iter().any(|own| some(own)),
+            Self::Prompt(_) => has_file(location),
+            Self::Run(_) => own_directories(location).iter().any(|own| has_file(own)),
         }
     }
 }

@@ -20,13 +20,13 @@ use std::fmt;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::{CommunicationError, Communicator, Message};
 use mpi::Threading;
 use mpi::environment::Universe;
 use mpi::point_to_point::MatchedReceiveVec;
 use mpi::request::{Request, StaticScope};
 use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, Destination as _, Source as _};
+use ranks::{CommunicationError, Communicator, Message};
 
 /// The maximum length of a part, without the byte before it. Open MPI transmits up to 4 KiB
 /// including its own header at once through shared memory, and 64 KiB by TCP

@@ -1,7 +1,7 @@
 //! Measures barriers between ranks that a launcher started, the offsets of their clocks, and the
 //! processor time of their communication threads:
 //!
-//!     cargo build --release -p ranks --features mpi --example mpi
+//!     cargo build --release -p ranks-mpi --features mpi --example mpi
 //!     mpirun -n 4 target/release/examples/ranks [--kib KIB] [--rest SECONDS] [--silent RANK |
 //! --stop RANK]
 //!
@@ -17,8 +17,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use ::ranks::mpi::OverMpi;
 use ranks::{CommunicationError, Ranks};
+use ranks_mpi::OverMpi;
 use serde::{Deserialize, Serialize};
 
 /// Number of barriers that are measured.
