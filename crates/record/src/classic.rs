@@ -1,41 +1,41 @@
-//! What the original's report is made of: counts, whole seconds, and sums of bytes as its editions
-//! add them up.
+//! The numbers of the original PostMark's report: counts, whole seconds, and bytes as its editions
+//! sum them.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use workload::{Edition, End};
 
-/// The figures of one run, as the original keeps them.
+/// Numbers of the original PostMark's report for one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassicFigures {
-    /// Whose report it is.
+    /// The edition that defines the report.
     pub edition: Edition,
-    /// Why the transactions ended; when out of files, the original prints no report.
+    /// Why the transactions ended. If the pool ran out of files, the original prints no report.
     pub end: End,
-    /// Wall clock in whole seconds of the epoch: creations begin.
+    /// Wall clock when the creations began, in whole seconds since 1970.
     pub began_s: i64,
-    /// The same: transactions begin.
+    /// Wall clock when the transactions began, in whole seconds since 1970.
     pub transactions_began_s: i64,
-    /// The same: transactions have ended.
+    /// Wall clock when the transactions had ended, in whole seconds since 1970.
     pub transactions_ended_s: i64,
-    /// The same: everything is deleted.
+    /// Wall clock when all files were deleted, in whole seconds since 1970.
     pub ended_s: i64,
-    /// Transactions asked for: rates are of these.
+    /// Number of requested transactions, which the report divides by time.
     pub transactions: u64,
-    /// Files created before the transactions.
+    /// Number of files created before the transactions.
     pub created_alone: u64,
-    /// Files created in transactions.
+    /// Number of files created in transactions.
     pub created_mixed: u64,
-    /// Files read.
+    /// Number of files read.
     pub read: u64,
-    /// Files appended to.
+    /// Number of files appended to.
     pub appended: u64,
-    /// Files deleted after the transactions.
+    /// Number of files deleted after the transactions.
     pub deleted_alone: u64,
-    /// Files deleted in transactions.
+    /// Number of files deleted in transactions.
     pub deleted_mixed: u64,
-    /// Bytes read, as the edition adds them up: 1.0 in whole numbers, 1.5 in 32-bit floats.
+    /// Bytes read, as the edition sums them: 1.0 in whole numbers, 1.5 in 32-bit floats.
     pub bytes_read: f64,
-    /// Bytes written, likewise.
+    /// Bytes written, summed in the same way.
     pub bytes_written: f64,
 }

@@ -1,53 +1,53 @@
-//! JSON documents one after another, as exports have them, of which no more than one is in memory.
+//! Reads JSON documents that follow one another, as in exports, with at most one in memory.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
 use crate::read::BYTES_MAX;
 
-/// The objects of a text that may be longer than memory, in order. Behind what is none nothing is
-/// looked for.
+/// Iterates over the JSON objects of a text, which may be longer than memory. The first error ends
+/// the iteration.
 ///
-/// Where one ends is told by its brackets alone: whether it is JSON is for its reader to say.
+/// The end of an object is found by its brackets only. Its reader checks whether it is valid JSON.
 pub struct Documents<R> {
     source: BufReader<R>,
     bytes_max: usize,
-    /// Whether one was found.
+    /// Whether an object or an error was returned.
     has_any: bool,
-    /// Whether nothing more is looked for.
+    /// Whether an error has ended the iteration.
     is_over: bool,
 }
 
-/// Why there is no document.
+/// Reason why a document cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum DocumentError {
     /// The text cannot be read.
     #[error("cannot read it: {0}")]
     Read(std::io::Error),
-    /// It has nothing but white space.
+    /// The text contains only white space.
     #[error("it is empty")]
     Nothing,
-    /// Something else than an object begins.
+    /// The next document is not an object.
     #[error("expected a JSON object")]
     NoObject,
-    /// The text ends within one.
+    /// The text ends within an object.
     #[error("it is truncated: the last bracket is missing")]
     CutOff,
-    /// It is longer than any record.
+    /// The object is longer than any record.
     #[error("it is too long for a record (more than {0} bytes)")]
     TooLong(usize),
-    /// It is no text.
+    /// The object is not UTF-8.
     #[error("it is not UTF-8")]
     NoText,
 }
 
 impl<R: Read> Documents<R> {
-    /// The documents of this source.
+    /// Reads the documents of a source, of at most [`BYTES_MAX`] bytes each.
     pub fn of(source: R) -> Self {
         Self::up_to(source, BYTES_MAX)
     }
 
-    /// The same, none of them longer than this.
+    /// Reads the documents of a source, of at most this number of bytes each.
     pub fn up_to(source: R, bytes_max: usize) -> Self {
         Self {
             source: BufReader::with_capacity(1 << 16, source),
@@ -57,7 +57,7 @@ impl<R: Read> Documents<R> {
         }
     }
 
-    /// Whether something follows but white space.
+    /// Skips white space, and returns whether anything follows.
     fn begins(&mut self) -> Result<bool, DocumentError> {
         loop {
             let some = filled(&mut self.source)?;
@@ -101,7 +101,7 @@ impl<R: Read> Documents<R> {
     }
 }
 
-/// What was read and is not used yet; empty at the end.
+/// Returns the bytes that were read and not yet used; empty at the end.
 fn filled<R: Read>(source: &mut BufReader<R>) -> Result<&[u8], DocumentError> {
     loop {
         match source.fill_buf() {
@@ -132,7 +132,7 @@ impl<R: Read> Iterator for Documents<R> {
     }
 }
 
-/// Which brackets are open.
+/// State of the brackets in a document.
 #[derive(Default)]
 struct Brackets {
     open: u64,
@@ -141,7 +141,7 @@ struct Brackets {
 }
 
 impl Brackets {
-    /// Whether with this byte the first one closes.
+    /// Processes a byte, and returns whether it closes the first bracket.
     fn close_with(&mut self, byte: u8) -> bool {
         if self.in_string {
             match byte {
@@ -166,7 +166,7 @@ impl Brackets {
 mod tests {
     use super::*;
 
-    /// Gives a byte at a time.
+    /// A source that returns one byte at a time.
     struct Slow<'a>(&'a [u8]);
 
     impl Read for Slow<'_> {
@@ -197,7 +197,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_document_is_told_once() {
+    fn first_invalid_document_ends_the_iteration() {
         for (text, whole, told) in [
             ("", 0, "empty"),
             (" \n", 0, "empty"),

@@ -1,32 +1,32 @@
-//! What a machine did while a run went on.
+//! Counters of a machine during a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::{BusyProgram, ClocksDifference, CountersDifference, Fact};
 
-/// What the machine did while the run went on.
+/// Counters of a machine during a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SystemDuring {
-    /// What the kernel counted from before the place was taken until after it was left: of this
-    /// process, its threads, the machine, and the devices under the target.
+    /// Kernel counters of this process, its threads, the machine, and the devices below the target,
+    /// from before the run claimed its directories until after it released them.
     pub counted: CountersDifference,
-    /// Whether the clocks went as they should.
+    /// Suspensions, steps of the clock, and changes of the clock source.
     pub clocks: ClocksDifference,
-    /// The programs that used most processor time in user mode, without this process and its
-    /// descendants: up to three, the biggest first. Processes that began and ended in between
-    /// are missing; nothing in records from before there was the field.
+    /// Programs that used most processor time in user mode, excluding this process and its
+    /// descendants: up to three, the busiest first. Processes that started and ended during the run
+    /// are missing. Absent in records that are older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest: Option<Fact<Vec<BusyProgram>>>,
-    /// What the servers of FUSE targets used in user mode, each with its descendants; they are not
-    /// among `busiest`. Not applicable without such a target; nothing in records from before there
-    /// was the field.
+    /// Processor time in user mode of the servers of FUSE targets, each with its descendants;
+    /// `busiest` excludes them. Not applicable without such a target. Absent in records that are
+    /// older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuse_servers: Option<Fact<Vec<BusyProgram>>>,
 }
 
 impl SystemDuring {
-    /// The share of all processors' time that FUSE servers of the targets used in user mode, from 0
-    /// to 1. Not applicable without such a target.
+    /// Share of all processors' time that FUSE servers of the targets used in user mode, from 0 to
+    /// 1. Not applicable without such a target.
     pub fn fuse_servers_fraction(&self) -> Fact<f64> {
         let servers = self
             .fuse_servers
@@ -35,7 +35,7 @@ impl SystemDuring {
         servers.map(|servers| servers.iter().map(|server| server.fraction).sum())
     }
 
-    /// Counts what another process did on the same kernel as this one's.
+    /// Adds the resources that another process on the same kernel used.
     pub fn add_process(&mut self, other: &Self) {
         let process = &mut self.counted.process;
         *process = match (&*process, &other.counted.process) {

@@ -1,5 +1,5 @@
-//! What shows who served a phase: counters of the kernel from before its first operation until
-//! after its last, the same over the sync that followed, and how much of the pool was in memory.
+//! Evidence of what served a phase: counters during the phase and during the sync after it, and the
+//! part of the pool in the page cache.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,43 +7,43 @@ use system::{Accounted, Fact};
 
 use crate::server::ServerCounts;
 
-/// The evidence of one phase. What it says of who served the operations is derived in the summary.
+/// Evidence of one phase. The summary derives from it what served the operations.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseEvidence {
-    /// While it was performed, warm-ups included.
+    /// Counters from before the first operation to after the last one, including warm-ups.
     pub performing: Accounted,
-    /// While the file systems synced after it; nothing where they did not.
+    /// Counters during the sync of the file systems after the phase; null without a sync.
     pub syncing: Option<Accounted>,
-    /// How much of the pool was in memory; nothing for phases that have no such sample.
+    /// The part of the pool in the page cache; null for phases without such a sample.
     pub residency: Option<Residency>,
-    /// What went to servers while it was performed, besides calls, which are among the messages;
-    /// nothing where the storage speaks to no server.
+    /// Connections, repeated calls and other events between the program and its servers during the
+    /// phase. Calls are counted as messages. Absent if the I/O engine contacts no server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
 }
 
-/// How much of the pool was in memory before and after the transactions: a sample of at most 100
-/// files and 1 % of the pool.
+/// The part of the pool in the page cache, before and after the transactions: a sample of at most
+/// 100 files and at most 1 % of the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Residency {
-    /// After the caches were dropped, where that was requested, and before the first operation.
-    /// With `--cache cold` its files were opened before the caches were dropped.
+    /// Before the first operation, but after the caches were dropped, if that was requested. With
+    /// `--cache cold` the sampled files were opened before the caches were dropped.
     pub before: Fact<ResidencySample>,
-    /// After the last operation and before the sync, of files that existed then.
+    /// After the last operation and before the sync, for files that still existed.
     pub after: Fact<ResidencySample>,
 }
 
-/// The files of a sample, taken together.
+/// Pages of the sampled files, summed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ResidencySample {
-    /// How many there are.
+    /// Number of files.
     pub files: u64,
-    /// The pages of their contents.
+    /// Number of pages of the files' contents.
     pub pages: u64,
-    /// Those of them that were in the page cache.
+    /// Number of these pages in the page cache.
     pub cached: u64,
-    /// Those that were to be written (cachestat(2), since Linux 6.5).
+    /// Number of these pages that waited to be written (cachestat(2), since Linux 6.5).
     pub dirty: Fact<u64>,
-    /// Those that were being written (likewise).
+    /// Number of these pages that were being written (cachestat(2), since Linux 6.5).
     pub under_write_back: Fact<u64>,
 }

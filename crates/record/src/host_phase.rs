@@ -1,4 +1,4 @@
-//! What one of several hosts counted in a phase.
+//! Counters of one of several hosts in a phase.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,18 +6,18 @@ use system::{Fact, Host};
 
 use crate::evidence::PhaseEvidence;
 
-/// What tells hosts apart: two containers of one machine have the same boot, and two machines may
-/// have the same name.
+/// Identity of a host. The boot alone is not enough, because two containers of one machine have the
+/// same one; nor is the name, because two machines may share it.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct HostId {
-    /// Its name.
+    /// Network name of the host.
     pub hostname: String,
-    /// The boot of its kernel.
+    /// Boot identifier of the host's kernel.
     pub boot_id: Fact<String>,
 }
 
 impl HostId {
-    /// That of a host.
+    /// Returns the identity of a host.
     pub fn of(host: &Host) -> Self {
         Self {
             hostname: host.hostname.clone(),
@@ -25,8 +25,8 @@ impl HostId {
         }
     }
 
-    /// Whether both have the same kernel: its counters are of both. Where the boots are not known,
-    /// the names tell.
+    /// Whether both hosts have the same kernel, whose counters then include both. If a boot is
+    /// unknown, the identities must be equal.
     pub fn has_kernel_of(&self, other: &Self) -> bool {
         match (&self.boot_id, &other.boot_id) {
             (Fact::Known(own), Fact::Known(others)) => own == others,
@@ -35,27 +35,28 @@ impl HostId {
     }
 }
 
-/// What one host counted in a phase.
+/// Counters of one host in a phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostPhase {
-    /// Which host.
+    /// Identity of the host.
     pub host: HostId,
-    /// How many ranks on it performed the phase.
+    /// Number of ranks on the host that performed the phase.
     pub ranks: u32,
-    /// Processor time of the workers there; nothing where it was not counted.
+    /// Processor time of the host's workers; null if it was not counted.
     pub workers: Option<HostWorkers>,
-    /// What shows who served it: what processes count, added over its ranks; what the kernel
-    /// counts, as its first rank read it. Nothing where the storage touches no file system.
+    /// Evidence of what served the phase. Counters of processes are summed over the host's ranks;
+    /// counters of the kernel are those that its first rank read. Null if the I/O engine uses no
+    /// file system.
     pub evidence: Option<PhaseEvidence>,
 }
 
-/// Processor time of the workers of a host while a phase was measured.
+/// Processor time of a host's workers in the measured segments of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostWorkers {
-    /// Workers whose time is known.
+    /// Number of workers whose time is known.
     pub count: u64,
-    /// Their processor time, in nanoseconds.
+    /// Processor time of these workers, in nanoseconds.
     pub cpu_ns: u64,
-    /// The time in which they could have used it, in nanoseconds: that of each worker, added up.
+    /// Measured time of each of these workers, summed, in nanoseconds: the upper limit of `cpu_ns`.
     pub ns: u64,
 }

@@ -1,4 +1,4 @@
-//! What tells a run from all others.
+//! The identity of a run.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ use serde::{Deserialize, Serialize};
 #[schemars(with = "String", extend("pattern" = "^[0-9a-f]{32}$"))]
 pub struct RunId(u128);
 
-/// A text is no identity of a run.
+/// The text is not the identity of a run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected {} hexadecimal digits in lower case as the identity of a run",
@@ -23,10 +23,10 @@ pub struct RunId(u128);
 pub struct InvalidRunId;
 
 impl RunId {
-    /// How many digits it is written with.
+    /// Number of digits of a written identity.
     pub const DIGITS: usize = 32;
 
-    /// The identity with these bits.
+    /// Creates the identity with these bits.
     pub const fn new(bits: u128) -> Self {
         Self(bits)
     }
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_identity_is_read_as_it_is_written() {
+    fn identity_is_read_as_it_is_written() {
         let id = RunId::new(0x0012_3456_789a_bcde_f012_3456_789a_bcde);
         assert_eq!(id.to_string(), "00123456789abcdef0123456789abcde");
         assert_eq!(id.to_string().parse(), Ok(id));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_else_is_one() {
+    fn other_texts_are_rejected() {
         for text in [
             "",
             "0",

@@ -1,13 +1,13 @@
-//! The records of ranks put together.
+//! Joins the records of ranks.
 //!
-//! A rank's record has what its own workers did; joined, they are the record of one run with all
-//! workers. Joining is associative, so that ranks may be joined by trees; the record with the lower
-//! ranks comes first. Moments of both count from the same origin: it is for whoever makes the
-//! records to shift them onto the clock of rank 0.
+//! A rank's record contains the results of its own workers; joined, the records are that of one run
+//! with all workers. Joining is associative, so that ranks can be joined in trees; the record with
+//! the lower ranks comes first. Moments of both count from the same origin: the code that creates
+//! the records converts them to the clock of rank 0.
 //!
-//! What follows from all ranks (how the run ended, the hash of the stream, the evidence of a phase)
-//! is made of what each rank and host says whenever two are joined, so that the order of joining
-//! does not matter.
+//! Results of all ranks (the outcome, the hash of the stream, the evidence of a phase) are computed
+//! from the values of each rank and host at every join, so that the order of joining does not
+//! matter.
 
 mod evidence;
 mod phase;
@@ -27,8 +27,9 @@ use crate::run::{Actual, Check, PhaseRecord, Record, SweepStep};
 use crate::stale::Stale;
 
 impl Record {
-    /// As the part of one rank, to be joined with others: how the rank ended, and the evidence of
-    /// its host, are told of them. Workers have their numbers among all ranks already.
+    /// Converts the record to that of one rank, to be joined with others: the outcome is stored
+    /// with the rank, and the evidence with its host. Workers must already have their numbers among
+    /// all ranks.
     #[must_use]
     pub fn of_rank(mut self, mut cluster: ClusterRecord) -> Self {
         for rank in &mut cluster.ranks {
@@ -50,9 +51,9 @@ impl Record {
         self
     }
 
-    /// What the ranks of both did. `self` has the lower ones. What they have in common, the spec
-    /// first of all, is that of the lowest rank; so is what only rank 0 does, such as the
-    /// removal of the run directory.
+    /// Joins the results of two records; `self` has the lower ranks. Values that ranks share, such
+    /// as the run spec, are those of the lowest rank. So are results that only rank 0 has, such as
+    /// the removal of the run directory.
     #[must_use]
     pub fn join(mut self, later: Self) -> Self {
         self.actual = actual(self.actual, later.actual);
@@ -71,7 +72,7 @@ impl Record {
         self
     }
 
-    /// All together, by a tree; nothing of none. The lower ranks come first.
+    /// Joins all records by a tree, the lower ranks first. `None` for an empty list.
     pub fn join_all(records: Vec<Self>) -> Option<Self> {
         let mut level = records;
         while level.len() > 1 {
@@ -86,7 +87,7 @@ impl Record {
         level.pop()
     }
 
-    /// Names ranks whose part there is not. With one missing the run was not performed to its end.
+    /// Adds ranks whose record is missing. With a missing rank, the run is not complete.
     #[must_use]
     pub fn without(mut self, missing: Vec<MissingRank>) -> Self {
         if let Some(cluster) = &mut self.cluster {
@@ -97,15 +98,16 @@ impl Record {
         self
     }
 
-    /// Whether the outcome, the end and the evidence of phases are those of its ranks and hosts.
+    /// Checks that the outcome, the end and the evidence of phases are those of the ranks and
+    /// hosts.
     ///
     /// # Errors
-    /// What is not.
+    /// Returns an error that names the value that is not.
     pub fn follows_from_its_ranks(&self) -> Result<(), String> {
         let Some(cluster) = &self.cluster else {
             return Ok(());
         };
-        // A sweep has the ranks of its steps' last run.
+        // The ranks of a sweep are those of its last load level.
         if self.spec.drive.sweep.is_some() {
             return Ok(());
         }
@@ -128,7 +130,7 @@ impl Record {
         Ok(())
     }
 
-    /// What follows from all ranks that there are by now.
+    /// Computes the results of all ranks that were joined so far.
     fn tell_of_all(&mut self) {
         let Some(cluster) = &self.cluster else { return };
         let told = Told::of(self, cluster);
@@ -142,7 +144,7 @@ impl Record {
     }
 }
 
-/// What ranks tell of the run; of a single one its own end and hash stay.
+/// Results that follow from the ranks; for a single rank, the record's own end and hash.
 struct Told {
     outcome: Outcome,
     end: Fact<End>,
@@ -167,7 +169,7 @@ impl Told {
     }
 }
 
-/// Of all private pools together.
+/// Returns the hash of all private pools together.
 fn stream_hash(spec: &RunSpec, cluster: &ClusterRecord) -> Fact<StreamHash> {
     let workers = spec.workload.workers;
     if workers.is_shared() {
@@ -183,12 +185,12 @@ fn stream_hash(spec: &RunSpec, cluster: &ClusterRecord) -> Fact<StreamHash> {
     }
     let hashes = cluster.ranks.iter().flat_map(|rank| &rank.worker_hashes);
     let mut hashes: Vec<StreamHash> = hashes.cloned().collect();
-    // Each is of the stream that the worker has gone on with.
+    // Each hash belongs to the stream that the worker continued with, which is its neighbour's.
     hashes.rotate_right(spec.neighbour_of(0) as usize);
     Fact::Known(StreamHash::of_all(hashes))
 }
 
-/// The worst of all, with the rank that it is of; of equally bad ones the first.
+/// Returns the worst outcome, with its rank; of equally bad ones, that of the lowest rank.
 fn outcome(cluster: &ClusterRecord) -> Outcome {
     let mut worst = if cluster.missing.is_empty() {
         Outcome::Complete
@@ -223,7 +225,7 @@ const fn severity(outcome: &Outcome) -> u8 {
     }
 }
 
-/// How the runs ended, their ends and their hashes are told of all ranks later.
+/// Joins the results, except outcome, end and hash, which are computed from all ranks later.
 fn actual(one: Actual, later: Actual) -> Actual {
     let mut errors = one.errors;
     merge::errors(&mut errors, later.errors);
@@ -264,7 +266,7 @@ fn sweep_steps(steps: Vec<SweepStep>, later: Vec<SweepStep>) -> Vec<SweepStep> {
     joined
 }
 
-/// Counts and bytes of both; whole seconds are those of the first worker.
+/// Adds counts and bytes of both; whole seconds are those of the first worker.
 fn classic(one: ClassicFigures, more: ClassicFigures) -> ClassicFigures {
     ClassicFigures {
         end: match merge::ends([Some(one.end), Some(more.end)]) {
@@ -283,7 +285,7 @@ fn classic(one: ClassicFigures, more: ClassicFigures) -> ClassicFigures {
     }
 }
 
-/// Hosts of both have one place.
+/// Joins the ranks and hosts of both; a host that is in both occurs once.
 fn clusters(mut one: ClusterRecord, later: ClusterRecord) -> ClusterRecord {
     let mut known: HashMap<HostId, usize> = (0..)
         .zip(&one.hosts)

@@ -1,9 +1,8 @@
-//! Everything about one run: what was said, what was meant, where it ran, what was done, and how it
-//! ended.
+//! Everything about one run: the run spec, the machines, the results, and the outcome.
 //!
-//! A [`Record`] holds what was measured, nothing derived: what follows from it is in `verdict`.
+//! A [`Record`] contains measured values only; the crate `verdict` computes derived ones.
 
-// The documentation of fields becomes the JSON schema.
+// The doc comments of fields become the JSON schema.
 #![warn(missing_docs)]
 
 pub mod classic;

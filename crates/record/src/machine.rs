@@ -1,18 +1,18 @@
-//! What the kernel counted over the time of a phase, slice by slice: of this process and its
-//! threads, of the machine, and of the devices under the targets.
+//! Kernel counters over the time of a phase, slice by slice: of this process and its threads, of
+//! the machine, and of the devices below the targets.
 //!
-//! It reads nothing, computes no rate and judges nothing; `verdict::MachineSummary` has what
-//! follows from it.
+//! The module reads no counters, computes no rate and judges nothing; `verdict::MachineSummary`
+//! contains derived values.
 //!
-//! How it works: counters are read at the phase's beginning, at the end of each second, and at its
-//! end. What was counted between two readings is a slice. Names are written once, numbers as
-//! columns with a number for each slice. Where there would be more than [`SLICES_MAX`] slices, the
-//! width doubles as that of [`measure::Slices`] does, and what then lies in one slice is merged:
-//! counters are added, states keep their greatest value and their last one. So a long phase has
-//! wider slices, and nothing is lost.
+//! How it works: counters are read at the beginning of the phase, at the end of each second, and at
+//! the end of the phase. The growth between two readings is a slice. Names are stored once, and
+//! numbers are columns with one number per slice. If there would be more than [`SLICES_MAX`]
+//! slices, the width doubles, as for [`measure::Slices`], and slices that become one are merged:
+//! counters are added, and states keep their maximum and their last value. A long phase therefore
+//! has wider slices, and no count is lost.
 //!
-//! What is not known is nothing, never 0, with the reason in `unknown`, once for each column. A
-//! count that could not be read at the end of a slice is in the next slice that has one.
+//! An unknown number is null, never 0, and `unknown` contains the reason, once per column. A count
+//! that could not be read at the end of a slice is included in the next slice that has one.
 
 use std::fmt;
 use std::ops::Range;
@@ -32,60 +32,62 @@ pub use columns::{Counts, States};
 use groups::Visit;
 pub use groups::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime, WORKER_THREAD};
 
-/// What was counted between two readings.
+/// Growth of the counters between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSlice {
-    /// Its number: the second of the phase, from 0, at whose end (or, the last one, in which) the
-    /// later reading was. A reading that was late leaves numbers out, and its slice is longer.
+    /// Number of the slice: the second of the phase, from 0, at whose end the later reading was
+    /// taken (or, for the last slice, in which it was taken). A late reading skips numbers, and its
+    /// slice is longer.
     pub index: u64,
-    /// The earlier reading, in nanoseconds since the origin.
+    /// Moment of the earlier reading, in nanoseconds since the origin.
     pub began_ns: u64,
-    /// The later one.
+    /// Moment of the later reading, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// The difference of the two.
+    /// Growth of the counters.
     pub counted: CountersDifference,
 }
 
-/// What the kernel counted over the time of a phase, slice by slice: of this process and its
-/// threads, of the machine, and of the devices under the targets.
+/// Kernel counters over the time of a phase, slice by slice: of this process and its threads, of
+/// the machine, and of the devices below the targets.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct MachineOverTime {
-    /// How wide a slice is meant to be, in nanoseconds. How long it was is between the readings'
-    /// moments.
+    /// Nominal width of a slice, in nanoseconds. Its actual duration is the time between its
+    /// readings.
     pub width_ns: u64,
-    /// The first reading, in nanoseconds since the origin.
+    /// Moment of the first reading, in nanoseconds since the origin.
     pub began_ns: u64,
-    /// By slice, its number: how often the width lies between the phase's beginning and it.
+    /// For each slice, its number: its distance from the beginning of the phase in widths.
     pub index: Vec<u64>,
-    /// By slice, the reading at its end, in nanoseconds since the origin; the one at its beginning
-    /// is that before.
+    /// For each slice, the moment of the reading at its end, in nanoseconds since the origin. The
+    /// slice begins at the reading before.
     pub ended_ns: Vec<u64>,
-    /// This process.
+    /// Counters of this process.
     pub process: ProcessOverTime,
-    /// Those of its threads that there were at the beginning and at the end of the first slice, by
-    /// ascending number: the workers are among them. What others used is in the process's
-    /// time.
+    /// Counters of the threads that existed at the beginning and at the end of the first slice, by
+    /// ascending number. The workers are among them. The time of other threads is part of the
+    /// process's time.
     pub threads: Fact<Vec<ThreadOverTime>>,
-    /// The machine.
+    /// Counters of the whole machine.
     pub system: SystemOverTime,
-    /// The devices under the targets. Not applicable where there are none.
+    /// Counters of the devices below the targets. Not applicable without devices.
     pub devices: Fact<Vec<DeviceOverTime>>,
-    /// Why numbers are missing.
+    /// Reasons why numbers are missing.
     pub unknown: Vec<Unknown>,
 }
 
-/// Why numbers are missing: for each column the first reason that there was.
+/// Reason why numbers are missing: the first one of each column.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unknown {
-    /// What was read, and what was wrong.
+    /// The source that was read, and the error.
     pub why: String,
-    /// The columns, such as `system.steal_ns` or `devices.loop0.flushes`; threads by their number.
+    /// The columns with this reason, such as `system.steal_ns` or `devices.loop0.flushes`; threads
+    /// are named by number.
     pub columns: Vec<String>,
 }
 
-/// A column's place in a record.
+/// Path of a column in a record.
 #[derive(Clone, Copy)]
 struct Place<'a> {
     group: &'static str,
@@ -102,11 +104,12 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// Is given all columns.
+/// A function that receives each column with its path and its number.
 type VisitAll<'a> = dyn FnMut(Place<'_>, &mut dyn Column, Fact<u64>) + 'a;
 
 impl MachineOverTime {
-    /// Nothing yet, from a first reading on: its threads and devices are those that are told apart.
+    /// Creates an empty series that begins with this reading. Its threads and devices are those of
+    /// the reading.
     pub fn new(began_ns: u64, first: &Counters) -> Self {
         Self {
             width_ns: SLICE_NS,
@@ -131,8 +134,8 @@ impl MachineOverTime {
         }
     }
 
-    /// Takes what was counted next. Slices come in order; one whose number is not above the last
-    /// one's goes in with that.
+    /// Adds the next slice. Slices must be in order; a slice whose number is not above that of the
+    /// last one is merged with it.
     pub fn add(&mut self, slice: &MachineSlice) {
         if self.is_empty() {
             self.forget_the_gone(&slice.counted.threads);
@@ -163,24 +166,24 @@ impl MachineOverTime {
         self.unknown = unknown;
     }
 
-    /// Threads that were about to end at the first reading are none of the phase's.
+    /// Removes threads that ended during the first slice, because they did not serve the phase.
     fn forget_the_gone(&mut self, now: &Fact<Threads>) {
         if let (Fact::Known(threads), Fact::Known(now)) = (&mut self.threads, now) {
             threads.retain(|thread| now.each.iter().any(|now| now.tid == thread.tid));
         }
     }
 
-    /// How many slices there are.
+    /// Returns the number of slices.
     pub fn len(&self) -> usize {
         self.index.len()
     }
 
-    /// Whether nothing was counted.
+    /// Whether there are no slices.
     pub fn is_empty(&self) -> bool {
         self.index.is_empty()
     }
 
-    /// From which moment to which each slice was, in nanoseconds since the origin.
+    /// Iterates over the beginning and the end of each slice, in nanoseconds since the origin.
     pub fn spans(&self) -> impl Iterator<Item = Range<u64>> {
         let began = std::iter::once(&self.began_ns).chain(&self.ended_ns);
         began
@@ -188,7 +191,7 @@ impl MachineOverTime {
             .map(|(began, ended)| *began..*ended)
     }
 
-    /// The columns whose numbers are states.
+    /// Returns the columns that contain states.
     pub fn states(&self) -> Vec<States> {
         let mut states = Vec::new();
         self.clone().each(None, &mut |_, column, _| {
@@ -197,14 +200,14 @@ impl MachineOverTime {
         states
     }
 
-    /// How long these slices are together, in nanoseconds.
+    /// Returns the total duration of these slices, in nanoseconds.
     pub fn ns_of(&self, slices: &Range<usize>) -> u64 {
         let spans = self.spans().skip(slices.start).take(slices.len());
         spans.map(|span| span.end - span.start).sum()
     }
 
-    /// The slices of a stretch of time, in nanoseconds since the origin: those of which more than
-    /// half lies in it; where there is no such one, those of which anything does.
+    /// Returns the slices of a period, in nanoseconds since the origin: those of which more than
+    /// half is inside it. If there are none, those of which any part is.
     pub fn slices_of(&self, time: &Range<u64>) -> Range<usize> {
         let inside = |span: &Range<u64>| {
             span.end
@@ -235,7 +238,7 @@ impl MachineOverTime {
         (self.width_ns / SLICE_NS).max(1)
     }
 
-    /// Merges what lies in one slice of twice the width.
+    /// Doubles the width, and merges slices that become one.
     fn double(&mut self) {
         let wider = |index: &u64| index / 2;
         let mut before = None;
@@ -256,13 +259,13 @@ impl MachineOverTime {
         self.width_ns = self.width_ns.saturating_mul(2);
     }
 
-    /// Gives every column, always in the same order, with what was counted for it.
+    /// Calls `visit` with each column, always in the same order, and with its number in `counted`.
     fn each(&mut self, counted: Option<&CountersDifference>, visit: &mut VisitAll<'_>) {
         let mut group =
             |group, of: Option<&dyn fmt::Display>, each: &mut dyn FnMut(&mut Visit<'_>)| {
                 each(&mut |column, into, value| visit(Place { group, of, column }, into, value));
             };
-        // What is not there is not applicable: nobody looks at it.
+        // Without `counted` all numbers are not applicable, and the caller ignores them.
         let counted = counted.map_or(Fact::NotApplicable, Fact::Known);
         group("process", None, &mut |visit| {
             self.process.each(&counted, visit)
@@ -307,7 +310,7 @@ impl MachineOverTime {
     }
 }
 
-/// Keeps the first reason of a column.
+/// Adds the reason of a column, unless the column already has one.
 fn note(unknown: &mut Vec<Unknown>, place: Place<'_>, why: &str) {
     let column = place.to_string();
     if unknown.iter().any(|known| known.columns.contains(&column)) {
@@ -324,7 +327,7 @@ fn note(unknown: &mut Vec<Unknown>, place: Place<'_>, why: &str) {
 
 impl Serialize for MachineOverTime {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        // The derived one, which stands beside the trait's.
+        // Calls the derived function, which `remote = "Self"` makes an inherent one.
         Self::serialize(self, serializer)
     }
 }

@@ -1,6 +1,6 @@
-//! Parts of a record that add up, whoever did them: workers, segments, ranks, steps of a sweep.
+//! Merges parts of a record that come from several workers, segments, ranks or load levels.
 //!
-//! Each of these is associative: what is merged keeps the order in which it came.
+//! Each function is associative, and keeps the order of its arguments.
 
 use std::cmp::Reverse;
 
@@ -10,7 +10,7 @@ use workload::End;
 
 use crate::run::{Check, ClaimWaits, ErrorRecord, OperationRecord, SlowestRecord};
 
-/// Adds to the operations of the same role and kind.
+/// Adds the counts to those of the same role and kind of operation.
 pub fn operation(all: &mut Vec<OperationRecord>, more: OperationRecord) {
     let same =
         |known: &&mut OperationRecord| (known.role, known.action) == (more.role, more.action);
@@ -26,7 +26,7 @@ pub fn operation(all: &mut Vec<OperationRecord>, more: OperationRecord) {
     }
 }
 
-/// Keeps the slowest of all; of equally slow ones those that came first.
+/// Keeps the slowest operations of both; of equally slow ones, those that came first.
 pub fn slowest(all: &mut Vec<SlowestRecord>, more: SlowestRecord) {
     let Some(known) = all.iter_mut().find(|known| known.action == more.action) else {
         return all.push(more);
@@ -36,7 +36,7 @@ pub fn slowest(all: &mut Vec<SlowestRecord>, more: SlowestRecord) {
     known.operations.truncate(SLOWEST_KEPT);
 }
 
-/// Adds to the waits of the same role.
+/// Adds the waits to those of the same role.
 pub fn claim_waits(all: &mut Vec<ClaimWaits>, more: ClaimWaits) {
     match all.iter_mut().find(|known| known.role == more.role) {
         Some(known) => known.wait.merge(&more.wait),
@@ -44,8 +44,8 @@ pub fn claim_waits(all: &mut Vec<ClaimWaits>, more: ClaimWaits) {
     }
 }
 
-/// Adds to the errors of the same operation, step and error number: the first one's path and
-/// message stay.
+/// Adds the counts to those of the same operation, step and error number. Path and message remain
+/// those of the first error.
 pub fn errors(all: &mut Vec<ErrorRecord>, more: Vec<ErrorRecord>) {
     for error in more {
         let same = |known: &&mut ErrorRecord| {
@@ -59,14 +59,15 @@ pub fn errors(all: &mut Vec<ErrorRecord>, more: Vec<ErrorRecord>) {
     }
 }
 
-/// The last moment at which each had been up to its arrivals; nothing where one never was.
+/// Returns the earliest of the moments at which each worker last caught up with its arrivals;
+/// `None` if a worker never did.
 pub fn caught_up(each: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
     let each: Option<Vec<u64>> = each.into_iter().collect();
     each?.into_iter().min()
 }
 
-/// Why the transactions of several ended: one pool that ran dry is told, whatever became of the
-/// others. Unavailable where one did not come to their end, or there is none.
+/// Merges the reasons why transactions ended: the first one other than complete, such as an empty
+/// pool, has precedence. Unavailable if one of several did not reach the end, or there is none.
 pub fn ends(each: impl IntoIterator<Item = Option<End>>) -> Fact<End> {
     let (mut all_complete, mut any) = (true, false);
     for end in each {
@@ -85,7 +86,7 @@ pub fn ends(each: impl IntoIterator<Item = Option<End>>) -> Fact<End> {
 }
 
 impl Check {
-    /// Of two that were made at the same time.
+    /// Adds two checks that ran at the same time.
     #[must_use]
     pub fn beside(self, other: Self) -> Self {
         Self {
@@ -94,7 +95,7 @@ impl Check {
         }
     }
 
-    /// Of two that were made one after the other.
+    /// Adds two checks that ran one after the other.
     #[must_use]
     pub fn then(self, other: Self) -> Self {
         Self {
@@ -107,8 +108,8 @@ impl Check {
     }
 }
 
-/// The two merged. What is not applicable adds nothing, and where one is not available the whole is
-/// not.
+/// Merges two facts. A fact that is not applicable adds nothing. If one is unavailable, so is the
+/// result.
 pub fn facts<T>(one: Fact<T>, other: Fact<T>, merge: impl FnOnce(T, T) -> T) -> Fact<T> {
     match (one, other) {
         (Fact::Known(one), Fact::Known(other)) => Fact::Known(merge(one, other)),
@@ -119,12 +120,12 @@ pub fn facts<T>(one: Fact<T>, other: Fact<T>, merge: impl FnOnce(T, T) -> T) -> 
     }
 }
 
-/// The sum of two; what is not applicable adds nothing.
+/// Adds two counts; one that is not applicable adds nothing.
 pub fn added(one: Fact<u64>, other: Fact<u64>) -> Fact<u64> {
     facts(one, other, u64::saturating_add)
 }
 
-/// The two merged; nothing adds nothing.
+/// Merges two options; `None` adds nothing.
 pub fn options<T>(one: Option<T>, other: Option<T>, merge: impl FnOnce(T, T) -> T) -> Option<T> {
     match (one, other) {
         (Some(one), Some(other)) => Some(merge(one, other)),

@@ -1,4 +1,4 @@
-//! What the machine did for a command that is not ours: what `postmark observe` tells.
+//! The output of `postmark observe`: what the machine did during a command that is not PostMark.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -6,21 +6,21 @@ use system::{Accounted, Fact, Host, Target};
 
 use crate::run::Tool;
 
-/// The version of the schema of observations; it is apart from that of records.
+/// Version of the schema of observations, which is independent of that of records.
 pub const OBSERVATION_VERSION: u32 = 1;
 
 /// How a command ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CommandEnd {
-    /// With an exit status.
+    /// The command exited.
     Exited {
-        /// That status.
+        /// Exit status.
         status: i32,
     },
-    /// By a signal.
+    /// A signal ended the command.
     Killed {
-        /// The signal's number.
+        /// Number of the signal.
         signal: i32,
     },
 }
@@ -28,59 +28,59 @@ pub enum CommandEnd {
 /// The sync of the target's file system after the command.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TargetSync {
-    /// How long syncfs(2) took, in nanoseconds.
+    /// Duration of syncfs(2), in nanoseconds.
     pub duration_ns: Fact<u64>,
-    /// What was counted meanwhile.
+    /// Counters during the sync.
     pub counted: Accounted,
 }
 
-/// A command with what was counted from before its start until after its end.
+/// A command, with counters from before its start until after its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Observation {
-    /// The version of this schema.
+    /// Version of this schema.
     #[schemars(extend("const" = OBSERVATION_VERSION))]
     pub schema: u32,
     /// The program that observed.
     pub tool: Tool,
     /// The command and its arguments.
     pub command: Vec<String>,
-    /// When it was started, by the wall clock, in nanoseconds of the epoch.
+    /// Wall clock at the start of the command, in nanoseconds since 1970.
     pub began_unix_ns: u64,
     /// The machine at the start.
     pub host: Host,
-    /// What is known of the target.
+    /// Facts about the target.
     pub target: Target,
     /// How the command ended.
     pub end: CommandEnd,
-    /// From its start to its end, in nanoseconds.
+    /// Time from the start of the command to its end, in nanoseconds.
     pub wall_ns: u64,
-    /// Processor time in user mode, of the command and of those of its descendants that were
-    /// waited for, in nanoseconds.
+    /// Processor time in user mode, in nanoseconds, of the command and of those descendants for
+    /// which their parents waited.
     pub user_ns: u64,
-    /// The same in the kernel.
+    /// Processor time in the kernel of the same processes, in nanoseconds.
     pub system_ns: u64,
-    /// What was counted from before its start until after its end. `own` is of the same processes,
-    /// wherever their files are: the kernel adds children that were waited for to their
-    /// parent. Devices and servers have everybody's work.
+    /// Counters from before the start of the command until after its end. `own` covers the same
+    /// processes, wherever their files are: when a parent waits for a child, the kernel adds the
+    /// child's counts. Devices and servers include all activity.
     pub performing: Accounted,
-    /// The sync after it; nothing where it was left out.
+    /// The sync after the command; null if it was omitted.
     pub sync: Option<TargetSync>,
 }
 
-/// An observation as it is written.
+/// The JSON form of an observation.
 #[derive(Serialize)]
 struct WrittenObservation<'a> {
     observation: &'a Observation,
 }
 
 impl Observation {
-    /// The observation as JSON, in one line.
+    /// Returns the observation as JSON, in one line.
     pub fn to_json(&self) -> String {
         document::json_line(&WrittenObservation { observation: self })
     }
 
-    /// Bytes that the command fetched from devices and servers. Not available where the kernel does
-    /// not count what is fetched from the target.
+    /// Bytes that the command read from devices and servers. Unavailable if the kernel does not
+    /// count reads from the target's file system.
     pub fn fetched_bytes(&self) -> Fact<u64> {
         match &self.target.mount {
             Fact::Known(mount) if !mount.counts_reads() => Fact::Unavailable(format!(

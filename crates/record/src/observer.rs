@@ -1,10 +1,10 @@
-//! What an observer counted: a rank that performs no work, and reads the counters of its machine
-//! while others do.
+//! Counters of an observer: a rank that performs no work and reads the counters of its machine
+//! while other ranks work.
 //!
-//! It reads them once before the run, when nobody works yet, about every 100 ms while it goes on,
-//! and once after it, when nobody works any more: what was counted of the whole is exact. Between
-//! two readings every counter is taken to have grown evenly, so what was counted in a phase is off
-//! by what was counted between two readings at each of its ends, at most.
+//! It reads them once before the run, about every 100 ms during the run, and once after it. No
+//! worker is active at the first and the last reading, so the counters of the whole run are exact.
+//! Between two readings each counter is assumed to grow evenly. The error of a phase's counters is
+//! therefore at most the growth between the two readings around its beginning and around its end.
 
 use serde::{Deserialize, Serialize};
 use system::{Fact, MachineReading, MessageCounter, MessagesReading};
@@ -14,12 +14,12 @@ use crate::merge;
 use crate::ranks::ObserverPhase;
 use crate::run::{PhaseRecord, Record};
 
-/// From when to when a phase was performed, by the monotonic clock of rank 0.
+/// The time of a phase on the monotonic clock of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ObservedStretch {
-    /// The step of a sweep that the phase is of, from 0.
+    /// Index of the load level to which the phase belongs, from 0; `None` outside of a sweep.
     pub step: Option<u32>,
-    /// Which phase.
+    /// Kind of the phase.
     pub phase: Phase,
     /// When it began, in nanoseconds.
     pub began_ns: i64,
@@ -27,10 +27,10 @@ pub struct ObservedStretch {
     pub ended_ns: i64,
 }
 
-/// A reading, and its moment by the monotonic clock of rank 0, in nanoseconds.
+/// A reading with its moment on the monotonic clock of rank 0, in nanoseconds.
 pub type ReadingAt = (i64, MachineReading);
 
-/// When the phases of a run were performed, those of its sweep's steps, too.
+/// Returns the times of a run's phases, including those of a sweep's load levels.
 pub fn stretches(record: &Record) -> Vec<ObservedStretch> {
     let of = |step, origin_ns: i64, phase: &PhaseRecord| {
         let (first, last) = (phase.segments.first()?, phase.segments.last()?);
@@ -61,14 +61,13 @@ pub fn stretches(record: &Record) -> Vec<ObservedStretch> {
     phases.chain(steps).collect()
 }
 
-/// For so long the load of the processors is averaged, and of these averages this percentile is
-/// told: as the study of NFS and iSCSI whose table of PostMark is among the published results tells
-/// the load of its server (Radkov et al., FAST 2004, section "CPU utilization").
+/// Length of the windows over which the processors' load is averaged, and the percentile that is
+/// reported. Both are those of Radkov et al., FAST 2004, section "CPU utilization": a study of NFS
+/// and iSCSI whose PostMark results are among the published ones.
 const LOAD_WINDOW_NS: i64 = 2_000_000_000;
 const LOAD_PERCENTILE: usize = 99;
 
-/// The 99th percentile (nearest rank) of the share in which the processors worked, over windows of
-/// 2 s.
+/// Returns the 99th percentile (nearest rank) of the processors' busy share in windows of 2 s.
 pub fn cpu_busy_p99(readings: &[ReadingAt], began_ns: i64, ended_ns: i64) -> Fact<f64> {
     let mut shares = Vec::new();
     let mut from_ns = began_ns;
@@ -99,7 +98,7 @@ fn no_readings<T>() -> Fact<T> {
     Fact::Unavailable("the observer has no readings around the phase".to_owned())
 }
 
-/// What was counted in each stretch, by readings in the order of their moments.
+/// Returns the counters of each phase, from readings in the order of their moments.
 pub fn align(readings: &[ReadingAt], stretches: &[ObservedStretch]) -> Vec<ObserverPhase> {
     let counted = |stretch: &ObservedStretch| {
         let began = at(readings, stretch.began_ns)?;
@@ -120,7 +119,7 @@ pub fn align(readings: &[ReadingAt], stretches: &[ObservedStretch]) -> Vec<Obser
     stretches.iter().map(phase).collect()
 }
 
-/// The counters at a moment; nothing before the first reading and after the last.
+/// Interpolates the counters at a moment; `None` before the first reading and after the last.
 fn at(readings: &[ReadingAt], moment_ns: i64) -> Option<MachineReading> {
     let next = readings.partition_point(|(read_ns, _)| *read_ns < moment_ns);
     let (later_ns, later) = readings.get(next)?;
@@ -133,8 +132,8 @@ fn at(readings: &[ReadingAt], moment_ns: i64) -> Option<MachineReading> {
     Some(earlier.between(later, fraction))
 }
 
-/// Calls that clients counted: of the kernel's NFS client and of the one that is a part of this
-/// program. Not applicable where there are none.
+/// Returns the number of calls that clients counted: the kernel's NFS client, and the one built
+/// into this program. Not applicable without such a client.
 pub fn sent(messages: &Fact<Vec<MessagesReading>>) -> Fact<u64> {
     messages.as_ref().and_then(|readings| {
         let is_client = |one: &&MessagesReading| {
@@ -157,8 +156,8 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// Readings of processors, which had worked for so many of 10 ms and had nothing to do for so
-    /// many.
+    /// Readings at these seconds. The processors' busy and idle time until then are in units of 10
+    /// ms.
     fn readings_of(processors: &[(i64, u64, u64)]) -> Vec<ReadingAt> {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
@@ -172,8 +171,8 @@ mod tests {
         processors.iter().map(read).collect()
     }
 
-    /// Readings a second apart: the processors were busy for 1 of 4 s in the first, for 3 in the
-    /// second and third.
+    /// Readings one second apart: of 4 s, the processors were busy for 1 s in the first interval,
+    /// and for 3 s in the second and the third.
     fn readings() -> Vec<ReadingAt> {
         readings_of(&[
             (10, 100, 1000),
@@ -189,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn phases_have_what_was_counted_between_their_moments() {
+    fn counters_of_a_phase_are_interpolated() {
         let stretch = |began_ms: i64, ended_ms: i64| ObservedStretch {
             step: None,
             phase: Phase::Transactions,
@@ -199,7 +198,7 @@ mod tests {
         let asked = [
             (stretch(10_000, 13_000), Some(7_000)),
             (stretch(10_000, 11_000), Some(1_000)),
-            // Half of the first second, and a quarter of the second.
+            // Half of the first second, and a quarter of the second one.
             (stretch(10_500, 11_250), Some(1_250)),
             // Within one second.
             (stretch(12_100, 12_200), Some(300)),
@@ -222,12 +221,12 @@ mod tests {
     }
 
     #[test]
-    fn the_load_is_that_of_windows() {
+    fn load_is_a_percentile_of_windows() {
         let readings = readings();
         let p99 = |began_ms: i64, ended_ms: i64| {
             cpu_busy_p99(&readings, began_ms * 1_000_000, ended_ms * 1_000_000)
         };
-        // 4 of 8 s in one window, whose end does not matter.
+        // One window with 4 of 8 s; the remaining second is not part of a window.
         assert_eq!(p99(10_000, 13_000), Fact::Known(0.5));
         assert_eq!(p99(11_000, 13_000), Fact::Known(0.75));
         assert_eq!(
@@ -235,7 +234,7 @@ mod tests {
             Fact::Unavailable("shorter than 2 s".to_owned())
         );
         assert!(p99(9_999, 12_000).why().is_some());
-        // Windows that were idle and, from the 198th on, busy.
+        // Windows that are idle, and busy from the 198th on.
         let window = |at: u64| {
             (
                 2 * at as i64,
@@ -245,7 +244,7 @@ mod tests {
         };
         let many = readings_of(&(0..=200).map(window).collect::<Vec<_>>());
         let of_first = |windows: i64| cpu_busy_p99(&many, 0, windows * 2 * S);
-        // Their ranks are 198 and 197.
+        // The nearest ranks are 198 (of 200 windows) and 197 (of 198).
         assert_eq!(
             (of_first(200), of_first(198)),
             (Fact::Known(1.0), Fact::Known(0.0))
@@ -253,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn clients_calls_are_those_of_nfs() {
+    fn only_calls_of_nfs_clients_are_summed() {
         let reading = |counter, requests: u64| {
             let text = serde_json::json!({
                 "counter": counter, "protocol": "nfs3", "of": "a mount", "age_s": "not_applicable",

@@ -1,4 +1,4 @@
-//! How a run, or a rank of one, ended.
+//! The outcome of a run, or of a rank.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,25 +7,25 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// Every phase was performed to its end.
+    /// All phases were completed.
     Complete,
-    /// A signal ended it; everything in the record is partial.
+    /// A signal ended the run; the record is partial.
     Interrupted {
-        /// The signal's number.
+        /// Number of the signal.
         signal: i32,
     },
-    /// Its place was unmounted, moved or replaced while it went on; everything in the record is
-    /// partial.
+    /// A target directory was unmounted, moved or replaced during the run; the record is partial.
     PlaceGone {
-        /// What became of the place, and what failed because of it.
+        /// What happened to the directory, and what failed because of it.
         why: String,
     },
-    /// It failed; everything in the record is partial.
+    /// The run failed; the record is partial.
     Failed {
-        /// What was being done, to what, what the system answered, and what to do.
+        /// The failed operation, its object, the system's answer, and what to do.
         why: String,
     },
-    /// The program ended before the run did: it was killed, or its machine went down; or it goes on
-    /// still. The record has the phases, and of a sweep the steps, that were completed by then.
+    /// The program ended before the run (it was killed, or its machine stopped), or the run has not
+    /// ended yet. The record contains the phases, and for a sweep the load levels, that were
+    /// completed.
     Unfinished,
 }

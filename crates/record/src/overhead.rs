@@ -1,21 +1,21 @@
-//! What the program itself costs in a run.
+//! Overhead of the program in a run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// The run's stream performed once more on the null storage, which does nothing: what remains is
-/// the program itself.
+/// Repetition of the run's stream on the I/O engine `null`, which performs no operations. The
+/// remaining time is the overhead of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
-    /// Workers: the run's own, but no more than there are processors for them.
+    /// Number of workers: that of the run, but at most one per available processor.
     pub workers: u32,
-    /// Files of each pool: the run's own, up to a limit.
+    /// Number of files in each pool: that of the run, up to a limit.
     pub files: u64,
-    /// Transactions that were performed, of all workers: the run's own, up to a limit.
+    /// Number of transactions that all workers performed: that of the run, up to a limit.
     pub transactions: u64,
-    /// Operations that these were made of, of all workers.
+    /// Number of operations in these transactions.
     pub operations: u64,
-    /// A worker's time for one operation, in nanoseconds: the times of all workers over all
-    /// operations.
+    /// Overhead of one operation, in nanoseconds: the sum of all workers' times divided by the
+    /// number of operations.
     pub ns_per_operation: f64,
 }

@@ -1,31 +1,32 @@
-//! A record as far as it is known while its run goes on: told piece by piece, so that something is
-//! left of a run whose program was killed.
+//! Completed parts of a record, reported while the run is performed, so that they remain if the
+//! program is killed.
 
 use serde::{Deserialize, Serialize};
 
 use crate::run::{PhaseRecord, Record, SweepStep, SystemDuring};
 
-/// What a run has completed.
+/// A completed part of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum CompletedPart {
     /// A phase, with the sync that follows it.
     Phase(Box<PhaseRecord>),
-    /// A step of a sweep.
+    /// A load level of a sweep.
     SweepStep(SweepStep),
 }
 
-/// A part that has just been completed.
+/// A completed part, and the counters up to its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Completed {
-    /// Which one.
+    /// The phase or load level.
     pub part: CompletedPart,
-    /// What the machine did from the run's start until then.
+    /// Counters of the machine from the run's start until the part was completed.
     pub during: SystemDuring,
 }
 
 impl Record {
-    /// Adds what was completed to what there is. In the part of one rank it is what its host did.
+    /// Adds a completed part. In the record of a single rank, the counters and the evidence are
+    /// also those of its host.
     pub fn add(&mut self, completed: Completed) {
         let cluster = self
             .cluster

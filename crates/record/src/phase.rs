@@ -1,4 +1,4 @@
-//! What a phase of a run has done: its segments, workers, times and counters.
+//! Results of a phase of a run: its segments, workers, times and counters.
 
 use measure::{Histogram, Meter, Slices};
 use schemars::JsonSchema;
@@ -13,236 +13,239 @@ use crate::pauses::Pauses;
 use crate::share::share;
 use crate::sizing::SteadyFound;
 
-/// Operations of one kind, done by workers of one role, in a segment.
+/// Operations of one kind in a segment, performed by workers of one role.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationRecord {
-    /// Who did them.
+    /// Role of the workers.
     pub role: Role,
-    /// Which kind.
+    /// Kind of the operations.
     pub action: Action,
-    /// What they did.
+    /// Counts and latencies of the operations.
     pub meter: Meter,
-    /// The steps that they were made of, where these were timed.
+    /// Calls of the operations, if they were timed.
     pub steps: Vec<StepRecord>,
 }
 
-/// One step of operations of one kind.
+/// One call of the operations of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StepRecord {
-    /// Which step.
+    /// Name of the call.
     pub step: String,
-    /// How long it took.
+    /// Latency of the call.
     pub latency: Histogram,
 }
 
-/// How long workers of one role waited for files that others had claimed.
+/// Times that workers of one role waited for files that other workers had claimed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimWaits {
-    /// Who waited.
+    /// Role of the waiting workers.
     pub role: Role,
-    /// Claims that had to wait.
+    /// Durations of the claims that had to wait.
     pub wait: Histogram,
 }
 
-/// What one worker did in a phase.
+/// Results of one worker in a phase.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerPhase {
     /// The worker's number, from 0.
     pub worker: u32,
-    /// What it does.
+    /// Role of the worker.
     pub role: Role,
     /// When it began, in nanoseconds since the origin.
     pub began_ns: u64,
-    /// When it was done, in nanoseconds since the origin.
+    /// When it finished, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// Transactions that were issued and are over, however they ended.
+    /// Number of transactions that were issued and have ended, whatever their result.
     pub issued: u64,
-    /// Transactions of which it completed at least one operation.
+    /// Number of transactions of which the worker completed at least one operation.
     pub transactions: u64,
-    /// Operations that it completed.
+    /// Number of operations that the worker completed.
     pub operations: u64,
-    /// Bytes that those read or wrote.
+    /// Bytes that these operations read or wrote.
     pub bytes: u64,
 }
 
-/// The moment at which the first worker was done with a phase: from then on not all were at work.
+/// The moment at which the first worker finished a phase. From then on, not all workers performed
+/// operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FirstDone {
-    /// Which one.
+    /// Number of the worker.
     pub worker: u32,
-    /// When, in nanoseconds since the origin.
+    /// The moment, in nanoseconds since the origin.
     pub at_ns: u64,
-    /// Files (in `prepare` and `delete`) or transactions that all workers together had done by
-    /// then; with several ranks, those of its rank.
+    /// Number of files (in `prepare` and `delete`) or transactions of the measured segments that
+    /// all workers had completed by then. With several ranks, all workers of the same rank.
     pub done: u64,
 }
 
-/// The writing back of what a phase has left in memory: syncfs(2) of every file system of the run.
+/// The sync after a phase: syncfs(2) of every file system of the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseSync {
     /// When it began, in nanoseconds since the origin.
     pub began_ns: u64,
     /// When it ended, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// After deletion: nanoseconds from the last deletion until the file system showed the space
-    /// as free again.
+    /// After `delete`: time from the beginning of the sync until the file system reported the space
+    /// as free, in nanoseconds.
     pub space_back_ns: Fact<u64>,
 }
 
-/// What a stretch of a phase is.
+/// Kind of a segment of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SegmentKind {
-    /// It is in no number but its own.
+    /// Warm-up. The phase's results exclude it.
     WarmUp,
-    /// A round before the window that was found steady, or before the last window, where none was:
-    /// likewise.
+    /// A round before the window that was steady, or before the last window if none was. The
+    /// phase's results exclude it.
     Approach,
-    /// What the phase's numbers are of.
+    /// Measurement window, to which the phase's results refer.
     Measured,
 }
 
-/// The slowest operations of a kind.
+/// The slowest operations of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRecord {
-    /// Which kind.
+    /// Kind of the operations.
     pub action: Action,
-    /// The slowest first.
+    /// The operations, the slowest first.
     pub operations: Vec<SlowOperation>,
 }
 
 /// One of the slowest operations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowOperation {
-    /// Its latency, in nanoseconds.
+    /// Latency, in nanoseconds.
     pub ns: u64,
-    /// Who did it.
+    /// Number of the worker.
     pub worker: u32,
     /// When it was issued, in nanoseconds since the origin.
     pub issued_ns: u64,
-    /// To what.
+    /// Path of the operation.
     pub path: String,
-    /// The longest of its steps; nothing where these were not timed.
+    /// The longest call of the operation; null if calls were not timed.
     pub step: Option<SlowStep>,
 }
 
-/// A step of one of the slowest operations.
+/// A call of one of the slowest operations.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowStep {
-    /// Which one.
+    /// Name of the call.
     pub step: String,
-    /// How long it took, in nanoseconds.
+    /// Duration of the call, in nanoseconds.
     pub ns: u64,
 }
 
-/// A stretch of a phase with meters of its own.
+/// A segment of a phase, with its own meters.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Segment {
-    /// What it is.
+    /// Kind of the segment.
     pub kind: SegmentKind,
     /// When it began, in nanoseconds since the origin.
     pub began_ns: u64,
     /// When it ended, in nanoseconds since the origin.
     pub ended_ns: u64,
-    /// Transactions that were issued and are over, however they ended: those below, those that
+    /// Number of transactions that were issued and have ended: those in `transactions`, those that
     /// were skipped, and those that failed.
     pub issued: u64,
-    /// Transactions of which at least one operation was completed.
+    /// Number of transactions of which at least one operation was completed.
     pub transactions: u64,
-    /// Operations of the stream that were not performed, by reason.
+    /// Number of operations of the stream that were not performed, by reason.
     pub skipped: Skipped,
-    /// By kind of operation, those that occurred.
+    /// Operations by role and kind, as far as they occurred.
     pub operations: Vec<OperationRecord>,
 }
 
-/// A phase.
+/// A phase of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PhaseRecord {
-    /// Which one.
+    /// Kind of the phase.
     pub phase: Phase,
-    /// Whether it was performed to its end.
+    /// Whether the phase was completed.
     pub complete: bool,
-    /// Its stretches, in order.
+    /// Segments of the phase, in order.
     pub segments: Vec<Segment>,
-    /// What each worker did in the measured ones.
+    /// Results of each worker in the measured segments.
     pub workers: Vec<WorkerPhase>,
-    /// When the first worker was done; nothing where none was.
+    /// The first worker that finished; null if none did.
     pub first_done: Option<FirstDone>,
-    /// Transactions that were due and not begun when they ended; nothing in a closed loop.
+    /// Number of transactions that were due but had not begun at the end of the transactions; null
+    /// for a closed loop.
     pub waiting: Option<u64>,
-    /// Until then every worker had been up to its arrivals at least once more, in nanoseconds
-    /// since the origin; nothing in a closed loop, and where one never was.
+    /// The earliest of the workers' last moments without a due transaction, in nanoseconds since
+    /// the origin: until then, each worker had caught up with its arrivals. Null for a closed loop,
+    /// or if a worker never caught up.
     pub caught_up_ns: Option<u64>,
-    /// How long workers waited for one another's files, and for their own operations in flight on
-    /// the same file; nothing in private pools with one operation at a time.
+    /// Times that workers waited for files that other workers had claimed, or for their own
+    /// operations in flight on the same file. Empty for private pools with one operation at a time.
     pub claim_waits: Vec<ClaimWaits>,
-    /// What was done over time, from the phase's start on, by role and kind of operation; warm-ups
-    /// are in it, too.
+    /// Operations over time since the start of the phase, by role and kind of operation, including
+    /// warm-ups.
     pub slices: Slices<(Role, Action)>,
-    /// The slowest operations of each kind, those of warm-ups, too.
+    /// The slowest operations of each kind, including those of warm-ups.
     pub slowest: Vec<SlowestRecord>,
-    /// What the kernel counted over time; nothing where slices are not recorded.
+    /// Kernel counters over time; null if slices are not recorded.
     pub machine: Option<MachineOverTime>,
-    /// Pauses of the program; nothing where they were not watched for.
+    /// Pauses of the program; absent if they were not watched for.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pauses: Option<Pauses>,
-    /// What the rule of steady state found; nothing where none was to end the transactions.
+    /// Result of the steady-state rule; null if no rule was to end the transactions.
     pub steady: Option<SteadyFound>,
-    /// The writing back that followed; nothing where it was not asked for, or the phase was left
-    /// before its end.
+    /// The sync after the phase; null if it was not requested, or the phase was aborted.
     pub sync: Option<PhaseSync>,
-    /// What shows who served it; nothing where the storage touches no file system. Of several
-    /// ranks: what the storage and each process counted, added over ranks; messages and
-    /// interfaces, which a host counts, over hosts; devices over kernels.
+    /// Evidence of what served the phase; null if the I/O engine uses no file system. With several
+    /// ranks, counters of the I/O engine and of processes are summed over ranks, messages and
+    /// interfaces over hosts, and devices over kernels.
     pub evidence: Option<PhaseEvidence>,
-    /// The same by host, in order of their first ranks; empty where the run has one rank.
+    /// The evidence by host, in order of their first ranks; absent for a run with one rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub hosts: Vec<HostPhase>,
 }
 
 impl PhaseRecord {
-    /// The stretches that its numbers are of.
+    /// Iterates over the measured segments.
     pub fn measured(&self) -> impl Iterator<Item = &Segment> {
         self.segments
             .iter()
             .filter(|segment| segment.kind == SegmentKind::Measured)
     }
 
-    /// Operations of the measured stretches.
+    /// Iterates over the operations of the measured segments.
     pub fn measured_operations(&self) -> impl Iterator<Item = &OperationRecord> {
         self.measured().flat_map(|segment| &segment.operations)
     }
 
-    /// Operations of all stretches.
+    /// Iterates over the operations of all segments.
     pub fn all_operations(&self) -> impl Iterator<Item = &OperationRecord> {
         self.segments.iter().flat_map(|segment| &segment.operations)
     }
 
-    /// When its first stretch began and when its last one ended; nothing where it has none.
+    /// Returns when the first segment began and when the last one ended; `None` without segments.
     pub fn span_ns(&self) -> Option<(u64, u64)> {
         let began_ns = self.segments.iter().map(|segment| segment.began_ns).min()?;
         let ended_ns = self.segments.iter().map(|segment| segment.ended_ns).max()?;
         Some((began_ns, ended_ns))
     }
 
-    /// Transactions of all stretches that were issued and are over.
+    /// Returns the number of transactions of all segments that were issued and have ended.
     pub fn all_issued(&self) -> u64 {
         self.segments.iter().map(|segment| segment.issued).sum()
     }
 
-    /// Whether nothing of it is a warm-up or the way to steady state.
+    /// Whether no segment is a warm-up or a round before the steady window.
     pub fn is_all_measured(&self) -> bool {
         self.measured().count() == self.segments.len()
     }
 
-    /// What was warmed up, where anything was.
+    /// Returns the warm-up, if there is one.
     pub fn warm_up(&self) -> Option<&Segment> {
         self.segments
             .iter()
             .find(|segment| segment.kind == SegmentKind::WarmUp)
     }
 
-    /// From the start of the first measured stretch to the end of the last, in nanoseconds.
+    /// Returns the time from the start of the first measured segment to the end of the last, in
+    /// nanoseconds.
     pub fn measured_ns(&self) -> u64 {
         match (self.measured().next(), self.measured().last()) {
             (Some(first), Some(last)) => last.ended_ns.saturating_sub(first.began_ns),
@@ -250,19 +253,19 @@ impl PhaseRecord {
         }
     }
 
-    /// Of the transactions that have arrived by the end of an open loop (those that were measured,
-    /// and those that are waiting yet): which share was done. Nothing in a closed loop, and
-    /// where nothing has arrived.
+    /// For an open loop: the share of the transactions that arrived by its end (those measured, and
+    /// those still waiting) that was performed. `None` for a closed loop, or if none arrived.
     ///
-    /// Not of the rate times the time: at random arrivals that differs by chance, by 3 % where a
-    /// thousand are expected.
+    /// The share does not relate to rate times time: with random arrivals, this product differs
+    /// from the number of arrivals by chance, by 3 % for a thousand expected ones.
     pub fn done_fraction(&self) -> Option<f64> {
         let arrived = self.issued().saturating_add(self.waiting?);
         (arrived > 0).then(|| self.transactions() as f64 / arrived as f64)
     }
 
-    /// Whether the queue of an open loop was bounded: every worker was up to its arrivals in the
-    /// last fifth of the measured time. What is waiting at the very end may be a moment's.
+    /// Whether the queue of an open loop was bounded: every worker caught up with its arrivals in
+    /// the last fifth of the measured time. The number of waiting transactions at the end is not
+    /// used, because it may be momentary.
     pub fn queue_is_bounded(&self) -> bool {
         let ended_ns = self.measured().last().map_or(0, |segment| segment.ended_ns);
         let since_ns = ended_ns.saturating_sub(self.measured_ns() / 5);
@@ -270,17 +273,19 @@ impl PhaseRecord {
             .is_some_and(|caught_up_ns| caught_up_ns >= since_ns)
     }
 
-    /// Transactions of the measured stretches that were issued and are over, however they ended.
+    /// Returns the number of transactions of the measured segments that were issued and have ended,
+    /// whatever their result.
     pub fn issued(&self) -> u64 {
         self.measured().map(|segment| segment.issued).sum()
     }
 
-    /// Transactions of the measured stretches of which at least one operation was completed.
+    /// Returns the number of transactions of the measured segments of which at least one operation
+    /// was completed.
     pub fn transactions(&self) -> u64 {
         self.measured().map(|segment| segment.transactions).sum()
     }
 
-    /// Operations of the measured stretches that were not performed.
+    /// Returns the operations of the measured segments that were not performed, by reason.
     pub fn skipped(&self) -> Skipped {
         let mut all = Skipped::default();
         for segment in self.measured() {
@@ -289,7 +294,8 @@ impl PhaseRecord {
         all
     }
 
-    /// Operations of the measured stretches that were completed, and those that failed.
+    /// Returns the number of completed operations of the measured segments, and of those that
+    /// failed or whose file another rank had removed.
     pub fn tried(&self) -> (u64, u64) {
         self.measured_operations()
             .fold((0, 0), |(completed, failed), operation| {
@@ -299,7 +305,7 @@ impl PhaseRecord {
             })
     }
 
-    /// The share of the operations in the measured stretches that was not performed, from 0 to 1.
+    /// Returns the share of the operations in the measured segments that was skipped, from 0 to 1.
     pub fn skipped_fraction(&self) -> f64 {
         let (completed, failed) = self.tried();
         let skipped = self.skipped().total();

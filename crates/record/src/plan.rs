@@ -1,4 +1,4 @@
-//! What a run would do, and whether its targets have room for it: the answer of `postmark plan`.
+//! The output of `postmark plan`: the work of a run, and whether its targets have enough space.
 
 use serde::Serialize;
 use spec::RunSpec;
@@ -8,33 +8,33 @@ use workload::{Followed, Plan};
 use crate::run::{Room, Tool};
 use crate::sizing::Sizing;
 
-/// See the module's text.
+/// The planned work of a run, and the space that it needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanRecord {
-    /// What made it.
+    /// Program that made the plan.
     pub tool: Tool,
-    /// Everything that is asked of the run.
+    /// The complete run spec.
     pub spec: RunSpec,
-    /// How files were chosen, where an intent was said in their place.
+    /// How the number of files was chosen, if a working set was requested instead.
     pub sizing: Option<Sizing>,
-    /// What the stream would do.
+    /// Totals of the stream.
     pub plan: Plan,
-    /// What was followed of it, operation by operation, where the whole is too large for that:
-    /// what it would do is an estimate then.
+    /// The part of the stream that was followed operation by operation, if the whole is too long;
+    /// then `plan` is an estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<Followed>,
-    /// Whether there is room; not applicable where the storage takes none.
+    /// Space that the run needs, and free space. Not applicable if the I/O engine uses none.
     pub room: Fact<Room>,
     /// The targets, in the order of the locations.
     pub targets: Vec<Target>,
-    /// Why there is no room, in words.
+    /// Description of the missing space; null if there is enough.
     pub shortage: Option<String>,
-    /// What planning cost this process.
+    /// Resources that this process used for planning.
     pub process: Fact<ProcessTimes>,
 }
 
 impl PlanRecord {
-    /// The plan as JSON.
+    /// Returns the plan as JSON.
     pub fn to_json(&self) -> String {
         document::json(self)
     }

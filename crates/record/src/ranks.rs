@@ -1,8 +1,8 @@
-//! The ranks of a run, and their hosts: the processes that a launcher such as `mpirun` starts, on
-//! one machine or many.
+//! The ranks of a run, and their hosts. Ranks are the processes that a launcher such as `mpirun`
+//! starts, on one machine or many.
 //!
-//! What they did together is in the record itself, as of one process with all workers. Here is who
-//! they were, and where.
+//! The record itself contains their joint results, as if one process had all workers. This module
+//! describes the ranks and the hosts.
 
 use std::collections::HashMap;
 
@@ -19,143 +19,145 @@ use crate::tool::Tool;
 /// The ranks of a run, and their hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterRecord {
-    /// How many ranks the launcher started; of a sweep of ranks those of its largest step.
+    /// Number of ranks that the launcher started; for a sweep of ranks, those of its largest load
+    /// level.
     pub launched: u32,
-    /// Those whose part of the record there is, by number.
+    /// Ranks whose part of the record exists, by number.
     pub ranks: Vec<RankRecord>,
-    /// Each host once, in order of its first rank. Hosts are told apart by name and boot.
+    /// Each host once, in order of its first rank. Hosts are identified by name and boot.
     pub hosts: Vec<HostRecord>,
-    /// Those whose part there is not: only records that were put together of parts on disk have
-    /// any.
+    /// Ranks whose part of the record is missing; absent if there are none. Only records that were
+    /// joined from parts on disk have any.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub missing: Vec<MissingRank>,
-    /// What ranks that performed no work counted of their machines, each machine once.
+    /// Counters of the machines of observers (ranks that performed no work), each machine once.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub observers: Vec<ObserverRecord>,
 }
 
-/// One process of a run.
+/// A rank of a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RankRecord {
-    /// Its number, from 0.
+    /// Number of the rank, from 0.
     pub rank: u32,
-    /// Where it ran: the place in `hosts`, from 0.
+    /// Index of its host in `hosts`, from 0.
     pub host: u32,
-    /// Its process identifier there.
+    /// Process identifier on the host.
     pub process: u32,
-    /// The number of its first worker, of the workers of all ranks.
+    /// Number of its first worker, among the workers of all ranks.
     pub first_worker: u32,
-    /// How many workers it has.
+    /// Number of its workers.
     pub workers: u32,
-    /// The processors that it may use, by number.
+    /// Numbers of the processors that it may use.
     pub processors: Fact<Vec<u32>>,
-    /// How far its clocks were from those of rank 0.
+    /// Offsets of its clocks from those of rank 0.
     pub clock: RankClock,
-    /// How it ended.
+    /// How the rank ended.
     pub outcome: Outcome,
-    /// Why its transactions ended. Unavailable where it did not come to their end.
+    /// Why its transactions ended. Unavailable if the rank did not reach their end.
     pub end: Fact<End>,
-    /// By worker, the hash of its whole stream; empty where not all of its workers performed
-    /// theirs, and with a shared pool.
+    /// Hash of the whole stream of each worker; absent if not all of its workers performed theirs,
+    /// or with a shared pool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worker_hashes: Vec<StreamHash>,
 }
 
-/// How far a rank's clocks were from those of rank 0.
+/// Offsets of a rank's clocks from those of rank 0.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RankClock {
-    /// Before the run.
+    /// Offset of the monotonic clock before the run.
     pub begin: Fact<RankClockOffset>,
-    /// After it. Unavailable where the rank did not come to its end.
+    /// Offset of the monotonic clock after the run. Unavailable if the rank did not reach the end.
     pub end: Fact<RankClockOffset>,
-    /// The wall clock minus that of rank 0 at the same moment, in nanoseconds, with the error of
+    /// Wall clock minus that of rank 0 at the same moment, in nanoseconds; its error is that of
     /// `begin`.
     pub wall_offset_ns: i64,
 }
 
-/// How far a monotonic clock was from that of rank 0.
+/// Offset of a monotonic clock from that of rank 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RankClockOffset {
-    /// When that was found, by the rank's own monotonic clock, in nanoseconds.
+    /// When the offset was measured, by the rank's own monotonic clock, in nanoseconds.
     pub at_ns: i64,
-    /// What is added to a moment of the rank's clock to have that of rank 0, in nanoseconds.
+    /// Nanoseconds to be added to a moment of the rank's clock to get that of rank 0.
     pub offset_ns: i64,
-    /// It is off by this at most, in nanoseconds.
+    /// Maximum error of the offset, in nanoseconds.
     pub error_ns: u64,
 }
 
-/// A machine, or a container of one, that ranks ran on.
+/// A machine, or a container on one, on which ranks ran.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostRecord {
     /// The machine at the start.
     pub host: Host,
-    /// The machine while the run went on, as its first rank read it. What is counted of the
-    /// process is added over its ranks.
+    /// Counters of the machine during the run, as its first rank read them. Counters of the process
+    /// are summed over its ranks.
     pub during: SystemDuring,
-    /// The program there.
+    /// The program on this host.
     pub tool: Tool,
 }
 
 impl HostRecord {
-    /// What tells it from others.
+    /// Returns the identity of the host.
     pub fn id(&self) -> HostId {
         HostId::of(&self.host)
     }
 }
 
-/// A rank whose part of the record there is not.
+/// A rank whose part of the record is missing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MissingRank {
-    /// Its number.
+    /// Number of the rank.
     pub rank: u32,
-    /// Why not: it is not there, or cannot be read.
+    /// Reason: the part does not exist, or cannot be read.
     pub why: String,
 }
 
-/// What an observer counted.
+/// Counters of an observer.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverRecord {
-    /// Its number among the ranks that the launcher started.
+    /// Number of the observer among the ranks that the launcher started.
     pub rank: u32,
-    /// Its machine.
+    /// Machine of the observer.
     pub host: Host,
-    /// How far its monotonic clock was from that of rank 0 before the run.
+    /// Offset of its monotonic clock from that of rank 0 before the run.
     pub clock_begin: RankClockOffset,
-    /// The same after it.
+    /// Offset of its monotonic clock from that of rank 0 after the run.
     pub clock_end: RankClockOffset,
-    /// How many readings there were.
+    /// Number of readings.
     pub readings: u64,
-    /// The longest time between two of them that were kept, in nanoseconds.
+    /// Longest time between two readings that were kept, in nanoseconds.
     pub interval_ns: u64,
-    /// From the first reading to the last, in nanoseconds.
+    /// Time from the first reading to the last, in nanoseconds.
     pub whole_ns: u64,
-    /// What was counted from before the run to after it, when nobody worked.
+    /// Counters from the first reading, before the run, to the last one, after it. No worker was
+    /// active at either.
     pub whole: MachineCounted,
-    /// The 99th percentile, over windows of 2 s of all that, of the share in which the processors
-    /// worked, from 0 to 1.
+    /// 99th percentile of the processors' busy share in windows of 2 s, over the time of all
+    /// readings, from 0 to 1.
     pub cpu_busy_p99: Fact<f64>,
-    /// What was counted in each phase, warm-ups included, as in its evidence.
+    /// Counters in each phase, including warm-ups, as in the phase's evidence.
     pub phases: Vec<ObserverPhase>,
 }
 
-/// What an observer counted in one phase.
+/// Counters of an observer in one phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverPhase {
-    /// The step of a sweep that the phase is of, from 0; nothing where it is of none.
+    /// Index of the load level to which the phase belongs, from 0; null if it belongs to none.
     pub step: Option<u32>,
-    /// Which phase.
+    /// Kind of the phase.
     pub phase: Phase,
-    /// How long it lasted, in nanoseconds.
+    /// Duration of the phase, in nanoseconds.
     pub ns: u64,
-    /// What was counted. Not available where there are no readings around it.
+    /// Counters during the phase. Unavailable if there are no readings around it.
     pub counted: Fact<MachineCounted>,
-    /// The 99th percentile, over windows of 2 s from its beginning, of the share in which the
-    /// processors worked, from 0 to 1. Not available of a shorter phase.
+    /// 99th percentile of the processors' busy share in windows of 2 s from the beginning of the
+    /// phase, from 0 to 1. Unavailable for a shorter phase.
     pub cpu_busy_p99: Fact<f64>,
 }
 
 impl ClusterRecord {
-    /// Of one rank of so many, before it is joined with others. Its `host` is 0.
+    /// Describes one of `launched` ranks, before it is joined with others. Its `host` becomes 0.
     pub fn of_one(launched: u32, rank: RankRecord, host: HostRecord) -> Self {
         Self {
             launched,
@@ -166,8 +168,9 @@ impl ClusterRecord {
         }
     }
 
-    /// What each kernel did while the run went on, with the ranks of all hosts that have it as the
-    /// process: containers of one machine read the same counters of it.
+    /// Returns the counters of each kernel during the run. Those of the process are summed over the
+    /// ranks of all hosts with this kernel, because containers of one machine share the kernel's
+    /// counters.
     pub fn kernels(&self) -> Vec<SystemDuring> {
         let mut places: HashMap<(Option<String>, String), usize> = HashMap::new();
         let mut kernels: Vec<SystemDuring> = Vec::new();
@@ -187,7 +190,7 @@ impl ClusterRecord {
         kernels
     }
 
-    /// The name of the host of a rank, where that is known.
+    /// Returns the name of a rank's host, if it is known.
     pub fn hostname_of(&self, rank: &RankRecord) -> Option<&str> {
         let host = self.hosts.get(rank.host as usize)?;
         Some(&host.host.hostname)

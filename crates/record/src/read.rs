@@ -1,10 +1,10 @@
-//! Reading records, which are data of others and not trusted: how much is read, what makes a
-//! record, and what is wrong with one that is none.
+//! Reads records, which may come from elsewhere and are not trusted: limits, checks, and error
+//! messages.
 //!
-//! It goes over the text twice. The first time nothing is kept: the text is counted, against limits
-//! that no run comes near and that bound the memory that reading takes. The second time it becomes
-//! a [`Record`], whose numbers are then held against one another (`valid.rs`), so that whoever goes
-//! on with it may add, subtract and divide them.
+//! The text is read twice. The first pass stores nothing. It counts the contents against limits
+//! that no run comes near and that bound the memory for reading. The second pass creates a
+//! [`Record`] and compares its numbers with each other (`valid.rs`), so that later code may add,
+//! subtract and divide them.
 
 mod valid;
 
@@ -22,67 +22,68 @@ use crate::partial_record::Completed;
 use crate::run::{LocationRecord, PhaseRecord, Record, SCHEMA_VERSION};
 use document::sanitize;
 
-/// The longest text that is read, in bytes: five times what a run of a day with 64 workers writes.
+/// Maximum length of a text, in bytes: five times that of a run of a day with 64 workers.
 pub const BYTES_MAX: usize = 256 << 20;
-/// The longest string in it, in bytes. The longest that a run writes is a histogram of sizes with
-/// [`workload::sizes::BINS_MAX`] bins, below 3 MB.
+/// Maximum length of a string in the text, in bytes. The longest string that a run writes is a
+/// histogram of sizes with [`workload::sizes::BINS_MAX`] bins, below 3 MB.
 pub const STRING_BYTES_MAX: usize = 4 << 20;
-/// The most memory that what is read may come to, in bytes, beside the text and its strings. What
-/// is in a text is weighed: each value and each bucket at the most that any takes, with what
-/// growing lists leave behind, and what takes more than its values do apart. A run of a day with 64
-/// workers weighs a quarter of it.
+/// Maximum memory of the contents, in bytes, besides the text and its strings. It is an upper
+/// estimate: each value and each bucket counts with the largest size of its kind, including the
+/// reserve of growing lists, and larger structures count in addition. A run of a day with 64
+/// workers counts as a quarter of it.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
-/// The most that a value takes: a short string in a list that grows.
+/// Maximum size of a value: a short string in a growing list.
 const VALUE_BYTES: u64 = 80;
-/// Of the values in a list of buckets: a pair is three.
+/// Size of a value in a list of buckets, where a pair counts as three values.
 const BUCKET_VALUE_BYTES: u64 = 12;
-/// What a location takes beside its values, most of which may be left out: three times its size,
-/// while the list grows.
+/// Size of a location besides its values, most of which may be absent: three times its size, while
+/// the list grows.
 const LOCATION_BYTES: u64 = 3 * size_of::<LocationRecord>() as u64;
-/// The same of a phase, whose slices have a place each from the first to the last.
+/// Size of a phase besides its values. Its slices take memory for each index from the first to the
+/// last.
 const PHASE_BYTES: u64 = 3 * size_of::<PhaseRecord>() as u64 + SLICES_MAX as u64 * SLICE_BYTES;
 const SLICE_BYTES: u64 = size_of::<BTreeMap<(Role, Action), SliceMeter>>() as u64;
 
-/// Of a problem no more characters are told: a part of it is what was read.
+/// Maximum number of characters in a message, which contains a part of the text that was read.
 const TOLD_MAX: usize = 300;
 
-/// A record cannot be read.
+/// Reason why a record cannot be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ReadError {
-    /// It is no JSON, or not of this schema.
+    /// The text is not JSON, or does not match the schema.
     #[error("this is not a record of a PostMark run: {}{why}", at(.field))]
     NoRecord {
-        /// The place in the record, as far as it was understood; `.` where that is nowhere.
+        /// Path of the field, as far as it was parsed; `.` if none was.
         field: String,
-        /// What is wrong, with line and column.
+        /// Description of the error, with line and column.
         why: String,
     },
-    /// It comes from a newer program.
+    /// The record was written by a newer program.
     #[error(
         "the record has schema version {found}, and this program reads versions up to \
          {SCHEMA_VERSION} (use a newer postmark)"
     )]
     Newer {
-        /// The schema's version in the record.
+        /// Version of the schema in the record.
         found: u64,
     },
-    /// Versions begin at 1.
+    /// The schema has version 0; versions begin at 1.
     #[error("the record has schema version 0, which does not exist")]
     NoVersion,
-    /// It is longer than any record.
+    /// The text is longer than any record.
     #[error("this is not a record of a PostMark run: it has {found} bytes (at most {BYTES_MAX})")]
     TooLong {
-        /// Bytes of the text.
+        /// Length of the text, in bytes.
         found: usize,
     },
-    /// Its numbers contradict one another, or are none that a run can have.
+    /// The numbers contradict each other, or cannot occur in a run.
     #[error("the record is inconsistent: {field}: {why}")]
     Impossible {
-        /// The place in the record.
+        /// Path of the field.
         field: String,
-        /// What is wrong.
+        /// Description of the contradiction.
         why: String,
     },
 }
@@ -100,7 +101,8 @@ struct ReadRun {
     record: Record,
 }
 
-/// A record from its JSON. The summary beside it is not read: it follows from the record.
+/// Reads a record from its JSON. The summary beside it is ignored, because it follows from the
+/// record.
 pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
     let ReadRun { record } = read(text)?;
     valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
@@ -110,13 +112,12 @@ pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
     Ok(record)
 }
 
-/// A part of a record from its JSON. Its numbers are held against one another when the record is
-/// put together and read again.
+/// Reads a part of a record from its JSON. Its numbers are checked when the joined record is read.
 pub(crate) fn part_from_json(text: &str) -> Result<Completed, ReadError> {
     read(text)
 }
 
-/// What a text within the limits says, or the place that is wrong.
+/// Parses a text within the limits; an error names the field.
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
     count(text)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -130,7 +131,7 @@ fn read<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
     Ok(read)
 }
 
-/// Whether a text keeps the limits.
+/// Checks the limits of a text, and the version of its schema.
 fn count(text: &str) -> Result<(), ReadError> {
     if text.len() > BYTES_MAX {
         return Err(ReadError::TooLong { found: text.len() });
@@ -149,7 +150,7 @@ fn count(text: &str) -> Result<(), ReadError> {
     counted.map_err(|error| no_record(&error))
 }
 
-/// What is wrong with the text as a whole.
+/// Converts an error of the text as a whole.
 pub fn no_record(error: &serde_json::Error) -> ReadError {
     ReadError::NoRecord {
         field: ".".to_owned(),
@@ -157,7 +158,7 @@ pub fn no_record(error: &serde_json::Error) -> ReadError {
     }
 }
 
-/// Harmless, and the beginning and the end of what is long.
+/// Sanitizes a message, and shortens it to its beginning and end.
 pub fn told(problem: &str) -> String {
     let shown = sanitize::sanitize(problem);
     let length = shown.chars().count();
@@ -169,25 +170,25 @@ pub fn told(problem: &str) -> String {
     begin.chain(" … ".chars()).chain(end).collect()
 }
 
-/// How much there is in a text.
+/// Counts the contents of a text.
 #[derive(Default)]
 struct Census {
-    /// What it comes to, in bytes of memory.
+    /// Estimated memory, in bytes.
     memory_bytes: u64,
-    /// The name of the field that comes next, or of the list that its elements are in.
+    /// Name of the next field, or of the list that contains the next elements.
     name: Name,
-    /// How many lists and objects are open.
+    /// Number of open lists and objects.
     depth: u32,
-    /// Whether what is open is the record itself.
+    /// Whether the next object is the record itself.
     is_record: bool,
-    /// Whether what is open is the summary beside the record, or in it.
+    /// Whether the next value is the summary beside the record, or inside it.
     is_summary: bool,
-    /// The version that the record says it has.
+    /// Version of the schema that the record states.
     schema: Option<u64>,
 }
 
 impl Census {
-    /// Nothing, or what there is too much of.
+    /// Returns an error if the text exceeds a limit.
     fn count(&mut self, text: &str) -> Result<(), serde_json::Error> {
         let mut deserializer = serde_json::Deserializer::from_str(text);
         Value(self).deserialize(&mut deserializer)?;
@@ -206,7 +207,7 @@ impl Census {
     }
 }
 
-/// Any value; a whole number is told.
+/// Counts any value; returns it if it is a whole number.
 struct Value<'a>(&'a mut Census);
 
 impl<'de> DeserializeSeed<'de> for Value<'_> {
@@ -280,7 +281,7 @@ impl<'de> Visitor<'de> for Value<'_> {
             if is_document {
                 self.0.is_summary = name == Name::Summary;
             }
-            // A summary is at most a value as JSON: its names mean nothing.
+            // The names inside a summary have no meaning here: at most it is read as a JSON value.
             self.0.name = if self.0.is_summary { Name::Other } else { name };
             self.0.is_record = is_document && name == Name::Record;
             let number = object.next_value_seed(Value(self.0))?;
@@ -294,14 +295,14 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 }
 
-/// The names of fields that are looked at.
+/// Names of fields that are counted differently.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(field_identifier, rename_all = "snake_case")]
 enum Name {
     Record,
     Summary,
     Schema,
-    /// What a histogram has that is not packed.
+    /// The buckets of a histogram in its unpacked form.
     Buckets,
     Locations,
     Phases,
@@ -325,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn the_schema_is_that_of_the_record() {
+    fn schema_version_is_read_from_the_record() {
         for (text, schema) in [
             (r#"{"record":{"schema":7}}"#, Some(7)),
             (
@@ -342,7 +343,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_is_counted() {
+    fn values_buckets_locations_and_phases_are_weighed() {
         let weighed = |text: &str| {
             let census = counted(text).unwrap();
             assert_eq!(census.depth, 0);
@@ -371,7 +372,7 @@ mod tests {
     }
 
     #[test]
-    fn what_there_is_too_much_of_is_told() {
+    fn exceeded_limits_are_errors() {
         let deep = "[".repeat(200) + &"]".repeat(200);
         assert!(counted(&deep).is_err_and(|error| error.contains("recursion limit")));
         let long = format!("\"{}\"", "x".repeat(STRING_BYTES_MAX + 1));
@@ -392,13 +393,13 @@ mod tests {
         );
     }
 
-    /// The longest sweep, of writers and readers that do everything, with service times and the
-    /// steps of each operation.
+    /// The longest sweep, of writers and readers that perform all operations, with service times
+    /// and with the calls of each operation.
     #[test]
-    fn the_largest_record_that_a_run_writes_is_read() {
-        /// Of one histogram: every bucket of an octave.
+    fn largest_record_of_a_run_is_within_the_limits() {
+        /// Buckets of one histogram: every bucket of an octave.
         const BUCKETS: u64 = 128;
-        /// Of one operation; the most that a storage has.
+        /// Calls of one operation: the most of any I/O engine.
         const STEPS: usize = 10;
         let mut latency = Histogram::default();
         for number in 0..BUCKETS {
@@ -422,8 +423,8 @@ mod tests {
             latency: latency.take_sparse(),
             ..SliceMeter::default()
         };
-        // A closed loop before the steps, and halvings for the limit and for the SLO. Each has a
-        // warm-up and what is measured.
+        // A closed loop before the load levels, and bisections for the limit and for the SLO. Each
+        // level has a warm-up and a measured segment.
         let sweep_steps = (1 + SWEEP_STEPS_MAX + 2 * BISECTIONS_MAX) as u64;
         let operations = 2 * sweep_steps * 2 * Action::COUNT as u64;
         let (mut bytes, mut memory_bytes) = (0, sweep_steps * 3 * PHASE_BYTES);
@@ -442,7 +443,7 @@ mod tests {
             "{memory_bytes} bytes of memory"
         );
         assert!(bytes < BYTES_MAX as u64, "{bytes} bytes");
-        // Too little would tell nothing.
+        // A test with too little data would prove nothing.
         assert!(
             memory_bytes > MEMORY_BYTES_MAX / 2,
             "{memory_bytes} bytes of memory"
@@ -450,7 +451,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_are_short_and_harmless() {
+    fn messages_are_short_and_sanitized() {
         assert_eq!(told("a\u{1b}b"), "a\\x1bb");
         let long = told(&("begin ".to_owned() + &"é".repeat(1_000) + " end"));
         assert!(

@@ -1,12 +1,12 @@
-//! The options with which the work of a run is done again elsewhere.
+//! The options that repeat the work of a run elsewhere.
 
 use serde_json::Value;
 use spec::{Options, Place, RunSpec};
 use workload::contents::ContentKind;
 use workload::{Classic, ContentSpec, Mix, Work, Workload};
 
-/// The options that come to a run spec, but for its targets and what lies at them: what `postmark
-/// run --like` takes of its record.
+/// Returns the options that resolve to a run spec, without its targets, acknowledgement log and
+/// reused pool: those that `postmark run --like` takes from a record.
 pub fn options_again(spec: &RunSpec) -> Options {
     Options {
         target: Vec::new(),
@@ -16,9 +16,9 @@ pub fn options_again(spec: &RunSpec) -> Options {
     }
 }
 
-/// The same as words of a command line, which follow `postmark run`.
+/// Returns the same options as arguments of `postmark run`.
 pub fn words_again(spec: &RunSpec) -> Vec<String> {
-    // Files and the command line have the same names and texts: numbers, texts and switches.
+    // Files and the command line have the same names and values: numbers, texts and switches.
     let Ok(Value::Object(options)) = serde_json::to_value(options_again(spec)) else {
         return Vec::new();
     };
@@ -34,7 +34,7 @@ pub fn words_again(spec: &RunSpec) -> Vec<String> {
     words
 }
 
-/// The options that make a workload, but for those that are defaults: what its user would write.
+/// Returns the options of a workload that differ from the defaults, as a user would type them.
 pub fn workload_in_words(workload: &Workload) -> String {
     let words =
         |workload| words_again(&RunSpec::classic(workload, Vec::new(), Place::OwnDirectory));

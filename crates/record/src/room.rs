@@ -1,57 +1,58 @@
-//! The room that a run needs on each volume, and what was free there.
+//! The space that a run needs on each file system, and the free space.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::Fact;
 
-/// What a file system must have room for, and has.
+/// The space that a run needs on one file system, and the free space.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RoomVolume {
-    /// The locations on it.
+    /// Locations on this file system.
     pub locations: Vec<String>,
-    /// Its type, like `ext4`.
+    /// Type of the file system, such as `ext4`.
     pub file_system: Fact<String>,
-    /// The most files at once.
+    /// Maximum number of files at one time.
     pub files_peak: u64,
-    /// The most bytes of contents at once.
+    /// Maximum bytes of contents at one time.
     pub bytes_peak: u64,
-    /// Bytes that contents, directories and inodes take at the peak.
+    /// Bytes needed for contents, directories and inodes at the peak.
     pub needed_bytes: u64,
-    /// Bytes that an unprivileged user may take.
+    /// Bytes available to an unprivileged user.
     pub available_bytes: Fact<u64>,
-    /// Inodes that files and directories take at the peak.
+    /// Number of inodes needed for files and directories at the peak.
     pub needed_inodes: u64,
-    /// Inodes that an unprivileged user may take; not applicable where the file system has no such
-    /// count.
+    /// Number of inodes available to an unprivileged user; not applicable if the file system does
+    /// not count them.
     pub available_inodes: Fact<u64>,
 }
 
 impl RoomVolume {
-    /// Whether the bytes fit, as far as that is known.
+    /// Whether the needed bytes are available. Missing if the available bytes are unknown.
     pub fn bytes_fit(&self) -> Fact<bool> {
         self.available_bytes
             .clone()
             .map(|bytes| self.needed_bytes <= bytes)
     }
 
-    /// Whether the inodes fit, as far as that is known.
+    /// Whether the needed inodes are available. Missing if the available inodes are unknown.
     pub fn inodes_fit(&self) -> Fact<bool> {
         self.available_inodes
             .clone()
             .map(|inodes| self.needed_inodes <= inodes)
     }
 
-    /// Whether something is known not to fit.
+    /// Whether bytes or inodes are known to be insufficient.
     pub fn is_full(&self) -> bool {
         [self.bytes_fit(), self.inodes_fit()].contains(&Fact::Known(false))
     }
 }
 
-/// The check for room before a run.
+/// The check for enough space before a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Room {
-    /// Whether the peaks are upper bounds that fit anyway, or what the stream really reaches.
+    /// True if the peaks are those that the stream reaches. False if they are upper bounds, or
+    /// estimates for a stream that is too long to be followed.
     pub exact: bool,
-    /// By file system.
+    /// The needed and free space of each file system.
     pub volumes: Vec<RoomVolume>,
 }

@@ -1,4 +1,4 @@
-//! The record of a run, as it is written and read. Moments are nanoseconds of a monotonic clock
+//! The record of a run, as it is written and read. Moments are in nanoseconds of a monotonic clock
 //! since the run's origin.
 
 use schemars::JsonSchema;
@@ -25,117 +25,118 @@ pub use crate::phase::{
 pub use crate::room::{Room, RoomVolume};
 pub use crate::tool::Tool;
 
-/// The version of the schema that this program writes.
+/// Version of the schema that this program writes.
 pub const SCHEMA_VERSION: u32 = 1;
 
-/// Where a part of the pool lies.
+/// A location that contains a part of the pool.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct LocationRecord {
-    /// Its share of the files.
+    /// Weight of the location: its relative share of the files.
     pub weight: u32,
-    /// The directory that the files were in.
+    /// Directory of the files.
     pub directory: String,
-    /// The place's facts at the start; nothing where the storage touches none.
+    /// Facts about the target at the start; not applicable if the I/O engine uses no file system.
     pub target: Fact<Target>,
-    /// What decides whether data that was written there is durable; nothing where the storage
-    /// touches no file system.
+    /// Settings that decide whether data written there is durable; null if the I/O engine uses no
+    /// file system.
     pub durability: Option<DurabilityFacts>,
-    /// The server that the storage spoke to by itself; nothing where there is none. With one, the
-    /// kernel of this machine does not know the place.
+    /// The server that the I/O engine contacted itself; absent if there is none. The kernel of this
+    /// machine has no facts about such a location.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerRecord>,
 }
 
-/// The look at the names after the transactions: whether exactly the files that should exist do,
-/// with their sizes.
+/// The check of names after the transactions: whether exactly the expected files exist, with their
+/// sizes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
-    /// Files, links and directories that were looked at.
+    /// Number of files, links and directories that were checked.
     pub names: u64,
-    /// Directories that were listed.
+    /// Number of directories that were listed.
     pub directories: u64,
-    /// Names and directories that were not as they should be: each is an error, too.
+    /// Number of names and directories that were wrong. Each also counts as an error.
     pub wrong: u64,
-    /// Names that may be there or not, since an operation on them failed: nothing is asked of
-    /// them.
+    /// Number of names that were not checked: an operation on them had failed, so they may or may
+    /// not exist.
     pub left_out: u64,
-    /// How long it took.
+    /// Duration of the check, in nanoseconds.
     pub duration_ns: u64,
 }
 
-/// A worker that did not come back from an operation for a long time.
+/// A worker whose operation did not return for a long time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stalled {
-    /// Which one; nothing: the run itself, between phases.
+    /// Number of the worker; null for the run itself, between phases.
     pub worker: Option<u32>,
-    /// What it was doing.
+    /// The operation.
     pub operation: String,
-    /// To what.
+    /// Path of the operation.
     pub path: String,
-    /// How long it had been at it when it was last looked at.
+    /// Time since the operation began, when it was last checked, in nanoseconds.
     pub ns: u64,
-    /// Whether it came back.
+    /// Whether the operation returned.
     pub came_back: bool,
 }
 
-/// Errors of one kind.
+/// Errors with the same operation, step and error number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorRecord {
-    /// What was being done: an operation or an act of the run itself.
+    /// The failed operation, or an action of the run itself.
     pub operation: String,
-    /// At which step of it.
+    /// The call within the operation that failed.
     pub step: String,
-    /// The system's error number, where it gave one.
+    /// Error number of the system. Not available if the system returned none.
     pub errno: Fact<i32>,
-    /// What happened, in words.
+    /// Description of the error.
     pub message: String,
-    /// How often.
+    /// Number of errors.
     pub count: u64,
-    /// Where it happened first.
+    /// Path of the first error.
     pub first_path: String,
-    /// Bytes that the first one had moved before it failed.
+    /// Bytes that the first failed operation had moved before it failed.
     pub moved_bytes: Fact<u64>,
 }
 
-/// Something that was not removed.
+/// A file or directory that was not removed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Left {
-    /// What.
+    /// Path of the file or directory.
     pub path: String,
-    /// Why not.
+    /// Reason why it was not removed.
     pub why: String,
 }
 
-/// The removal of what an unfinished run had made.
+/// The removal of files after an unfinished run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CleanUp {
-    /// Files removed.
+    /// Number of files removed.
     pub files: u64,
-    /// Directories removed.
+    /// Number of directories removed.
     pub directories: u64,
-    /// What bears a name of the run's and was not removed.
+    /// Names of the run's form that were not removed.
     pub left: Vec<Left>,
-    /// Whether some of that was made by the run, or may have been: then its manifest stays, too.
+    /// Whether the run made some of the remaining files, or may have made them. Then its manifest
+    /// remains as well.
     #[serde(default)]
     pub incomplete: bool,
 }
 
-/// The load of one step.
+/// The load of one level of a sweep.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum Load {
     /// A closed loop.
     Closed,
-    /// Transactions a second.
+    /// An open loop with this offered rate, in transactions per second.
     Rate(f64),
-    /// A closed loop of so many workers of each rank.
+    /// A closed loop of this number of workers of each rank.
     Workers(u32),
-    /// A closed loop of so many ranks, each with its workers.
+    /// A closed loop of this number of ranks, each with its workers.
     Ranks(u32),
 }
 
 impl Load {
-    /// Transactions a second, where it is a rate.
+    /// Returns the offered rate of an open loop, in transactions per second.
     pub fn rate(self) -> Option<f64> {
         match self {
             Self::Rate(rate) => Some(rate),
@@ -143,7 +144,7 @@ impl Load {
         }
     }
 
-    /// Workers, where it is a number of them.
+    /// Returns the number of workers, if the load is a number of workers.
     pub fn workers(self) -> Option<u32> {
         match self {
             Self::Workers(workers) => Some(workers),
@@ -151,7 +152,7 @@ impl Load {
         }
     }
 
-    /// Workers or ranks, where it is a number of them.
+    /// Returns the number of workers or ranks, if the load is one of these.
     pub fn count(self) -> Option<u32> {
         match self {
             Self::Workers(count) | Self::Ranks(count) => Some(count),
@@ -160,36 +161,36 @@ impl Load {
     }
 }
 
-/// One step.
+/// One load level of a sweep.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStep {
-    /// What it was to bear.
+    /// Requested load.
     pub load: Load,
-    /// Workers that were at work.
+    /// Number of workers that performed operations.
     pub workers: u32,
-    /// Its phases: the transactions, and with a pool of its own those before and after them. Their
-    /// moments are since the origin of the run that it was climbed in.
+    /// Phases of the level: the transactions, and if the level has a pool of its own, the phases
+    /// before and after them. Moments count from the origin of the run that performed the level.
     pub phases: Vec<PhaseRecord>,
-    /// The run that it was climbed in, where each step has one; nothing for the first, whose run's
-    /// facts are the record's own.
+    /// The run that performed the level, if each level has its own run. Null for the first level,
+    /// whose run is described by the record itself.
     pub of_run: Option<Box<SweepStepRun>>,
 }
 
-/// What a run of a step's own says besides its phases.
+/// Facts about a load level's own run, except its phases.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepRun {
-    /// The fingerprint of its workload: with other workers it is another.
+    /// Fingerprint of the run's workload, which depends on the number of workers.
     pub fingerprint: Fingerprint,
-    /// Where the moments of its phases count from.
+    /// The moment from which the moments of its phases count.
     pub origin: Origin,
-    /// The machine while it went on.
+    /// Counters of the machine during the run.
     pub during: SystemDuring,
-    /// The check for room; nothing where the storage takes none.
+    /// The check for enough space; null if the I/O engine uses none.
     pub room: Option<Room>,
 }
 
 impl SweepStep {
-    /// Its transactions, where it came to them.
+    /// Returns the transactions, if the level reached them.
     pub fn transactions(&self) -> Option<&PhaseRecord> {
         self.phases
             .iter()
@@ -197,50 +198,50 @@ impl SweepStep {
     }
 }
 
-/// What was performed, as against what was meant.
+/// Results of a run, as opposed to its run spec.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Actual {
     /// How the run ended.
     pub outcome: Outcome,
-    /// Why the transactions ended. Unavailable where the run did not come to their end.
+    /// Why the transactions ended. Unavailable if the run did not reach their end.
     pub end: Fact<End>,
-    /// The hash of the whole stream, where all of it was performed.
+    /// Hash of the whole stream, if all of it was performed.
     pub stream_hash: Fact<StreamHash>,
-    /// Phases that were begun, in order; the transactions of a sweep are in its steps.
+    /// Phases that were started, in order; the transactions of a sweep are in its load levels.
     pub phases: Vec<PhaseRecord>,
-    /// The steps of a sweep, in the order in which they were climbed.
+    /// Load levels of a sweep, in the order in which they were performed.
     pub sweep_steps: Vec<SweepStep>,
     /// Errors, by operation, step and error number.
     pub errors: Vec<ErrorRecord>,
-    /// The look at the names after the transactions.
+    /// The check of names after the transactions.
     pub check: Fact<Check>,
-    /// The look of ranks at what others had acknowledged in the transactions; nothing where there
-    /// was none.
+    /// The cross-rank check of operations that other ranks acknowledged in the transactions; absent
+    /// if it was not performed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check_across: Option<Check>,
-    /// The look at the pool that was taken from an earlier run: by count and by sample; nothing
-    /// where none was taken.
+    /// The check of a pool that was reused from an earlier run (by count and by sample), or that
+    /// another rank had prepared; null if there was no such pool.
     pub taken: Option<Check>,
-    /// What one rank saw late of another's work; nothing where all was seen at once, and where
-    /// nobody looked at others' work.
+    /// Operations that another rank did not see at once; absent if all were seen at once, or none
+    /// was checked by another rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale: Option<Stale>,
     /// Operations that took very long.
     pub stalled: Vec<Stalled>,
-    /// What the original's report is made of; nothing for other workloads, and where nobody began.
+    /// Numbers of the original PostMark's report; null for other workloads, or if the first worker
+    /// did not start.
     pub classic: Option<ClassicFigures>,
-    /// What was removed after an unfinished run; nothing where one came to its end, or kept its
-    /// pool.
+    /// Removal of files after an unfinished run; null if the run completed, or kept its pool.
     pub clean_up: Option<CleanUp>,
-    /// What the program itself costs: the same stream on the null storage.
+    /// Overhead of the program: the same stream on the I/O engine `null`.
     pub overhead: Fact<Overhead>,
-    /// All that went to servers; nothing where the storage speaks to none by itself. Of a sweep of
-    /// several runs it is the first one's.
+    /// All communication with servers; absent if the I/O engine contacts none itself. For a sweep
+    /// of several runs, that of the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<ServerTotals>,
 }
 
-/// What nobody knows before the run's end; not applicable where nobody has asked.
+/// A value that is unknown before the end of the run; not applicable if it was not requested.
 fn not_yet<T>(is_asked: bool) -> Fact<T> {
     if is_asked {
         Fact::Unavailable("the program was killed before the run ended".to_owned())
@@ -250,7 +251,8 @@ fn not_yet<T>(is_asked: bool) -> Fact<T> {
 }
 
 impl Actual {
-    /// Before anything is performed: what is asked for is not known yet.
+    /// Creates the results of a run before anything was performed. Requested values are not yet
+    /// known.
     pub fn unfinished(check: bool, overhead: bool) -> Self {
         Self {
             outcome: Outcome::Unfinished,
@@ -271,44 +273,46 @@ impl Actual {
         }
     }
 
-    /// Whether the run was interrupted or failed.
+    /// Whether the run did not complete.
     pub fn is_partial(&self) -> bool {
         self.outcome != Outcome::Complete
     }
 
-    /// A phase of the run, where it was begun.
+    /// Returns a phase of the run, if it was started.
     pub fn phase(&self, phase: Phase) -> Option<&PhaseRecord> {
         self.phases.iter().find(|record| record.phase == phase)
     }
 
-    /// The phases of the run and of a sweep's steps.
+    /// Iterates over the phases of the run and of a sweep's load levels.
     pub fn all_phases(&self) -> impl Iterator<Item = &PhaseRecord> {
         let of_steps = self.sweep_steps.iter().flat_map(|step| &step.phases);
         self.phases.iter().chain(of_steps)
     }
 
-    /// The transactions, wherever they are: of the run, or of a sweep's steps.
+    /// Iterates over the transactions of the run, or of a sweep's load levels.
     pub fn transactions(&self) -> impl Iterator<Item = &PhaseRecord> {
         self.all_phases()
             .filter(|phase| phase.phase == Phase::Transactions)
     }
 }
 
-/// The common start of all workers: the moment that the record's moments count from. The boot that
-/// its monotonic clock is of is `host.boot_id`, the source of time
-/// `during.clocks.clock_source_before`.
+/// The common start of all workers, from which the record's moments count. `host.boot_id`
+/// identifies the boot of the monotonic clock, and `during.clocks.clock_source_before` its clock
+/// source.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Origin {
     /// The monotonic clock (`CLOCK_MONOTONIC`), in nanoseconds.
     pub monotonic_ns: i64,
-    /// The wall clock (`CLOCK_REALTIME`) at the same moment, in nanoseconds of the epoch.
+    /// The wall clock (`CLOCK_REALTIME`) at the same moment, in nanoseconds since 1970.
     pub unix_ns: i64,
-    /// So far may the two be off against each other, in nanoseconds: they cannot be read at once.
+    /// Greatest error of the two clocks against each other, in nanoseconds, because they cannot be
+    /// read at once.
     pub uncertainty_ns: u64,
 }
 
 impl Origin {
-    /// The wall clock as lists have it: one that stood before 1970 stood at its beginning.
+    /// Returns the wall clock in nanoseconds since 1970, for lists of runs; 0 if it was before
+    /// 1970.
     pub fn begun_unix_ns(&self) -> u64 {
         u64::try_from(self.unix_ns).unwrap_or(0)
     }
@@ -329,45 +333,44 @@ impl From<&Clocks> for Origin {
 /// Everything about one run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Record {
-    /// The version of this schema.
+    /// Version of this schema.
     #[schemars(extend("const" = SCHEMA_VERSION))]
     pub schema: u32,
-    /// What tells this run from all others.
+    /// Identity of the run.
     pub id: RunId,
-    /// What wrote it.
+    /// Program that wrote the record.
     pub tool: Tool,
-    /// Everything that was asked of the run.
+    /// The complete run spec.
     pub spec: RunSpec,
-    /// How files and transactions were chosen, where an intent was said in their place; nothing
-    /// where none was.
+    /// How the numbers of files and transactions were chosen; null if the options stated them.
     pub sizing: Option<Sizing>,
-    /// What is known of the targets, in order.
+    /// Facts about the locations of the pool, in order.
     pub locations: Vec<LocationRecord>,
-    /// The workload's fingerprint.
+    /// Fingerprint of the workload.
     pub fingerprint: Fingerprint,
-    /// Where its moments count from.
+    /// The moment from which the record's moments count.
     pub origin: Origin,
     /// The machine at the start.
     pub host: Host,
-    /// The machine while the run went on.
+    /// Counters of the machine during the run.
     pub during: SystemDuring,
-    /// The check for room; nothing where the storage takes none.
+    /// The check for enough space; null if the I/O engine uses none.
     pub room: Option<Room>,
-    /// The ranks that performed it, and their hosts; nothing where one process did. With several,
-    /// `host` and `during` are those of the first rank's host.
+    /// The ranks that performed the run, and their hosts; absent for a run of one process. With
+    /// several ranks, `host` and `during` are those of the first rank's host.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cluster: Option<ClusterRecord>,
-    /// What was performed.
+    /// Results of the run.
     pub actual: Actual,
-    /// What was made of the words that may surprise.
+    /// Notes on how options were resolved, if that may surprise.
     pub hints: Vec<Note>,
-    /// Its place in a study; nothing where it was made by itself.
+    /// The run's part in a study; absent if the run belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub study: Option<StudyPart>,
 }
 
 impl Record {
-    /// What is known of the targets.
+    /// Iterates over the targets whose facts are known.
     pub fn targets(&self) -> impl Iterator<Item = &Target> + Clone {
         let targets = self.locations.iter();
         targets.filter_map(|location| location.target.known())

@@ -1,5 +1,6 @@
-//! Records, and parts of them, as messages between ranks: as text, which this crate writes and
-//! reads. Otherwise each crate that sends one would have the code for all of their types again.
+//! Records, and parts of them, in messages between ranks. They are sent as text, which this crate
+//! writes and reads. Otherwise each crate that sends one would contain the code for all of their
+//! types.
 
 use serde::de::Error as _;
 use serde::ser::Error as _;
@@ -8,23 +9,23 @@ use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use crate::ranks::ObserverRecord;
 use crate::run::{PhaseRecord, Record};
 
-/// A record or a part of one on its way between ranks.
+/// A record, or a part of one, in a message between ranks.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(bound = "T: AsText")]
 pub struct Sent<T>(#[serde(with = "self")] pub T);
 
-/// What is sent as text.
+/// A value that is sent as text.
 pub trait AsText: Sized {
-    /// The text.
+    /// Converts the value to text.
     ///
     /// # Errors
-    /// Where a value is none that JSON has.
+    /// Returns an error if JSON cannot represent the value.
     fn to_text(&self) -> serde_json::Result<String>;
 
-    /// The value of a text.
+    /// Converts a text to the value.
     ///
     /// # Errors
-    /// Where the text is no JSON, or of something else.
+    /// Returns an error if the text is not JSON, or has another type.
     fn from_text(text: &str) -> serde_json::Result<Self>;
 }
 
@@ -49,18 +50,18 @@ as_text!(
     Vec<ObserverRecord>
 );
 
-/// Writes a value as text: a field of a message says `#[serde(with = "record::sent")]`.
+/// Writes a value as text; a field of a message uses `#[serde(with = "record::sent")]`.
 ///
 /// # Errors
-/// As those of [`AsText::to_text`], and of the serializer.
+/// Returns the errors of [`AsText::to_text`] and of the serializer.
 pub fn serialize<T: AsText, S: Serializer>(value: &T, serializer: S) -> Result<S::Ok, S::Error> {
     serializer.serialize_str(&value.to_text().map_err(S::Error::custom)?)
 }
 
-/// Reads what [`serialize`] has written.
+/// Reads a value that [`serialize`] has written.
 ///
 /// # Errors
-/// As those of [`AsText::from_text`], and of the deserializer.
+/// Returns the errors of [`AsText::from_text`] and of the deserializer.
 pub fn deserialize<'de, T: AsText, D: Deserializer<'de>>(deserializer: D) -> Result<T, D::Error> {
     T::from_text(&String::deserialize(deserializer)?).map_err(D::Error::custom)
 }

@@ -1,5 +1,5 @@
-//! Servers that a storage spoke to by itself, and what went between them apart from single calls,
-//! which are among the messages.
+//! Servers that an I/O engine contacts itself, and events between the program and them. Single
+//! calls are counted as messages.
 
 use core::net::SocketAddr;
 
@@ -7,49 +7,49 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use system::MessagesReading;
 
-/// How a server was spoken to, and what was agreed with it before the run.
+/// How a server was contacted, and what was negotiated with it before the run.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerRecord {
     /// The protocol with its version: `nfs3`.
     pub protocol: String,
-    /// The target's URL.
+    /// URL of the target.
     pub url: String,
-    /// The address and port of the service.
+    /// Address and port of the service.
     pub address: String,
-    /// The port of the MOUNT service.
+    /// Port of the MOUNT service.
     pub mount_port: u16,
-    /// The path that was mounted.
+    /// Path that was mounted.
     pub export: String,
-    /// Connections of each worker.
+    /// Number of connections of each worker.
     pub connections: u32,
-    /// The user as whom calls were made.
+    /// User ID of the calls.
     pub uid: u32,
-    /// The group as which calls were made.
+    /// Group ID of the calls.
     pub gid: u32,
-    /// Whether connections left from a port below 1024.
+    /// Whether connections used a local port below 1024.
     pub privileged_port: bool,
-    /// The most bytes that a READ asked for.
+    /// Maximum bytes that a READ requested.
     pub read_bytes_max: u32,
-    /// The most bytes that a WRITE had.
+    /// Maximum bytes of a WRITE.
     pub write_bytes_max: u32,
-    /// The bytes of entries that a READDIR or a READDIRPLUS asked for.
+    /// Bytes of entries that a READDIR or READDIRPLUS requested.
     pub listing_bytes: u32,
-    /// How long a reply was waited for, in milliseconds.
+    /// Timeout of a reply, in milliseconds.
     pub timeout_ms: u64,
-    /// What an acknowledged write means, in the protocol's words: `UNSTABLE`, `UNSTABLE, then
-    /// COMMIT`, `DATA_SYNC` or `FILE_SYNC`. Names are durable by the protocol's rule: an
-    /// acknowledged change of one is on the server's stable storage.
+    /// Meaning of an acknowledged write, in the protocol's terms: `UNSTABLE`, `UNSTABLE, then
+    /// COMMIT`, `DATA_SYNC` or `FILE_SYNC`. Names are always durable: by the protocol, an
+    /// acknowledged change of a name is on the server's stable storage.
     pub stability: String,
 }
 
 impl ServerRecord {
-    /// Whether it was reached over the loopback interface.
+    /// Whether the server was reached over the loopback interface.
     pub fn is_on_this_machine(&self) -> bool {
         let address = self.address.parse::<SocketAddr>();
         address.is_ok_and(|address| address.ip().is_loopback())
     }
 
-    /// The place in a few words.
+    /// Describes the server: protocol, address and export.
     pub fn one_line(&self) -> String {
         let Self {
             protocol,
@@ -61,45 +61,45 @@ impl ServerRecord {
     }
 }
 
-/// What went between the program and its servers in a stretch of time, of the workers and of what
-/// the run does besides.
+/// Events between the program and its servers in a period, caused by the workers or by the run
+/// itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerCounts {
-    /// Connections that were opened.
+    /// Number of connections that were opened.
     pub connections: u64,
-    /// Those of them that were opened because one was lost.
+    /// Number of connections that were opened because one was lost.
     pub reconnections: u64,
-    /// Changes of the write verifier: the server had restarted, and may have lost what was not
-    /// committed.
+    /// Number of changes of the write verifier: the server had restarted, and may have lost
+    /// uncommitted data.
     pub verifier_changes: u64,
-    /// Bytes that were written again for that reason.
+    /// Bytes that were written again because the write verifier had changed.
     pub rewritten_bytes: u64,
-    /// Operations of which nobody knows whether the server has done them: the connection was lost
-    /// before the reply.
+    /// Number of operations for which it is unknown whether the server performed them, because the
+    /// connection was lost before the reply.
     pub not_known: u64,
-    /// Writes that the server made more durable than it was asked to.
+    /// Number of writes that the server made more durable than requested.
     pub stronger_answers: u64,
-    /// Calls that were made again as the server wanted: it asked for them later (NFS3ERR_JUKEBOX),
-    /// or an entry that went away had spoilt the page of a listing.
+    /// Number of calls that were repeated, because the server asked for it (NFS3ERR_JUKEBOX), or
+    /// because a removed entry had invalidated the page of a listing.
     pub delayed: u64,
-    /// Replies that belonged to no request in flight: repeated ones.
+    /// Number of replies that belonged to no request in flight: repeated ones.
     pub stray_replies: u64,
-    /// Calls of other services: mounting, the port mapper. They are not among the messages.
+    /// Number of calls to other services (mounting, port mapper). Messages exclude them.
     pub other_calls: u64,
 }
 
 impl ServerRecord {
-    /// The facts that an engine has named.
+    /// Converts the facts that an engine reports.
     ///
     /// # Errors
-    /// Where one is missing, or of another type.
+    /// Returns an error if a fact is missing, or has another type.
     pub fn from_facts(facts: serde_json::Value) -> serde_json::Result<Self> {
         serde_json::from_value(facts)
     }
 }
 
 impl ServerCounts {
-    /// Each count by its name, which gives how many.
+    /// Creates the counts from a function that returns the count of each name.
     pub fn from_named(count_of: impl Fn(&str) -> u64) -> Self {
         let mut counts = Self::default();
         for (name, count) in counts.by_name() {
@@ -108,7 +108,7 @@ impl ServerCounts {
         counts
     }
 
-    /// The counts of two stretches together.
+    /// Adds the counts of two periods.
     #[must_use]
     pub fn and(mut self, other: &Self) -> Self {
         let mut other = *other;
@@ -133,12 +133,13 @@ impl ServerCounts {
     }
 }
 
-/// All that went between a run and its servers, from its first look at them to its last call: the
-/// home's part, such as the marks of its directory and their removal, is in no phase.
+/// All communication between a run and its servers, from the first contact to the last call. No
+/// phase includes the work outside of phases, such as creating and removing the run directory's
+/// files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerTotals {
-    /// The calls of the file service, by procedure.
+    /// Calls to the file service, by procedure.
     pub messages: MessagesReading,
-    /// What happened besides.
+    /// Events besides calls.
     pub counts: ServerCounts,
 }

@@ -1,6 +1,6 @@
 //! Shares of a whole.
 
-/// A part of a whole, from 0 to 1; 0 of a whole of 0.
+/// Returns the share of a part in a whole, from 0 to 1; 0 if the whole is 0.
 pub fn share(part: u64, whole: u64) -> f64 {
     if whole == 0 {
         0.0

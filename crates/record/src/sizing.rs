@@ -1,56 +1,56 @@
-//! What was found of how the transactions were driven and how large their pool was to be.
+//! The result of the steady-state rule, and how the pool's size was chosen.
 
 use measure::{Drift, Steady};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use spec::WorkingSet;
 
-/// What the rule found.
+/// Result of the steady-state rule.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SteadyFound {
     /// Whether the last window was steady.
     pub is_steady: bool,
-    /// Transactions a second of each round, in order.
+    /// Transactions per second in each round, in order.
     pub rounds: Vec<f64>,
-    /// Transactions a second of each second of the last window.
+    /// Transactions per second in each second of the last window.
     pub seconds: Vec<f64>,
-    /// The verdict of SNIA's rule on the last window, whichever was asked for; nothing where there
-    /// was no whole window.
+    /// Result of SNIA's rule for the last window, whichever rule was requested; null without a
+    /// complete window.
     pub snia: Option<Steady>,
-    /// The verdict of the slope rule on the seconds of the last window, likewise, and nothing
-    /// where they are too few.
+    /// Result of the slope rule for the seconds of the last window, whichever rule was requested;
+    /// null without a complete window, or if it has too few seconds.
     pub slope: Option<Drift>,
 }
 
-/// How the pool's size was chosen where an intent was said in its place.
+/// How the pool's size was chosen for a requested working set.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Sizing {
-    /// What was asked for.
+    /// Requested working set.
     pub working_set: WorkingSet,
-    /// The cache: the smaller of memory and the control group's limit, in bytes.
+    /// Size of the page cache, in bytes: the smaller of the memory and the control group's limit.
     pub cache_bytes: u64,
-    /// Where that number comes from, in words.
+    /// Source of `cache_bytes`, in words.
     pub cache_is: String,
-    /// Mean bytes of a file, of those that the stream draws first.
+    /// Mean size of the files that the stream draws first, in bytes.
     pub mean_file_bytes: f64,
-    /// Files that were chosen, of all pools together.
+    /// Number of files that was chosen, of all pools together.
     pub files: u64,
-    /// What a short run on the target said of its speed; nothing in a plan, which touches nothing.
+    /// Speed of the target in a short run; null in a plan, which does not touch the target.
     pub calibration: Option<Calibration>,
-    /// Transactions that are expected in the time that was said, of all workers; nothing where no
-    /// time was, or nothing was calibrated.
+    /// Number of transactions of all workers that are expected in the requested time; null if no
+    /// time was requested, or nothing was calibrated.
     pub transactions: Option<u64>,
 }
 
 /// A short run of the same work on the same target, with a pool that fits in the cache.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Calibration {
-    /// How long all of it took, in nanoseconds.
+    /// Duration of the complete calibration, in nanoseconds.
     pub duration_ns: u64,
-    /// Files of its pools.
+    /// Number of files in its pools.
     pub files: u64,
-    /// Files a second that it created, until they were on the device.
+    /// Files created per second, until they were durable.
     pub created_per_second: f64,
-    /// Transactions a second that it performed, of all workers; nothing where the work has none.
+    /// Transactions per second of all workers; null if the work has none.
     pub transactions_per_second: Option<f64>,
 }

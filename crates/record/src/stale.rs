@@ -1,24 +1,24 @@
-//! How long it took until one rank saw what another had done.
+//! Delays until a rank saw the operations of another rank.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Names and contents that an operation of another rank had acknowledged, and that were not seen at
-/// once.
+/// Names and contents that an operation of another rank had acknowledged, but that a rank did not
+/// see at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stale {
-    /// How many there were.
+    /// Number of such names.
     pub count: u64,
-    /// After what time the last of them was seen, from the first look at it, in nanoseconds.
+    /// The longest time from the first check of a name until it was seen, in nanoseconds.
     pub longest_ns: u64,
-    /// Which one that was.
+    /// The path with the longest time.
     pub path: String,
-    /// What was seen of it first.
+    /// The difference that the first check of this path found.
     pub what: String,
 }
 
 impl Stale {
-    /// Those of both together.
+    /// Adds the counts, and keeps the longer time.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let count = self.count.saturating_add(other.count);

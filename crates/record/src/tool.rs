@@ -7,16 +7,16 @@ use workload::fingerprint;
 /// The program that wrote a record.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Tool {
-    /// `postmark`.
+    /// Name of the program: `postmark`.
     pub name: String,
-    /// Its version.
+    /// Version of the program.
     pub version: String,
-    /// The version of its generators: what a fingerprint is of, besides the workload.
+    /// Version of the generators. A fingerprint depends on it and on the workload.
     pub generators: u32,
 }
 
 impl Tool {
-    /// This program.
+    /// Describes the running program.
     pub fn this() -> Self {
         Self {
             name: "postmark".to_owned(),

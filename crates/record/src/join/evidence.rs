@@ -1,9 +1,10 @@
-//! The evidence of several ranks as one.
+//! Joins the evidence of several ranks.
 //!
-//! Who counts decides what is added. What the process counts (its own I/O, the calls of a storage
-//! that speaks to servers by itself) is added over all ranks. What a host's kernel counts for all
-//! processes (messages of mounts, interfaces) is taken once for each host, and added over hosts.
-//! Devices are taken once for each kernel: containers of one machine have the same.
+//! The component that counts decides what is added. Counters of a process (its own I/O, the calls
+//! of an I/O engine that contacts servers itself) are added over all ranks. Counters of a host's
+//! kernel for all processes (messages of mounts, interfaces) are used once per host, and added over
+//! hosts. Counters of devices are used once per kernel, because containers of one machine share
+//! them.
 
 use std::collections::HashSet;
 
@@ -16,7 +17,7 @@ use crate::merge::{added, facts, options};
 use crate::server::{ServerCounts, ServerTotals};
 use system::counters::{DeviceCounters, DeviceReading, DeviceRole};
 
-/// How much two readings of something have in common.
+/// What two readings do not share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Apart {
     /// Two processes on one host.
@@ -27,7 +28,7 @@ pub(super) enum Apart {
     Kernels,
 }
 
-/// Of both together.
+/// Joins the evidence of two processes, hosts or kernels.
 pub(super) fn both(one: PhaseEvidence, other: PhaseEvidence, apart: Apart) -> PhaseEvidence {
     PhaseEvidence {
         performing: accounted(one.performing, other.performing, apart),
@@ -41,7 +42,7 @@ pub(super) fn both(one: PhaseEvidence, other: PhaseEvidence, apart: Apart) -> Ph
     }
 }
 
-/// Of all hosts together; nothing where none has any.
+/// Joins the evidence of all hosts; `None` if no host has any.
 pub(super) fn of_hosts(hosts: &[HostPhase]) -> Option<PhaseEvidence> {
     let mut kernels: HashSet<(Option<&str>, &str)> = HashSet::new();
     let mut sum: Option<PhaseEvidence> = None;
@@ -95,7 +96,7 @@ fn accounted(one: Accounted, other: Accounted, apart: Apart) -> Accounted {
     }
 }
 
-/// Each target with what is below it is added to one of the same names.
+/// Adds each target, with the devices below it, to a target whose devices have the same names.
 fn devices(one: Vec<DeviceReading>, other: Vec<DeviceReading>) -> Vec<DeviceReading> {
     let mut all = below_targets(one);
     let names = |group: &[DeviceReading]| -> Vec<(String, DeviceRole)> {
@@ -148,7 +149,7 @@ fn messages(
             Some(known) if is_of_process || apart != Apart::Processes => {
                 *known = MessagesReading::and(known, &reading);
             }
-            // Both have read the same counter.
+            // Both processes have read the same counter.
             Some(_) => {}
         }
     }
@@ -186,7 +187,7 @@ fn residency(one: Residency, other: Residency) -> Residency {
     }
 }
 
-/// What two ranks exchanged with servers: all is counted by the process.
+/// Adds the server communication of two ranks, which each process counts itself.
 pub(super) fn traffic(one: ServerTotals, other: ServerTotals) -> ServerTotals {
     ServerTotals {
         messages: MessagesReading::and(&one.messages, &other.messages),

@@ -1,4 +1,4 @@
-//! What several ranks did in a phase as one.
+//! Joins the results of several ranks in a phase.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,7 +11,7 @@ use crate::pauses::Pauses;
 use crate::run::{FirstDone, PhaseRecord, PhaseSync, Segment};
 
 impl PhaseRecord {
-    /// As what ranks on one host did, to be joined with that of others.
+    /// Converts the phase to that of one rank on a host, to be joined with others.
     #[must_use]
     pub fn of_rank(mut self, host: &HostId) -> Self {
         if self.hosts.is_empty() {
@@ -25,10 +25,9 @@ impl PhaseRecord {
         self
     }
 
-    /// What the ranks of both did. `self` has the lower ones; both come from
-    /// [`of_rank`](Self::of_rank) and are of the same kind, and moments of both count from the
-    /// same origin. Counters over time, and what a rule of steady state found, are those of the
-    /// lowest rank.
+    /// Joins the results of ranks in the same phase; `self` has the lower ranks. Both come from
+    /// [`of_rank`](Self::of_rank), and their moments count from the same origin. Kernel counters
+    /// over time and the result of a steady-state rule are those of the lowest rank.
     #[must_use]
     pub fn join(mut self, later: Self) -> Self {
         let mut segments = later.segments.into_iter();
@@ -64,7 +63,7 @@ impl PhaseRecord {
     }
 }
 
-/// Processor time of the workers while it was measured.
+/// Returns the processor time of the workers in the measured segments.
 fn workers(phase: &PhaseRecord) -> Option<HostWorkers> {
     let began_ns = phase.measured().next()?.began_ns;
     let machine = phase.machine.as_ref()?;
@@ -83,7 +82,8 @@ fn workers(phase: &PhaseRecord) -> Option<HostWorkers> {
 }
 
 impl Segment {
-    /// Adds what somebody else did in the same stretch, or the same one in the next.
+    /// Adds the results of another worker or rank in the same segment, or those of the next
+    /// segment.
     pub fn add(&mut self, more: Self) {
         self.began_ns = self.began_ns.min(more.began_ns);
         self.ended_ns = self.ended_ns.max(more.ended_ns);
@@ -115,7 +115,7 @@ fn sync(one: PhaseSync, other: PhaseSync) -> PhaseSync {
 }
 
 fn join_hosts(hosts: &mut Vec<HostPhase>, more: Vec<HostPhase>) {
-    // Places, so that the names are not copied: of ten thousand hosts each is looked for.
+    // Indexes by host, because each of ten thousand hosts is looked up.
     let known: HashMap<HostId, usize> = (0..)
         .zip(hosts.iter())
         .map(|(place, host)| (host.host.clone(), place))
@@ -138,8 +138,8 @@ fn join_hosts(hosts: &mut Vec<HostPhase>, more: Vec<HostPhase>) {
     }
 }
 
-/// The phases of both by kind and place among those of their kind. One that only one of them has
-/// was not performed to its end by all.
+/// Joins the phases of the same kind, in their order. A phase that is missing on one side was not
+/// completed by all ranks.
 pub(super) fn all(phases: Vec<PhaseRecord>, later: Vec<PhaseRecord>) -> Vec<PhaseRecord> {
     let mut later: BTreeMap<Key, PhaseRecord> = keyed(later).collect();
     let mut joined: BTreeMap<Key, PhaseRecord> = BTreeMap::new();

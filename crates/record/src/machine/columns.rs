@@ -1,46 +1,46 @@
-//! Columns of numbers, one for each slice.
+//! Columns of numbers, with one number per slice.
 
 use std::ops::Range;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A counter: how far it came in each slice; nothing where that is not known.
+/// Growth of a counter in each slice; null if it is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Counts(Vec<Option<u64>>);
 
-/// A state, as it was when it was read: at the end of each second, and at the end of the phase.
+/// Values of a state at the readings: at the end of each second, and at the end of the phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct States {
-    /// The greatest one in each slice; nothing where none is known.
+    /// Maximum in each slice; null if no value is known.
     pub max: Vec<Option<u64>>,
-    /// The last one in each slice.
+    /// Last value in each slice; null if no value is known.
     pub last: Vec<Option<u64>>,
 }
 
 impl From<Vec<Option<u64>>> for Counts {
-    /// By slice.
+    /// Creates a column from the number of each slice.
     fn from(numbers: Vec<Option<u64>>) -> Self {
         Self(numbers)
     }
 }
 
 impl Counts {
-    /// By slice.
+    /// Returns the number of each slice.
     pub fn each(&self) -> &[Option<u64>] {
         &self.0
     }
 
-    /// All that is known of some slices added up; nothing where nothing is.
+    /// Returns the sum of the known numbers of these slices; `None` if none is known.
     pub fn sum(&self, slices: &Range<usize>) -> Option<u64> {
         known(&self.0, slices).reduce(u64::saturating_add)
     }
 }
 
 impl States {
-    /// The greatest one of some slices that is known.
+    /// Returns the maximum of the known numbers of these slices; `None` if none is known.
     pub fn greatest(&self, slices: &Range<usize>) -> Option<u64> {
         known(&self.max, slices).max()
     }
@@ -51,19 +51,19 @@ fn known<'a>(numbers: &'a [Option<u64>], slices: &Range<usize>) -> impl Iterator
     some.iter().flatten().copied()
 }
 
-/// What a column does with its numbers, whatever they are.
+/// Operations on a column, for counters and for states.
 pub(super) trait Column {
-    /// Takes a number for a new slice, or more for the last one.
+    /// Adds the number of a new slice, or merges it into that of the last one.
     fn put(&mut self, is_new: bool, number: Option<u64>);
 
-    /// Merges slices: by slice, whether it begins a new one; otherwise it goes in with the one
-    /// before.
+    /// Merges slices. For each slice, `begins` states whether it begins a new one; otherwise it is
+    /// merged with the slice before it.
     fn merge(&mut self, begins: &[bool]);
 
-    /// Whether it has a number, or nothing, for each of so many slices.
+    /// Whether the column has an entry for each slice of this number of slices.
     fn has(&self, slices: usize) -> bool;
 
-    /// Itself, if its numbers are states.
+    /// Returns the column, if its numbers are states.
     fn states(&self) -> Option<&States> {
         None
     }

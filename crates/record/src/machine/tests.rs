@@ -1,4 +1,4 @@
-//! Tests of what was counted over time: merging, sizes, what is missing, what is read again.
+//! Tests of counters over time: merging, sizes, missing numbers, and reading.
 
 use proptest::prelude::*;
 use system::counters::{DeviceReading, DeviceRole, SystemCounters, ThreadTimes};
@@ -6,7 +6,8 @@ use system::{DeviceCounters, ProcessTimes, SystemTimes};
 
 use super::*;
 
-/// Counters after so much of everything; what a state is follows from it, too.
+/// A machine with this number of threads and devices. All of its counters and states are functions
+/// of one number.
 struct Machine {
     threads: usize,
     devices: usize,
@@ -48,12 +49,13 @@ impl Machine {
         }
     }
 
-    /// What was counted from one to the other.
+    /// Growth of the counters from one number to another.
     fn between(&self, from: u64, to: u64) -> CountersDifference {
         self.after(to).since(&self.after(from))
     }
 
-    /// Slices of readings at these seconds, counted from 1, at which there was so much.
+    /// Slices of readings. Each reading is a second, counted from 1, and the number of the machine
+    /// then.
     fn over_time(&self, readings: &[(u64, u64)]) -> MachineOverTime {
         let mut over_time = MachineOverTime::new(0, &self.after(0));
         let mut before = (0, 0);
@@ -122,8 +124,8 @@ fn device_after(device: usize, much: u64) -> DeviceReading {
     }
 }
 
-/// Every counter must have, of each slice, the difference of the readings at its ends; every state
-/// the greatest and the last of the readings in it.
+/// Checks that each counter of a slice is the difference of the readings at its ends, and that each
+/// state is the maximum and the last of the readings in it.
 fn assert_is(over_time: &mut MachineOverTime, machine: &Machine, readings: &[(u64, u64)]) {
     let width = over_time.width_ns / SLICE_NS;
     let mut rows: Vec<(u64, Vec<(u64, u64)>)> = Vec::new();
@@ -159,7 +161,8 @@ fn assert_is(over_time: &mut MachineOverTime, machine: &Machine, readings: &[(u6
         .map(|row| row.1.iter().map(|reading| dirty(reading.1)).max())
         .collect();
     assert_eq!(over_time.system.dirty_bytes.max, greatest);
-    // Those were of states within the slices; all else follows from the readings at their ends.
+    // Maxima are those of states within the slices; all other numbers follow from the readings at
+    // the ends.
     for (expected, state) in states(&mut expected).into_iter().zip(states(over_time)) {
         expected.max.clone_from(&state.max);
     }
@@ -183,7 +186,7 @@ fn states(over_time: &mut MachineOverTime) -> Vec<&mut States> {
     states
 }
 
-/// Readings at ascending seconds, few or far apart, with so much each.
+/// Readings at ascending seconds, close together or far apart, each with a number.
 fn readings() -> impl Strategy<Value = Vec<(u64, u64)>> {
     let steps = (0_u32..13).prop_flat_map(|bits| {
         prop::collection::vec((1..=1_u64 << bits, 0_u64..5_000_000_000), 1..80)
@@ -205,7 +208,7 @@ const SMALL: Machine = Machine {
 
 proptest! {
     #[test]
-    fn merged_slices_are_the_slices_of_merged_differences(readings in readings()) {
+    fn merged_slices_equal_slices_of_merged_differences(readings in readings()) {
         let mut over_time = SMALL.over_time(&readings);
         prop_assert!(over_time.len() <= SLICES_MAX);
         let last = readings.last().unwrap().0 - 1;
@@ -217,16 +220,16 @@ proptest! {
     }
 
     #[test]
-    fn what_is_written_is_read_again(readings in readings()) {
+    fn series_survives_json(readings in readings()) {
         let over_time = SMALL.over_time(&readings);
         let json = serde_json::to_string(&over_time).unwrap();
         prop_assert_eq!(serde_json::from_str::<MachineOverTime>(&json).unwrap(), over_time);
     }
 
     #[test]
-    fn what_is_missing_now_and_then_is_lost_nowhere(readings in readings(),
+    fn missing_counts_are_included_in_later_slices(readings in readings(),
         missing in prop::collection::vec(any::<bool>(), 80)) {
-        // The reader takes the difference to the last reading that was known.
+        // The reader takes the difference to the last known reading.
         let mut over_time = MachineOverTime::new(0, &SMALL.after(0));
         let mut base = 0;
         for ((second, much), is_missing) in readings.iter().zip(&missing) {
@@ -252,7 +255,7 @@ proptest! {
 }
 
 #[test]
-fn slices_double_at_the_border_and_keep_their_moments() {
+fn slices_double_above_the_limit_and_keep_their_moments() {
     let mut readings: Vec<(u64, u64)> =
         (1..=1_800).map(|second| (second, second * 1_000)).collect();
     let over_time = SMALL.over_time(&readings);
@@ -267,7 +270,7 @@ fn slices_double_at_the_border_and_keep_their_moments() {
     assert_eq!(over_time.process.user_ns.each()[900], Some(7_000));
 }
 
-/// 64 workers that use a processor each, on a day, and in the half hour after which slices begin to
+/// 64 workers, each of which uses a processor: for a day, and for the half hour after which slices
 /// widen.
 #[test]
 fn a_day_of_64_workers_takes_less_than_4_megabytes() {
@@ -276,7 +279,8 @@ fn a_day_of_64_workers_takes_less_than_4_megabytes() {
         devices: 3,
     };
     for seconds in [1_800, 86_400] {
-        // The last thread's time is 66 times this: a little less than a second of each.
+        // The last thread's time is 66 times this number: a little less than a second of each
+        // second.
         let readings: Vec<(u64, u64)> = (1..=seconds)
             .map(|second| (second, second * 15_111_999))
             .collect();
@@ -296,7 +300,7 @@ fn a_day_of_64_workers_takes_less_than_4_megabytes() {
 }
 
 #[test]
-fn what_is_not_known_is_nothing_and_the_reason_is_there_once() {
+fn unknown_numbers_are_null_with_one_reason_per_column() {
     let mut over_time = SMALL.over_time(&[(1, 1_000_000), (2, 2_000_000), (3, 3_000_000)]);
     let flushes = &over_time.devices.known().unwrap()[0].flushes;
     assert_eq!(flushes.each(), [None, None, None]);
@@ -306,7 +310,7 @@ fn what_is_not_known_is_nothing_and_the_reason_is_there_once() {
         columns: vec!["devices.vd0.flushes".to_owned()],
     };
     assert_eq!(over_time.unknown, std::slice::from_ref(&of_flushes));
-    // A thread that has ended, and a kernel without its statistics.
+    // A thread that has ended, and a kernel without statistics.
     let mut counted = SMALL.between(3_000_000, 4_000_000);
     if let Fact::Known(threads) = &mut counted.threads {
         threads.each.pop();
@@ -337,14 +341,14 @@ fn what_is_not_known_is_nothing_and_the_reason_is_there_once() {
         find("the thread had ended").columns,
         ["threads.102.cpu_ns", "threads.102.waiting_ns"]
     );
-    // Nothing of the machine at all.
+    // A series without slices.
     let nothing = MachineOverTime::new(0, &SMALL.after(0));
     assert!(nothing.is_empty() && nothing.spans().next().is_none());
     assert_eq!(nothing.process.user_ns.sum(&(0..0)), None);
 }
 
 #[test]
-fn targets_without_devices_have_none() {
+fn targets_without_devices_have_no_device_columns() {
     let without = |counters: Counters| Counters {
         devices: Fact::NotApplicable,
         ..counters
@@ -362,7 +366,7 @@ fn targets_without_devices_have_none() {
 }
 
 #[test]
-fn slices_of_a_stretch_are_those_that_lie_in_it() {
+fn slices_of_a_period_are_those_mostly_inside() {
     let over_time = SMALL.over_time(&[(1, 10), (2, 20), (3, 30), (10, 100)]);
     let of =
         |from_ms: u64, to_ms: u64| over_time.slices_of(&(from_ms * 1_000_000..to_ms * 1_000_000));
@@ -379,7 +383,7 @@ fn slices_of_a_stretch_are_those_that_lie_in_it() {
 }
 
 #[test]
-fn threads_that_end_as_the_phase_begins_are_not_told_apart() {
+fn threads_that_end_in_the_first_slice_are_removed() {
     let mut over_time = MachineOverTime::new(0, &SMALL.after(0));
     let mut counted = SMALL.between(0, 10);
     if let Fact::Known(threads) = &mut counted.threads {
@@ -408,14 +412,14 @@ fn threads_that_end_as_the_phase_begins_are_not_told_apart() {
 }
 
 #[test]
-fn workers_are_known_by_their_names() {
+fn workers_are_recognized_by_their_names() {
     let over_time = SMALL.over_time(&[(1, 10)]);
     let threads = over_time.threads.known().unwrap().iter();
     let workers: Vec<bool> = threads.map(ThreadOverTime::is_worker).collect();
     assert_eq!(workers, [false, true, true]);
 }
 
-/// What is replaced in the JSON, by what, and what is said of it.
+/// The text that is replaced in the JSON, its replacement, and a part of the error.
 const SPOILT: &str = r#"
     "width_ns":1000000000 | "width_ns":1500000000 | seconds wide
     "width_ns":1000000000 | "width_ns":0 | seconds wide
@@ -430,7 +434,7 @@ const SPOILT: &str = r#"
 "#;
 
 #[test]
-fn spoilt_ones_are_refused() {
+fn invalid_series_are_rejected() {
     let json = serde_json::to_string(&SMALL.over_time(&[(1, 10), (3, 30)])).unwrap();
     for [from, to, words] in testkit::table(SPOILT) {
         assert!(json.contains(from), "{from}: {json}");
@@ -440,10 +444,10 @@ fn spoilt_ones_are_refused() {
     }
 }
 
-/// The columns that docs/specification.md has a table of: what stands in its first cells, but for
-/// the names of the groups.
+/// The columns in the table of docs/specification.md: the names in its first cells, except those of
+/// the groups.
 #[test]
-fn the_documents_table_has_each_column_once() {
+fn specification_lists_each_column_once() {
     const DOCS: &str = include_str!("../../../../docs/specification.md");
     let (_, table) = DOCS
         .split_once("| column | unit | source |\n|---|---|---|\n")
@@ -457,7 +461,7 @@ fn the_documents_table_has_each_column_once() {
         .collect();
     let mut columns = Vec::new();
     MachineOverTime::new(0, &SMALL.after(0)).each(None, &mut |place, _, _| {
-        // One thread and one device tell of all.
+        // One thread and one device stand for all.
         if place
             .of
             .is_none_or(|of| ["100", "vd0"].contains(&&*of.to_string()))

@@ -1,6 +1,6 @@
-//! Whether the numbers of a record can be those of a run: moments in their order, numbers in their
-//! range, sums that can be made. What was checked where it was read (histograms, slices, columns of
-//! the machine) is not checked again.
+//! Checks whether the numbers of a record can be those of a run: moments in order, numbers in their
+//! range, and sums that do not overflow. Values that are checked on parsing (histograms, slices,
+//! columns of the machine) are not checked a second time.
 
 mod numbers;
 mod phase;
@@ -19,12 +19,12 @@ use crate::ranks::{ClusterRecord, RankClockOffset, RankRecord};
 use crate::run::{Actual, Load, LocationRecord, Record, SweepStep};
 use crate::sizing::Sizing;
 
-/// The most steps: a sweep has 64 and some between them.
+/// Maximum number of load levels: a sweep has 64, and some between them.
 const SWEEP_STEPS_MAX: usize = 4096;
-/// The longest name of a host, in bytes: Linux has 64, and names of the DNS have 255.
+/// Maximum length of a host name, in bytes: 64 on Linux, 255 in the DNS.
 const HOSTNAME_BYTES_MAX: usize = 255;
 
-/// Whether a run can have been so.
+/// Checks whether a run can have written the record.
 pub(super) fn check(record: &Record) -> Valid {
     if let Err(problem) = record.spec.workload.validate() {
         return wrong("spec.workload", problem.to_string());
@@ -42,7 +42,8 @@ pub(super) fn check(record: &Record) -> Valid {
     actual(&record.actual).within(|| "actual".to_owned())
 }
 
-/// Ranks in their order, on hosts that are there, with workers in ranges that follow one another.
+/// Checks that ranks are in order, that their hosts exist, and that their ranges of workers do not
+/// overlap.
 fn cluster(cluster: &ClusterRecord) -> Valid {
     let launched = cluster.launched as usize;
     at_most("ranks", launched, RANKS_MAX)?;
@@ -82,7 +83,7 @@ fn clock(clock: &RankClockOffset) -> Valid {
     moment("clock.offset_ns", clock.offset_ns.unsigned_abs())
 }
 
-/// With the least numbers that it and its first worker may have.
+/// Checks a rank. `next` contains the smallest allowed numbers of the rank and of its first worker.
 fn rank(cluster: &ClusterRecord, rank: &RankRecord, next: &mut (u64, u64)) -> Valid {
     below("rank", rank.rank, cluster.launched)?;
     let found = u64::from(rank.rank);

@@ -1,5 +1,5 @@
-//! Records of ranks joined: in any order the same, and the same as that of one process with all
-//! workers.
+//! Joining the records of ranks: the order does not matter, and the result equals the record of one
+//! process with all workers.
 
 use std::time::Instant;
 
@@ -19,11 +19,11 @@ use testkit::{
 };
 use verdict::Summary;
 
-/// What one worker does.
+/// The results of one worker.
 #[derive(Clone, Debug)]
 struct Did {
-    /// Of each operation its latency; it is of the segment, and of the second, that its index
-    /// says.
+    /// The latency of each operation in nanoseconds, and its second. Even seconds are in the first
+    /// segment, odd ones in the second.
     operations: Vec<(u64, u64)>,
     began_ns: u64,
     failed: u64,
@@ -54,7 +54,7 @@ fn hash(worker: u32) -> StreamHash {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// What workers did in the transactions, added up worker by worker.
+/// The transactions of these workers, added up worker by worker.
 fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     let role = |worker: u32| {
         if worker % 3 == 0 {
@@ -225,7 +225,7 @@ fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
     record
 }
 
-/// As a rank on one of two hosts.
+/// Converts the record to that of a rank on this host. Two hosts share a kernel.
 fn part(
     record: Record,
     rank: u32,
@@ -266,7 +266,7 @@ fn part(
     record.of_rank(ClusterRecord::of_one(launched, rank, host))
 }
 
-/// The records of ranks that have so many workers each.
+/// The records of ranks with these numbers of workers.
 fn parts(workers: &[Did], sizes: &[usize]) -> Vec<Record> {
     let mut first = 0;
     let mut parts = Vec::new();
@@ -286,7 +286,7 @@ fn parts(workers: &[Did], sizes: &[usize]) -> Vec<Record> {
     parts
 }
 
-/// Joined by a tree that the numbers choose.
+/// Joins the records by a tree that the numbers determine.
 fn by_any_tree(mut parts: Vec<Record>, choices: &[usize]) -> Record {
     let mut choices = choices.iter().cycle();
     while parts.len() > 1 {
@@ -298,7 +298,7 @@ fn by_any_tree(mut parts: Vec<Record>, choices: &[usize]) -> Record {
     parts.remove(0)
 }
 
-/// Without what only ranks have.
+/// Removes what only records of ranks contain.
 fn bare(mut record: Record) -> Record {
     record.cluster = None;
     record.during = kept().during;
@@ -309,7 +309,8 @@ fn bare(mut record: Record) -> Record {
     record
 }
 
-/// The first place where two records differ: whole ones are too long to be shown.
+/// Returns the first difference between two records, because whole records are too long for a
+/// message.
 fn difference(one: &Record, other: &Record) -> Option<String> {
     fn place(one: &Value, other: &Value, at: &str) -> Option<String> {
         match (one, other) {
@@ -344,7 +345,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
     #[test]
-    fn the_order_of_joining_does_not_matter(
+    fn order_of_joining_does_not_matter(
         workers in prop::collection::vec(did(), 2..9),
         cuts in prop::collection::vec(0..100_usize, 0..6),
         choices in prop::collection::vec(0..100_usize, 1..9),
@@ -358,7 +359,7 @@ proptest! {
     }
 
     #[test]
-    fn ranks_are_as_one_process_with_all_workers(
+    fn joined_ranks_equal_one_process_with_all_workers(
         workers in prop::collection::vec(did(), 2..9),
         cuts in prop::collection::vec(0..100_usize, 0..6),
     ) {
@@ -368,7 +369,7 @@ proptest! {
     }
 }
 
-/// Workers that do the same.
+/// Workers with the same results.
 fn alike(count: usize) -> Vec<Did> {
     let did = Did {
         operations: (0..10)
@@ -383,7 +384,7 @@ fn alike(count: usize) -> Vec<Did> {
 }
 
 #[test]
-fn the_stream_hash_does_not_depend_on_how_workers_are_spread() {
+fn stream_hash_does_not_depend_on_the_number_of_ranks() {
     let workers = alike(8);
     let hash = |ranks: usize| {
         let joined = Record::join_all(parts(&workers, &vec![8 / ranks; ranks])).unwrap();
@@ -402,7 +403,7 @@ fn the_stream_hash_does_not_depend_on_how_workers_are_spread() {
 }
 
 #[test]
-fn the_worst_rank_says_how_the_run_ended() {
+fn outcome_is_that_of_the_worst_rank() {
     let spoilt = |outcomes: &[(usize, Outcome)]| {
         let mut all = parts(&alike(4), &[1, 1, 1, 1]);
         for (rank, outcome) in outcomes {
@@ -434,7 +435,7 @@ fn the_worst_rank_says_how_the_run_ended() {
 }
 
 #[test]
-fn a_pool_that_ran_dry_is_told_and_a_rank_that_did_not_end_is_not_complete() {
+fn empty_pool_has_precedence_and_unfinished_rank_has_no_end() {
     let ends = |ends: [Fact<End>; 2]| {
         let mut all = parts(&alike(2), &[1, 1]);
         for (part, end) in all.iter_mut().zip(ends) {
@@ -458,7 +459,7 @@ fn a_pool_that_ran_dry_is_told_and_a_rank_that_did_not_end_is_not_complete() {
 }
 
 #[test]
-fn a_phase_that_not_all_ranks_reached_is_not_complete() {
+fn phase_that_not_all_ranks_reached_is_not_complete() {
     let mut all = parts(&alike(3), &[1, 1, 1]);
     let mut delete = all[0].actual.phases[0].clone();
     delete.phase = Phase::Delete;
@@ -477,7 +478,7 @@ fn a_phase_that_not_all_ranks_reached_is_not_complete() {
 }
 
 #[test]
-fn what_each_rank_had_told_before_it_was_killed_is_joined() {
+fn completed_parts_of_killed_ranks_are_joined() {
     let workers = alike(2);
     let whole = parts(&workers, &[1, 1]);
     let told = |record: &Record| {
@@ -503,7 +504,7 @@ fn what_each_rank_had_told_before_it_was_killed_is_joined() {
 }
 
 #[test]
-fn ranks_that_are_missing_are_named_and_the_run_is_not_complete() {
+fn missing_ranks_are_listed_and_the_run_is_unfinished() {
     let mut all = parts(&alike(3), &[1, 1, 1]);
     all.remove(1);
     let joined = Record::join_all(all).unwrap();
@@ -517,8 +518,8 @@ fn ranks_that_are_missing_are_named_and_the_run_is_not_complete() {
     assert_eq!(partial.cluster.unwrap().missing, [missing]);
 }
 
-/// Of a rank: bytes read by the process, calls of its own client and of the mount, writes of the
-/// device.
+/// Evidence of a rank: bytes read by the process, calls of its own client and of the mount, and
+/// writes of the device.
 fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value {
     let messages = |counter: &str, requests: u64| {
         serde_json::json!({
@@ -557,7 +558,7 @@ fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value 
 }
 
 #[test]
-fn each_counter_is_added_over_those_who_have_one_of_their_own() {
+fn counters_are_added_over_processes_hosts_or_kernels() {
     // Ranks 0 and 3 are on host 0, ranks 1 and 4 on host 1 with the same kernel, rank 2 on host 2.
     let workers = alike(5);
     let mut all = Vec::new();
@@ -581,7 +582,7 @@ fn each_counter_is_added_over_those_who_have_one_of_their_own() {
     assert_eq!(requests, [Fact::Known(11_111), Fact::Known(7 + 8 + 9)]);
     let devices = performing.devices.known().unwrap();
     assert_eq!(devices.len(), 1);
-    // Host 1's are those of host 0: one kernel counted both.
+    // Host 1 has the kernel of host 0, so its counts are those of host 0.
     assert_eq!(
         devices[0].counters.known().unwrap().writes,
         Fact::Known(100 + 102)
@@ -603,10 +604,9 @@ fn each_counter_is_added_over_those_who_have_one_of_their_own() {
     );
 }
 
-/// Time and memory at the root of a tree of so many ranks; `POSTMARK_TEST_RANKS` says another
-/// number.
+/// Time and memory at the root of a tree of 2,000 ranks; `POSTMARK_TEST_RANKS` sets another number.
 #[test]
-fn ten_thousand_ranks_are_joined_in_seconds() {
+fn thousands_of_ranks_are_joined_in_seconds() {
     let ranks = number_of("POSTMARK_TEST_RANKS", 2_000) as usize;
     let workers = alike(ranks);
     let one = process(0, &workers[..1], ranks as u32);
@@ -631,7 +631,7 @@ fn ten_thousand_ranks_are_joined_in_seconds() {
     assert!(summing.as_secs() < 5, "{summing:?}");
     let began = Instant::now();
     let json = verdict::to_json(&joined);
-    // A workload has at most 4,096 workers, and a record of more is refused when it is read.
+    // A workload has at most 4,096 workers, and reading rejects a record with more.
     if ranks <= 4_096 {
         assert_eq!(Record::from_json(&json).unwrap().cluster, joined.cluster);
     }

@@ -1,4 +1,4 @@
-//! What the crate does, as others see it: one program with a module for each suite.
+//! Tests of the public interface: one program with a module for each suite.
 
 #![allow(clippy::unwrap_used, reason = "the helpers of tests are tests, too")]
 

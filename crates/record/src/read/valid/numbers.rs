@@ -1,14 +1,14 @@
-//! What numbers of a record can be: counts, moments, rates, and sums of them.
+//! Checks of the numbers of a record: counts, moments, rates, and their sums.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// No moment is further from the origin, and nothing lasts longer: 2^62 ns, 146 years.
+/// Maximum distance of a moment from the origin, and maximum duration: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
 
-/// The most ranks: a hundred times those of the largest run that the program is made for.
+/// Maximum number of ranks: a hundred times that of the largest run that the program is made for.
 pub(super) const RANKS_MAX: usize = 1_000_000;
 
-/// What is wrong, and where.
+/// The invalid field, and the reason.
 #[derive(Debug)]
 pub(in crate::read) struct Wrong {
     pub(in crate::read) field: String,
@@ -27,7 +27,7 @@ pub(in crate::read) fn wrong<T>(
     })
 }
 
-/// The place that a field is in.
+/// Adds the path of the object that contains the field.
 pub(in crate::read) trait Within {
     fn within(self, place: impl FnOnce() -> String) -> Self;
 }
@@ -41,7 +41,7 @@ impl Within for Valid {
     }
 }
 
-/// Of each element of a list, with its place.
+/// Checks each element of a list; an error includes its index.
 pub(in crate::read) fn each<T>(
     name: &'static str,
     list: &[T],
@@ -59,7 +59,7 @@ pub(in crate::read) fn at_most(field: &'static str, found: usize, most: usize) -
     Ok(())
 }
 
-/// What is there once only, by a key.
+/// Checks that no key occurs twice.
 pub(in crate::read) fn distinct<K: Ord>(
     field: &'static str,
     keys: impl Iterator<Item = K>,
@@ -74,7 +74,7 @@ pub(in crate::read) fn distinct<K: Ord>(
 }
 
 pub(in crate::read) fn from_to(field: &'static str, number: f64, (low, high): (f64, f64)) -> Valid {
-    // Not a number is refused, too.
+    // This also rejects NaN.
     if !(low..=high).contains(&number) {
         return wrong(field, format!("{number:?} is not from {low:?} to {high:?}"));
     }
@@ -85,7 +85,7 @@ pub(in crate::read) fn not_negative(field: &'static str, number: f64) -> Valid {
     from_to(field, number, (0.0, f64::MAX))
 }
 
-/// Something a second, or what such a rate is a share of.
+/// Checks a number that must be positive: a rate per second, or a divisor of rates.
 pub(in crate::read) fn rate(field: &'static str, number: f64) -> Valid {
     from_to(field, number, (f64::MIN_POSITIVE, f64::MAX))
 }
@@ -105,7 +105,7 @@ pub(in crate::read) fn order(field: &'static str, began_ns: u64, ended_ns: u64) 
     moment(field, ended_ns)
 }
 
-/// Numbers that others of their kind are added to, in whatever view, by what they are.
+/// Sums of numbers that reports add up, by their description. Detects overflow.
 #[derive(Default)]
 pub(in crate::read) struct Totals(BTreeMap<&'static str, u64>);
 

@@ -1,4 +1,4 @@
-//! Whether the numbers of phases can be those of a run.
+//! Checks whether the numbers of phases can be those of a run.
 
 use std::collections::BTreeSet;
 
@@ -12,18 +12,20 @@ use crate::host_phase::HostPhase;
 use crate::phase::{OperationRecord, PhaseRecord, Segment, SlowestRecord, WorkerPhase};
 use crate::sizing::SteadyFound;
 
-/// The most segments of a phase; a run has a warm-up, rounds that were merged into one, and a
+/// Maximum number of segments in a phase. A run has a warm-up, one segment of merged rounds, and a
 /// window of rounds.
 const SEGMENTS_MAX: usize = 4096;
-/// The most kinds of steps in a phase, which are looked for one by one; all storages together have
-/// fewer.
+/// Maximum number of kinds of calls in a phase, because they are searched one by one. All I/O
+/// engines together have fewer.
 const STEPS_MAX: usize = 64;
-/// The longest name of a step or a device, in bytes: it widens a column of a table.
+/// Maximum length of the name of a call or a device, in bytes, because it widens a column of a
+/// table.
 const NAME_BYTES_MAX: usize = 255;
-/// The longest path of a slow operation, in bytes: it widens a column, too. The kernel takes 4,096.
+/// Maximum length of the path of a slow operation, in bytes, because it widens a column as well.
+/// The kernel accepts 4,096.
 const PATH_BYTES_MAX: usize = 16 << 10;
 
-/// The sums that views make: over segments, phases, steps, workers.
+/// Sums that reports compute over segments, phases, calls and workers.
 const OPERATIONS: &str = "all operations";
 const BYTES: &str = "all bytes";
 const DURATIONS: &str = "all durations in histograms";
@@ -164,7 +166,7 @@ fn worker(worker: &WorkerPhase, totals: &mut Totals) -> Valid {
     totals.add(WORKERS, "operations", &[worker.operations])
 }
 
-/// The sums that are made of all kinds of operations in a slice.
+/// Checks the sums over all kinds of operations in the slices.
 fn slices(phase: &PhaseRecord) -> Valid {
     let mut totals = Totals::default();
     for meter in phase.slices.iter().flat_map(|slice| slice.values()) {
