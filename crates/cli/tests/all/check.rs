@@ -221,7 +221,7 @@ fn a_record_that_does_not_follow_from_its_workload_breaks_a_named_rule() {
 }
 
 #[test]
-fn an_invalid_run_breaks_a_rule_with_the_reasons_names() {
+fn invalid_run_breaks_a_rule_that_names_the_reasons() {
     let test_dir = TestDir::in_memory();
     let record = run(&test_dir, "short.json", "--files 5 --transactions 10");
     assert_eq!(code_of(&record), 1);

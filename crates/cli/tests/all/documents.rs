@@ -155,7 +155,7 @@ pub fn perform(document: &str, commands: &[String]) {
 }
 
 #[test]
-fn the_commands_of_the_documents_are_understood() {
+fn commands_of_the_documents_run() {
     let documents: BTreeMap<String, Vec<String>> = layout::documents()
         .into_iter()
         .map(|path| {

@@ -109,7 +109,7 @@ fn lines_of_documents_fit() {
 }
 
 #[test]
-fn contents_are_the_headings() {
+fn tables_of_contents_equal_the_headings() {
     for name in WITH_CONTENTS {
         let text = fs::read_to_string(root().join("docs").join(name)).unwrap();
         let (_, rest) = text.split_once("\n## Contents\n").unwrap();

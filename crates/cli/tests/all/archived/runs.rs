@@ -325,7 +325,7 @@ fn like_reads_the_given_archive() {
 }
 
 #[test]
-fn sweeps_are_one_run_each() {
+fn load_sweep_is_archived_as_one_run() {
     std::thread::scope(|scope| {
         for fresh in ["", " --fresh"] {
             scope.spawn(move || {

@@ -12,7 +12,7 @@ const SMALL: &str = "run --quiet --no-overhead --storage posix --files 1000 --tr
                      --read-block 512 --write-block 512";
 
 #[test]
-fn a_submission_goes_from_one_archive_to_the_table_of_another() {
+fn submission_of_one_archive_appears_in_the_table_of_another() {
     let ours = Home::new();
     ours.shows(SMALL).code(0);
     let submission = ours.answer("export 1 --submission --by Somebody --system my-machine");
