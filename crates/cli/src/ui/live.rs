@@ -167,7 +167,7 @@ impl Live {
         }
     }
 
-    /// Waits up to [`LAST_LINES`] for the last lines. If the run was refused, it leaves no empty
+    /// Waits up to `LAST_LINES` for the last lines. If the run was refused, it leaves no empty
     /// file.
     ///
     /// # Errors
