@@ -64,7 +64,6 @@ impl Design {
     }
 }
 
-/// A workload of a study.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WorkloadDesign {
     /// Name of the workload in the study.
@@ -92,7 +91,7 @@ pub struct Axis {
 
 impl Axis {
     /// Returns the values as text, each with its number: a quantity, bytes, a percentage, or a time
-    /// in seconds. `None` if a value is no number.
+    /// in seconds. `None` if a value is not a number.
     pub fn numbers(&self) -> Option<Vec<(String, f64)>> {
         let number = |value: &Value| match value {
             Value::Integer(number) => Some(*number as f64),
@@ -112,7 +111,6 @@ impl Axis {
     }
 }
 
-/// A target of a study.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TargetDesign {
     /// Name of the target in the study.

@@ -14,7 +14,7 @@ pub struct DesignError {
 }
 
 impl DesignError {
-    /// The error of a text that is no TOML, or no study file.
+    /// The error of a text that is not TOML, or not a study file.
     pub fn of_toml(text: &str, error: &toml::de::Error) -> Self {
         Self {
             line: error.span().map(|span| Lines(text).of(span.start)),

@@ -19,9 +19,9 @@ pub enum Metric {
     Read,
     /// `written`: bytes that operations wrote, a second.
     Written,
-    /// The name of an operation, like `create`: operations of that kind a second.
+    /// The name of an operation, like `create`: operations of this kind a second.
     Operations(Action),
-    /// The name of an operation and a statistic, like `create.p99`: latencies of that kind, in
+    /// The name of an operation and a statistic, like `create.p99`: latencies of this kind, in
     /// nanoseconds.
     Latency(Action, Statistic),
     /// `cpu`: processor time of this program for a transaction, user and system mode, in
@@ -67,7 +67,7 @@ pub enum MetricUnit {
     PerTransaction,
 }
 
-/// The error of a name that is no metric.
+/// The error of a name that is not a metric.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("unknown metric '{}' (use {})", .0, choices())]
 pub struct UnknownMetric(String);

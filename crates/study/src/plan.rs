@@ -2,7 +2,6 @@
 
 use serde::Serialize;
 
-/// The plan of a study.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct StudyPlan {
     /// Identity of the study; `None` before it begins.
@@ -38,12 +37,10 @@ pub struct StudyPlan {
     pub side: Option<String>,
 }
 
-/// A cell of a plan.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct PlannedCell {
     /// The cell's coordinates as text.
     pub label: String,
-    /// Name of the target.
     pub target: String,
     /// Label of the cell's baseline; `None` for a baseline.
     pub baseline: Option<String>,

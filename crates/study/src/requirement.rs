@@ -35,7 +35,7 @@ pub struct Requirement {
     threshold: f64,
 }
 
-/// The error of a text that is no requirement.
+/// The error of a text that is not a requirement.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 #[error("{0}")]
 pub struct RequirementError(String);

@@ -32,7 +32,7 @@ pub(crate) struct Samples {
     /// Mean difference of the values, which is the log ratio if these are logarithms; `None`
     /// without samples.
     pub difference: Option<f64>,
-    /// `None` if `mean` is `None`.
+    /// Standard deviation of the samples; `None` if `mean` is `None`.
     pub spread: Option<f64>,
     /// For interleaved blocks, the values of each block: that of the candidate, then those of the
     /// baseline. Otherwise empty.
@@ -56,7 +56,7 @@ impl Samples {
             };
             Self::of_blocks(method, pairs(side, baseline.sides(), value))
         } else {
-            // Without blocks, second runs of the baseline are simply more runs of it.
+            // Without blocks, second runs of the baseline count like its first runs.
             let mut all = baseline.side.clone();
             all.runs
                 .extend(baseline.twin.iter().flat_map(|twin| twin.runs.clone()));

@@ -10,9 +10,7 @@ use crate::observed::Observed;
 /// Number of runs with each verdict, and with each rule that verdicts name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct VerdictCounts {
-    /// VALID runs.
     pub valid: u32,
-    /// DOUBTFUL runs.
     pub doubtful: u32,
     /// INVALID runs, which comparisons exclude.
     pub invalid: u32,

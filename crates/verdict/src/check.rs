@@ -71,7 +71,7 @@ pub type ResolveCommandLine<'a> = dyn Fn(&Record) -> Option<Result<RunSpec, Stri
 /// its command line.
 ///
 /// # Errors
-/// Returns an error if the text is no record, or a record of a newer schema.
+/// Returns an error if the text is not a record, or is a record of a newer schema.
 pub fn check(text: &str, resolve: &ResolveCommandLine<'_>) -> Result<CheckedRecord, ReadError> {
     let record = match Record::from_json(text) {
         Ok(record) => record,

@@ -73,7 +73,7 @@ pub struct Summary {
     /// Offered and achieved rate of an open loop; nothing for a closed loop, and for a load sweep,
     /// whose load levels contain them.
     pub arrivals: Option<ArrivalsSummary>,
-    /// Load levels, saturation rate and knee of a load sweep; nothing if the run is no load sweep.
+    /// Load levels, saturation rate and knee of a load sweep; nothing for other runs.
     pub sweep: Option<SweepSummary>,
     /// Where the bytes that transactions read came from; nothing without transactions, or without
     /// evidence for them.

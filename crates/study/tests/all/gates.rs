@@ -51,7 +51,7 @@ fn requirements_are_parsed_and_printed_alike() {
     }
 }
 
-/// Texts that are no requirements, each with a part of its error.
+/// Texts that are not requirements, each with a part of its error.
 const NO_REQUIREMENTS: &str = "
     transactions | expected METRIC >= RATIO
     transactions = 0.9 | expected METRIC >= RATIO

@@ -2,7 +2,7 @@
 //! the file system's device: the device itself is memory (`ram0`, an image on tmpfs), or a loop
 //! device reads its file through the page cache (it has no direct I/O). The kernel counts such
 //! reads as reads of a device. *Threshold*: with `--cache cold`, `cold-data` or `--direct`, any
-//! such device below a location, if contents were read. INVALID: the devices beneath a loop device
+//! such device below a location, if contents were read. INVALID: the devices below a loop device
 //! read less than 1 % of what the reads returned (as in `reads-from-memory`). Their counters
 //! include other programs' reads, so they can only show too much. *Evidence*: the devices of each
 //! location down to the last (`loop/dio` in sysfs), and their counters. Other layers that cache

@@ -5,11 +5,11 @@
 //! more than 10 % (as much as a steady run may drift). Phases below 1 s are not judged. *Evidence*:
 //! a thread of the program that wakes up every 20 ms. A pause is a delay of at least 30 ms, less
 //! the time that the thread waited for a processor (its run delay in `schedstat`,
-//! Documentation/scheduler/sched-stats.rst): other programs that use the processors are no pause.
-//! Beside six busy loops on two processors, with a load of 10 and more, 4,466 delays reached 195
-//! ms, and without that time none reached 5 ms. If the kernel does not count the run delay, a pause
-//! is a delay of at least 1 s. A suspended machine is not a pause, because the monotonic clock
-//! stands still. *What to do*: find out what stops the program.
+//! Documentation/scheduler/sched-stats.rst): time in which other programs use the processors is not
+//! a pause. Beside six busy loops on two processors, with a load of 10 and more, 4,466 delays
+//! reached 195 ms, and without that time none reached 5 ms. If the kernel does not count the run
+//! delay, a pause is a delay of at least 1 s. A suspended machine is not a pause, because the
+//! monotonic clock stands still. *What to do*: find out what stops the program.
 
 use super::processors::SHARES_FROM_NS;
 use super::rule::*;
@@ -17,7 +17,7 @@ use super::rule::*;
 /// Above this share of pauses in a phase's time, the 99th percentile may be that of pauses.
 const MAX: f64 = 0.01;
 
-/// Above this share of pauses, more time is missing than a steady run may drift.
+/// Above this share, pauses exceed the drift that is allowed for a steady run.
 const INVALID: f64 = 0.10;
 
 /// The program was stopped while the machine ran.

@@ -10,10 +10,10 @@
 use super::rule::*;
 use super::steadiness::is_sweep;
 
-/// Maximum share of skipped operations: as much as an achieved rate may lack.
+/// Maximum share of skipped operations: the shortfall that is allowed for an achieved rate.
 const MAX: f64 = 0.01;
 
-/// Above this share of skipped operations, more is missing than a steady run may drift.
+/// Above this share, skipped operations exceed the drift that is allowed for a steady run.
 const INVALID: f64 = 0.10;
 
 /// Operations of the workload were not performed.

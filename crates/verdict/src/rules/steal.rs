@@ -6,10 +6,11 @@
 
 use super::rule::*;
 
-/// Maximum share of CPU steal in all processors' time: as much as an achieved rate may lack.
+/// Maximum share of CPU steal in all processors' time: the shortfall that is
+/// allowed for an achieved rate.
 const MAX: f64 = 0.01;
 
-/// Above this share of CPU steal, more time is missing than a steady run may drift.
+/// Above this share, CPU steal exceeds the drift that is allowed for a steady run.
 const INVALID: f64 = 0.10;
 
 /// The hypervisor took processor time.

@@ -246,7 +246,7 @@ pub(super) struct Scope<'a> {
     pub(super) workers: u32,
     /// Activity of the system during the run that contains the phases.
     pub(super) during: &'a SystemDuring,
-    /// Whether that run contains no other phases.
+    /// Whether the run contains no phases but these.
     pub(super) is_run: bool,
 }
 
