@@ -95,7 +95,7 @@ pub struct Comparison {
     pub unlike: Vec<Unlike>,
     /// Differences between the shares of incomplete operations.
     pub incomplete: Vec<IncompleteDifference>,
-    /// Verdicts of the runs of both.
+    /// Verdicts of the runs of candidate and baseline.
     pub verdicts: VerdictCounts,
     pub outcome: ComparisonOutcome,
 }

@@ -13,7 +13,7 @@ use record::run::{Load, OperationRecord, PhaseRecord, SweepStep};
 /// Maximum share of failed and skipped operations at a sustained load level. The target did not
 /// bear the load of such operations.
 pub const FAILED_MAX: f64 = 0.01;
-/// Results of one load level. Latencies are nothing if none were recorded.
+/// Results of one load level. Latencies are `null` (nothing) if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepSummary {
     /// The load that was applied.
@@ -59,8 +59,8 @@ pub struct SweepStepSummary {
     pub holds: bool,
 }
 
-/// Operations of one kind at a load level. Latencies are nothing if none were recorded, because no
-/// operation succeeded.
+/// Operations of one kind at a load level. Latencies are `null` (nothing) if no operation
+/// succeeded, or if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepOperation {
     /// Role of the workers that performed them.

@@ -11,16 +11,16 @@
 use super::rule::*;
 use super::seen::Measured;
 
-/// A run that is measured for less is doubtful, in nanoseconds: 10 s, the minimum length of a load
+/// Measured time below which a run is DOUBTFUL, in nanoseconds: 10 s, the minimum length of a load
 /// level.
 const MIN_NS: u64 = 10_000_000_000;
 
-/// A run that is measured for less is invalid, in nanoseconds. Workers are woken about ten
+/// Measured time below which a run is INVALID, in nanoseconds. Workers are woken about ten
 /// microseconds after one another, so start and end of a phase of 1 ms are a tenth of it.
 const INVALID_NS: u64 = 1_000_000;
 
-/// A run of fewer operations is invalid: the 99th percentile (nearest rank) of fewer than 100
-/// latencies is their maximum.
+/// Number of operations below which a run is INVALID: the 99th percentile (nearest rank) of fewer
+/// than 100 latencies is their maximum.
 const OPERATIONS_MIN: u64 = 100;
 
 /// The measured time was too short, or the operations were too few.

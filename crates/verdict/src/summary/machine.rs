@@ -10,7 +10,7 @@ use super::rate::Rate;
 use record::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 
 /// Activity of the machine in a phase. Processor time is in processors: 1 is one processor all the
-/// time. A number is nothing if it is not known; the record contains the reason.
+/// time. A number is `null` (nothing) if it is not known; the record contains the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSummary {
     /// The time that the numbers cover, in nanoseconds: the intervals of which more than half was
@@ -67,8 +67,8 @@ pub struct WorkersCpu {
     pub waiting_max: Option<f64>,
 }
 
-/// Activity of one device in a phase, including work for other programs. A number is nothing if the
-/// kernel does not count it, if a mean covers no operations, or if no work was completed.
+/// Activity of one device in a phase, including work for other programs. A number is `null`
+/// (nothing) if the kernel does not count it, a mean covers no operations, or no work was completed.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// The kernel's name of the device.

@@ -59,7 +59,7 @@ impl MessagesSent {
 /// Requests or commands of one kind.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageKindSent {
-    /// The kernel's name of the kind.
+    /// Name of the procedure or command.
     pub kind: String,
     /// Requests sent.
     pub requests: u64,

@@ -99,8 +99,8 @@ pub struct WarmUp {
     pub transactions: Rate,
 }
 
-/// Operations of one kind by workers of one role in one phase. Latencies are nothing if none were
-/// recorded.
+/// Operations of one kind by workers of one role in one phase. Latencies are `null` (nothing) if
+/// none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OperationSummary {
     /// Role of the workers in `transactions`; `worker` in other phases.

@@ -108,7 +108,7 @@ pub struct SharesSpread {
     pub apart_fraction: f64,
 }
 
-/// The slowest rank.
+/// The rank with the lowest rate.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SlowestRank {
     /// Number of the rank.

@@ -28,7 +28,7 @@ pub(super) fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// A sum that saturates.
+/// Adds numbers up, up to the maximum of the type.
 pub(super) fn sum(numbers: impl IntoIterator<Item = u64>) -> u64 {
     numbers.into_iter().fold(0, u64::saturating_add)
 }
