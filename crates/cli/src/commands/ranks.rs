@@ -27,8 +27,8 @@ pub fn together(
         }
         problem.code
     });
-    // A lost rank has been reported. The launcher ends the other ranks at this exit status, so
-    // `leave` first lets them write their output.
+    // A lost rank has been reported already. The launcher ends the other ranks at this exit status,
+    // so `leave` first lets them write their output.
     let code = match joined.is_lost() {
         true => FAILED,
         false => joined.agreed(code),

@@ -29,7 +29,7 @@ pub struct Display {
     second: String,
     /// Operations in each of the last seconds of the phase.
     operations: VecDeque<u64>,
-    /// Current load level of a sweep and its load; empty without a sweep.
+    /// Number and load of a sweep's current load level, as text; empty without a sweep.
     sweep_step: String,
 }
 

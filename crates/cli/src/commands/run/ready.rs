@@ -325,7 +325,7 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
 /// Exit status with `--strict` if the verdict is INVALID.
 const INVALID: u8 = 3;
 
-/// All that receive the events of a run.
+/// The receivers of a run's events.
 pub struct Watchers {
     display: Display,
     live: Option<Live>,

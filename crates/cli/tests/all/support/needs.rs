@@ -9,6 +9,7 @@ pub fn everything() -> bool {
 }
 
 /// Whether a need of the test is met. If not, it prints that the test is skipped.
+///
 /// # Panics
 /// Panics if the need is not met and all tests must run.
 pub fn is_met(met: bool, need: &str) -> bool {

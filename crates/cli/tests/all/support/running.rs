@@ -135,6 +135,7 @@ impl Running {
     }
 
     /// Waits until a condition holds, while the program runs.
+    ///
     /// # Panics
     /// Panics if the program ends before that, or takes too long.
     pub fn until(&mut self, what: &str, holds: impl FnMut(&Self) -> bool) {
@@ -212,6 +213,7 @@ impl Running {
     }
 
     /// Waits until the program ends.
+    ///
     /// # Panics
     /// Panics if the program takes too long.
     pub fn finish(mut self) -> Ended {

@@ -51,6 +51,7 @@ impl Snapshot {
     }
 
     /// Asserts that the tree is unchanged.
+    ///
     /// # Panics
     /// Panics if it has changed; the message contains the differences and `said`.
     pub fn assert_kept(&self, directory: &Path, said: &dyn Display) {
