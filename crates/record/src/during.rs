@@ -12,8 +12,8 @@ pub struct SystemDuring {
     pub counted: CountersDifference,
     /// Suspensions, steps of the clock, and changes of the clock source.
     pub clocks: ClocksDifference,
-    /// Programs that used most processor time in user mode, excluding this process and its
-    /// descendants: up to three, the busiest first. Processes that started and ended during the run
+    /// The programs that used the most processor time in user mode, excluding this process and its
+    /// descendants: up to three, the busiest first. Programs that started and ended during the run
     /// are missing. Absent in records that are older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest: Option<Fact<Vec<BusyProgram>>>,

@@ -185,7 +185,8 @@ fn stream_hash(spec: &RunSpec, cluster: &ClusterRecord) -> Fact<StreamHash> {
     }
     let hashes = cluster.ranks.iter().flat_map(|rank| &rank.worker_hashes);
     let mut hashes: Vec<StreamHash> = hashes.cloned().collect();
-    // Each hash belongs to the stream that the worker continued with, which is its neighbour's.
+    // Each hash is that of the pool that the worker used after the preparation, its neighbour's.
+    // The rotation puts the hashes into the order of the pools.
     hashes.rotate_right(spec.neighbour_of(0) as usize);
     Fact::Known(StreamHash::of_all(hashes))
 }

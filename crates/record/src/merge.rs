@@ -59,15 +59,16 @@ pub fn errors(all: &mut Vec<ErrorRecord>, more: Vec<ErrorRecord>) {
     }
 }
 
-/// Returns the earliest of the moments at which each worker last caught up with its arrivals;
-/// `None` if a worker never did.
+/// Merges the last moments at which workers kept up with their arrivals: returns the earliest, or
+/// `None` if a worker never kept up.
 pub fn caught_up(each: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
     let each: Option<Vec<u64>> = each.into_iter().collect();
     each?.into_iter().min()
 }
 
-/// Merges the reasons why transactions ended: the first one other than complete, such as an empty
-/// pool, has precedence. Unavailable if one of several did not reach the end, or there is none.
+/// Merges the reasons why the transactions of several workers or ranks ended. The first reason
+/// other than complete, such as an empty pool, has precedence. Unavailable if one of them did not
+/// reach the end, or the list is empty.
 pub fn ends(each: impl IntoIterator<Item = Option<End>>) -> Fact<End> {
     let (mut all_complete, mut any) = (true, false);
     for end in each {

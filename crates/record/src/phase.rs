@@ -152,7 +152,7 @@ pub struct Segment {
     pub transactions: u64,
     /// Number of operations of the stream that were not performed, by reason.
     pub skipped: Skipped,
-    /// Operations by role and kind, as far as they occurred.
+    /// Operations by role and kind. Kinds that did not occur are omitted.
     pub operations: Vec<OperationRecord>,
 }
 
@@ -172,9 +172,9 @@ pub struct PhaseRecord {
     /// Number of transactions that were due but had not begun at the end of the transactions; null
     /// for a closed loop.
     pub waiting: Option<u64>,
-    /// The earliest of the workers' last moments without a due transaction, in nanoseconds since
-    /// the origin: until then, each worker had caught up with its arrivals. Null for a closed loop,
-    /// or if a worker never caught up.
+    /// When the workers last kept up with their arrivals. For each worker this is the last moment
+    /// at which no transaction was due; the earliest of these is stored, in nanoseconds since the
+    /// origin. Null for a closed loop, or if a worker never kept up.
     pub caught_up_ns: Option<u64>,
     /// Times that workers waited for files that other workers had claimed, or for their own
     /// operations in flight on the same file. Empty for private pools with one operation at a time.
@@ -256,8 +256,8 @@ impl PhaseRecord {
     /// For an open loop: the share of the transactions that arrived by its end (those measured, and
     /// those still waiting) that was performed. `None` for a closed loop, or if none arrived.
     ///
-    /// The share does not relate to rate times time: with random arrivals, this product differs
-    /// from the number of arrivals by chance, by 3 % for a thousand expected ones.
+    /// The share is not computed from rate times time: with random arrivals, the number of arrivals
+    /// differs from this product by chance, by 3 % if a thousand are expected.
     pub fn done_fraction(&self) -> Option<f64> {
         let arrived = self.issued().saturating_add(self.waiting?);
         (arrived > 0).then(|| self.transactions() as f64 / arrived as f64)

@@ -68,7 +68,7 @@ pub struct Check {
 pub struct Stalled {
     /// Number of the worker; null for the run itself, between phases.
     pub worker: Option<u32>,
-    /// The operation.
+    /// The operation, or an action of the run itself.
     pub operation: String,
     /// Path of the operation.
     pub path: String,
@@ -113,7 +113,7 @@ pub struct CleanUp {
     pub files: u64,
     /// Number of directories removed.
     pub directories: u64,
-    /// Names of the run's form that were not removed.
+    /// Files and directories whose names have the run's form, but that were not removed.
     pub left: Vec<Left>,
     /// Whether the run made some of the remaining files, or may have made them. Then its manifest
     /// remains as well.

@@ -133,9 +133,8 @@ impl ServerCounts {
     }
 }
 
-/// All communication between a run and its servers, from the first contact to the last call. No
-/// phase includes the work outside of phases, such as creating and removing the run directory's
-/// files.
+/// All communication between a run and its servers, from the first contact to the last call. It
+/// includes the work outside of phases, such as creating and removing the run directory's files.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerTotals {
     /// Calls to the file service, by procedure.

@@ -49,7 +49,7 @@ pub struct Calibration {
     pub duration_ns: u64,
     /// Number of files in its pools.
     pub files: u64,
-    /// Files created per second, until they were durable.
+    /// Files created per second, timed until they were durable.
     pub created_per_second: f64,
     /// Transactions per second of all workers; null if the work has none.
     pub transactions_per_second: Option<f64>,

@@ -25,7 +25,7 @@ pub struct OwnIo {
 const IO: &str = "/proc/self/io";
 
 impl OwnIo {
-    /// Reads the bytes since this process started.
+    /// Reads the counts since this process started.
     pub fn read(sources: &Sources) -> OwnIo {
         let text = sources.feature(IO, "/proc/self/stat");
         let count = |name| sources.line(IO, &text, name, ":");
@@ -79,7 +79,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_counts_are_read() {
+    fn counts_and_their_growth_are_read() {
         let root = tempfile::tempdir().unwrap();
         let proc = root.path().join("proc/self");
         std::fs::create_dir_all(&proc).unwrap();

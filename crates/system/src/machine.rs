@@ -128,7 +128,7 @@ pub struct MachineDeviceReading {
     /// Kernel name of the device (`nvme0n1`).
     pub name: String,
     /// Whether the device is above other devices or files, as device mapper, RAID and loop devices
-    /// are. The devices below count its operations as well.
+    /// are. The lower devices count its operations as well.
     pub is_stacked: bool,
     /// Counters of the block layer.
     pub counters: Fact<DeviceCounters>,
@@ -195,8 +195,8 @@ impl MachineReading {
                     .is_none_or(DeviceCounters::did_something)
             };
             let mut lowest = devices.iter().filter(|device| !device.is_stacked);
-            // If no device that is not stacked did anything, the first of them is kept, to report
-            // zero.
+            // If no lowest device (one that is not stacked) did anything, the first one is kept, to
+            // report zero.
             let mut is_told = lowest.any(did_something);
             devices.retain(|device| {
                 let tells = !device.is_stacked && !is_told;
@@ -234,8 +234,8 @@ fn each<T>(later: &Fact<Vec<T>>, earlier: &Fact<Vec<T>>, of: impl Fn(&T, &T) -> 
 pub struct MachineCounted {
     /// Time of all processors, by mode.
     pub processors: Fact<SystemTimesSpent>,
-    /// Block devices that completed operations, without partitions. If none of those that are not
-    /// stacked did, the first of them is included.
+    /// Block devices that completed operations, without partitions. If no lowest device (one that
+    /// is not stacked) did, the first one is included.
     pub devices: Fact<Vec<MachineDeviceReading>>,
     /// Calls to the kernel's NFS server and to NFS-Ganesha, of all clients, by version of the
     /// protocol. Unavailable if neither counts.
@@ -245,7 +245,8 @@ pub struct MachineCounted {
 }
 
 impl MachineCounted {
-    /// Sum over the devices that are not stacked, so that stored data is counted once.
+    /// Sum over the lowest devices (those that are not stacked), so that stored data is counted
+    /// once.
     pub fn stored(&self) -> Fact<DeviceCounters> {
         self.devices.as_ref().and_then(|devices| {
             let mut lowest = devices.iter().filter(|device| !device.is_stacked);

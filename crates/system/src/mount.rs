@@ -282,7 +282,7 @@ mod tests {
     }
 
     #[test]
-    fn a_plain_line_with_optional_fields() {
+    fn line_with_optional_fields_is_parsed() {
         let expected = Mount {
             mount_id: 27,
             parent_id: 1,
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn escapes_bind_mounts_subvolumes_and_empty_sources() {
+    fn escapes_bind_mounts_subvolumes_and_empty_sources_are_parsed() {
         let mounts = table().mounts;
         assert_eq!(
             mounts[2].mount_point,

@@ -26,6 +26,8 @@ pub enum Waited {
 }
 
 impl MountChanges {
+    /// Opens the table of mounts.
+    ///
     /// # Errors
     /// Returns an error if the table cannot be opened.
     pub fn watch(sources: &Sources) -> io::Result<Self> {

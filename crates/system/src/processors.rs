@@ -168,8 +168,8 @@ pub fn wake_exactly() -> std::io::Result<()> {
     )?)
 }
 
-/// Binds the calling thread to one of the processors that it may use. `number` is the index among
-/// them, modulo their number.
+/// Binds the calling thread to one of the processors that it may use: the one with the index
+/// `number`, modulo their count.
 ///
 /// # Errors
 /// Returns an error if the affinity cannot be read or set.
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn lists_of_processors() {
+    fn lists_of_processors_are_parsed() {
         let numbers = |text| parse_list(text).map(|set| set.into_iter().collect::<Vec<_>>());
         assert_eq!(numbers("0-3,8\n"), Some(vec![0, 1, 2, 3, 8]));
         assert_eq!(numbers("5"), Some(vec![5]));

@@ -24,11 +24,11 @@ impl RunQueue {
         run_queue.waited_ns().map(|_| run_queue)
     }
 
-    /// Returns the nanoseconds since the thread started (run delay,
+    /// Returns the waiting time since the thread started, in nanoseconds (run delay,
     /// Documentation/scheduler/sched-stats.rst). A thread that is stopped or frozen does not wait.
     ///
     /// # Errors
-    /// The same as of [`RunQueue::of_this_thread`].
+    /// Returns the same errors as [`RunQueue::of_this_thread`].
     pub fn waited_ns(&self) -> io::Result<u64> {
         let mut buffer = [0; 128];
         let length = self.schedstat.read_at(&mut buffer, 0)?;

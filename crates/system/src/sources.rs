@@ -88,7 +88,7 @@ impl Sources {
         })
     }
 
-    /// Parses a number of a file's text; the reason names the file.
+    /// Parses a number from a file's text; the reason names the file.
     pub(crate) fn parse<T: FromStr>(&self, absolute: &str, text: &str) -> Fact<T> {
         let text = text.trim();
         self.found(absolute, text.parse().ok(), || {

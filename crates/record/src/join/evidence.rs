@@ -17,14 +17,14 @@ use crate::merge::{added, facts, options};
 use crate::server::{ServerCounts, ServerTotals};
 use system::counters::{DeviceCounters, DeviceReading, DeviceRole};
 
-/// What two readings do not share.
+/// The origin of two readings, which decides which counters they share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Apart {
-    /// Two processes on one host.
+    /// Two processes on one host, which share all counters of its kernel.
     Processes,
-    /// Two hosts with one kernel.
+    /// Two hosts with one kernel, which share its device counters.
     Hosts,
-    /// Two kernels.
+    /// Two kernels, which share no counters.
     Kernels,
 }
 

@@ -93,7 +93,7 @@ over_time! {
 over_time! {
     /// Counters of one thread of this process.
     ThreadOverTime of ThreadTimes {
-        /// Kernel number of the thread.
+        /// The kernel's number of the thread.
         tid: u32,
         /// Name of the thread.
         name: Fact<String>,

@@ -20,8 +20,8 @@ pub enum DeviceRole {
     Journal,
 }
 
-/// Whether the kernel counts the flushes of a device. It does if flushes become requests, and then
-/// for the whole disk (Documentation/block/stat.rst).
+/// Whether the kernel counts the flushes of a device. It counts them only if the driver takes
+/// requests, and only for the whole disk (Documentation/block/stat.rst).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FlushCount {
@@ -29,8 +29,8 @@ pub enum FlushCount {
     Counted,
     /// A partition: flushes are counted for its disk.
     OfTheDisk,
-    /// The driver passes requests on, as device mapper, RAID and RAM disks do (it has no `mq` in
-    /// sysfs). The kernel always reports 0 flushes.
+    /// The driver takes no requests, as device mapper, RAID and RAM disks (without `mq` in sysfs).
+    /// For these, the kernel always reports 0 flushes.
     NotOfThisDriver,
 }
 

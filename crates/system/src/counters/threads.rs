@@ -1,7 +1,7 @@
 //! Processor time of this process by thread.
 //!
-//! At most [`THREADS_MAX`] threads are listed. The remainder of the process's time is one number,
-//! which includes ended threads and those beyond the limit, at no cost.
+//! At most [`THREADS_MAX`] threads are listed. The remainder of the process's time is one number.
+//! It includes ended threads and those beyond the limit, without reading their files.
 
 use std::fmt::Write;
 
@@ -221,8 +221,8 @@ impl ThreadFiles<'_> {
     }
 }
 
-/// Parses `schedstat`. `None` if the kernel does not count (or the thread never ran): all is 0
-/// then.
+/// Parses `schedstat`. `None` if its numbers are 0: the kernel does not count, or the thread never
+/// ran.
 pub(crate) fn schedstat(text: &[u8]) -> Option<Schedstat> {
     let times = Schedstat::from_read(text).ok()?;
     (times.pcount != 0 || times.sum_exec_runtime != 0).then_some(times)

@@ -58,8 +58,8 @@ impl SystemTimesSpent {
                     .and_then(|after| before.as_ref().map(|before| after - i128::from(*before)));
             }
         }
-        // The kernel adds time that it takes from one counter to another one, so the signed sum
-        // remains the time that passed.
+        // A time that one counter lost was added to another one, so the signed sum is still the
+        // time that passed.
         let total: i128 = deltas.iter().filter_map(Fact::known).sum();
         let unused: i128 = [3, 4, 7]
             .iter()

@@ -56,7 +56,7 @@ fn disks() -> Tree {
 }
 
 #[test]
-fn ext4_with_defaults() {
+fn ext4_defaults_are_read_from_its_list_of_options() {
     let tree = disks();
     // As Linux 6.1 shows it for a mount without options.
     tree.file(
@@ -112,7 +112,7 @@ fn missing_ext4_files_are_unavailable() {
 }
 
 #[test]
-fn barriers_by_options() {
+fn barriers_follow_from_the_options() {
     let tree = disks();
     let barriers = |kind: &str, options: &str| facts(&tree, "8:1", kind, options).barriers;
     for (kind, options, expected) in [
@@ -185,7 +185,7 @@ fn synchronous_and_volatile_options_are_read() {
 }
 
 #[test]
-fn options_of_nfs_and_smb() {
+fn options_of_nfs_and_smb_are_read() {
     let tree = Tree::new(&[]);
     let nfs = |options: &str| {
         facts(&tree, "0:45", "nfs4", options)

@@ -44,8 +44,8 @@ fn missing<T>(mount_point: &str, why: &str) -> Fact<T> {
     Fact::Unavailable(format!("{MOUNTSTATS}: {mount_point}: {why}"))
 }
 
-/// Returns the lines about the file system at this mount point. Of two such file systems, the later
-/// one covers the earlier.
+/// Returns the lines about the file system at this mount point. If two are mounted there, these are
+/// the lines of the later one, which covers the earlier.
 fn section<'text>(text: &'text str, mount_point: &str) -> Fact<&'text str> {
     // Searches for the beginnings of headings only: a machine with hundreds of mounts has a
     // megabyte of other lines.

@@ -52,7 +52,7 @@ pub struct MessagesReading {
     /// `iscsi`.
     pub protocol: String,
     /// The counted object: the mount point, the share, the disk, `this machine`, `this machine, for
-    /// other clients`, or `all clients`.
+    /// other clients`, `all clients`, or the URLs of the targets.
     pub of: String,
     /// Seconds for which the counter had counted at the end (`age` of mountstats). A smaller value
     /// than before shows another mount. Not applicable to counters that do not report it.
@@ -74,7 +74,7 @@ pub struct MessagesReading {
 /// Messages of one kind. A value that the counter does not report by kind is not applicable.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MessageKind {
-    /// Name of the kind, as the kernel writes it: `CREATE`, `Reads`, `commands`.
+    /// Name of the kind, as the counter's source writes it: `CREATE`, `Reads`, `commands`.
     pub kind: String,
     /// Number of requests that were sent, without retransmissions. The NFS client counts them on
     /// completion.
@@ -117,7 +117,8 @@ impl MessageKind {
         }
     }
 
-    /// Combines each other value of two kinds by `each`, which receives the value's description.
+    /// Returns a kind with these requests. Each other value of both is combined by `each`, which
+    /// also receives the value's description.
     fn with(
         &self,
         other: &MessageKind,

@@ -64,7 +64,7 @@ mod tests {
     use crate::sources::tests::Tree;
 
     #[test]
-    fn names_that_are_numbers_up_to_a_limit() {
+    fn only_numeric_names_are_returned_up_to_a_limit() {
         let tree = Tree::new(&[
             ("/d/1", ""),
             ("/d/22", ""),

@@ -17,7 +17,7 @@ fn stat(first: &[u64]) -> DeviceCounters {
 }
 
 #[test]
-fn all_fields_of_a_new_kernel() {
+fn all_columns_of_a_new_kernel_are_read() {
     let expected = DeviceCounters {
         reads: Fact::Known(1_796_262),
         reads_merged: Fact::Known(14_169),
