@@ -34,8 +34,8 @@ pub use watched::{DEVICES_MAX, WatchedDevice, WatchedDevices};
 /// All counters at one moment, or nearly: they are read one after another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counters {
-    /// Processor time, context switches, page faults and peak memory of all threads of this
-    /// process, including ended ones (getrusage(2)).
+    /// Processor time, context switches and page faults of all threads of this process, including
+    /// ended ones (getrusage(2)), and its peak memory (`VmHWM` of `/proc/self/status`).
     pub process: Fact<ProcessTimes>,
     /// Resident memory of this process, in bytes (`VmRSS` of proc_pid_status(5), which is inexact
     /// by some pages per thread).
