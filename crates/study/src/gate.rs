@@ -305,9 +305,9 @@ impl Judged {
     }
 }
 
-/// Holm's procedure (Scandinavian Journal of Statistics 6 (1979), 65-70): the smallest p-value is
+/// Holm's procedure (Scandinavian Journal of Statistics 6 (1979), 65-70). The smallest p-value is
 /// compared with the error divided by the number of tests, the next one with the error divided by
-/// one fewer, until one is not below. A requirement that cannot be tested counts as a test.
+/// one fewer, until one exceeds its limit. A requirement that cannot be tested counts as a test.
 fn fail_by_holm(judged: &mut [Judged]) {
     let all = judged.len();
     let mut tested: Vec<(&mut Judged, f64)> = judged

@@ -2,7 +2,7 @@
 //! disturbs the machine.
 //!
 //! How it works: the runs of a block are in random order. If the systems are identical, each run of
-//! a block is the candidate's with the same probability, and disturbances of the machine (drift,
+//! a block is the candidate's with the same probability. Disturbances of the machine (drift,
 //! periods, outliers) are the same in each case. The probability of a mean at most as high as the
 //! observed one is therefore counted over all assignments (Fisher, The Design of Experiments
 //! (1935), section 21; Edgington and Onghena, Randomization Tests, 4th edition 2007). The test

@@ -176,9 +176,9 @@ pub struct EstimatedDeviation {
 }
 
 impl EstimatedDeviation {
-    /// Minimum number of samples with which the lower confidence bound of a mean (with error
-    /// `false_pass`) is within `margin` of the true mean, with a probability of 1 - `miss`. `None`
-    /// if [`BLOCKS_MAX`] are too few.
+    /// Minimum number of samples for a precise lower confidence bound of a mean. With a probability
+    /// of 1 - `miss`, the bound (with error `false_pass`) is then within `margin` of the true mean.
+    /// `None` if [`BLOCKS_MAX`] are too few.
     ///
     /// The true standard deviation may exceed the estimate. The probability therefore includes the
     /// distribution of the estimate: it is that of a noncentral t, whose noncentrality is the

@@ -1,5 +1,5 @@
-//! Checks a record of other origin: derives its summary and verdict again, compares them with those
-//! in its file, and checks that its numbers agree with one another and with its workload.
+//! Checks a record of other origin. Its summary and verdict are derived again and compared with
+//! those in its file. Its numbers must agree with one another and with its workload.
 //!
 //! Reading ([`record::read`]) rejects records that no program can process. The checks here cost
 //! more, or apply to complete records only; [`Rule`] lists them.

@@ -157,7 +157,7 @@ fn two_runs_of_a_side_in_one_block_are_no_pairs() {
 }
 
 #[test]
-fn with_a_twin_the_baseline_is_the_mean_of_both() {
+fn with_second_runs_the_baseline_is_the_mean_of_both() {
     let baseline = Baseline {
         side: in_blocks("b", &[100.0; 6]),
         twin: Some(in_blocks("t", &[121.0, 121.0, 121.0, 121.0, 121.0, 120.0])),

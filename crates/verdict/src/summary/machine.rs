@@ -68,7 +68,7 @@ pub struct WorkersCpu {
 }
 
 /// Activity of one device in a phase, including work for other programs. A number is `null`
-/// (nothing) if the kernel does not count it, a mean covers no operations, or no work was completed.
+/// (nothing) if the kernel does not count it, a mean covers no operations, or no work was done.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct DeviceSummary {
     /// The kernel's name of the device.

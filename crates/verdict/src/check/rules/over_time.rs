@@ -83,8 +83,8 @@ fn shared(phase: &PhaseRecord, at: &mut At<'_>) {
     }
 }
 
-/// Checks that each of the slowest operations is in the interval in which it completed, and that
-/// the maximum of an interval is among the slowest.
+/// Checks that each of the slowest operations is in the interval in which it completed. The maximum
+/// of an interval must be among the slowest operations.
 fn extremes(scope: &Scope<'_>, phase: &PhaseRecord, at: &mut At<'_>) {
     let (Some(machine), Some(first)) = (&phase.machine, phase.segments.first()) else {
         return;

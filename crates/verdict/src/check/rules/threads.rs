@@ -50,8 +50,8 @@ pub(super) fn over_time(
     }
 }
 
-/// Checks that a thread keeps its name and a worker its thread during the whole run, and that
-/// readings list threads in the order of their numbers.
+/// Checks that each thread keeps its name, and each worker its thread, during the whole run.
+/// Readings must list threads in the order of their numbers.
 pub(super) fn names(scope: &Scope<'_>, found: &mut Findings) {
     if scope.workers > WORKERS_MAX {
         return;
