@@ -130,8 +130,8 @@ impl Gate {
     /// Tests every candidate of every group against every requirement.
     ///
     /// # Errors
-    /// Returns an error if there is no requirement or no candidate, or if a comparison is impossible
-    /// because runs are missing or INVALID, or lack the metric.
+    /// Returns an error if there is no requirement or no candidate, or if runs for a comparison are
+    /// missing or INVALID, or lack the metric.
     pub fn of(
         groups: Vec<SideGroup>,
         requirements: &[Requirement],

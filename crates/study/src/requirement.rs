@@ -89,8 +89,9 @@ impl Requirement {
     }
 
     /// Number of blocks that a gate needs for this requirement, so that identical systems pass the
-    /// gate with a probability of 95 %. `requirements` is the number of all requirements. `spread` is the estimated
-    /// standard deviation of a block's log ratio. `None` if 10,000 blocks do not suffice.
+    /// gate with a probability of 95 %. `spread` is the estimated standard deviation of a block's
+    /// log ratio, `requirements` the number of all requirements. `None` if 10,000 blocks do not
+    /// suffice.
     pub fn blocks_needed(&self, spread: EstimatedDeviation, requirements: usize) -> Option<u32> {
         spread.samples_needed(self.margin(), PASS_ALPHA, MISS / requirements.max(1) as f64)
     }
