@@ -150,7 +150,7 @@ operations! {
         /// The bytes to append.
         content: &'a [u8],
     } changes: true, needs: Contents, bytes: Written of content, steps: [
-        Open.always(), Write.said("behind the end"), Sync.if_synced(), Close.always()
+        Open.always(), Write.said("at the end"), Sync.if_synced(), Close.always()
     ];
 
     /// Read a whole file of `bytes` bytes, in blocks.
@@ -160,7 +160,7 @@ operations! {
         /// The file's expected size.
         bytes: u64,
     } changes: false, needs: Contents, bytes: Read, steps: [
-        Open.always(), Read.said("the whole file"), Stat.if_kept("only where contents are \
+        Open.always(), Read.said("the whole file"), Stat.if_kept("only if contents are \
             verified"), Close.always()
     ];
 
@@ -203,8 +203,8 @@ operations! {
         /// The bytes to write.
         content: &'a [u8],
     } changes: true, needs: Ranges, bytes: Written of content, steps: [
-        Open.said("a file that is there, nothing is cut off"),
-            Write.said("from offset 0; what lies behind stays"),
+        Open.said("an existing file, without truncation"),
+            Write.said("from offset 0; later bytes remain"),
         Sync.if_synced(), Close.always()
     ];
 
@@ -225,8 +225,8 @@ operations! {
         /// The expected size in bytes; `None` if any size is correct.
         bytes: Option<u64>,
     } changes: false, needs: Names, bytes: None, steps: [
-        Stat.said("`fstatat`; a symbolic link is not followed; where a size is given it must be \
-            that")
+        Stat.said("`fstatat`; a symbolic link is not followed; the size is compared with the \
+            expected one, if any")
     ];
 
     /// Set a file's permissions, access time and modification time.
@@ -238,9 +238,9 @@ operations! {
         /// Both times, in nanoseconds since the epoch.
         times_ns: i64,
     } changes: true, needs: Attributes, bytes: None, steps: [
-        Open.if_synced().by("to read; before Linux 6.6 always"), SetMode.said("`fchmodat2`"),
+        Open.if_synced().by("to read; always before Linux 6.6"), SetMode.said("`fchmodat2`"),
         SetTimes.said("`utimensat`: access and modification"), Sync.if_synced(),
-            Close.if_synced().by("where it was opened")
+            Close.if_synced().by("if it was opened")
     ];
 
     /// Rename a file to a name that must not exist.
@@ -250,10 +250,10 @@ operations! {
         /// The new name, which must not exist.
         to: Name<'a>,
     } changes: true, needs: Names, bytes: None, steps: [
-        Rename.said("`renameat2` with `RENAME_NOREPLACE`: nothing is overwritten; where the file \
-            system does not have that (EINVAL), from then on an `fstatat` of the new name and a \
-            plain rename"),
-        SyncDirectory.if_synced().by("of the new name, and of the old one where that is another")
+        Rename.said("`renameat2` with `RENAME_NOREPLACE`: never over a file; if the file \
+            system does not support that (EINVAL), from then on an `fstatat` of the new name and \
+            a plain rename"),
+        SyncDirectory.if_synced().by("of the new name, and of the old one if it differs")
     ];
 
     /// Replace the contents of a file: write them to a temporary file and rename it to the file's
@@ -268,7 +268,7 @@ operations! {
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
         Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
             Close.always(),
-        Rename.said("over the name"), SyncDirectory.if_synced()
+        Rename.said("over the existing file"), SyncDirectory.if_synced()
     ];
 
     /// Deliver a message as Maildir does: write it under a temporary name and rename it when it is
@@ -283,7 +283,7 @@ operations! {
     } changes: true, needs: Replacement, bytes: Written of content, steps: [
         Open.said("the temporary file, exclusive"), Write.always(), Sync.if_synced(),
             Close.always(),
-        Rename.said("nothing is overwritten"), SyncDirectory.if_synced().by("of the new name")
+        Rename.said("never over a file"), SyncDirectory.if_synced().by("of the new name")
     ];
 
     /// Create an additional hard link to a file.
@@ -311,8 +311,8 @@ operations! {
         name: Name<'a>,
         /// The expected target.
         target: &'a CStr,
-    } changes: false, needs: Links, bytes: None, steps: [ReadLink.said("it must say what it was \
-        made to say")];
+    } changes: false, needs: Links, bytes: None, steps: [ReadLink.said("compared with the \
+        expected target")];
 
     /// Set an extended attribute of a file.
     SetExtended = "set extended attribute" {
@@ -335,7 +335,7 @@ operations! {
         /// The expected value.
         value: &'a [u8],
     } changes: false, needs: ExtendedAttributes, bytes: None, steps: [
-        Open.always(), GetExtended.said("it must be what it was set to"), Close.always()
+        Open.always(), GetExtended.said("compared with the value that was set"), Close.always()
     ];
 
     /// List a directory; [`listing`](crate::Session::listing) returns the result.
@@ -343,7 +343,7 @@ operations! {
         /// The name of the directory; an empty relative name denotes the location itself.
         name: Name<'a>,
     } changes: false, needs: Names, bytes: None, steps: [
-        Open.always(), List.said("`getdents64` with 32 KiB of room, to the end"), Close.always()
+        Open.always(), List.said("`getdents64` with a buffer of 32 KiB, to the end"), Close.always()
     ];
 
     /// List a directory and request the attributes of every entry, as `ls -l` does.
@@ -351,7 +351,7 @@ operations! {
         /// The name of the directory; an empty relative name denotes the location itself.
         name: Name<'a>,
     } changes: false, needs: Names, bytes: None, steps: [
-        Open.always(), List.said("the same, with an `fstatat` of every entry that counts"),
+        Open.always(), List.said("the same, with an `fstatat` of every entry not omitted"),
             Close.always()
     ];
 
