@@ -14,7 +14,7 @@ leave() {
     trap '' EXIT INT TERM HUP
     # Messages about killed processes are not needed.
     exec 2>/dev/null
-    # shellcheck disable=SC2086 # those that are there
+    # shellcheck disable=SC2086 # unquoted: absent processes are omitted
     kill -KILL $server $mapper $bus || true
     wait
     umount "$folder/served" "$folder/small" || true
@@ -22,7 +22,7 @@ leave() {
 trap leave EXIT
 trap 'exit 1' INT TERM HUP
 
-# local-fs IMAGE MIB FOLDER: both made.
+# make_file_system IMAGE MIB FOLDER INODES: creates an ext4 in a new image and mounts it.
 make_file_system() {
     truncate -s "$2M" "$1"
     mkfs.ext4 -q -F -N "$4" -E lazy_itable_init=1 "$1"

@@ -16,7 +16,7 @@ leave() {
     # Messages about killed processes are not needed.
     exec 2>/dev/null
     local process
-    # Kills all processes in the hosts, including stopped ranks. Those served in the network of
+    # Kills all processes in the hosts, including stopped ranks. Processes in the network of
     # `server` end by themselves.
     for process in /proc/[0-9]*; do
         case " ${names[*]:-} " in
@@ -67,10 +67,10 @@ for ((number = 1; number <= count; number++)); do
 done
 cat >"$folder/agent" <<END
 #!/bin/sh
-# agent HOST COMMAND: what a launcher would have ssh do.
+# agent HOST COMMAND: runs a command on a host; replaces the launcher's ssh.
 host=\$1
 shift
-# What the launcher leaves of a killed job goes with the folder.
+# Files that the launcher leaves after a killed job are removed with the folder.
 TMPDIR='$folder'
 export TMPDIR
 exec nsenter --target "\$(cat '$folder'/keeper."\$host")" --net --mount --uts --time -- sh -c "\$*"
