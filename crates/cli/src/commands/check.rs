@@ -1,5 +1,5 @@
-//! `postmark check`: derives summary and verdict of records a second time, and compares them with the
-//! stored ones.
+//! `postmark check`: derives summary and verdict of records a second time, and compares them with
+//! the stored ones.
 
 use std::path::Path;
 

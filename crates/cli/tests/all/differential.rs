@@ -3,7 +3,8 @@
 //!
 //! In a third of the sessions both programs get the same clock, with 1 to 100,000 seconds a phase,
 //! so that the arithmetic of rates is compared without masking. In the others, values that depend
-//! on time are masked, and ours is the binary. `POSTMARK_DIFFERENTIAL` raises the number of sessions.
+//! on time are masked, and ours is the binary. `POSTMARK_DIFFERENTIAL` raises the number of
+//! sessions.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;

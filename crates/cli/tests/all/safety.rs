@@ -1,12 +1,12 @@
-//! The safety of a run, on real mounts and with the real binary: whatever happens to it, nothing
-//! that it did not make is touched, nothing that it made stays, and it says what happened.
+//! The safety of a run, with the real binary on real mounts. Whatever happens to a run, it touches
+//! only files that it created, removes all of them, and reports what happened.
 //!
-//! Every test has a directory of its own. An expectation is stated once and holds for every
-//! `Face`: the classic prompt, whose files lie directly in the location, and `postmark run`, which
-//! makes a directory of its own. What goes wrong shows the command, both streams and the tree.
+//! Every test has a directory of its own. An expectation is written once and must hold for every
+//! `Interface`: the classic prompt, whose files are directly in the location, and `postmark run`,
+//! which creates a directory. A failure shows the command, its output and the directory tree.
 //!
-//! Tests that mount need root. Without it they say so on standard error and pass, unless everything
-//! is to be tested (`CI` is set, or `POSTMARK_TEST_ALL=1`).
+//! Tests that mount need root. Without it they print that they are skipped, unless all tests must
+//! run (`CI` is set, or `POSTMARK_TEST_ALL=1`).
 
 mod bounds;
 mod cleaned;

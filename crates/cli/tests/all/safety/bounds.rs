@@ -1,5 +1,4 @@
-//! Numbers that ask for more than a machine has: plans and refusals take little memory and time,
-//! whatever is asked for.
+//! Very large numbers: plans and refusals take limited memory and time.
 
 use std::fmt::Write as _;
 use std::process::Stdio;
@@ -11,12 +10,12 @@ use crate::support::interface::{postmark, program};
 use crate::support::running::in_shell;
 use crate::support::{Running, TestDir};
 
-/// Plans and refusals take at most this, in bytes.
+/// Maximum memory of a plan or a refusal, in bytes.
 const MEMORY_MAX: u64 = 1 << 30;
-/// And so much processor time; 20 s would pass on a machine that does nothing else.
+/// Maximum processor time. 20 s would suffice on an idle machine.
 const TIME_MAX: Duration = Duration::from_secs(40);
 
-/// What is asked for, and the exit status.
+/// Commands, each with its exit status.
 const LARGE: &str = "
     plan --mix read=1,append=1 --files 34359738368 | 0
     plan --files 34359738368 | 0
@@ -75,7 +74,7 @@ fn plans_and_refusals_are_bounded() {
 }
 
 #[test]
-fn what_is_not_followed_is_said_to_be_an_estimate() {
+fn estimates_are_marked_as_such() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     let say = |words: &str| {
@@ -100,7 +99,7 @@ fn what_is_not_followed_is_said_to_be_an_estimate() {
 }
 
 #[test]
-fn a_run_without_memory_says_what_takes_it_and_what_to_do() {
+fn lack_of_memory_is_reported_with_cause_and_remedy() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     let mut command = postmark("run --mix read=1 --files 100M --storage null");
@@ -114,9 +113,9 @@ fn a_run_without_memory_says_what_takes_it_and_what_to_do() {
         .shows("use fewer --files");
 }
 
-/// More locations than files may be open.
+/// More locations than the limit of open files permits.
 #[test]
-fn too_few_open_files_are_told_with_advice() {
+fn limit_of_open_files_is_reported_with_a_remedy() {
     let test_dir = TestDir::new();
     let mut command = postmark("run --quiet --mix read=1 --files 10");
     for number in 0..200 {

@@ -1,5 +1,5 @@
-//! What `postmark clean` leaves alone: everything that a killed run has not made, whatever it is
-//! called.
+//! Files that `postmark clean` does not remove: those that the killed run has not created, whatever
+//! their names are.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
@@ -16,7 +16,7 @@ use crate::support::{
 
 const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 
-/// A directory that takes names and gives none back (`chattr +a`).
+/// A directory whose entries cannot be removed (`chattr +a`).
 struct AppendOnly(PathBuf);
 
 impl AppendOnly {
@@ -36,7 +36,7 @@ impl Drop for AppendOnly {
 }
 
 #[test]
-fn a_run_directory_that_cannot_be_removed_is_named() {
+fn run_directory_that_cannot_be_removed_is_named() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -64,7 +64,7 @@ fn a_run_directory_that_cannot_be_removed_is_named() {
     assert!(!own.exists());
 }
 
-/// A run that was killed, and the directory that its files lie in.
+/// A killed run, and the directory of its files.
 struct Killed {
     test_dir: TestDir,
     location: PathBuf,
@@ -89,8 +89,8 @@ fn killed(interface: Interface, subdirectories: u32) -> Killed {
 }
 
 impl Killed {
-    /// Cleans, and expects that these stay as they are, are named with the reason, and that nothing
-    /// else stays.
+    /// Runs `clean`. Asserts that these files are unchanged and named with the reason, and that no
+    /// others remain.
     fn leaves(&self, kept: &[(&str, &str)]) -> Ended {
         let snapshots: Vec<(PathBuf, Snapshot)> = kept
             .iter()
@@ -116,7 +116,7 @@ impl Killed {
 }
 
 #[test]
-fn a_file_that_is_older_than_the_run() {
+fn file_older_than_the_run_stays() {
     for interface in [Prompt(Stdio), Run(Posix)] {
         let killed = killed(interface, 1);
         std::fs::rename(killed.location.join("old"), killed.files.join("39999")).unwrap();
@@ -125,7 +125,7 @@ fn a_file_that_is_older_than_the_run() {
 }
 
 #[test]
-fn links_directories_and_the_like() {
+fn links_directories_and_special_files_stay() {
     for interface in [Prompt(Raw), Run(Raw)] {
         let killed = killed(interface, 1);
         let elsewhere = killed.test_dir.directory("elsewhere");
@@ -143,9 +143,10 @@ fn links_directories_and_the_like() {
     }
 }
 
-/// A byte of a run's contents may be zero, as one of somebody else's that was cut short would be.
+/// The only byte of a run's file may be zero, like that of a truncated file of another program. The
+/// run removes it nevertheless.
 #[test]
-fn files_of_one_byte() {
+fn files_of_one_byte_are_removed() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let mut command = postmark(
@@ -162,9 +163,9 @@ fn files_of_one_byte() {
     assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
 }
 
-/// A second name of a file is not what a run makes, however new the file is.
+/// A hard link to a file of another program is not a file of the run, even if that file is new.
 #[test]
-fn hard_links() {
+fn hard_links_to_other_files_stay() {
     let killed = killed(Prompt(Stdio), 1);
     let new = killed.test_dir.path().join("new");
     std::fs::write(&new, "new\n").unwrap();
@@ -175,7 +176,7 @@ fn hard_links() {
 }
 
 #[test]
-fn a_file_of_another_owner() {
+fn file_of_another_owner_stays() {
     if !is_root() {
         return;
     }
@@ -188,10 +189,9 @@ fn a_file_of_another_owner() {
     }
 }
 
-/// Numbers that the run could not have come to, and ways to write numbers that are not its own, are
-/// not even looked at.
+/// Names with numbers above the run's maximum, and names in another notation, are not examined.
 #[test]
-fn other_names() {
+fn names_that_the_run_cannot_use_stay() {
     let killed = killed(Prompt(Stdio), 1);
     let names = ["40001", "007", "1 ", "+1", "s0", "99999999999999999999999"];
     for name in names {
@@ -230,10 +230,10 @@ fn a_file_in_a_subdirectory() {
     }
 }
 
-/// Somebody puts a symbolic link in place of a subdirectory while the run goes on, which is then
-/// killed. What the link leads to has names like the run's, and is newer than the run.
+/// A subdirectory is replaced by a symbolic link during the run, which is then killed. The link's
+/// target contains names like the run's, and is newer than the run.
 #[test]
-fn a_link_in_place_of_a_subdirectory_is_not_followed() {
+fn link_that_replaces_a_subdirectory_is_not_followed() {
     for interface in [Prompt(Stdio), Run(Posix)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -260,9 +260,10 @@ fn a_link_in_place_of_a_subdirectory_is_not_followed() {
     }
 }
 
-/// While one process cleans, another one neither cleans nor runs there, and both say why.
+/// While one process cleans a directory, other processes neither clean it nor run in it, and report
+/// the reason.
 #[test]
-fn what_another_process_cleans() {
+fn directory_cleaned_by_another_process_is_in_use() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let running = Prompt(Raw).begin(
@@ -289,9 +290,9 @@ fn what_another_process_cleans() {
     clean(&location).code(0);
 }
 
-/// Cleaning and running beside a run that goes on.
+/// Cleaning and running in the same location do not disturb a running run.
 #[test]
-fn a_run_that_goes_on_is_not_disturbed() {
+fn running_run_is_not_disturbed() {
     for interface in INTERFACES {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -315,18 +316,19 @@ fn a_run_that_goes_on_is_not_disturbed() {
 }
 
 #[test]
-fn where_nothing_is_to_be_cleaned() {
+fn clean_changes_nothing_without_a_killed_run() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);
     create_user_files_with_our_names(&location);
-    // Directories called nearly like a run's, one with something in it, and a file and a link of
+    // Directories with names similar to a run's, one of them not empty, and a file and a link with
     // such a name.
     for name in ["postmark-", "postmark-mine", "postmark-1-2-3"] {
         std::fs::create_dir(location.join(name)).unwrap();
         write(&location.join(name).join("1"), "mine\n", 0o600);
     }
-    // Empty ones, and files called nearly like a manifest, or like one that is being written.
+    // Empty directories, and files with names similar to a manifest's or to an unfinished
+    // manifest's.
     for name in [
         "postmark-notes",
         "postmark-2026-01-01",
@@ -351,7 +353,7 @@ fn where_nothing_is_to_be_cleaned() {
 }
 
 #[test]
-fn manifests_that_are_not_understood() {
+fn invalid_manifests_change_nothing() {
     for (text, why) in [
         ("{ \"postmark_manifest\": 99 }", "cannot be parsed"),
         ("not even JSON", "cannot be parsed"),
@@ -369,7 +371,7 @@ fn manifests_that_are_not_understood() {
 }
 
 #[test]
-fn what_cannot_be_cleaned_is_said() {
+fn paths_that_cannot_be_cleaned_are_reported() {
     let test_dir = TestDir::new();
     let file = test_dir.path().join("file");
     write(&file, "mine\n", 0o600);
@@ -378,7 +380,7 @@ fn what_cannot_be_cleaned_is_said() {
         cleaned.code(1).shows(&path.display().to_string());
     }
     assert_eq!(std::fs::read(file).unwrap(), b"mine\n");
-    // A manifest that is a link to somebody's file is not followed.
+    // A manifest that is a symbolic link is not followed.
     let location = test_dir.directory("location");
     symlink(
         Path::new("../file"),
@@ -391,9 +393,9 @@ fn what_cannot_be_cleaned_is_said() {
     before.assert_kept(&location, &cleaned);
 }
 
-/// What cannot be removed now is removed later: the manifest stays, and the program says so.
+/// If files cannot be removed now, the manifest stays, so that a later `clean` can remove them.
 #[test]
-fn where_nothing_can_be_removed() {
+fn manifest_stays_if_files_cannot_be_removed() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -421,9 +423,9 @@ fn where_nothing_can_be_removed() {
     }
 }
 
-/// Somebody without the right to cleans: nothing goes, nothing is said to have gone.
+/// A user without permission removes nothing, and no file is reported as removed.
 #[test]
-fn somebody_without_permission() {
+fn clean_without_permission_removes_nothing() {
     if !is_root() {
         return;
     }

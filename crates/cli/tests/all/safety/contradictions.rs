@@ -1,10 +1,10 @@
-//! Wishes that contradict one another, the storage or the machine: refused with code 2 before
-//! anything is touched, with the option's name and what to say instead.
+//! Options that contradict one another, the engine or the machine: refused with exit status 2
+//! before anything is touched, with the option's name and a remedy.
 
 use crate::safety::wrong_words::Place;
 use crate::support::test_dir::write;
 
-/// Words, and what is told of them.
+/// Commands, each with texts of its error message.
 const CONTRADICTIONS: &str = "
     # Who works.
     run --workers 2 --readers 3 | --workers 2 and --readers 3 | share | --writers and --readers
@@ -234,7 +234,7 @@ const CONTRADICTORY_FILES: &str = r#"
 fn contradictions_in_configuration_files() {
     let place = Place::new();
     place.refuses_all_files(CONTRADICTORY_FILES, "postmark: ");
-    // What an option says holds over the file: no contradiction.
+    // An option overrides the file, so there is no contradiction.
     let plan = "plan --config ../config.toml --format toml";
     place.configure("working-set = '2x'\n");
     let ended = place.say(plan);

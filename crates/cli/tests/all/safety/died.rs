@@ -1,6 +1,6 @@
-//! A file system that dies while a run goes on in it: every call is answered with an error from
-//! then on. The run says which and leaves; when the file system is back, `postmark clean` does the
-//! rest.
+//! A file system that fails during a run: every call on it returns an error from then on. The run
+//! reports the error and ends; after the file system is mounted, `postmark clean` removes the
+//! remaining files.
 
 use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Interface::{Prompt, Run};
@@ -16,7 +16,7 @@ fn dies(cases: [(Interface, Phase, u32); 2]) {
     let location = test_dir.directory("location");
     let mut volume = Volume::new(FileSystem::Xfs, &test_dir, &location);
     create_user_files(&location);
-    // This one alone: others may have gigabytes to write.
+    // Only this file system is synced, because others may have gigabytes to write.
     rustix::fs::syncfs(std::fs::File::open(&location).unwrap()).unwrap();
     let before = Snapshot::of(&location);
     for (interface, phase, subdirectories) in cases {
@@ -28,8 +28,8 @@ fn dies(cases: [(Interface, Phase, u32); 2]) {
         volume.unmount();
         volume.mount();
         let mut cleaned = clean(&location);
-        // Contents that were not on the device are lost. Beside the user's files nobody can tell
-        // such a file: it is for the user to remove.
+        // Contents that were not on the device are lost. Next to the user's files, such a file
+        // cannot be identified as the run's, so the user must remove it.
         while interface.is_prompt() && cleaned.status.code() == Some(1) {
             remove_what_was_cut_short(&cleaned);
             cleaned = clean(&location);
@@ -39,7 +39,7 @@ fn dies(cases: [(Interface, Phase, u32); 2]) {
     }
 }
 
-/// Removes the files that were named as cut short; nothing else is named.
+/// Removes the files reported as truncated, and asserts that no others are reported.
 fn remove_what_was_cut_short(cleaned: &Ended) {
     let mut removed = 0;
     for line in cleaned

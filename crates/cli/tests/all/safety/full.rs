@@ -1,6 +1,5 @@
-//! A file system that runs full in the middle of a run (the check for room is left out): the run
-//! stops with the path, the operation and the system's error, what it did is marked as partial, and
-//! what it made is removed.
+//! A file system that becomes full during a run (without the check for free space). The run ends
+//! with path, operation and error, its result is marked as partial, and its files are removed.
 
 use std::path::Path;
 
@@ -37,7 +36,7 @@ fn stops(location: &Path, test_dir: &TestDir, work: &Work, operation: &str) {
 }
 
 #[test]
-fn no_more_blocks_for_new_files() {
+fn run_ends_without_blocks_for_new_files() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -62,7 +61,7 @@ fn no_more_blocks_for_new_files() {
     stops(&location, &test_dir, &work, "create");
 }
 
-/// As [`stops`], in a location that is furnished already.
+/// Like [`stops`], in a location that already contains the user's files.
 fn stops_again(location: &Path, test_dir: &TestDir, work: &Work, operation: &str) {
     let before = Snapshot::of(location);
     for interface in INTERFACES {
@@ -77,7 +76,7 @@ fn stops_again(location: &Path, test_dir: &TestDir, work: &Work, operation: &str
 }
 
 #[test]
-fn no_more_inodes() {
+fn run_ends_without_inodes_for_new_files() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -100,9 +99,9 @@ fn no_more_inodes() {
     stops(&location, &test_dir, &work, "create");
 }
 
-/// Not even the subdirectories fit.
+/// The inodes do not suffice for the subdirectories.
 #[test]
-fn no_more_inodes_for_subdirectories() {
+fn run_ends_without_inodes_for_subdirectories() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -113,17 +112,16 @@ fn no_more_inodes_for_subdirectories() {
     stops(&location, &test_dir, &work, "make directory");
 }
 
-/// The pool fits, and what is appended to it does not.
+/// The pool fits, but the appends do not.
 #[test]
-fn no_more_blocks_for_appends() {
+fn run_ends_without_blocks_for_appends() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     let _volume = Volume::in_memory(&location, "size=3m");
-    // Two megabytes to begin with, and up to twice as much; nothing but appends in the
-    // transactions.
+    // The pool has two megabytes and grows to twice its size. The transactions are only appends.
     let work = Work {
         files: 40,
         transactions: 2_000,
@@ -134,10 +132,10 @@ fn no_more_blocks_for_appends() {
     stops(&location, &test_dir, &work, "append to");
 }
 
-/// Commands that write an archive or a page meet the limit of sizes (ulimit -f) as an error, and
-/// leave no part of a file.
+/// Commands that write an archive or a page report the file size limit (ulimit -f) as an error, and
+/// leave no partial file.
 #[test]
-fn a_limit_of_file_sizes_of_archives_and_pages() {
+fn file_size_limit_of_archives_and_pages_is_an_error() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let archive = test_dir.path().join("archive.db");
@@ -170,11 +168,11 @@ fn a_limit_of_file_sizes_of_archives_and_pages() {
     let long = format!("note last {}", "x".repeat(20_000));
     for words in ["tag last x", &long] {
         let ended = limited(4, words);
-        // Refused or failed, and never ended by the signal.
+        // The command is refused or fails, and no signal ends it.
         assert!(matches!(ended.status.code(), Some(1 | 2)), "{ended}");
         ended.assert(!ended.errors.is_empty(), "it says nothing");
     }
-    // A run that finds no room for an archive says so, and is not lost.
+    // A run without space for an archive reports that, and its results are not lost.
     let ended = limited(bytes / 1024, &run);
     assert!(ended.status.code().is_some(), "{ended}");
     ended.shows("archive");
@@ -182,9 +180,9 @@ fn a_limit_of_file_sizes_of_archives_and_pages() {
     assert_eq!(names(&location).unwrap(), [] as [&str; 0]);
 }
 
-/// A limit of the process's own (ulimit -f) is an error like any other.
+/// The process's file size limit (ulimit -f) is an ordinary error.
 #[test]
-fn a_limit_of_file_sizes() {
+fn file_size_limit_is_an_ordinary_error() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);
@@ -202,7 +200,7 @@ fn a_limit_of_file_sizes() {
         ended.ends("1 | File too large | ulimit -f | PARTIAL");
         before.assert_kept(&location, &ended);
     }
-    // Whoever sent the report to a file learns from standard error that the run failed, and why.
+    // If the report is in a file, standard error contains that the run failed, and why.
     let report = test_dir.directory("reports").join("report.txt");
     let mut command = in_shell(
         "ulimit -f 16 && exec \"$0\" \"$@\"",
@@ -223,9 +221,9 @@ fn a_limit_of_file_sizes() {
     );
 }
 
-/// No byte is counted that was not written, and every file that was made is counted.
+/// Only written bytes are counted, and all created files are counted.
 #[test]
-fn the_record_tells_what_was_done() {
+fn record_counts_only_completed_writes() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -249,7 +247,7 @@ fn the_record_tells_what_was_done() {
     assert_eq!(phases[0]["complete"], false);
     let meter = &phases[0]["segments"][0]["operations"][0]["meter"];
     let created = meter["operations"].as_u64().unwrap();
-    // 512 pages, of which the manifest has one.
+    // 512 pages, one of which is used by the manifest.
     assert!((480..512).contains(&created), "{created} files\n{ended}");
     assert_eq!(meter["bytes"], created * 4_000, "{ended}");
     assert_eq!(meter["failed"], 1, "{ended}");
@@ -258,7 +256,7 @@ fn the_record_tells_what_was_done() {
     assert_eq!(error["step"], "write");
     assert_eq!(error["errno"]["known"], 28);
     assert_eq!(error["count"], 1);
-    // The one that failed was there, too.
+    // The file whose write failed had been created, too.
     assert_eq!(actual["clean_up"]["files"], created + 1, "{ended}");
     assert_eq!(actual["clean_up"]["left"], serde_json::json!([]));
 }

@@ -1,5 +1,5 @@
-//! Runs that are interrupted (SIGINT, SIGTERM): everything made is removed, what was done is shown
-//! and marked, and the exit status names the signal. A second signal ends the program at once.
+//! Interrupted runs (SIGINT, SIGTERM): all their files are removed, partial results are shown and
+//! marked, and the exit status contains the signal. A second signal ends the program immediately.
 
 use rustix::process::Signal;
 
@@ -27,7 +27,7 @@ fn interrupted(interface: Interface, phase: Phase, signal: Signal) {
         .does_not_show("Left:");
     before.assert_kept(&location, &ended);
     if interface.is_prompt() {
-        // Whoever asked for the end gets it: no report, and no further line is read.
+        // The session ends: there is no report, and no further line is read.
         ended
             .does_not_show("seconds total")
             .does_not_show("pm>")
@@ -35,7 +35,7 @@ fn interrupted(interface: Interface, phase: Phase, signal: Signal) {
     }
 }
 
-/// Both signals meet every phase and every face.
+/// Over all phases and interfaces, both signals are used.
 fn interrupted_in(phase: Phase) {
     let at = PHASES.iter().position(|known| *known == phase).unwrap();
     for (index, interface) in INTERFACES.into_iter().enumerate() {
@@ -59,8 +59,8 @@ fn in_delete() {
     interrupted_in(Phase::Delete);
 }
 
-/// Interrupts a run among its subdirectories: while they are made, or when everything but them is
-/// gone. False where it was over before the signal came.
+/// Interrupts a run while it creates its subdirectories, or after all other files are deleted.
+/// Returns false if the run had ended before the signal.
 fn interrupted_among_directories(
     interface: Interface,
     is_at_the_end: bool,
@@ -100,10 +100,10 @@ fn interrupted_among_directories(
 }
 
 #[test]
-fn among_directories() {
+fn runs_are_interrupted_among_subdirectories() {
     for interface in [Prompt(Stdio), Prompt(Raw), Run(Posix)] {
         for is_at_the_end in [false, true] {
-            // On a loaded machine the signal may come when all is over: it meets a longer run.
+            // On a loaded machine the signal may arrive too late, so longer runs are tried.
             let met = [60_000, 120_000, 240_000, 480_000, 960_000]
                 .into_iter()
                 .find(|subdirectories| {
@@ -114,9 +114,9 @@ fn among_directories() {
     }
 }
 
-/// The record of an interrupted run says so, and its counts are those of what was done.
+/// The record of an interrupted run is marked, and contains the counts of completed operations.
 #[test]
-fn the_record_is_partial() {
+fn record_of_an_interrupted_run_is_partial() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let work = Work::long(&location, Phase::Transactions);
@@ -151,10 +151,9 @@ fn the_record_is_partial() {
     assert_eq!(removed, work.files + created - deleted, "{ended}");
 }
 
-/// The second signal is not waited for: what the first one had begun to remove stays until it is
-/// cleaned.
+/// After the second signal the remaining files stay until they are cleaned.
 #[test]
-fn a_second_signal_ends_at_once() {
+fn second_signal_ends_the_program_immediately() {
     for interface in [Prompt(Raw), Prompt(Stdio), Run(Posix)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -183,8 +182,8 @@ fn a_second_signal_ends_at_once() {
     }
 }
 
-/// Whether these tests were started with a signal ignored, as shells do it with SIGINT in the
-/// background: so is then every program that they start.
+/// Whether the tests were started with a signal ignored, as shells do with SIGINT for background
+/// jobs. Child processes inherit that.
 fn is_ignored(signal: Signal) -> bool {
     let status = std::fs::read_to_string("/proc/self/status").unwrap();
     let mask = status
@@ -194,9 +193,9 @@ fn is_ignored(signal: Signal) -> bool {
     u64::from_str_radix(mask.trim(), 16).unwrap() & (1 << (signal.as_raw() - 1)) != 0
 }
 
-/// Outside of a run a signal ends the session as it ends any program.
+/// Outside of a run a signal ends the session by default.
 #[test]
-fn a_signal_at_the_prompt_ends_the_session() {
+fn signal_at_the_prompt_ends_the_session() {
     let test_dir = TestDir::new();
     for signal in [Signal::INT, Signal::TERM] {
         if is_ignored(signal) {

@@ -1,5 +1,5 @@
-//! Runs that are killed (SIGKILL: nothing of theirs can run any more), and `postmark clean`
-//! afterwards: every name, content, mode and time that was there is as before.
+//! Runs that are killed by SIGKILL and then cleaned: every existing name, content, mode and time is
+//! unchanged.
 
 use rustix::process::Signal;
 
@@ -9,7 +9,7 @@ use crate::support::interface::{clean, own_directories};
 use crate::support::test_dir::{create_user_files, set_age, write};
 use crate::support::{FileSystem, Interface, Phase, Snapshot, TestDir, Volume, Work};
 
-/// In every phase, both ways to lie in a location, with and without subdirectories.
+/// All phases, with and without a run directory, with and without subdirectories.
 const CASES: [(Interface, Phase, u32); 6] = [
     (Prompt(Stdio), Phase::Prepare, 1),
     (Prompt(Raw), Phase::Transactions, 10),
@@ -41,33 +41,33 @@ fn as_before_on(kind: Option<FileSystem>) {
 }
 
 #[test]
-fn a_directory_is_as_before() {
+fn directory_is_unchanged() {
     as_before_on(None);
 }
 
 #[test]
-fn tmpfs_is_as_before() {
+fn tmpfs_is_unchanged() {
     as_before_on(Some(FileSystem::Tmpfs));
 }
 
 #[test]
-fn ext4_is_as_before() {
+fn ext4_is_unchanged() {
     as_before_on(Some(FileSystem::Ext4));
 }
 
 #[test]
-fn xfs_is_as_before() {
+fn xfs_is_unchanged() {
     as_before_on(Some(FileSystem::Xfs));
 }
 
 #[test]
-fn btrfs_is_as_before() {
+fn btrfs_is_unchanged() {
     as_before_on(Some(FileSystem::Btrfs));
 }
 
-/// What a run killed in one location has made in another is named, and goes when that is cleaned.
+/// Files of a killed run in its other locations are named, and are removed when those are cleaned.
 #[test]
-fn every_location_of_a_run_is_as_before() {
+fn every_location_of_a_run_is_unchanged() {
     for interface in [Prompt(Raw), Run(Posix)] {
         let test_dir = TestDir::in_memory();
         let locations = [test_dir.directory("one"), test_dir.directory("two")];
@@ -90,8 +90,8 @@ fn every_location_of_a_run_is_as_before() {
     }
 }
 
-/// Several runs killed one after the other in one location: the times are those before the first
-/// one.
+/// After several killed runs in one location, directory times are restored to those before the
+/// first run.
 #[test]
 fn several_killed_runs_are_cleaned_at_once() {
     let test_dir = TestDir::in_memory();
@@ -115,9 +115,9 @@ fn several_killed_runs_are_cleaned_at_once() {
     before.assert_kept(&location, &cleaned);
 }
 
-/// A run's own directory can be given, too.
+/// `clean` accepts the path of a run directory.
 #[test]
-fn a_runs_own_directory_can_be_cleaned() {
+fn run_directory_can_be_cleaned_by_its_path() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     set_age(&location, 1_000);
@@ -130,13 +130,13 @@ fn a_runs_own_directory_can_be_cleaned() {
     before.assert_kept(&location, &cleaned);
 }
 
-/// No process has this number.
+/// Above the kernel's maximum process number.
 const NOBODY: u32 = 4_194_304;
 
-/// Between the making of a run's directory and the moment when its manifest has its name lie a few
-/// system calls; in them runs are killed, too.
+/// A run may also be killed in the few system calls between the creation of its directory and that
+/// of its manifest.
 #[test]
-fn what_is_left_before_the_manifest_goes_too() {
+fn files_without_a_manifest_are_removed() {
     const CUT_SHORT: &str = "{\n  \"postmark_manifest\": 1,\n  \"tool\"";
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
@@ -157,17 +157,17 @@ fn what_is_left_before_the_manifest_goes_too() {
         }
         before.assert_kept_but_for_directories(&location, &cleaned);
     }
-    // At the prompt there is no directory to be made.
+    // The prompt creates no directory.
     std::fs::write(location.join(draft), "").unwrap();
     let cleaned = clean(&location);
     cleaned.code(0);
     before.assert_kept_but_for_directories(&location, &cleaned);
 }
 
-/// A name that was claimed, as on file systems that can neither rename to a new name only nor link,
-/// may be a run's that is about to begin; but not for long.
+/// On file systems without exclusive rename and hard links, an empty manifest claims its name. It
+/// may belong to a run that is starting, but only for a short time.
 #[test]
-fn a_claim_that_nobody_follows_goes() {
+fn abandoned_claim_is_removed() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     write(&location.join("notes"), "mine\n", 0o600);
@@ -179,7 +179,7 @@ fn a_claim_that_nobody_follows_goes() {
     let cleaned = clean(&location);
     cleaned.code(0);
     before.assert_kept_but_for_directories(&location, &cleaned);
-    // Beside what a run may have made it is more than a claim.
+    // If there are files like a run's, an empty manifest is not a mere claim.
     std::fs::write(&manifest, "").unwrap();
     std::fs::write(location.join("17"), "mine").unwrap();
     std::thread::sleep(std::time::Duration::from_millis(3_100));

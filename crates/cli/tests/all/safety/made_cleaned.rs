@@ -1,5 +1,5 @@
-//! `postmark clean` removes the file system of a killed study, and leaves that of a living one
-//! alone.
+//! `postmark clean` removes the scratch file system of a killed study, and leaves that of a running
+//! one.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, Command, Stdio};
@@ -12,7 +12,7 @@ use crate::support::{TestDir, is_met, is_root, names};
 
 const SPEC: &str = "POSTMARK_MADE_SPEC";
 
-/// Not a test of its own: what the test below starts as another process.
+/// Not a test by itself: the test below starts it in another process.
 #[test]
 fn maker() {
     let Ok(spec) = std::env::var(SPEC) else {
@@ -43,7 +43,7 @@ fn started(spec: &MakeSpec) -> Child {
 }
 
 #[test]
-fn the_file_system_of_a_killed_study_is_removed() {
+fn clean_removes_the_file_system_of_a_killed_study() {
     let test_dir = TestDir::in_memory();
     let directory = test_dir.directory("images");
     let spec: MakeSpec = format!("make:ext4?size=16MiB&in={}", directory.display())

@@ -1,7 +1,6 @@
-//! Locations in which something has a name that a run would use. The classic prompt, whose files
-//! lie beside it, refuses before the first file and says which; `postmark run` has a directory of
-//! its own and does not care. What comes in a run's way while it goes on ends it, and is left
-//! alone.
+//! Locations with names that a run would use. The classic prompt, whose files are in the same
+//! directory, is refused before the first file, and names the conflict. `postmark run` uses a new
+//! directory and is not affected. A conflicting file created during a run ends the run, and stays.
 
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -13,7 +12,8 @@ use crate::support::test_dir::{
 };
 use crate::support::{INTERFACES, Phase, Snapshot, TestDir, Work};
 
-/// Every face leaves a location as it is; the prompt refuses and names what is in the way.
+/// Every interface leaves the location unchanged. The prompt is refused and names the conflicting
+/// files.
 fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn(&Path)) {
     for interface in INTERFACES {
         let test_dir = TestDir::new();
@@ -39,7 +39,7 @@ fn is_refused_and_named(subdirectories: u32, named: &[&str], in_the_way: impl Fn
 }
 
 #[test]
-fn files_with_our_names() {
+fn conflicting_files_are_named() {
     is_refused_and_named(1, &["others"], create_user_files_with_our_names);
     is_refused_and_named(1, &["'1'", "'2'"], |location| {
         write(&location.join("1"), "one\n", 0o600);
@@ -56,14 +56,14 @@ fn a_file_in_a_subdirectory() {
 }
 
 #[test]
-fn a_subdirectory_that_is_empty() {
+fn empty_conflicting_subdirectory_is_named() {
     is_refused_and_named(12, &["'s11'"], |location| {
         std::fs::create_dir(location.join("s11")).unwrap();
     });
 }
 
 #[test]
-fn a_symbolic_link_in_place_of_a_subdirectory() {
+fn symbolic_link_with_the_name_of_a_subdirectory_is_named() {
     let elsewhere = TestDir::new();
     create_user_files_with_our_names(elsewhere.path());
     let before = Snapshot::of(elsewhere.path());
@@ -74,7 +74,7 @@ fn a_symbolic_link_in_place_of_a_subdirectory() {
 }
 
 #[test]
-fn links_and_directories_in_place_of_files() {
+fn links_and_directories_with_names_of_files_are_named() {
     is_refused_and_named(1, &["'5'"], |location| {
         symlink("nowhere", location.join("5")).unwrap();
     });
@@ -83,15 +83,16 @@ fn links_and_directories_in_place_of_files() {
     });
 }
 
-/// Names that only look like a run's are in nobody's way.
+/// Names similar to a run's do not conflict.
 #[test]
-fn other_names_are_not_in_the_way() {
+fn similar_names_do_not_conflict() {
     for subdirectories in [1, 3] {
         for interface in INTERFACES {
             let test_dir = TestDir::new();
             let location = test_dir.directory("location");
             create_user_files(&location);
-            // Beyond the last number, beyond the last subdirectory, and of the other kind of run.
+            // A number above the last file's, a number above the last subdirectory's, and a name of
+            // the other kind of run.
             write(&location.join("91"), "ninety-one\n", 0o600);
             std::fs::create_dir(location.join("s3")).unwrap();
             let other = if subdirectories == 1 { "s1" } else { "17" };
@@ -106,9 +107,9 @@ fn other_names_are_not_in_the_way() {
     }
 }
 
-/// Somebody makes a file while the run goes on, and the run comes to its number.
+/// Another program creates a file during the run, with a number that the run reaches later.
 #[test]
-fn a_file_that_comes_in_the_way_later() {
+fn conflicting_file_created_during_the_run_ends_it() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -130,10 +131,10 @@ fn a_file_that_comes_in_the_way_later() {
     }
 }
 
-/// Somebody makes a file that the run never comes to: it is none of its business, however the run
-/// ends.
+/// Another program creates a file with a number that the run never reaches: it stays, however the
+/// run ends.
 #[test]
-fn a_file_that_is_never_come_to() {
+fn file_with_an_unreached_number_stays() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
         for interrupted in [false, true] {
             let test_dir = TestDir::in_memory();
@@ -143,7 +144,7 @@ fn a_file_that_is_never_come_to() {
                 ..Work::long_on_disk(&location, Phase::Prepare)
             };
             let running = interface.begin(&work, &test_dir, Phase::Prepare);
-            // A number that the run might use, but only if every transaction made a file.
+            // A number that the run would reach only if every transaction created a file.
             let file = location.join((work.files + work.transactions).to_string());
             std::fs::write(&file, "mine\n").unwrap();
             if interrupted {
@@ -161,9 +162,9 @@ fn a_file_that_is_never_come_to() {
     }
 }
 
-/// Somebody puts a file into a run's own directory: it stays, with the directory, and is named.
+/// A file of another program in a run directory stays with the directory, and is named.
 #[test]
-fn a_file_in_a_runs_own_directory_stays() {
+fn foreign_file_in_a_run_directory_stays() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let work = Work::long(&location, Phase::Transactions);

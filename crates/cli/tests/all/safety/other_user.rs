@@ -1,5 +1,5 @@
-//! Root in directories of other users: it works there as the owner, so that whatever the owner
-//! exchanges leads to nothing of root's.
+//! Root in directories of other users: it acts as the owner, so that the owner cannot redirect
+//! operations to files of root.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,7 +30,7 @@ fn give(path: &Path, user: u32) {
     chown(path, Some(user), None).unwrap();
 }
 
-/// Exactly one warning, which names the user.
+/// Asserts that there is exactly one warning, which names the user.
 fn warned(ended: &Ended, user: u32) {
     let warnings = ended.errors.matches(WARNING).count();
     ended.assert(warnings == 1, "there is not one warning");
@@ -44,9 +44,9 @@ fn assert_empty(place: &Path, said: &Ended) {
     );
 }
 
-/// The wrappers that are known: each gives a place to another user, and runs the program as root.
+/// Known wrapper scripts: each gives a directory to another user, and runs the program as root.
 #[test]
-fn wrappers_that_run_as_root_in_a_place_of_another_user() {
+fn wrappers_that_run_as_root_in_a_directory_of_another_user() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
@@ -80,7 +80,7 @@ fn wrappers_that_run_as_root_in_a_place_of_another_user() {
                 );
             }
         }
-        // A session on standard input, in the place itself, with several runs.
+        // A session on standard input, in the directory itself, with several runs.
         let mut session = Command::new(program());
         session.current_dir(place).stdin(Stdio::piped());
         session.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -104,10 +104,10 @@ fn wrappers_that_run_as_root_in_a_place_of_another_user() {
     }
 }
 
-/// What nobody but root changes is used as root, although its name may be exchanged: it is held
-/// from the beginning.
+/// A directory that only root can change is used as root, although its name may be exchanged: it is
+/// held open from the start.
 #[test]
-fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
+fn root_directory_in_a_users_home_is_used_as_root() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
@@ -121,7 +121,7 @@ fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
         ended.code(0).does_not_show(WARNING);
         assert_empty(&roots, &ended);
     }
-    // A link of the user's is not followed.
+    // A symbolic link of the user is not followed.
     symlink(&roots, home.join("link")).unwrap();
     for interface in [Prompt(Raw), Run(Posix)] {
         let ended = interface.perform(&Work::small(&home.join("link")), &test_dir);
@@ -133,7 +133,7 @@ fn a_directory_of_roots_in_a_users_home_is_used_as_root() {
     }
 }
 
-/// One thread has one user's rights.
+/// A thread has the rights of a single user.
 #[test]
 fn targets_of_several_users_are_refused() {
     let Some(test_dir) = TestDir::rooted() else {
@@ -153,10 +153,10 @@ fn targets_of_several_users_are_refused() {
     }
 }
 
-/// While the run goes on its files are the user's; what is left of a killed one is removed by root
-/// and by the user alike.
+/// During the run its files belong to the user. After it is killed, both root and the user can
+/// remove them.
 #[test]
-fn what_a_killed_run_has_left_is_removed() {
+fn files_of_a_killed_run_are_removed_by_root_and_by_the_user() {
     if !is_root() {
         return;
     }
@@ -175,7 +175,7 @@ fn what_a_killed_run_has_left_is_removed() {
                 assert_eq!(path.symlink_metadata().unwrap().uid(), THEM, "{path:?}");
             }
             running.kill();
-            // The kernel stamps files by a clock that is read every few milliseconds.
+            // File times come from a clock that advances only every few milliseconds.
             std::thread::sleep(Duration::from_millis(30));
             let cleaned = match by_root {
                 true => clean(&place),
@@ -195,8 +195,8 @@ fn what_a_killed_run_has_left_is_removed() {
                 assert_empty(&place, &cleaned);
                 continue;
             }
-            // What root's process was doing is known to root alone: what was cut short is left, and
-            // named.
+            // Only root can read the heartbeat of root's process, so for the user truncated files
+            // stay and are named.
             cleaned.shows("Removed the files of the run");
             clean(&place).code(0);
             assert_empty(&place, &cleaned);
@@ -204,9 +204,9 @@ fn what_a_killed_run_has_left_is_removed() {
     }
 }
 
-/// What root left with its own rights is removed with them.
+/// Files created with root's rights are removed with root's rights.
 #[test]
-fn what_a_killed_run_with_roots_rights_has_left_is_removed() {
+fn files_of_a_killed_run_with_root_rights_are_removed() {
     if !is_root() {
         return;
     }
@@ -251,8 +251,8 @@ fn root_that_cannot_act_as_the_user_is_refused() {
     }
 }
 
-/// Files of root's, and what they are: nothing of it changes. Names of them in places of the user's
-/// come and go.
+/// Files of root whose state must not change. Hard links to them in the user's directories may be
+/// created and removed.
 struct Roots {
     directory: PathBuf,
     before: BTreeMap<PathBuf, (u32, u32, i64, i64, Vec<u8>)>,
@@ -305,7 +305,7 @@ impl Roots {
     }
 }
 
-/// Somebody with the rights of the owner, who exchanges what is in a place, as fast as that goes.
+/// A thread with the owner's rights that exchanges entries of a directory as fast as possible.
 struct Attacker {
     ends: Arc<AtomicBool>,
     done: Arc<AtomicU64>,
@@ -313,8 +313,8 @@ struct Attacker {
 }
 
 impl Attacker {
-    /// `links` is a directory of theirs full of further names of root's files, as a machine without
-    /// protected hard links would give.
+    /// `links` is a directory of the user that is full of hard links to root's files, as on a
+    /// machine without protected hard links.
     fn begin(place: &Path, links: &Path, roots: &Path) -> Self {
         let (ends, done) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let (place, links, roots) = (place.to_owned(), links.to_owned(), roots.to_owned());
@@ -352,7 +352,7 @@ impl Drop for Attacker {
     }
 }
 
-/// Exchanges something that is there, and tells whether that was done.
+/// Exchanges an existing entry. Returns whether that succeeded.
 fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
     let mut draw = |n: usize| {
         *random = random
@@ -388,7 +388,7 @@ fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
             let link = links.join(format!("link-{}", draw(2_000)));
             renameat_with(CWD, &link, CWD, &path, RenameFlags::EXCHANGE).is_ok()
         }
-        // Where the system lets it.
+        // If the system permits hard links to files of other users.
         (false, _) => {
             let _ = std::fs::remove_file(&path);
             std::fs::hard_link(roots.join("1"), &path).is_ok()
@@ -396,10 +396,10 @@ fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
     }
 }
 
-/// Whatever the owner exchanges while a run goes on, while it removes what it has made, and while
-/// it is cleaned: nothing of root's is written, truncated, given away or removed.
+/// The owner exchanges entries during a run, its removal of files, and `clean`: no file of root is
+/// written, truncated, given away or removed.
 #[test]
-fn the_owner_exchanges_what_root_works_on() {
+fn owner_who_exchanges_entries_cannot_harm_root() {
     if !is_root() {
         return;
     }
@@ -435,7 +435,7 @@ fn under_attack(interface: Interface, subdirectories: u32, is_killed: bool) -> u
             files: 2_000,
             transactions: 6_000,
             sizes: (100, 9_000),
-            // Appends and deletions find what was exchanged.
+            // Appends and deletions use the exchanged entries.
             biases: (2, 5),
             ..Work::long(&place, Phase::Prepare)
         }
@@ -457,7 +457,7 @@ fn under_attack(interface: Interface, subdirectories: u32, is_killed: bool) -> u
         roots.assert_kept(&ended);
         let cleaned = clean(&place);
         roots.assert_kept(&cleaned);
-        // What the owner has put there is in the way of the next one.
+        // The files that the owner has placed would conflict with the next run.
         for name in names(&place).unwrap() {
             let _ = std::fs::rename(
                 place.join(&name),

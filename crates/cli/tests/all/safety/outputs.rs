@@ -1,5 +1,5 @@
-//! What a command writes for its user: never over what is there without `--force`, and never over
-//! what the command reads.
+//! Output files of commands: an existing file is overwritten only with `--force`, and an input of
+//! the command never.
 
 use std::fs;
 use std::path::Path;
@@ -11,7 +11,7 @@ use crate::support::interface::{postmark, program};
 use crate::support::running::in_shell;
 use crate::support::{Ended, Running, TestDir, is_met};
 
-/// Little work, in a directory of its own.
+/// A small run, with its target below the working directory.
 const LITTLE: &str = "run --quiet --files 5 --transactions 5 --no-overhead --target target";
 
 fn say(test_dir: &TestDir, words: &str) -> Ended {
@@ -24,8 +24,8 @@ fn read(test_dir: &TestDir, name: &str) -> String {
     fs::read_to_string(test_dir.path().join(name)).unwrap()
 }
 
-/// A scene with a target, a configuration file, a histogram and the record of a run; and links to
-/// them.
+/// A test directory with a target, a configuration file, a histogram, the record of a run, and
+/// links to them.
 fn test_dir() -> TestDir {
     let test_dir = TestDir::new();
     test_dir.directory("target");
@@ -53,7 +53,7 @@ fn test_dir() -> TestDir {
 }
 
 #[test]
-fn an_output_that_exists_needs_force() {
+fn existing_output_requires_force() {
     let test_dir = test_dir();
     for words in [
         format!("{LITTLE} --output precious"),
@@ -75,7 +75,7 @@ fn an_output_that_exists_needs_force() {
         ended.assert(read(&test_dir, "precious") != "mine\n", "--force writes");
         fs::write(test_dir.path().join("precious"), "mine\n").unwrap();
     }
-    // An archive has been there for this one.
+    // `export` needs an archive.
     say(&test_dir, "import r.json --archive a.db").code(0);
     say(&test_dir, "export --archive a.db --output precious")
         .code(2)
@@ -86,7 +86,7 @@ fn an_output_that_exists_needs_force() {
 }
 
 #[test]
-fn an_output_is_never_an_input() {
+fn output_must_not_be_an_input() {
     let test_dir = test_dir();
     let config = read(&test_dir, "c.toml");
     let record = read(&test_dir, "r.json");
@@ -106,7 +106,7 @@ fn an_output_is_never_an_input() {
         format!("{run} --config c.toml --dry-run --output c.toml"),
         format!("{run} --config c.toml --output sizes"),
         format!("{run} --config c.toml --live link-sizes"),
-        // Also where an option holds over what the file says.
+        // Also if an option overrides the file's value.
         format!("{run} --config c.toml --size 5 --output hard-sizes"),
         format!("{run} --mix read=1 --size histogram@sizes --output sizes"),
         format!("{run} --mix append=1 --append-size histogram@sizes --output sizes"),
@@ -131,7 +131,7 @@ fn an_output_is_never_an_input() {
             "{words}"
         );
     }
-    // By way of standard input, too.
+    // Also if the input is read from standard input.
     let mut command = postmark("show - --force --output r.json");
     command.current_dir(test_dir.path());
     let ended = Running::run_to_end(
@@ -143,7 +143,7 @@ fn an_output_is_never_an_input() {
 }
 
 #[test]
-fn two_outputs_are_two_files() {
+fn two_outputs_must_be_different_files() {
     let test_dir = test_dir();
     std::os::unix::fs::symlink("precious", test_dir.path().join("link")).unwrap();
     for words in [
@@ -177,7 +177,7 @@ fn two_outputs_are_two_files() {
 }
 
 #[test]
-fn a_dangling_link_is_called_what_it_is() {
+fn dangling_link_is_named_as_such() {
     let test_dir = test_dir();
     std::os::unix::fs::symlink("nowhere", test_dir.path().join("dangling")).unwrap();
     for words in ["--output dangling", "--live dangling --force"] {
@@ -189,8 +189,7 @@ fn a_dangling_link_is_called_what_it_is() {
     assert!(!test_dir.path().join("nowhere").exists());
 }
 
-/// Devices and pipes hold nothing, and what was opened for the program was chosen by whoever opened
-/// it.
+/// Devices and pipes have no contents, and a descriptor's file was chosen by its opener.
 #[test]
 fn devices_and_descriptors_need_no_force() {
     let test_dir = test_dir();
@@ -211,7 +210,7 @@ fn devices_and_descriptors_need_no_force() {
         command.current_dir(test_dir.path());
         Running::run_to_end(in_shell(script, &command), test_dir.path())
     };
-    // What stands there already stays.
+    // The contents of an opened file stay.
     for (script, words) in [
         ("exec \"$0\" \"$@\" >> precious", "--output /dev/stdout"),
         ("exec \"$0\" \"$@\" 3>> precious", "--output /dev/fd/3"),
@@ -222,7 +221,7 @@ fn devices_and_descriptors_need_no_force() {
     ] {
         fs::write(path("precious"), "mine\n").unwrap();
         to_file(script, &format!("{LITTLE} {words}")).code(0);
-        // A run that is shorter than a second has no lines of seconds.
+        // A run shorter than a second has no lines of seconds.
         let told = if words.contains("--live") {
             ""
         } else {
@@ -234,7 +233,7 @@ fn devices_and_descriptors_need_no_force() {
             "{words}: {text}"
         );
     }
-    // And what is read is not written to by this way either.
+    // An input is not written to through a descriptor, either.
     let config = read(&test_dir, "c.toml");
     let ended = to_file(
         "exec \"$0\" \"$@\" 3>> c.toml",
@@ -244,9 +243,9 @@ fn devices_and_descriptors_need_no_force() {
     assert_eq!(read(&test_dir, "c.toml"), config);
 }
 
-/// The file of a run that is refused later is removed again, and only that one.
+/// If a run is refused after its output was created, only that output is removed.
 #[test]
-fn a_refused_run_removes_no_file_of_others() {
+fn refused_run_removes_only_its_own_output() {
     let test_dir = test_dir();
     say(
         &test_dir,
@@ -262,9 +261,9 @@ fn a_refused_run_removes_no_file_of_others() {
     assert_eq!(read(&test_dir, "precious"), "mine\n");
 }
 
-/// The classic prompt appends, as the original does; but not to the file that it is reading.
+/// The classic prompt appends to output files like the original, but not to the file that it reads.
 #[test]
-fn the_prompt_does_not_write_into_what_it_reads() {
+fn prompt_does_not_write_to_the_file_it_reads() {
     let test_dir = test_dir();
     let text = "set number 5\nset transactions 5\nset location target\nrun .pmrc\nshow \
                 ./.pmrc\nrun report\n";
@@ -278,7 +277,7 @@ fn the_prompt_does_not_write_into_what_it_reads() {
         "0 | '.pmrc': commands are being read from it | 'script': commands are being read from it",
     );
     assert_eq!(read(&test_dir, "script"), script);
-    // When it has been read, it is a file like others.
+    // After it has been read, it can be an output.
     assert!(
         read(&test_dir, ".pmrc").starts_with(text) && read(&test_dir, ".pmrc").len() > text.len(),
         "{ended}"
@@ -286,10 +285,9 @@ fn the_prompt_does_not_write_into_what_it_reads() {
     assert!(read(&test_dir, "report").contains("Time:"), "{ended}");
 }
 
-/// The file system of an output hangs when the run was refused: that is told before its `close` is
-/// waited for.
+/// If an output's file system hangs, the refusal is printed before `close` could block.
 #[test]
-fn an_output_that_hangs_keeps_no_refusal() {
+fn hanging_output_does_not_delay_a_refusal() {
     let possible = faultfs::is_possible();
     if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
         return;
@@ -300,7 +298,7 @@ fn an_output_that_hangs_keeps_no_refusal() {
         let mounted = Passthrough::mount(&backing, &point, Options::default()).unwrap();
         mounted.stall_at(RequestKind::Flush);
         let mut command = postmark(LITTLE);
-        // Where the acknowledgement log is, is looked at when all outputs are open.
+        // The acknowledgement log is checked after all outputs are open.
         command
             .args([
                 "--mix",
@@ -319,7 +317,7 @@ fn an_output_that_hangs_keeps_no_refusal() {
             std::thread::sleep(Duration::from_millis(10));
         }
         let told = running.errors();
-        // What waits for it can only end with it.
+        // The process can only end with the server.
         drop(mounted);
         running.finish().code(2);
         assert!(

@@ -1,5 +1,5 @@
-//! What is asked of a file before it is removed: a test for each question of `docs/security.md`.
-//! Guests come while the run goes on or after it was killed, with the run's own names.
+//! Checks of a file before it is removed: a test for each check of `docs/security.md`. Foreign
+//! files with the run's names are created during the run or after it was killed.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -22,7 +22,7 @@ const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 const TOO_LATE: &str = "it was created after the run had ended";
 const MANIFEST: &str = ".postmark-manifest.json";
 
-/// A run in a location of its own that was killed, and what came to its files.
+/// A killed run in its own location, with foreign files among its files.
 struct Visited {
     test_dir: TestDir,
     location: PathBuf,
@@ -30,8 +30,8 @@ struct Visited {
     process: u32,
 }
 
-/// Files of several sizes, none of them empty, and a run that was killed while it made them. The
-/// guests come while it goes on, to numbers that it has not reached.
+/// Kills a run while it creates files of several sizes, none of them empty. `guests` creates
+/// foreign files during the run, with numbers that it has not reached.
 fn visited(interface: Interface, guests: impl FnOnce(&Path)) -> Visited {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
@@ -50,7 +50,7 @@ fn visited(interface: Interface, guests: impl FnOnce(&Path)) -> Visited {
     std::thread::sleep(Duration::from_millis(30));
     let process = running.worker();
     running.kill();
-    // The kernel stamps files by a clock that is read every few milliseconds.
+    // File times come from a clock that advances only every few milliseconds.
     std::thread::sleep(Duration::from_millis(30));
     Visited {
         test_dir,
@@ -65,15 +65,15 @@ impl Visited {
         self.files.join(name)
     }
 
-    /// What the run was doing is forgotten, as after a restart of the machine.
+    /// Removes the heartbeat, as a restart of the machine does.
     fn forget_signs_of_life(&self) {
         let heartbeats = signs_of_life(self.process);
         assert_eq!(heartbeats.len(), 1, "{heartbeats:?}");
         std::fs::remove_file(&heartbeats[0]).unwrap();
     }
 
-    /// Cleans, and expects that these stay as they are and are named with the reason, that nothing
-    /// else stays, and the manifest where `is_marked`.
+    /// Runs `clean`. Asserts that these files are unchanged and named with the reason, and that no
+    /// others remain, except the manifest if `is_marked`.
     fn leaves(&self, kept: &[(&str, &str)], is_marked: bool) -> Ended {
         let snapshots: Vec<(PathBuf, Snapshot)> = kept
             .iter()
@@ -96,7 +96,7 @@ impl Visited {
     }
 }
 
-/// The files in which a process shows signs of life.
+/// The heartbeat files of a process.
 fn signs_of_life(process: u32) -> Vec<PathBuf> {
     let names = std::fs::read_dir("/dev/shm").unwrap();
     let of_process = format!("-{process}-");
@@ -110,8 +110,7 @@ fn signs_of_life(process: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// What the files of a run begin with: of one that was made in another directory with the same
-/// seed.
+/// The start of the run's files, read from a run with the same seed in another directory.
 fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
     let location = test_dir.directory("another");
     let work = Work {
@@ -124,8 +123,8 @@ fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
     contents
 }
 
-/// An image of 64 MiB, a file that nobody may read, an empty one and one of zeros, made after the
-/// run was killed: 61 files of users went like that.
+/// Creates foreign files: an image of 64 MiB, an unreadable file, an empty one, one of zeros, and
+/// one with text. An earlier version removed 61 files of users like these.
 fn furnish_with_images(directory: &Path) {
     let image = std::fs::File::create(directory.join("50001")).unwrap();
     image.set_len(64 << 20).unwrap();
@@ -136,7 +135,7 @@ fn furnish_with_images(directory: &Path) {
     std::fs::write(directory.join("50005"), "a letter\n").unwrap();
 }
 
-/// Of a file that its owner may not read.
+/// Reason for a file that its owner may not read.
 fn secret() -> &'static str {
     match rustix::process::geteuid().is_root() {
         true => NOT_OUR_CONTENTS,
@@ -144,7 +143,7 @@ fn secret() -> &'static str {
     }
 }
 
-/// Those of them that are certainly somebody else's, and why.
+/// Foreign files that can be identified with certainty, and the reasons.
 fn certain() -> [(&'static str, &'static str); 3] {
     [
         ("50001", "it is larger than any file of this run"),
@@ -153,7 +152,7 @@ fn certain() -> [(&'static str, &'static str); 3] {
     ]
 }
 
-/// The others, where nobody knows what the run was doing, and why they stay.
+/// Foreign files that cannot be identified without a heartbeat, and the reasons why they stay.
 const UNCLEAR: [(&str, &str); 2] = [
     (
         "50003",
@@ -166,11 +165,11 @@ const UNCLEAR: [(&str, &str); 2] = [
 ];
 
 #[test]
-fn what_was_made_after_the_run() {
+fn files_created_after_the_run_stay() {
     for interface in INTERFACES {
         let visited = visited(interface, |_| ());
         furnish_with_images(&visited.files);
-        // One that is like the run's in all respects but this.
+        // A copy of a file of the run, which differs only in its time.
         std::fs::copy(visited.at("1"), visited.at("50006")).unwrap();
         let unclear = ["50003", "50004", "50006"].map(|name| (name, TOO_LATE));
         visited.leaves(&[&certain()[..], &unclear].concat(), true);
@@ -182,14 +181,14 @@ fn what_was_made_after_the_run() {
     }
 }
 
-/// Where nobody knows when the run ended, what cannot be told apart stays, and the manifest with
-/// it: when these are gone the rest goes.
+/// If the end of the run is not known, files that cannot be identified stay with the manifest.
+/// After the user removes them, `clean` removes the others.
 #[test]
-fn what_may_have_been_made_after_the_run() {
+fn files_possibly_created_after_the_run_stay() {
     for interface in INTERFACES {
         let visited = visited(interface, |_| ());
         visited.forget_signs_of_life();
-        // What the run was making when it was killed is as little known.
+        // The file that the run was writing when it was killed cannot be identified, either.
         let unknown: Vec<PathBuf> = std::fs::read_dir(&visited.files)
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -209,18 +208,19 @@ fn what_may_have_been_made_after_the_run() {
     }
 }
 
-/// The same while the run goes on: its files are known by their contents, as far as they can be.
+/// Files created during the run are identified by their contents, if possible.
 #[test]
-fn what_was_made_beside_the_run() {
+fn files_created_during_the_run_stay() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
         let visited = visited(interface, furnish_with_images);
         visited.leaves(&[&certain()[..], &UNCLEAR].concat(), true);
     }
 }
 
-/// An interrupted run asks the same, and leaves its manifest where it cannot tell.
+/// An interrupted run makes the same checks, and leaves its manifest if a file cannot be
+/// identified.
 #[test]
-fn an_interrupted_run_asks_the_same() {
+fn interrupted_run_makes_the_same_checks() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -234,7 +234,7 @@ fn an_interrupted_run_asks_the_same() {
             .unwrap()
             .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
             .collect();
-        // A file of the run is exchanged for a user's.
+        // A file of the run is replaced by a file of the user.
         let [exchanged, emptied] =
             [numbers[0], numbers[1]].map(|number| location.join(number.to_string()));
         for (path, text) in [(&exchanged, "a letter\n"), (&emptied, "")] {
@@ -262,9 +262,9 @@ fn an_interrupted_run_asks_the_same() {
     }
 }
 
-/// Files that are like the run's in all but one respect.
+/// Files that differ from the run's files in a single attribute.
 #[test]
-fn what_is_like_the_runs_files_but_for_one_thing() {
+fn files_that_differ_in_one_attribute_stay() {
     if !is_root() {
         return;
     }
@@ -291,7 +291,7 @@ fn what_is_like_the_runs_files_but_for_one_thing() {
             ("50005", other_names),
         ];
         visited.leaves(&unclear, true);
-        // With nothing of that the rest goes.
+        // After these files are removed, `clean` removes the others.
         for (name, _) in unclear {
             std::fs::remove_file(visited.at(name)).unwrap();
         }
@@ -300,9 +300,9 @@ fn what_is_like_the_runs_files_but_for_one_thing() {
     }
 }
 
-/// Its modes are asked of a directory, too: one that somebody has changed keeps the manifest.
+/// The mode of a directory is checked, too: a changed one keeps the manifest.
 #[test]
-fn a_subdirectory_of_another_mode() {
+fn subdirectory_with_a_changed_mode_stays() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let work = Work::long(&location, Phase::Prepare).in_subdirectories(3);
@@ -327,10 +327,10 @@ fn a_subdirectory_of_another_mode() {
     assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
 }
 
-/// The links of a mix, of both kinds, go; a symbolic link that leads elsewhere is somebody else's,
-/// whatever it is called.
+/// Hard and symbolic links of a mix are removed. A symbolic link to another target is foreign,
+/// whatever its name is.
 #[test]
-fn the_links_of_a_mix() {
+fn links_of_a_mix_are_removed() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let mut command = postmark("run --storage posix --files 500 --transactions 1000000");
@@ -373,16 +373,16 @@ fn the_links_of_a_mix() {
     assert_eq!(all_names(&location), [link], "{cleaned}");
 }
 
-/// What takes a name of a kept pool later is somebody else's.
+/// A file created with a name of a kept pool, after the run, is foreign.
 #[test]
-fn what_was_made_after_a_pool_was_kept() {
+fn file_created_in_a_kept_pool_stays() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let own = kept_pool(&location);
     let exchanged = own.join("17");
     let contents = std::fs::read(&exchanged).unwrap();
     std::fs::remove_file(&exchanged).unwrap();
-    // The kernel stamps files by a clock that is read every few milliseconds.
+    // File times come from a clock that advances only every few milliseconds.
     std::thread::sleep(Duration::from_millis(30));
     std::fs::write(&exchanged, contents).unwrap();
     let cleaned = clean(&own);
@@ -394,7 +394,7 @@ fn what_was_made_after_a_pool_was_kept() {
     assert!(!own.exists());
 }
 
-/// The directory of a little pool that a run has kept.
+/// Keeps a small pool. Returns its directory.
 fn kept_pool(location: &Path) -> PathBuf {
     let mut command = postmark("run --storage posix --files 200 --transactions 0");
     command
@@ -404,10 +404,10 @@ fn kept_pool(location: &Path) -> PathBuf {
     own_directories(location).remove(0)
 }
 
-/// A kept pool that was given to somebody else stays whole, with its manifest, and can be cleaned
-/// by its owner.
+/// A kept pool that was given to another user stays complete with its manifest. Its new owner can
+/// clean it.
 #[test]
-fn a_kept_pool_of_another_owner() {
+fn kept_pool_of_another_owner_stays() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
@@ -440,9 +440,9 @@ fn a_kept_pool_of_another_owner() {
     assert!(!own.exists());
 }
 
-/// Somebody writes a manifest that says what it likes, in a directory in which everybody may write.
+/// Another user writes a false manifest in a directory that all users may write to.
 #[test]
-fn a_manifest_of_another_user_is_not_believed() {
+fn manifest_of_another_user_is_not_trusted() {
     if !is_root() {
         return;
     }
@@ -452,7 +452,7 @@ fn a_manifest_of_another_user_is_not_believed() {
     clean(&visited.location).code(0);
     let shared = visited.test_dir.directory("shared");
     set_mode(&shared, 0o1777);
-    // Root's, of a year ago; that it begins as a run's files do is the worst case.
+    // A year-old file of root. In the worst case it starts like a file of the run.
     std::fs::write(shared.join("17"), &contents).unwrap();
     let inode = shared.metadata().unwrap().ino();
     let manifest = with_number(&manifest, "directory_inode", inode);
@@ -473,7 +473,7 @@ fn a_manifest_of_another_user_is_not_believed() {
     let cleaned = clean(&shared);
     cleaned.ends("1 | it belongs to user 65534, not to the current user 0 | nothing was changed");
     before.assert_kept(&shared, &cleaned);
-    // Nor does a run begin there.
+    // No run starts there, either.
     let refused = Prompt(Raw).perform(
         &Work {
             files: 10,
@@ -485,7 +485,7 @@ fn a_manifest_of_another_user_is_not_believed() {
     before.assert_kept(&shared, &refused);
 }
 
-/// A number in a manifest's text.
+/// Replaces a number in a manifest.
 fn with_number(manifest: &str, key: &str, value: u64) -> String {
     let key = format!("\"{key}\": ");
     let (before, rest) = manifest.split_once(&key).unwrap();
@@ -493,10 +493,10 @@ fn with_number(manifest: &str, key: &str, value: u64) -> String {
     format!("{before}{key}{value},{behind}")
 }
 
-/// This user's own manifests, which were not made in the directory that they lie in, or may have
-/// been written by others.
+/// Manifests of the current user that were created in another directory, or that other users may
+/// have written.
 #[test]
-fn a_manifest_that_was_made_elsewhere_is_not_believed() {
+fn manifest_from_another_directory_is_not_trusted() {
     let visited = visited(Prompt(Raw), |_| ());
     for (name, why) in [
         ("copy", "it is a copy of the manifest of another directory"),
@@ -529,10 +529,10 @@ fn a_manifest_that_was_made_elsewhere_is_not_believed() {
     clean(&visited.location).code(0);
 }
 
-/// Four hundred locations with long paths: their manifests once had more bytes than were read of
-/// them, were taken for unfinished and removed, and the files stayed.
+/// 400 locations with long paths. Earlier, their manifests exceeded the read limit, were considered
+/// unfinished and removed, and the files remained.
 #[test]
-fn a_run_in_hundreds_of_locations() {
+fn run_in_hundreds_of_locations_is_cleaned() {
     let test_dir = TestDir::in_memory();
     let deep = (0..11).fold(test_dir.path().to_owned(), |path, _| {
         path.join("d".repeat(240))
@@ -577,10 +577,10 @@ fn a_run_in_hundreds_of_locations() {
     assert_eq!(signs_of_life(process), [] as [PathBuf; 0]);
 }
 
-/// The run directory is exchanged for one full of links to files of root's, and aged files with the
-/// run's names.
+/// The run directory is exchanged for one with links to files of root, and with old files that have
+/// the run's names.
 #[test]
-fn links_in_place_of_the_run_directory() {
+fn links_in_an_exchanged_run_directory_are_not_followed() {
     if !is_root() {
         return;
     }
@@ -622,10 +622,10 @@ fn links_in_place_of_the_run_directory() {
     }
 }
 
-/// Root's rights are not used where somebody else may exchange the place, unless that is allowed;
-/// where no other user's are enough the run is refused.
+/// Root's rights are not used if another user can exchange the directory, unless an option permits
+/// it. If the other user's rights do not suffice, the run is refused.
 #[test]
-fn root_keeps_its_rights_from_a_place_that_others_may_rename() {
+fn root_rights_are_not_used_where_others_may_rename() {
     if !is_root() {
         return;
     }
@@ -661,7 +661,7 @@ fn root_keeps_its_rights_from_a_place_that_others_may_rename() {
         }
         let ended = interface.perform(&Work::small(&sticky), &test_dir);
         ended.code(0).does_not_show("as user");
-        // Through subdirectories beside the user's files the option does not reach.
+        // In subdirectories among the user's files the option has no effect.
         if interface.is_prompt() {
             let work = Work::small(&theirs).in_subdirectories(3);
             let mut command = interface.command(&work, &test_dir);
@@ -673,7 +673,7 @@ fn root_keeps_its_rights_from_a_place_that_others_may_rename() {
     }
 }
 
-/// Gives a directory an access control list by which this user, too, may write (acl(5),
+/// Adds write permission for a user to a directory's access control list (acl(5),
 /// linux/posix_acl_xattr.h).
 fn let_write(directory: &Path, user: u32) {
     const NOBODY: u32 = u32::MAX;
@@ -694,11 +694,11 @@ fn let_write(directory: &Path, user: u32) {
     rustix::fs::setxattr(directory, name, &list, rustix::fs::XattrFlags::empty()).unwrap();
 }
 
-/// The user saves a file by renaming a new one over it while a run goes on beside it: the directory
-/// has changed since.
+/// The user replaces a file by rename during a run in the same location: the directory's time stays
+/// that of the user's change.
 #[test]
-fn a_directory_that_the_user_changed_keeps_its_time() {
-    // Of more than 10,000 entries only the numbers are compared.
+fn directory_changed_by_the_user_keeps_its_time() {
+    // Above 10,000 entries, only their number is compared.
     for (interface, more) in [(Prompt(Raw), 0), (Run(Posix), 0), (Run(Posix), 10_001)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -731,10 +731,10 @@ fn a_directory_that_the_user_changed_keeps_its_time() {
     }
 }
 
-/// What the run made and cannot remove is told on standard error, whatever the report looks like,
-/// and its exit status says so.
+/// Files that the run cannot remove are reported on standard error with every report format, and
+/// change the exit status.
 #[test]
-fn what_stays_is_told_in_every_format() {
+fn remaining_files_are_reported_in_every_format() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -795,9 +795,9 @@ fn chattr(change: &str, file: &Path) {
     assert!(status.success(), "chattr {change} {}", file.display());
 }
 
-/// Cleaning a directory in which runs are beginning takes nothing of theirs.
+/// Cleaning a directory while runs start in it does not affect them.
 #[test]
-fn cleaning_beside_starting_runs() {
+fn cleaning_does_not_affect_starting_runs() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     beside_starting_runs(&test_dir, &location, || {
@@ -805,10 +805,10 @@ fn cleaning_beside_starting_runs() {
     });
 }
 
-/// The same from a container, in which no process of the runs can be seen, by several at once: a
-/// run's directory is empty when it begins, and when it ends.
+/// As above, but several processes clean from a container, where the runs' processes are not
+/// visible. A run directory is empty at the start and at the end of a run.
 #[test]
-fn cleaning_beside_starting_runs_of_another_process_namespace() {
+fn cleaning_from_another_process_namespace_does_not_affect_starting_runs() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
@@ -827,7 +827,7 @@ fn cleaning_beside_starting_runs_of_another_process_namespace() {
     });
 }
 
-/// Begins runs while this goes on again and again, and expects that all end well and nothing stays.
+/// Performs runs while `cleaning` is repeated. Asserts that all succeed and no files remain.
 fn beside_starting_runs(test_dir: &TestDir, location: &Path, cleaning: impl Fn()) {
     std::thread::scope(|scope| {
         let runs = scope.spawn(|| {
@@ -850,10 +850,10 @@ fn beside_starting_runs(test_dir: &TestDir, location: &Path, cleaning: impl Fn()
     assert_eq!(std::fs::read_dir(location).unwrap().count(), 0);
 }
 
-/// FUSE servers often know neither RENAME_NOREPLACE nor hard links: the manifest gets its name all
-/// the same, and only one run gets it.
+/// FUSE servers often support neither RENAME_NOREPLACE nor hard links. The manifest is created
+/// nevertheless, and only one run gets it.
 #[test]
-fn where_no_name_can_be_given_exclusively() {
+fn manifest_is_exclusive_without_exclusive_rename() {
     let possible = faultfs::is_possible();
     if !is_met(
         possible.is_ok(),
@@ -894,9 +894,9 @@ fn where_no_name_can_be_given_exclusively() {
     }
 }
 
-/// Contents that look like the run's own in part only: read as a whole they are not.
+/// Contents that resemble the run's only in part are identified as foreign.
 #[test]
-fn contents_are_read_far_enough() {
+fn contents_are_compared_completely() {
     let test_dir = TestDir::in_memory();
     let mut contents = contents_of_the_run(&test_dir);
     let visited = visited(Prompt(Stdio), |files| {
@@ -904,7 +904,8 @@ fn contents_are_read_far_enough() {
         std::fs::write(files.join("50001"), &contents).unwrap();
         std::fs::write(files.join("50002"), &contents[..3]).unwrap();
     });
-    // Three bytes that the run would write are not told apart: the run makes no file of so few.
+    // The second file has the first three bytes of a file of the run, but the run creates no files
+    // this short.
     visited.leaves(
         &[
             ("50001", NOT_OUR_CONTENTS),
@@ -914,9 +915,9 @@ fn contents_are_read_far_enough() {
     );
 }
 
-/// Looking at a guest's contents does not change its times.
+/// Reading a foreign file's contents does not change its times.
 #[test]
-fn looking_leaves_no_trace() {
+fn reading_a_foreign_file_keeps_its_times() {
     let visited = visited(Prompt(Stdio), |files| {
         write(&files.join("50001"), "a letter\n", 0o644);
     });

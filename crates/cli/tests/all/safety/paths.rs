@@ -1,5 +1,5 @@
-//! Locations with paths of all kinds: with spaces, of bytes that are no text, relative, through
-//! links, as long as the system takes them, and longer.
+//! Locations with all kinds of paths: with spaces, not UTF-8, relative, through symbolic links, of
+//! the maximum length, and longer.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -9,7 +9,7 @@ use crate::support::interface::clean;
 use crate::support::test_dir::{create_user_files, set_age};
 use crate::support::{INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Work};
 
-/// A run in this location works, and one that was killed there is cleaned.
+/// Asserts that a run in this location works, and that a killed one can be cleaned.
 fn works(test_dir: &TestDir, location: &Path, said: &Path) {
     create_user_files(location);
     let before = Snapshot::of(location);
@@ -27,7 +27,7 @@ fn works(test_dir: &TestDir, location: &Path, said: &Path) {
 }
 
 #[test]
-fn with_spaces_and_other_signs() {
+fn paths_with_spaces_and_special_characters() {
     for name in [
         &b"a b"[..],
         b" leading and  double",
@@ -46,7 +46,7 @@ fn with_spaces_and_other_signs() {
 }
 
 #[test]
-fn relative_and_through_links() {
+fn relative_paths_and_symbolic_links() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("some/where");
     std::os::unix::fs::symlink("some", test_dir.path().join("link")).unwrap();
@@ -86,11 +86,11 @@ fn the_working_directory_is_the_default() {
     }
 }
 
-/// A directory below the scene whose path has so many bytes, made part by part.
+/// Creates a directory whose path has this length in bytes, one component at a time.
 fn deep(test_dir: &TestDir, bytes: usize) -> PathBuf {
     let mut path = test_dir.path().as_os_str().as_bytes().to_owned();
     while path.len() < bytes {
-        // A separator and at least one sign; what is left over is never a separator alone.
+        // A separator and at least one character; the rest is never a single separator.
         let left = bytes - path.len() - 1;
         let part = if left > 200 { left.min(402) / 2 } else { left };
         path.push(b'/');
@@ -103,7 +103,7 @@ fn deep(test_dir: &TestDir, bytes: usize) -> PathBuf {
 }
 
 #[test]
-fn of_four_thousand_bytes() {
+fn paths_of_four_thousand_bytes() {
     let test_dir = TestDir::new();
     let location = deep(&test_dir, 4_000);
     works(&test_dir, &location, &location);
@@ -117,13 +117,12 @@ fn of_four_thousand_bytes() {
     }
 }
 
-/// Names of the run's have no room behind the path: known before the first file is made.
+/// The run's names do not fit behind the path: the run is refused before the first file.
 #[test]
-fn too_long() {
+fn paths_that_are_too_long() {
     let refused = |interface: Interface| if interface.is_prompt() { 1 } else { 2 };
     let test_dir = TestDir::new();
-    // 4,095 bytes are the most that a system call takes: the directory alone, with nothing behind
-    // it.
+    // System calls accept at most 4,095 bytes, which the directory alone uses up.
     for bytes in [4_094, 4_095] {
         let location = deep(&test_dir, bytes);
         set_age(&location, 1_000);
@@ -140,8 +139,8 @@ fn too_long() {
             }
         }
     }
-    // The names of 4 bytes at most fit behind 4,090: of the prompt's runs only, which have nothing
-    // between.
+    // Names of at most 4 bytes fit behind 4,090 bytes: only those of the prompt's runs, which have
+    // no run directory.
     let location = deep(&test_dir, 4_090);
     let before = Snapshot::of(&location);
     for interface in INTERFACES {
@@ -156,7 +155,7 @@ fn too_long() {
         ended.code(refused(interface)).shows("4096 bytes");
         before.assert_kept(&location, &ended);
     }
-    // Longer than any call takes.
+    // Longer than any system call accepts.
     let mut beyond = location.into_os_string();
     beyond.push("/beyond".repeat(10));
     for interface in INTERFACES {

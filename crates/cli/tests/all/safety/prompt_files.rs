@@ -1,6 +1,6 @@
-//! What the original does wrong with its configuration files, and ours does not: lines of more than
-//! 255 characters, a last line without an end, a shell behind `!`, fewer than ten transactions, a
-//! location that holds what a run uses.
+//! Errors of the original with configuration files that this program does not have: lines of more
+//! than 255 characters, a last line without a newline, a shell with `!`, fewer than ten
+//! transactions, and a location with conflicting names.
 
 use std::io::Write as _;
 use std::path::Path;
@@ -10,7 +10,7 @@ use crate::support::interface::program;
 use crate::support::test_dir::create_user_files;
 use crate::support::{Ended, INTERFACES, Running, Snapshot, TestDir, Work};
 
-/// A session with a configuration file, in a directory of its own.
+/// A session with a configuration file, in its own directory.
 fn session(test_dir: &TestDir, text: &[u8]) -> Ended {
     std::fs::write(test_dir.path().join("commands"), text).unwrap();
     let mut command = Running::command(program());
@@ -33,7 +33,7 @@ fn fewer_than_ten_transactions() {
             let ended = interface.perform(&work, &test_dir);
             ended.code(0);
             if interface.is_prompt() {
-                // A dot for each of them, or for every tenth.
+                // A dot for each transaction, if there are fewer than ten.
                 let dots = ".".repeat(usize::try_from(transactions).unwrap());
                 ended
                     .shows(&format!("Performing transactions{dots}Done\n"))
@@ -45,7 +45,7 @@ fn fewer_than_ten_transactions() {
 }
 
 #[test]
-fn long_lines() {
+fn long_lines_are_not_split() {
     let test_dir = TestDir::new();
     let name = "long".repeat(60);
     let location = test_dir.directory(&format!("{name}/{name}/{name}"));
@@ -62,7 +62,7 @@ fn long_lines() {
         .shows("Performing transactions..........Done")
         .does_not_show("Eh?");
     before.assert_kept(&location, &ended);
-    // Where the original would take the rest of a long line for a line of its own.
+    // The original would read the rest of a long line as a separate line.
     let padding = " ".repeat(300);
     let touched = test_dir.path().join("touched");
     let ended = session(
@@ -79,7 +79,7 @@ fn long_lines() {
 }
 
 #[test]
-fn a_last_line_without_an_end() {
+fn last_line_without_a_newline_is_read() {
     let test_dir = TestDir::new();
     for text in ["set transactions 30\nrun", "run"] {
         let ended = session(&test_dir, text.as_bytes());
@@ -93,13 +93,13 @@ fn a_last_line_without_an_end() {
 }
 
 #[test]
-fn a_shell_is_for_people_only() {
+fn shell_commands_require_an_interactive_prompt() {
     let test_dir = TestDir::new();
     let touched = test_dir.path().join("touched");
     let line = format!("!touch {}\n", touched.display());
     let ended = session(&test_dir, line.as_bytes());
     ended.shows("Error: '!' runs a shell at an interactive prompt only");
-    // From a pipe, and from a file that is loaded.
+    // From a pipe, and from a loaded file.
     std::fs::write(test_dir.path().join("loaded"), &line).unwrap();
     std::fs::write(test_dir.path().join(".pmrc"), &line).unwrap();
     for input in [line.as_str(), "load loaded\n"] {
@@ -113,7 +113,7 @@ fn a_shell_is_for_people_only() {
     assert!(!touched.exists(), "a shell was run");
 }
 
-/// A file, open at its start, with this content.
+/// A file with this content, opened for reading.
 fn file_of(test_dir: &TestDir, content: &str) -> std::fs::File {
     let path = test_dir.path().join("input");
     let mut file = std::fs::File::create(&path).unwrap();
@@ -121,9 +121,9 @@ fn file_of(test_dir: &TestDir, content: &str) -> std::fs::File {
     std::fs::File::open(path).unwrap()
 }
 
-/// After a run that was refused or failed the session goes on, and its end tells.
+/// After a refused or failed run the session continues, and its exit status reports that.
 #[test]
-fn a_failed_run_is_told_at_the_end_of_the_session() {
+fn failed_run_determines_the_exit_status_of_the_session() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     std::fs::write(location.join("1"), "mine\n").unwrap();

@@ -1,4 +1,5 @@
-//! Runs that are refused before anything is touched: no room, no permission, nothing to write to.
+//! Runs that are refused before anything is touched: too little space, no permission, or an output
+//! that cannot be written.
 
 use std::os::unix::process::CommandExt as _;
 use std::path::Path;
@@ -9,12 +10,12 @@ use crate::support::interface::{postmark, program_for_all};
 use crate::support::test_dir::{create_user_files, set_age, set_mode, write};
 use crate::support::{FileSystem, INTERFACES, Interface, Running, Snapshot, TestDir, Volume, Work};
 
-/// The exit status of a run that was refused.
+/// Exit status of a refused run.
 fn refused(interface: Interface) -> i32 {
     if interface.is_prompt() { 1 } else { 2 }
 }
 
-/// The volume has no room for the work: both faces say so and leave it as it is.
+/// Asserts that a run is refused for lack of space, and leaves the volume unchanged.
 fn has_no_room(location: &Path, test_dir: &TestDir, work: &Work, words: &[&str]) {
     create_user_files(location);
     let before = Snapshot::of(location);
@@ -34,7 +35,7 @@ fn has_no_room(location: &Path, test_dir: &TestDir, work: &Work, words: &[&str])
 }
 
 #[test]
-fn no_room_for_the_bytes() {
+fn run_without_space_for_its_bytes_is_refused() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -59,7 +60,7 @@ fn no_room_for_the_bytes() {
 }
 
 #[test]
-fn no_room_for_the_inodes() {
+fn run_without_space_for_its_inodes_is_refused() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -82,9 +83,9 @@ fn no_room_for_the_inodes() {
     has_no_room(&location, &test_dir, &work, &["inodes at its peak"]);
 }
 
-/// Locations on one file system share its room.
+/// Locations on the same file system share its free space.
 #[test]
-fn locations_on_one_volume_are_added_up() {
+fn space_of_locations_on_one_volume_is_added_up() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -98,7 +99,7 @@ fn locations_on_one_volume_are_added_up() {
     set_age(&point, 1_000);
     let before = Snapshot::of(&point);
     for interface in INTERFACES {
-        // Half of it would fit.
+        // Half of the files would fit.
         let work = Work {
             files: 1_200,
             transactions: 10,
@@ -112,8 +113,8 @@ fn locations_on_one_volume_are_added_up() {
     }
 }
 
-/// Pools that grow, and what they have no room for. Every directory for deliveries has two more,
-/// and every writer that replaces makes the new file beside the old one.
+/// Growing pools that do not fit, and why. Every directory for deliveries contains two more
+/// directories, and every writer that replaces a file creates the new one beside the old one.
 const GROWING: &str = "
     --mix create=1 --for 3s --files 2000 --size 10 | inodes at its peak
     --mix create=1 --for 3s --files 400 --size 64KiB | iB at its peak
@@ -123,10 +124,10 @@ const GROWING: &str = "
     --mix replace=1 --transactions 100 --files 380 --size 10 --writers 128 | inodes at its peak
 ";
 
-/// Nobody can foretell how far a pool grows that grows until a time is over; that it has room at
-/// its beginning is certain.
+/// The final size of a pool that grows until a time limit is not known in advance, but its initial
+/// size must fit.
 #[test]
-fn a_pool_that_grows_without_end_has_room_to_begin_with() {
+fn initial_size_of_a_growing_pool_must_fit() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -146,7 +147,7 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
             before.assert_kept(location, &ended);
         }
     }
-    // Where the beginning fits, the run goes on until the file system is full.
+    // If the initial pool fits, the run continues until the file system is full.
     let mut command =
         postmark("run --quiet --no-overhead --mix create=1 --files 10 --for 20s --target");
     command.arg(&small);
@@ -154,9 +155,9 @@ fn a_pool_that_grows_without_end_has_room_to_begin_with() {
     ended.code(1).shows("No space left on device");
 }
 
-/// There is not even room for the manifest. The check, which would have seen it, is left out.
+/// There is no space even for the manifest. The check, which would find that, is disabled.
 #[test]
-fn no_room_for_the_first_file() {
+fn run_without_space_for_its_manifest_is_refused() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -166,7 +167,7 @@ fn no_room_for_the_first_file() {
         let _volume = Volume::in_memory(&location, options);
         create_user_files(&location);
         if filler_bytes > 0 {
-            // As much as there is.
+            // Fills the file system.
             let _ = std::fs::write(location.join("filler"), vec![1; filler_bytes]);
         }
         set_age(&location, 1_000);
@@ -187,7 +188,7 @@ fn no_room_for_the_first_file() {
 }
 
 #[test]
-fn a_read_only_file_system() {
+fn read_only_file_system_is_refused() {
     for kind in [FileSystem::Tmpfs, FileSystem::Ext4, FileSystem::Xfs] {
         if !kind.is_available() {
             return;
@@ -211,14 +212,14 @@ fn a_read_only_file_system() {
 }
 
 #[test]
-fn a_directory_without_permission() {
+fn directory_without_permission_is_refused() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
     let program = program_for_all(&test_dir);
     let location = test_dir.directory("location");
     create_user_files(&location);
-    // May look but not write; may write but not look; neither; may not even pass.
+    // Read only, write only, neither, and not even enter.
     for mode in [0o755, 0o733, 0o711, 0o700] {
         set_mode(&location, mode);
         let before = Snapshot::of(&location);
@@ -236,10 +237,10 @@ fn a_directory_without_permission() {
     }
 }
 
-/// The user of a directory that others may write to is not root: the run works and its times come
-/// back, too.
+/// In a directory that another user owns and shares, a user without root's rights can run, and the
+/// directory's times are restored.
 #[test]
-fn a_directory_of_ones_own_works_without_root() {
+fn own_directory_works_without_root() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
@@ -258,7 +259,7 @@ fn a_directory_of_ones_own_works_without_root() {
 }
 
 #[test]
-fn a_location_that_is_no_directory() {
+fn location_that_is_no_directory_is_refused() {
     let test_dir = TestDir::new();
     let file = test_dir.path().join("file");
     write(&file, "mine\n", 0o600);
@@ -282,9 +283,9 @@ fn a_location_that_is_no_directory() {
     assert_eq!(std::fs::read(file).unwrap(), b"mine\n");
 }
 
-/// Where the second location is refused, the first one is as it was.
+/// If the second location is refused, the first one is unchanged.
 #[test]
-fn one_location_of_two() {
+fn first_location_is_unchanged_if_the_second_is_refused() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);

@@ -1,5 +1,5 @@
-//! Streams that are closed, full, or whose reader is gone: the run never panics, its files are
-//! removed, and whoever waits for a report that cannot be delivered learns it from the exit status.
+//! Output streams that are closed, full, or have no reader: the run never panics and its files are
+//! removed. If a requested report cannot be written, the exit status shows it.
 
 use std::fs::File;
 use std::os::fd::OwnedFd;
@@ -14,7 +14,7 @@ use crate::support::running::in_shell;
 use crate::support::test_dir::{create_user_files, write};
 use crate::support::{Ended, INTERFACES, Interface, Phase, Running, Snapshot, TestDir, Work};
 
-/// A stream whose reader is gone.
+/// A stream without a reader.
 fn without_reader() -> Stdio {
     let (ours, theirs) = UnixStream::pair().unwrap();
     drop(theirs);
@@ -25,12 +25,12 @@ fn full() -> Stdio {
     Stdio::from(File::options().write(true).open("/dev/full").unwrap())
 }
 
-/// The same command with redirections by a shell.
+/// The command with redirections of a shell.
 fn redirected(command: &Command, redirections: &str) -> Command {
     in_shell(&format!("exec \"$0\" \"$@\" {redirections}"), command)
 }
 
-/// A furnished location, work in it, and what becomes of it with these streams.
+/// A small run in a location with the user's files, with changed streams.
 fn performed(interface: Interface, change: impl FnOnce(Command) -> Command) -> Ended {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
@@ -43,7 +43,7 @@ fn performed(interface: Interface, change: impl FnOnce(Command) -> Command) -> E
 }
 
 #[test]
-fn standard_output_without_reader() {
+fn standard_output_without_a_reader_is_an_error() {
     for interface in INTERFACES {
         let ended = performed(interface, |mut command| {
             command.stdout(without_reader());
@@ -51,7 +51,8 @@ fn standard_output_without_reader() {
         });
         ended.code(1);
     }
-    // Nobody reads the prompt's words any more; of a report somebody may still want to know.
+    // The prompt's output has no reader, so no message is printed. A report that cannot be written
+    // is an error with a message.
     performed(Run(Raw), |mut command| {
         command.stdout(without_reader());
         command
@@ -60,7 +61,7 @@ fn standard_output_without_reader() {
 }
 
 #[test]
-fn standard_output_that_is_full() {
+fn full_standard_output_is_an_error() {
     for interface in INTERFACES {
         let ended = performed(interface, |mut command| {
             command.stdout(full());
@@ -70,9 +71,9 @@ fn standard_output_that_is_full() {
     }
 }
 
-/// Whoever closes standard output wants none: the run is performed.
+/// A closed standard output means that the output is not wanted: the run is performed.
 #[test]
-fn standard_output_that_is_closed() {
+fn closed_standard_output_is_no_error() {
     for interface in INTERFACES {
         let ended = performed(interface, |command| redirected(&command, ">&-"));
         ended
@@ -82,7 +83,7 @@ fn standard_output_that_is_closed() {
 }
 
 #[test]
-fn standard_error_that_takes_nothing() {
+fn unwritable_standard_error_is_no_error() {
     for interface in INTERFACES {
         performed(interface, |mut command| {
             command.stderr(without_reader());
@@ -97,7 +98,7 @@ fn standard_error_that_takes_nothing() {
         performed(interface, |command| redirected(&command, "2>&-")).code(0);
         performed(interface, |command| redirected(&command, "<&- >&- 2>&-")).code(0);
     }
-    // And where there is something to complain of.
+    // Also if there is an error to report.
     for redirections in ["2>&-", ">&- 2>&-", "2>/dev/full"] {
         let test_dir = TestDir::new();
         for interface in INTERFACES {
@@ -109,9 +110,9 @@ fn standard_error_that_takes_nothing() {
     }
 }
 
-/// The reader goes while the run goes on.
+/// The reader closes its end during the run.
 #[test]
-fn a_reader_that_goes_away() {
+fn reader_that_leaves_during_the_run_is_an_error() {
     for interface in [Prompt(Buffered), Prompt(Raw), Run(Posix)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -131,7 +132,7 @@ fn a_reader_that_goes_away() {
 }
 
 #[test]
-fn a_cleaning_that_cannot_be_told_is_done() {
+fn clean_removes_files_even_if_its_output_cannot_be_written() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     create_user_files(&location);
@@ -145,9 +146,9 @@ fn a_cleaning_that_cannot_be_told_is_done() {
     before.assert_kept(&location, &ended);
 }
 
-/// A file for the report that cannot be written is found before the run.
+/// An output file that cannot be written is found before the run.
 #[test]
-fn an_output_file_that_cannot_be_written() {
+fn unwritable_output_file_is_found_before_the_run() {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
     create_user_files(&location);
@@ -172,11 +173,11 @@ fn an_output_file_that_cannot_be_written() {
             .shows("--output")
             .assert(ended.output.is_empty(), "it reports");
     }
-    // This one is found out only at the end.
+    // /dev/full reports the error only on writing.
     attempt(Path::new("/dev/full"))
         .code(1)
         .shows("cannot write the report to /dev/full");
-    // And this one can be written.
+    // An existing file of the user can be overwritten completely.
     let report = test_dir.path().join("report");
     write(&report, &"an older report\n".repeat(10_000), 0o600);
     attempt(&report).code(0);
@@ -184,9 +185,10 @@ fn an_output_file_that_cannot_be_written() {
     assert!(text.contains(" transactions/s ") && !text.contains("older"));
 }
 
-/// Lines that cannot be written are told once, when the run is over; who reads them may go.
+/// If lines of `--live` cannot be written, this is reported once, after the run. A reader may close
+/// its end.
 #[test]
-fn lines_of_live_that_cannot_be_written_end_the_run_with_1() {
+fn unwritable_live_lines_exit_with_status_1() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let command = |live: &str| {
@@ -217,9 +219,9 @@ fn lines_of_live_that_cannot_be_written_end_the_run_with_1() {
     assert_eq!(crate::support::names(&location).unwrap(), [] as [&str; 0]);
 }
 
-/// A run that is refused leaves the file for its report as it was: old, or not there, or a link.
+/// A refused run leaves its output file unchanged: an old file, a missing one, or a link.
 #[test]
-fn a_refused_run_leaves_its_output_file() {
+fn refused_run_leaves_its_output_file_unchanged() {
     let test_dir = TestDir::new();
     let place = test_dir.directory("place");
     write(&place.join("old"), "an older report\n", 0o600);
@@ -236,9 +238,9 @@ fn a_refused_run_leaves_its_output_file() {
     }
 }
 
-/// Whoever closes the pipe has read what it wants, as in `postmark schema | head -1`.
+/// A reader that closes the pipe has read enough, as in `postmark schema | head -1`.
 #[test]
-fn what_can_be_shown_again_ends_quietly_without_reader() {
+fn commands_without_lasting_output_end_quietly_on_a_closed_pipe() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     for words in [

@@ -1,5 +1,6 @@
-//! Two runs in one location at once: in directories of their own both are fine; at the prompt,
-//! whose files would be the same, the second one refuses and the first one does not notice.
+//! Two runs in one location at the same time. With separate run directories both succeed. At the
+//! prompt, whose files would have the same names, the second run is refused and the first one is
+//! not affected.
 
 use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Interface::{Prompt, Run};
@@ -7,7 +8,7 @@ use crate::support::test_dir::create_user_files;
 use crate::support::{INTERFACES, Phase, Snapshot, TestDir, Work};
 
 #[test]
-fn at_the_prompt_the_second_one_refuses() {
+fn second_run_at_the_prompt_is_refused() {
     for (first, second) in [(Stdio, Raw), (Raw, Stdio)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -15,7 +16,7 @@ fn at_the_prompt_the_second_one_refuses() {
         let before = Snapshot::of(&location);
         let work = Work::long(&location, Phase::Prepare);
         let running = Prompt(first).begin(&work, &test_dir, Phase::Prepare);
-        // With subdirectories, so that no name of the first one is in the way of the second.
+        // With subdirectories, so that the two runs use different names.
         let other = Work::small(&location).in_subdirectories(3);
         let refused = Prompt(second).perform(&other, &test_dir);
         refused.ends("1 | is in use by another run of postmark");
@@ -29,7 +30,7 @@ fn at_the_prompt_the_second_one_refuses() {
 }
 
 #[test]
-fn with_directories_of_their_own_both_are_fine() {
+fn runs_with_separate_directories_both_succeed() {
     for (first, second) in [
         (Run(Posix), Run(Posix)),
         (Run(Stdio), Prompt(Raw)),
@@ -45,14 +46,15 @@ fn with_directories_of_their_own_both_are_fine() {
         beside.code(0);
         let ended = running.finish();
         ended.code(0);
-        // Each has changed the directory while the other was there.
+        // Each run has changed the directory during the other one.
         before.assert_kept_but_for_directories(&location, &format!("{ended}\n{beside}"));
     }
 }
 
-/// After a killed run nothing is begun over its leavings: the prompt says what to do.
+/// The prompt refuses to run in a location with files of a killed run, and explains how to remove
+/// them.
 #[test]
-fn a_killed_run_is_to_be_cleaned_first() {
+fn prompt_requires_cleaning_after_a_killed_run() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let work = Work::long_on_disk(&location, Phase::Prepare);
@@ -65,9 +67,9 @@ fn a_killed_run_is_to_be_cleaned_first() {
     before.assert_kept(&location, &refused);
 }
 
-/// One directory named twice by one run is one directory.
+/// A directory that is named twice is used as one location.
 #[test]
-fn one_location_named_twice() {
+fn location_named_twice_is_used_once() {
     for interface in INTERFACES {
         for subdirectories in [1, 4] {
             let test_dir = TestDir::in_memory();

@@ -1,6 +1,7 @@
-//! A file system that is unmounted lazily while a run goes on in it, a location that is moved, or
-//! mounted over: the run ends as failed and says so; what lies at its path then is as before,
-//! whatever it is called and whenever it was made; what the run had made is removed where it lies.
+//! A file system that is unmounted lazily during a run, or a location that is moved or covered by a
+//! mount. The run ends as failed and reports that. The files that are at its path afterwards stay
+//! unchanged, whatever their names and times are. The run's own files are removed from the original
+//! directory.
 
 use std::path::Path;
 use std::process::{self, Command};
@@ -16,7 +17,7 @@ use crate::support::{
     is_root,
 };
 
-/// Everything about one run whose file system goes away in a phase.
+/// Performs a run whose file system is unmounted in a phase, and checks all results.
 fn goes_away(
     interface: Interface,
     phase: Phase,
@@ -31,7 +32,7 @@ fn goes_away(
     )
 }
 
-/// Everything about one run, begun somehow, whose file system goes away.
+/// Performs a run started by `begin`, whose file system is unmounted.
 fn goes_away_from(
     begin: impl Fn(&Work, &TestDir) -> Running,
     phase: Phase,
@@ -90,10 +91,10 @@ fn in_delete() {
     goes_away_in(Phase::Delete);
 }
 
-/// The run hears late of the change, and goes on for as long: nothing of that is made or met at the
-/// path.
+/// The run notices the change late, and continues until then: it neither creates nor uses files at
+/// the path.
 #[test]
-fn nothing_is_made_beneath() {
+fn no_files_are_created_in_the_uncovered_directory() {
     if !FileSystem::Ext4.is_available() {
         return;
     }
@@ -114,7 +115,7 @@ fn nothing_is_made_beneath() {
     }
 }
 
-/// The same command, hearing of what it polls for only some time after it has happened.
+/// The command, in which `poll` returns only some time after an event.
 fn late_to_hear(command: &Command) -> Command {
     let mut late = Command::new("strace");
     late.args([
@@ -136,9 +137,9 @@ fn late_to_hear(command: &Command) -> Command {
     late
 }
 
-/// While the subdirectories are made, that is what happens to them.
+/// The file system is unmounted while the run creates its subdirectories.
 #[test]
-fn no_directories_are_made_beneath() {
+fn no_subdirectories_are_created_in_the_uncovered_directory() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -164,7 +165,7 @@ fn no_directories_are_made_beneath() {
 
 /// Another directory is mounted over the location.
 #[test]
-fn something_is_mounted_over_it() {
+fn directory_mounted_over_the_location_is_unchanged() {
     if !is_root() {
         return;
     }
@@ -187,10 +188,9 @@ fn something_is_mounted_over_it() {
     }
 }
 
-/// The location is moved away and another directory takes its place: as above, and it needs no
-/// root.
+/// The location is moved, and another directory gets its path. This needs no root.
 #[test]
-fn another_directory_takes_its_place() {
+fn directory_that_replaces_the_location_is_unchanged() {
     for interface in INTERFACES {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -211,10 +211,10 @@ fn another_directory_takes_its_place() {
     }
 }
 
-/// As above, with a directory that is newer than the run, but not newer than the last look at the
+/// As above, but the new directory is newer than the run and older than the last check of the
 /// location.
 #[test]
-fn a_newer_directory_takes_its_place() {
+fn newer_directory_that_replaces_the_location_is_unchanged() {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     let work = Work {
@@ -225,7 +225,7 @@ fn a_newer_directory_takes_its_place() {
     let other = test_dir.directory("other");
     create_user_files_with_our_names(&other);
     let others = Snapshot::of(&other);
-    // The next look is at the border of the phases.
+    // The next check happens at the barrier between the phases.
     Prompt(Raw).wait_for(&mut running, &work, Phase::Transactions);
     std::fs::rename(&location, test_dir.path().join("away")).unwrap();
     std::fs::rename(&other, &location).unwrap();
@@ -234,9 +234,10 @@ fn a_newer_directory_takes_its_place() {
     others.assert_kept(&location, &ended);
 }
 
-/// Files beneath with the names of the whole pool: the worst that can lie there. None is met.
+/// The covered directory contains all names of the pool, which is the worst case. None of them is
+/// used.
 #[test]
-fn a_whole_pool_beneath() {
+fn files_with_all_names_of_the_pool_are_unchanged() {
     if !FileSystem::Tmpfs.is_available() {
         return;
     }
@@ -245,7 +246,7 @@ fn a_whole_pool_beneath() {
         (Prompt(Raw), Phase::Delete),
         (Prompt(Stdio), Phase::Prepare),
     ] {
-        // Tens of thousands of files, one after the other.
+        // Tens of thousands of files, created one after the other.
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
         let work = Work::long_on_disk(&location, phase);
@@ -265,11 +266,10 @@ fn a_whole_pool_beneath() {
     }
 }
 
-/// A user's files of a moment ago, with the run's names, owner and mode, come to its path by a move
-/// of directories, one after the other: they were told as "made beneath the mount point" and
-/// removed.
+/// Recent files of the user, with the run's names, owner and mode, get to the run's path by moving
+/// directories. An earlier version removed them as "made beneath the mount point".
 #[test]
-fn young_files_that_take_its_place_stay() {
+fn recent_files_that_replace_the_location_stay() {
     for interface in INTERFACES {
         for phase in [Phase::Prepare, Phase::Transactions] {
             let test_dir = TestDir::in_memory();
@@ -280,7 +280,7 @@ fn young_files_that_take_its_place_stay() {
             let away = test_dir.path().join("mail.old");
             std::fs::rename(&location, &away).unwrap();
             std::fs::create_dir(&location).unwrap();
-            // Of a run's own directory the name is taken over, too.
+            // The name of a run directory is reused, too.
             let mut places = vec![location.clone()];
             for own in own_directories(&away) {
                 let place = location.join(own.file_name().unwrap());

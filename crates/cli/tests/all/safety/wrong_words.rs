@@ -1,5 +1,5 @@
-//! Words that are wrong: the program names the place, what is wrong and what would be right, and
-//! leaves with code 2 before anything is touched.
+//! Invalid arguments: the program prints the position, the problem and the correct form, and exits
+//! with status 2 before anything is touched.
 
 use testkit::rows;
 
@@ -7,7 +7,7 @@ use crate::support::interface::postmark;
 use crate::support::test_dir::{create_user_files, write};
 use crate::support::{Ended, Running, Snapshot, TestDir};
 
-/// A location and files for configurations beside it; words are said in the location.
+/// A location, which is the working directory, and configuration files beside it.
 pub struct Place {
     pub test_dir: TestDir,
     before: Snapshot,
@@ -22,7 +22,7 @@ impl Place {
         Self { test_dir, before }
     }
 
-    /// The program with words that have no blanks in them.
+    /// Runs the program with arguments without blanks.
     pub fn say(&self, words: &str) -> Ended {
         let location = self.test_dir.path().join("location");
         let mut command = postmark(words);
@@ -32,8 +32,8 @@ impl Place {
         ended
     }
 
-    /// Each row has words that are refused, and all that is told of them. The lines of a usage
-    /// message are broken where the terminal ends.
+    /// Asserts that the arguments of each row are refused with all texts of the row. Lines of a
+    /// usage message may be wrapped.
     pub fn refuses_all(&self, table: &str) {
         for row in rows(table) {
             let ended = self.say(row[0]);
@@ -53,13 +53,13 @@ impl Place {
         }
     }
 
-    /// The file `config.toml`.
+    /// Writes the file `config.toml`.
     pub fn configure(&self, text: &str) {
         write(&self.test_dir.path().join("config.toml"), text, 0o644);
     }
 
-    /// The same of configuration files, with `\\n` for the end of a line; some words are told of
-    /// all of them.
+    /// Asserts the same for configuration files, with `\
+    /// ` for a line break. The text `of_all` must be in all messages.
     pub fn refuses_all_files(&self, table: &str, of_all: &str) {
         for row in rows(table) {
             self.configure(&row[0].replace("\\n", "\n"));
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-/// Words, and what is told of them.
+/// Arguments, each with texts of the error message.
 const WRONG_OPTIONS: &str = "
     run --files | --files
     run --files none | --files | none
@@ -127,11 +127,11 @@ const WRONG_OPTIONS: &str = "
     one two | 'one' is neither a command
 ";
 
-/// Words of libraries that say nothing of the option.
+/// Words of parsing libraries that do not explain the option.
 const OF_LIBRARIES: &str =
     "float literal,invalid digit,cannot parse,target type,f64,i64,u64,u32,untagged,variant of";
 
-/// Options that take numbers.
+/// Options with numbers.
 const OPTIONS: &str = "
     files transactions for warm-up rate round sweep slo size read-block write-block subdirs
     bias-read bias-create seed contents dedup mix append-size range-size size-max popularity
@@ -139,8 +139,8 @@ const OPTIONS: &str = "
     stall-timeout weight
 ";
 
-/// Every option that takes a number names itself, the value and what is expected, whatever the
-/// value is.
+/// For every option with a number, the message contains its name, the value and the expected form,
+/// for every invalid value.
 #[test]
 fn numbers() {
     let place = Place::new();
@@ -160,7 +160,7 @@ fn numbers() {
                 "what is expected is not told",
             );
         }
-        // In a file all of them have another type than a list of texts.
+        // These values have a wrong type for all options.
         for value in ["[\"x\"]", "\"x\"", "1979-05-27"] {
             place.configure(&format!("{option} = {value}\n"));
             let ended = place.say("run --config ../config.toml");
@@ -180,7 +180,7 @@ fn options() {
     Place::new().refuses_all(WRONG_OPTIONS);
 }
 
-/// What users of other programs type, and slips.
+/// Options of other programs, and typing errors.
 const MISTAKES: &str = "
     plna | did you mean 'postmark plan'?
     plna --files 3 | did you mean 'postmark plan'?
@@ -200,7 +200,7 @@ const MISTAKES: &str = "
 ";
 
 #[test]
-fn mistakes_are_met_with_what_is_meant() {
+fn mistakes_get_a_suggestion() {
     Place::new().refuses_all(MISTAKES);
 }
 
@@ -222,7 +222,7 @@ const WRONG_FILES: &str = r#"
 fn configuration_files() {
     let place = Place::new();
     place.refuses_all_files(WRONG_FILES, "config.toml");
-    // A whole configuration file, and one that is no text.
+    // A configuration file that is not UTF-8, and a valid one.
     std::fs::write(
         place.test_dir.path().join("config.toml"),
         b"files = 1\xff\n",
@@ -234,10 +234,10 @@ fn configuration_files() {
     place.say(words).code(0);
 }
 
-/// Wrong values at the prompt change nothing and the session goes on, as in the original: no code
-/// tells.
+/// Invalid values at the prompt have no effect and the session continues, as in the original. The
+/// exit status does not report them.
 #[test]
-fn wrong_values_at_the_prompt() {
+fn invalid_values_at_the_prompt_have_no_effect() {
     let place = Place::new();
     let commands = place.test_dir.path().join("commands");
     for line in [

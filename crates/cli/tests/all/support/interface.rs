@@ -1,4 +1,4 @@
-//! The ways to have a run performed, and what is to be performed.
+//! The interfaces that start a run, and the work of a run.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -7,7 +7,7 @@ use std::process::Command;
 
 use super::{Ended, Running, TestDir, names};
 
-/// A way of doing input and output.
+/// The I/O engine of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Engine {
     Stdio,
@@ -15,16 +15,15 @@ pub enum Engine {
     Posix,
 }
 
-/// A way to have a run performed.
+/// How a run is started.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Interface {
-    /// The classic prompt with a configuration file: the files lie directly in the location.
+    /// The classic prompt with a configuration file. The run's files are directly in the location.
     Prompt(Engine),
-    /// `postmark run`: the files lie in a directory of the run's own.
+    /// `postmark run`. The run's files are in a new directory.
     Run(Engine),
 }
 
-/// All of them.
 pub const INTERFACES: [Interface; 5] = [
     Interface::Prompt(Engine::Stdio),
     Interface::Prompt(Engine::Raw),
@@ -33,7 +32,7 @@ pub const INTERFACES: [Interface; 5] = [
     Interface::Run(Engine::Posix),
 ];
 
-/// A moment in a run.
+/// The phase in which a test interferes with a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Phase {
     Prepare,
@@ -41,24 +40,23 @@ pub enum Phase {
     Delete,
 }
 
-/// All of them.
 pub const PHASES: [Phase; 3] = [Phase::Prepare, Phase::Transactions, Phase::Delete];
 
-/// What is to be done, and where.
+/// The workload and the locations of a run.
 #[derive(Clone, Debug)]
 pub struct Work {
     pub files: u64,
     pub transactions: u64,
     pub sizes: (u64, u64),
     pub subdirectories: u32,
-    /// Of reading over appending, of creating over deleting.
+    /// Bias of reading over appending, and of creating over deleting.
     pub biases: (i64, i64),
     pub room_check: bool,
     pub locations: Vec<PathBuf>,
 }
 
 impl Work {
-    /// A little work.
+    /// A run of a few files.
     pub fn small(location: &Path) -> Self {
         Self {
             files: 30,
@@ -71,7 +69,7 @@ impl Work {
         }
     }
 
-    /// Work whose `phase` takes long enough to be stopped in its middle; the other phases are short.
+    /// A run whose `phase` is long enough to be interrupted; the other phases are short.
     pub fn long(location: &Path, phase: Phase) -> Self {
         let (files, transactions) = match phase {
             Phase::Prepare => (60_000, 1),
@@ -86,7 +84,7 @@ impl Work {
         }
     }
 
-    /// The same on a disk, where every operation takes longer.
+    /// A shorter run with the same property on a disk, where every operation takes longer.
     pub fn long_on_disk(location: &Path, phase: Phase) -> Self {
         let (files, transactions) = match phase {
             Phase::Prepare | Phase::Delete => (20_000, 1),
@@ -99,7 +97,6 @@ impl Work {
         }
     }
 
-    /// The same with subdirectories.
     pub fn in_subdirectories(self, subdirectories: u32) -> Self {
         Self {
             subdirectories,
@@ -163,23 +160,22 @@ impl Work {
     }
 }
 
-/// The program under test.
 pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_postmark"))
 }
 
-/// The program with words that have no blanks in them.
+/// The program with arguments without blanks.
 pub fn postmark(words: &str) -> Command {
     let mut command = Running::command(program());
     command.args(words.split_whitespace());
     command
 }
 
-/// A copy of the program that everybody may run, wherever the original lies.
+/// A copy of the program that every user may execute.
 pub fn program_for_all(test_dir: &TestDir) -> PathBuf {
     let copy = test_dir.path().join("postmark");
-    // By another process: while this one has it open for writing, a child that another test starts
-    // does, too, and then it cannot be run.
+    // Another process copies it. If this process had it open for writing, a child process of
+    // another test could inherit the descriptor, and the kernel would refuse to execute the file.
     let copied = Command::new("cp")
         .arg(program())
         .arg(&copy)
@@ -191,22 +187,22 @@ pub fn program_for_all(test_dir: &TestDir) -> PathBuf {
 }
 
 impl Interface {
-    /// Whether the files lie directly in the location.
+    /// Whether the run's files are directly in the location.
     pub fn is_prompt(self) -> bool {
         matches!(self, Self::Prompt(_))
     }
 
-    /// The command that performs the work.
+    /// The command that starts the run.
     pub fn command(self, work: &Work, test_dir: &TestDir) -> Command {
         self.command_of(program(), work, test_dir)
     }
 
-    /// The same, of another copy of the program.
+    /// The command that starts the run with another copy of the program.
     pub fn command_of(self, program: &Path, work: &Work, test_dir: &TestDir) -> Command {
         let mut command = Running::command(program);
         command.current_dir(test_dir.path());
         if !work.room_check {
-            // Of the prompt it is an option of the whole session, of `run` one of its own.
+            // For the prompt the option applies to the whole session.
             if let Self::Prompt(_) = self {
                 command.arg("--no-room-check");
             }
@@ -219,7 +215,7 @@ impl Interface {
                     .unwrap();
                 std::fs::write(file.path(), work.config(engine)).unwrap();
                 super::test_dir::set_mode(file.path(), 0o644);
-                // It goes with the scene.
+                // It is removed with the test's directory.
                 command.arg(file.into_temp_path().keep().unwrap());
             }
             Self::Run(engine) => {
@@ -232,12 +228,12 @@ impl Interface {
         command
     }
 
-    /// Performs the work to its end.
+    /// Performs the run to its end.
     pub fn perform(self, work: &Work, test_dir: &TestDir) -> Ended {
         Running::run_to_end(self.command(work, test_dir), &work.locations[0])
     }
 
-    /// Begins the work, and comes back in the middle of a phase.
+    /// Starts the run, and returns in the middle of a phase.
     pub fn begin(self, work: &Work, test_dir: &TestDir, phase: Phase) -> Running {
         let mut running = Running::start(self.command(work, test_dir), &work.locations[0]);
         self.wait_for(&mut running, work, phase);
@@ -249,7 +245,7 @@ impl Interface {
         let what = format!("{phase:?} of {self:?}");
         running.until(&what, |running| match (self, phase) {
             (_, Phase::Prepare) => self.has_files(work, 0),
-            // New files beyond the pool.
+            // Files with higher numbers than those of the pool.
             (_, Phase::Transactions) => self.has_files(work, work.files),
             (Self::Prompt(_), Phase::Delete) => running.output().contains("\nDeleting files..."),
             (Self::Run(_), Phase::Delete) => has_ended(&running.errors(), "transactions"),
@@ -279,8 +275,8 @@ impl Interface {
     }
 }
 
-/// Whether the progress of `postmark run` says that a stage has come to its end. Before that it
-/// tells how far of all.
+/// Whether the progress of `postmark run` shows that a stage has ended. Until then its lines
+/// contain ` of `.
 pub fn has_ended(progress: &str, stage: &str) -> bool {
     let of_stage = |line: &&str| line.starts_with(stage);
     progress
@@ -289,7 +285,7 @@ pub fn has_ended(progress: &str, stage: &str) -> bool {
         .any(|line| !line.contains(" of "))
 }
 
-/// The directories that runs have made for themselves in a location.
+/// The run directories in a location.
 pub fn own_directories(location: &Path) -> Vec<PathBuf> {
     let names = names(location).unwrap_or_default().into_iter();
     names
@@ -299,7 +295,7 @@ pub fn own_directories(location: &Path) -> Vec<PathBuf> {
         .collect()
 }
 
-/// Removes what killed runs have left, as a user would.
+/// Runs `postmark clean` on a directory.
 pub fn clean(directory: &Path) -> Ended {
     let mut command = Running::command(program());
     command.arg("clean").arg(directory);
