@@ -89,8 +89,8 @@ fn killed(interface: Interface, subdirectories: u32) -> Killed {
 }
 
 impl Killed {
-    /// Runs `clean`. Asserts that these files are unchanged and named with the reason, and that no
-    /// others remain.
+    /// Runs `clean`. Asserts that the files in `kept` are unchanged and named with the reason, and
+    /// that no others remain.
     fn leaves(&self, kept: &[(&str, &str)]) -> Ended {
         let snapshots: Vec<(PathBuf, Snapshot)> = kept
             .iter()

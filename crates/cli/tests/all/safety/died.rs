@@ -1,6 +1,6 @@
 //! A file system that fails during a run: every call on it returns an error from then on. The run
-//! reports the error and ends; after the file system is mounted, `postmark clean` removes the
-//! remaining files.
+//! reports the error and ends; after the file system is mounted a second time, `postmark clean`
+//! removes the remaining files.
 
 use crate::support::Engine::{Posix, Raw, Stdio};
 use crate::support::Interface::{Prompt, Run};

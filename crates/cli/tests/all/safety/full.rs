@@ -200,7 +200,7 @@ fn file_size_limit_is_an_ordinary_error() {
         ended.ends("1 | File too large | ulimit -f | PARTIAL");
         before.assert_kept(&location, &ended);
     }
-    // If the report is in a file, standard error contains that the run failed, and why.
+    // If the report is in a file, standard error shows that the run failed, and why.
     let report = test_dir.directory("reports").join("report.txt");
     let mut command = in_shell(
         "ulimit -f 16 && exec \"$0\" \"$@\"",

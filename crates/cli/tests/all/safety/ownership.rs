@@ -72,8 +72,8 @@ impl Visited {
         std::fs::remove_file(&heartbeats[0]).unwrap();
     }
 
-    /// Runs `clean`. Asserts that these files are unchanged and named with the reason, and that no
-    /// others remain, except the manifest if `is_marked`.
+    /// Runs `clean`. Asserts that the files in `kept` are unchanged and named with the reason, and
+    /// that no others remain, except the manifest if `is_marked`.
     fn leaves(&self, kept: &[(&str, &str)], is_marked: bool) -> Ended {
         let snapshots: Vec<(PathBuf, Snapshot)> = kept
             .iter()

@@ -30,7 +30,7 @@ fn redirected(command: &Command, redirections: &str) -> Command {
     in_shell(&format!("exec \"$0\" \"$@\" {redirections}"), command)
 }
 
-/// A small run in a location with the user's files, with changed streams.
+/// Performs a small run in a location with the user's files. `change` replaces its streams.
 fn performed(interface: Interface, change: impl FnOnce(Command) -> Command) -> Ended {
     let test_dir = TestDir::new();
     let location = test_dir.directory("location");
@@ -98,7 +98,7 @@ fn unwritable_standard_error_is_no_error() {
         performed(interface, |command| redirected(&command, "2>&-")).code(0);
         performed(interface, |command| redirected(&command, "<&- >&- 2>&-")).code(0);
     }
-    // Also if there is an error to report.
+    // An error that cannot be printed is not a reason to panic, either.
     for redirections in ["2>&-", ">&- 2>&-", "2>/dev/full"] {
         let test_dir = TestDir::new();
         for interface in INTERFACES {

@@ -58,8 +58,8 @@ impl Place {
         write(&self.test_dir.path().join("config.toml"), text, 0o644);
     }
 
-    /// Asserts the same for configuration files, with `\
-    /// ` for a line break. The text `of_all` must be in all messages.
+    /// Asserts the same for configuration files, with `\\n` for a line break. All messages must
+    /// contain the text `of_all`.
     pub fn refuses_all_files(&self, table: &str, of_all: &str) {
         for row in rows(table) {
             self.configure(&row[0].replace("\\n", "\n"));
