@@ -206,7 +206,7 @@ impl Live {
                 // Closed before the result is sent: the caller may unmount the file system
                 // immediately.
                 drop(output);
-                // A reader that closed its pipe is no error.
+                // A reader may close its pipe without an error.
                 let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
                 let _ = end.send(
                     written.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) }),

@@ -40,8 +40,8 @@ impl TakeControl for Signals {
     }
 
     fn take(&mut self) -> Control {
-        // Without handlers a signal ends the program immediately, and `clean` removes the files.
-        // That is no reason to refuse the run.
+        // The run is not refused without handlers: a signal then ends the program immediately, and
+        // `clean` removes the files.
         self.in_run = self.in_run.take().or_else(|| InRun::begin().ok());
         self.taken().unwrap_or_default()
     }

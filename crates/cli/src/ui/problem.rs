@@ -40,7 +40,7 @@ pub fn tell(what: impl Display) {
 
 /// Prints a message on standard error that may have several lines.
 pub fn complain(lines: &str) {
-    // A closed standard error is no reason to stop.
+    // A closed standard error must not stop the program.
     let lines = format!("postmark: {}", sanitize::lines(lines));
     let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&lines));
 }

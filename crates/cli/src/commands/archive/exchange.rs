@@ -179,8 +179,7 @@ impl Output {
     }
 }
 
-/// Exit status if a file contains something that is no record, or a record that conflicts with an
-/// archived one.
+/// Exit status if a file contains an invalid record, or one that conflicts with an archived one.
 const NOT_ALL: u8 = 1;
 
 /// Imports records of other machines, and submissions. Those that the archive already contains stay

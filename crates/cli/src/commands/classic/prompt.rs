@@ -44,7 +44,7 @@ impl PromptInput for Editing {
                 Err(ReadlineError::Interrupted) => {}
                 // The editor accepts only UTF-8; a configuration file accepts any bytes.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
-                    // A closed standard error is no reason to stop.
+                    // A closed standard error must not stop the session.
                     let _ = writeln!(
                         io::stderr(),
                         "Error: that line is no text; put it into a configuration file and load \

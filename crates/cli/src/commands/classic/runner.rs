@@ -47,7 +47,7 @@ where
         errors: &mut dyn Write,
     ) -> RunEnd {
         let mut complain = |text: String| {
-            // A closed standard error is no reason to stop.
+            // A closed standard error must not stop the session.
             let _ = writeln!(errors, "Error: {}", sanitize::shown(text));
         };
         let transactions = workload.transactions;

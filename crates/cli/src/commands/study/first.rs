@@ -201,7 +201,7 @@ fn show_plan(arguments: &StudyArguments, plan: &StudyPlan) -> Result<(), Problem
     Ok(())
 }
 
-/// Prints how to continue the study, if the archive contains a run of it.
+/// Prints how to continue the study, if the archive contains one of its runs.
 fn tell_how_to_go_on(id: &str, place: &ArchivePlace) {
     let found = place
         .open(false, USER)

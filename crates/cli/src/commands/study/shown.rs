@@ -15,7 +15,7 @@ use crate::commands::compare;
 use crate::ui::output::OutputFile;
 use crate::ui::problem::{Problem, USER};
 
-/// Writes the page of the study, if the archive contains a run of it.
+/// Writes the page of the study, if the archive contains one of its runs.
 pub(super) fn write_page(
     output: OutputFile,
     place: &ArchivePlace,
