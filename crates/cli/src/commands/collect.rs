@@ -18,8 +18,8 @@ const NOT_ALL: u8 = 1;
 /// Joins the parts, and reports and archives the record. Returns the exit status.
 ///
 /// # Errors
-/// Returns an error if parts are missing altogether or belong to several runs, or the report cannot
-/// be written.
+/// Returns an error if the directories contain no part or parts of several runs, or the report
+/// cannot be written.
 pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
     let chosen = chosen_for_run(arguments.archive.as_deref())?;
     let place = chosen.place();
