@@ -15,6 +15,7 @@ use runner::Observers;
 use rustix::system::uname;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use system::FindServerCalls;
 
 use crate::error::{Error, ErrorForm};
 use crate::parts::PartOf;
@@ -135,15 +136,19 @@ impl Joined {
         Ok(())
     }
 
-    /// Starts observation before the run, on all ranks; `None` if no rank observes.
+    /// Starts observation before the run, on all ranks; `None` if no rank observes. Observers read
+    /// the calls to NFS-Ganesha if `find_ganesha` finds it.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.
-    pub fn begin_observing(&self) -> Result<Option<Observers>, Error> {
+    pub fn begin_observing(
+        &self,
+        find_ganesha: Option<FindServerCalls>,
+    ) -> Result<Option<Observers>, Error> {
         if self.performing == self.ranks.count() {
             return Ok(None);
         }
-        let begun = Observers::begin(&self.ranks, self.performing);
+        let begun = Observers::begin(&self.ranks, self.performing, find_ganesha);
         begun.map(Some).map_err(Error::failed)
     }
 

@@ -162,7 +162,7 @@ mod tests {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
         let sources = Sources::beneath(root.path());
-        let watched = WatchedMachine::find(&sources);
+        let watched = WatchedMachine::find(&sources, None);
         let read = |(second, user, idle): &(i64, u64, u64)| {
             let text = format!("cpu  {user} 0 0 {idle} 0 0 0 0 0 0\n");
             std::fs::write(root.path().join("proc/stat"), text).unwrap();

@@ -14,7 +14,7 @@ use ranks::{ClockOffset, CommunicationError, Ranks};
 use record::observer::{ObservedStretch, align, cpu_busy_p99, stretches};
 use record::ranks::{ObserverRecord, RankClockOffset};
 use record::{HostId, Record, Sent};
-use system::{Host, MachineReading, Sources, WatchedMachine};
+use system::{FindServerCalls, Host, MachineReading, Sources, WatchedMachine};
 
 use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
@@ -56,17 +56,21 @@ impl Observer {
 
 impl Observers {
     /// Starts observing on all ranks before the run. Ranks numbered from `performing` on are
-    /// observers.
+    /// observers, and read the calls to NFS-Ganesha if `find_ganesha` finds it.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.
-    pub fn begin(all: &Ranks, performing: u32) -> Result<Self, CommunicationError> {
+    pub fn begin(
+        all: &Ranks,
+        performing: u32,
+        find_ganesha: Option<FindServerCalls>,
+    ) -> Result<Self, CommunicationError> {
         let begin = all.clock_offset(Observer::now)?;
         let own = (all.rank() >= performing).then(|| {
             let sources = Sources::default();
             let mut own = Observer {
                 host: Host::read(&sources),
-                watched: WatchedMachine::find(&sources),
+                watched: WatchedMachine::find(&sources, find_ganesha),
                 kept: KeptReadings::new(READINGS_MAX),
             };
             let (at_ns, reading) = own.read();

@@ -80,7 +80,10 @@ pub use durability::DurabilityFacts;
 pub use fact::Fact;
 pub use host::{CacheBound, CacheLimit, Host, Kernel, LoadAverage};
 pub use io::{OwnIo, drop_caches, may_drop_caches};
-pub use machine::{MachineCounted, MachineDeviceReading, MachineReading, WatchedMachine};
+pub use machine::{
+    FindServerCalls, MachineCounted, MachineDeviceReading, MachineReading, ServerCalls,
+    WatchedMachine,
+};
 pub use messages::{
     CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter,
     WatchedMessages,

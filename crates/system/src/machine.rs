@@ -8,6 +8,8 @@
 //! reads them. Between two readings, counters are assumed to grow evenly
 //! ([`MachineReading::between`]).
 
+use std::fmt::Debug;
+
 use crate::fact::{Fact, both, each_since, part_way};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -15,7 +17,6 @@ use serde::{Deserialize, Serialize};
 use crate::counters::{DeviceCounters, FlushCount};
 use crate::cpu::SystemTimes;
 use crate::cpu::spent::SystemTimesSpent;
-use crate::messages::ganesha::Ganesha;
 use crate::messages::{MessagesReading, WatchedMessages};
 use crate::network::InterfaceReading;
 use crate::sources::Sources;
@@ -34,18 +35,28 @@ struct MachineDevice {
     flushes: FlushCount,
 }
 
+/// The calls to a server in user space on this machine, counted by the server.
+pub trait ServerCalls: Debug + Send {
+    /// Reads the counters of all clients, one for each version of the protocol.
+    fn read(&self) -> Vec<MessagesReading>;
+}
+
+/// Finds a server that is running now; unavailable with the reason otherwise.
+pub type FindServerCalls = fn(&Sources) -> Fact<Box<dyn ServerCalls>>;
+
 /// The counters of a machine: found once, read often.
 #[derive(Debug)]
 pub struct WatchedMachine {
     devices: Fact<Vec<MachineDevice>>,
     kernel_calls: Fact<WatchedMessages>,
-    ganesha_calls: Fact<Ganesha>,
+    ganesha_calls: Fact<Box<dyn ServerCalls>>,
     interfaces: Fact<Vec<String>>,
 }
 
 impl WatchedMachine {
-    /// Finds the devices, NFS servers and interfaces that exist now.
-    pub fn find(sources: &Sources) -> Self {
+    /// Finds the devices, NFS servers and interfaces that exist now. `find_ganesha` is `None` in a
+    /// build without D-Bus, the interface of NFS-Ganesha.
+    pub fn find(sources: &Sources, find_ganesha: Option<FindServerCalls>) -> Self {
         let is_there = |path: String| sources.path(&path).exists();
         let is_listed = |path: String| {
             sources
@@ -73,7 +84,7 @@ impl WatchedMachine {
                 used.map(device).collect()
             }),
             kernel_calls: WatchedMessages::of_nfs_server(sources),
-            ganesha_calls: Ganesha::find(sources),
+            ganesha_calls: find_ganesha.unwrap_or(without_dbus)(sources),
             interfaces: sources.names(NETWORK).map(|names| {
                 let others = names.into_iter().filter(|name| name != "lo");
                 // Skips files that are no interfaces (bonding_masters).
@@ -111,15 +122,21 @@ impl WatchedMachine {
         let kernel = self.kernel_calls.as_ref().map(|calls| calls.read(sources));
         match (kernel, &self.ganesha_calls) {
             (Fact::Known(kernel), Fact::Known(ganesha)) => {
-                Fact::Known([kernel, ganesha.read().into()].concat())
+                Fact::Known([kernel, ganesha.read()].concat())
             }
-            (_, Fact::Known(ganesha)) => Fact::Known(ganesha.read().into()),
+            (_, Fact::Known(ganesha)) => Fact::Known(ganesha.read()),
             (Fact::Unavailable(why), Fact::Unavailable(more)) => {
                 Fact::Unavailable(format!("{why}; {more}"))
             }
             (kernel, _) => kernel,
         }
     }
+}
+
+fn without_dbus(_: &Sources) -> Fact<Box<dyn ServerCalls>> {
+    let why = "this postmark was built without D-Bus (use a postmark built with 'cargo build -p \
+               cli --features mpi')";
+    Fact::Unavailable(format!("NFS-Ganesha in user space: {why}"))
 }
 
 /// A block device with its counters.
@@ -345,7 +362,7 @@ mod tests {
     #[test]
     fn stacked_devices_are_not_counted_twice() {
         let tree = machine();
-        let watched = WatchedMachine::find(&tree.sources);
+        let watched = WatchedMachine::find(&tree.sources, None);
         let earlier = watched.read(&tree.sources);
         later(&tree);
         let counted = watched.read(&tree.sources).since(&earlier);
@@ -388,7 +405,7 @@ mod tests {
     #[test]
     fn interpolation_between_readings_is_linear() {
         let tree = machine();
-        let watched = WatchedMachine::find(&tree.sources);
+        let watched = WatchedMachine::find(&tree.sources, None);
         let earlier = watched.read(&tree.sources);
         later(&tree);
         let later = watched.read(&tree.sources);
@@ -424,7 +441,7 @@ mod tests {
         let tree = machine();
         std::fs::remove_file(tree.sources.path("/proc/net/rpc/nfsd")).unwrap();
         let counted = |tree: &Tree| {
-            let watched = WatchedMachine::find(&tree.sources);
+            let watched = WatchedMachine::find(&tree.sources, None);
             let earlier = watched.read(&tree.sources);
             watched.read(&tree.sources).since(&earlier)
         };

@@ -10,6 +10,7 @@
 //! text. A text that is cut short or not understood is unavailable with its reason; fields that a
 //! newer kernel adds are ignored.
 
+pub use self::nfs_server::{ALL_CLIENTS, NFS_VERSIONS};
 pub use self::reading::{
     CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter,
     WatchedMessages,
@@ -19,7 +20,6 @@ use crate::fact::Fact;
 use crate::sources::Sources;
 use crate::target::Target;
 
-pub(crate) mod ganesha;
 mod iscsi;
 mod nfs_client;
 mod nfs_server;

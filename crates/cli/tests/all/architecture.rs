@@ -20,6 +20,7 @@ const MAY_IMPORT: &str = "
     engines | engine nfs-client
     measure | schema
     system | schema
+    ganesha | system
     spec | document workload engine engines measure schema
     record | document engine workload measure system schema spec
     verdict | document engine workload measure system schema spec record
@@ -29,12 +30,13 @@ const MAY_IMPORT: &str = "
         study runner published
     scratch | workload system schema
     ranks |
+    ranks-mpi | ranks
     archive | document record verdict
     study | workload spec record verdict
     report | document engine workload scratch record verdict measure study rundir
     published | document workload record verdict study
-    cli | document workload engine engines ranks measure system spec record verdict rundir \
-        runner campaign scratch archive report published study
+    cli | document workload engine engines ranks ranks-mpi measure system ganesha spec record \
+        verdict rundir runner campaign scratch archive report published study
     bench | workload engines measure system record verdict runner archive study faultfs
     # Supports of tests: no program of ours but bench may import them.
     faultfs |
@@ -159,7 +161,7 @@ const PURE: &str = "
     archive | println! std::env process::exit Command::
     engines | std::time std::env println! clock_gettime
     nfs-client | std::env Instant SystemTime clock_gettime
-    system runner | println!
+    system ganesha runner | println!
     rundir | println! engines:: std::env process::exit
     scratch | println! process::exit
 ";

@@ -579,7 +579,7 @@ fn observed(
                 let meanwhile = &meanwhile;
                 scope.spawn(move || {
                     let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
-                    let observers = Observers::begin(&ranks, performing).unwrap();
+                    let observers = Observers::begin(&ranks, performing, None).unwrap();
                     let signal = Arc::<AtomicUsize>::default();
                     let record = if ranks.rank() < performing {
                         meanwhile(ranks.rank(), &signal);
@@ -685,7 +685,7 @@ fn observers_end_if_the_run_is_refused() {
             let asked = &asked;
             scope.spawn(move || {
                 let ranks = Ranks::join(LIMIT, move || Ok(communicator)).unwrap();
-                let observers = Observers::begin(&ranks, 2).unwrap();
+                let observers = Observers::begin(&ranks, 2, None).unwrap();
                 if ranks.rank() < 2 {
                     let mut taking = Rank(ranks.without_watching(2), Control::default());
                     let performed =

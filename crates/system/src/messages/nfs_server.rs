@@ -13,7 +13,7 @@ use crate::target::Target;
 pub(super) const NFSD: &str = "/proc/net/rpc/nfsd";
 
 /// Versions of the protocol that are counted separately.
-pub(super) const PROTOCOLS: [&str; 2] = ["nfs3", "nfs4"];
+pub const NFS_VERSIONS: [&str; 2] = ["nfs3", "nfs4"];
 
 /// Value of [`MessagesReading::of`] if a target is mounted from this machine.
 pub(super) const THIS_MACHINE: &str = "this machine";
@@ -22,7 +22,7 @@ pub(super) const THIS_MACHINE: &str = "this machine";
 pub(super) const OTHER_CLIENTS: &str = "this machine, for other clients";
 
 /// Value of [`MessagesReading::of`] if the whole machine is observed.
-pub(super) const ALL_CLIENTS: &str = "all clients";
+pub const ALL_CLIENTS: &str = "all clients";
 
 /// Procedures of version 3 by their numbers (RFC 1813, section 3).
 const PROCEDURES: [&str; 22] = [
@@ -164,7 +164,7 @@ pub(super) fn exports(sources: &Sources, target: &Target) -> bool {
 }
 
 pub(super) fn parse(watched: &WatchedCounter, text: &str) -> MessagesReading {
-    if watched.protocol == PROTOCOLS[0] {
+    if watched.protocol == NFS_VERSIONS[0] {
         return watched.reading(counts(text, "proc3").map(|counts| kinds(&PROCEDURES, &counts)));
     }
     MessagesReading {

@@ -104,7 +104,7 @@ pub struct CompoundOperation {
 
 impl MessageKind {
     /// Returns a kind of which only the number of requests is known.
-    pub(super) fn counted(kind: &str, requests: u64) -> MessageKind {
+    pub fn counted(kind: &str, requests: u64) -> MessageKind {
         MessageKind {
             kind: kind.to_owned(),
             requests,
@@ -352,7 +352,7 @@ impl MessagesReading {
 
 impl WatchedCounter {
     /// Returns a reading that contains these kinds only.
-    pub(super) fn reading(&self, kinds: Fact<Vec<MessageKind>>) -> MessagesReading {
+    pub fn reading(&self, kinds: Fact<Vec<MessageKind>>) -> MessagesReading {
         MessagesReading {
             counter: self.counter,
             protocol: self.protocol.clone(),

@@ -105,7 +105,7 @@ impl<'sources> CounterSearch<'sources> {
         if !nfs_server::serves(self.sources) || self.found.list.iter().any(is_watched) {
             return;
         }
-        for protocol in nfs_server::PROTOCOLS {
+        for protocol in nfs_server::NFS_VERSIONS {
             self.watch(MessageCounter::NfsServer, protocol.to_owned(), of);
         }
     }

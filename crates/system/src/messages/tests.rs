@@ -58,7 +58,7 @@ fn all() -> Vec<(WatchedCounter, &'static str)> {
     ]);
     all.extend(
         NFSD.iter()
-            .flat_map(|text| nfs_server::PROTOCOLS.map(|protocol| (nfsd(protocol), *text))),
+            .flat_map(|text| nfs_server::NFS_VERSIONS.map(|protocol| (nfsd(protocol), *text))),
     );
     all.extend(["//server1/share1", "//server2/share2"].map(|share| (smb(share), CIFS_OLD)));
     all.extend(

@@ -135,7 +135,7 @@ fn perform(
         joined.when_lost(told_of(parts, joined.is_first()));
     }
     ready.watchers.parts = parts;
-    let observers = joined.begin_observing()?;
+    let observers = joined.begin_observing(ganesha::FIND)?;
     if joined.is_observer() {
         let signals = InRun::begin().ok();
         let signal = signals.as_ref().map(InRun::caught).unwrap_or_default();

@@ -70,7 +70,7 @@ fn impossible_numbers_are_unavailable_and_others_known() {
 #[test]
 fn nfs_servers_of_three_kernels_are_read() {
     let readings =
-        NFSD.map(|text| nfs_server::PROTOCOLS.map(|protocol| nfsd(protocol).parse(text)));
+        NFSD.map(|text| nfs_server::NFS_VERSIONS.map(|protocol| nfsd(protocol).parse(text)));
     let [[busy, unused], [_, older], [three, four]] = &readings;
     assert_eq!(kind(busy, "WRITE").requests, 21_668_847);
     assert_eq!(kind(busy, "COMMIT").requests, 1_989_658);

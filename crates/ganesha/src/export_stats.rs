@@ -11,13 +11,11 @@ use std::time::Duration;
 use dbus::Message;
 use dbus::arg::{Arg as _, ArgType, Iter};
 use dbus::channel::Channel;
-
-use super::nfs_server::{ALL_CLIENTS, PROTOCOLS};
-use super::reading::{
-    CompoundOperation, MessageCounter, MessageKind, MessagesReading, WatchedCounter, sorted,
+use system::messages::{ALL_CLIENTS, NFS_VERSIONS};
+use system::{
+    CompoundOperation, Fact, MessageCounter, MessageKind, MessagesReading, ServerCalls, Sources,
+    WatchedCounter,
 };
-use crate::fact::Fact;
-use crate::sources::Sources;
 
 /// The system bus, unless the environment names another one (D-Bus specification).
 const BUS: &str = "/run/dbus/system_bus_socket";
@@ -35,38 +33,40 @@ type Procedure = (String, u64, u64, u64, f64, f64, f64);
 
 /// A connection to the server through the bus.
 #[derive(Debug)]
-pub(crate) struct Ganesha {
+struct Ganesha {
     bus: Channel,
 }
 
-impl Ganesha {
-    /// Connects to the server if it is on the system bus now.
-    pub(crate) fn find(sources: &Sources) -> Fact<Self> {
-        let named = std::env::var("DBUS_SYSTEM_BUS_ADDRESS").ok();
-        // In the fixture tree of a test, the environment's bus is ignored.
-        let named = named.filter(|_| *sources == Sources::default());
-        let address = named.unwrap_or_else(|| format!("unix:path={}", sources.path(BUS).display()));
-        let registered =
-            Channel::open_private(&address).and_then(|mut bus| bus.register().map(|()| bus));
-        let found = registered.map_err(told).and_then(|bus| {
-            let found = Self { bus };
-            found.ask("GetFULLV3Stats").map(|_| found)
-        });
-        found.map_or_else(
-            |why| Fact::Unavailable(format!("NFS-Ganesha in user space: {why}")),
-            Fact::Known,
-        )
+/// Connects to the server if it is on the system bus now.
+pub(crate) fn find(sources: &Sources) -> Fact<Box<dyn ServerCalls>> {
+    let named = std::env::var("DBUS_SYSTEM_BUS_ADDRESS").ok();
+    // In the fixture tree of a test, the environment's bus is ignored.
+    let named = named.filter(|_| *sources == Sources::default());
+    let address = named.unwrap_or_else(|| format!("unix:path={}", sources.path(BUS).display()));
+    let registered =
+        Channel::open_private(&address).and_then(|mut bus| bus.register().map(|()| bus));
+    let found = registered.map_err(told).and_then(|bus| {
+        let found = Ganesha { bus };
+        found.ask("GetFULLV3Stats").map(|_| found)
+    });
+    match found {
+        Ok(found) => Fact::Known(Box::new(found)),
+        Err(why) => Fact::Unavailable(format!("NFS-Ganesha in user space: {why}")),
     }
+}
 
+impl Ganesha {
     fn ask(&self, method: &str) -> Result<Message, String> {
         let call = Message::new_method_call(NAME, OBJECT, INTERFACE, method)?;
         self.bus
             .send_with_reply_and_block(call, ANSWERS_WITHIN)
             .map_err(told)
     }
+}
 
+impl ServerCalls for Ganesha {
     /// Reads the counters of version 3 and of version 4.
-    pub(crate) fn read(&self) -> [MessagesReading; 2] {
+    fn read(&self) -> Vec<MessagesReading> {
         let of = |protocol: &str| WatchedCounter {
             counter: MessageCounter::NfsGanesha,
             protocol: protocol.to_owned(),
@@ -78,10 +78,10 @@ impl Ganesha {
             let fast = FastCounts::of(&self.ask("GetFastOPS")?)?;
             Ok((procedures(&self.ask("GetFULLV3Stats")?)?, fast))
         };
-        let [of_3, of_4] = PROTOCOLS.map(of);
+        let [of_3, of_4] = NFS_VERSIONS.map(of);
         let fact = |why: String| Fact::Unavailable(format!("NFS-Ganesha: {why}"));
         match told() {
-            Ok((kinds, fast)) => [
+            Ok((kinds, fast)) => vec![
                 of_3.reading(if kinds.is_empty() && fast.of_3 > 0 {
                     let why = "it has served calls, and counted none by procedure";
                     fact(format!(
@@ -95,7 +95,7 @@ impl Ganesha {
                     ..of_4.reading(Fact::NotApplicable)
                 },
             ],
-            Err(why) => [of_3.reading(fact(why)), of_4.reading(Fact::NotApplicable)],
+            Err(why) => vec![of_3.reading(fact(why)), of_4.reading(Fact::NotApplicable)],
         }
     }
 }
@@ -146,7 +146,9 @@ fn procedures(reply: &Message) -> Result<Vec<MessageKind>, String> {
     let rows: Vec<Procedure> = parts.read().map_err(|_| not_understood())?;
     let occurred = rows.into_iter().filter(|row| row.1 > 0);
     let kinds = occurred.map(|row| MessageKind::counted(&row.0, row.1));
-    Ok(sorted(kinds.collect()))
+    let mut kinds: Vec<MessageKind> = kinds.collect();
+    kinds.sort_by(|one, other| one.kind.cmp(&other.kind));
+    Ok(kinds)
 }
 
 /// Counts taken from `GetFastOPS`.
@@ -185,7 +187,9 @@ impl FastCounts {
                 }
             }
         }
-        found.of_4 = sorted(found.of_4);
+        found
+            .of_4
+            .sort_by(|one, other| one.operation.cmp(&other.operation));
         Ok(found)
     }
 }
@@ -207,6 +211,13 @@ mod tests {
 
     fn row(name: &str, calls: u64) -> Procedure {
         (name.to_owned(), calls, 0, 0, 0.5, 0.1, 0.9)
+    }
+
+    #[test]
+    fn missing_bus_is_a_reason() {
+        let found = find(&Sources::beneath("/dev/null"));
+        let why = found.why().unwrap();
+        assert!(why.contains("NFS-Ganesha in user space: "), "{why}");
     }
 
     #[test]
