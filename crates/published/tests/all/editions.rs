@@ -89,7 +89,7 @@ fn rows_that_fit_neither_edition_are_named_with_a_cause() {
             continue;
         };
         assert_ne!(
-            cause, "the cause is not known",
+            cause, "the cause is not available",
             "{} {}",
             finding.table, finding.column
         );
