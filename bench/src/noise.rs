@@ -14,7 +14,7 @@ impl Noise {
         }
     }
 
-    /// Describes the share of busy and stolen processor time, and the load average.
+    /// Describes the share of busy processor time, the CPU steal, and the load average.
     pub fn end(self) -> String {
         let after = SystemTimes::read(&Sources::default());
         let spent = self

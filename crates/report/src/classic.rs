@@ -306,8 +306,8 @@ mod tests {
         }
     }
 
-    /// The session printed in the paper: 41 s in total, of which 17 s are transactions. Creation and
-    /// deletion take 12 s each.
+    /// The session printed in the paper: 41 s in total, of which 17 s are transactions. Creation
+    /// and deletion take 12 s each.
     #[test]
     fn edition_1_0_report_matches_the_session_in_the_paper() {
         let figures = ClassicFigures {

@@ -23,7 +23,7 @@ use testkit::Random;
 use crate::original::configuration::{Chance, DIRECTORIES, Limits, REPORT_FILE, Session, session};
 use crate::original::{self, Said, oracle, say, seconds_library, tree, without_warnings};
 
-const SESSIONS: u64 = 360;
+const SESSIONS: u64 = 180;
 const SEED: u64 = 0x1997_2001;
 const LIMITS: Limits = Limits {
     files: 400,

@@ -223,7 +223,7 @@ proptest! {
     }
 
     #[test]
-    fn shared_pools_stay_consistent_and_account_for_all_intents(workload in shared(), depth in depths(),
+    fn shared_pools_account_for_all_intents(workload in shared(), depth in depths(),
         seed in any::<u64>()) {
         let engine = engine(depth, seed);
         let record = run(&request(&workload), &engine);

@@ -75,7 +75,10 @@ fn killed(interface: Interface, subdirectories: u32) -> Killed {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
     write(&location.join("old"), "older than the run\n", 0o600);
-    let work = Work::long_on_disk(&location, Phase::Prepare).in_subdirectories(subdirectories);
+    let work = Work {
+        files: 40_000,
+        ..Work::long_on_disk(&location, Phase::Prepare).in_subdirectories(subdirectories)
+    };
     interface.begin(&work, &test_dir, Phase::Prepare).kill();
     let files = match interface {
         Prompt(_) => location.clone(),
@@ -193,7 +196,7 @@ fn file_of_another_owner_stays() {
 #[test]
 fn names_that_the_run_cannot_use_stay() {
     let killed = killed(Prompt(Stdio), 1);
-    let names = ["40001", "007", "1 ", "+1", "s0", "99999999999999999999999"];
+    let names = ["40002", "007", "1 ", "+1", "s0", "99999999999999999999999"];
     for name in names {
         std::fs::write(killed.files.join(name), name).unwrap();
     }
