@@ -22,20 +22,20 @@ pub fn kept() -> PathBuf {
 
 /// Compares a text with the stored one. With POSTMARK_WRITE_GOLDEN set, it is written, so that the
 /// diff shows the change.
-fn assert_kept(name: &str, text: &str) {
-    let path = kept().join(name);
+pub fn assert_kept(path: &Path, text: &str) {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
-        std::fs::write(&path, text).unwrap();
+        std::fs::write(path, text).unwrap();
     }
-    let before = std::fs::read_to_string(&path).unwrap_or_default();
+    let before = std::fs::read_to_string(path).unwrap_or_default();
     let differs = before
         .lines()
         .zip(text.lines())
         .find(|(before, now)| before != now);
     assert!(
         before == text,
-        "tests/all/texts/{name} is not what the program has; the first line that differs: \
-         {differs:#?}; POSTMARK_WRITE_GOLDEN=1 rewrites it",
+        "{} differs from the text now; the first line that differs: {differs:#?}; \
+         POSTMARK_WRITE_GOLDEN=1 rewrites it",
+        path.display()
     );
 }
 
@@ -74,7 +74,7 @@ fn help_equals_the_stored_text() {
     command.build();
     let mut text = String::new();
     help(&mut command, "postmark", &mut text);
-    assert_kept("help.txt", &text);
+    assert_kept(&kept().join("help.txt"), &text);
 }
 
 /// The messages of a file: those on variants of error types, and all other strings of at least two
@@ -246,7 +246,7 @@ fn messages_equal_the_stored_text() {
         }
     }
     assert!(count > 60, "{count} messages of errors were found");
-    assert_kept("messages.txt", &text);
+    assert_kept(&kept().join("messages.txt"), &text);
 }
 
 /// At least one reason of each kind, and one for each form of its sentence.
@@ -402,5 +402,5 @@ fn reasons_equal_the_stored_text() {
         )
         .unwrap();
     }
-    assert_kept("reasons.txt", &text);
+    assert_kept(&kept().join("reasons.txt"), &text);
 }

@@ -39,12 +39,10 @@ const EXCEPTIONS: [(&str, &str); 2] = [
     ("measure/src/steady.rs", "settling"),
 ];
 
-/// Phrases that are hard to read, and must not occur in help, messages, reasons, the README, the
-/// first pages and the guide.
-const PHRASES: &str = "\
-    anew, is no, are no, is none, are none, so many, what was said, are said, is said, say, \
-    nothing where, nothing of, no matter, of it, give another, give a, leave one out, goes on, \
-    went on, to its end, came back, hang together, cannot be told, is not told";
+/// Phrases that make a reader stop.
+const PHRASES: &str = include_str!("words/phrases.txt");
+/// Comments that may contain such a phrase.
+const COMMENTS_MAX: usize = 60;
 
 /// Numbers of the lines that contain a word, from 1.
 fn lines_with(text: &str, word: &str) -> Vec<usize> {
@@ -110,42 +108,120 @@ fn replaced_terms_are_not_used() {
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
 
-#[test]
-fn texts_for_users_contain_no_awkward_phrase() {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
-    let names = [
-        "README.md",
-        "CONTRIBUTING.md",
-        "docs/getting-started.md",
-        "docs/guide.md",
-    ];
-    let mut files = names.map(|name| root.join(name)).to_vec();
-    let kept = std::fs::read_dir(crate::texts::kept()).unwrap();
-    files.extend(kept.map(|entry| entry.unwrap().path()));
-    files.push(root.join("crates/cli/src/commands/manual.toml"));
-    assert_eq!(files.len(), 8, "{files:?}");
-    let mut found = Vec::new();
-    for path in files {
-        // The texts of the classic prompt are those of the original.
-        let text = std::fs::read_to_string(&path).unwrap();
-        let text = text.replace("here is no ", "").replace("here are no ", "");
-        let is_classic = |part: &str| {
-            part.starts_with(" cli commands/classic") || part.starts_with(" campaign classic")
-        };
-        let parts = text
-            .split_inclusive("====")
-            .filter(|part| !is_classic(part));
-        for (part, phrase) in
-            parts.flat_map(|part| PHRASES.split(", ").map(move |phrase| (part, phrase)))
-        {
-            let lines: Vec<&str> = part.lines().collect();
-            let shown = lines_with(part, phrase)
-                .into_iter()
-                .map(|line| lines[line - 1]);
-            found.extend(shown.map(|line| format!("{}: '{phrase}': {line}", path.display())));
+/// A part of a file that is read at once: a comment, or a paragraph.
+struct Passage {
+    path: String,
+    text: String,
+    is_comment: bool,
+}
+
+/// Joins lines that follow one another; `strip` returns the text of a line, or `None` between two
+/// passages.
+fn passages<'a>(text: &'a str, strip: impl Fn(&'a str) -> Option<&'a str>) -> Vec<String> {
+    let mut found = vec![String::new()];
+    for line in text.lines() {
+        match strip(line) {
+            Some(line) => {
+                let last = found.last_mut().unwrap();
+                last.push_str(line.trim());
+                last.push(' ');
+            }
+            None => found.push(String::new()),
         }
     }
-    assert!(found.is_empty(), "{}", found.join("\n"));
+    found.retain(|passage| !passage.is_empty());
+    found
+}
+
+/// All comments, documents and texts for users.
+fn everything_that_is_read() -> Vec<Passage> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("../..")
+        .canonicalize()
+        .unwrap();
+    let mut files = Vec::new();
+    texts(&root, &mut files);
+    let kept = std::fs::read_dir(crate::texts::kept()).unwrap();
+    files.extend(kept.map(|entry| entry.unwrap().path().canonicalize().unwrap()));
+    files.push(root.join("crates/cli/src/commands/manual.toml"));
+    files.sort();
+    let mut found = Vec::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let is_comment = path.extension().is_some_and(|is| is == "rs");
+        let path = path.strip_prefix(&root).unwrap().display().to_string();
+        let read = if is_comment {
+            passages(&text, |line| {
+                Some(
+                    line.trim_start()
+                        .strip_prefix("//")?
+                        .trim_start_matches(['/', '!']),
+                )
+            })
+        } else if path.ends_with("messages.txt") {
+            // The texts of the classic prompt are those of the original.
+            let is_classic = |part: &str| {
+                part.starts_with(" cli commands/classic") || part.starts_with(" campaign classic")
+            };
+            let parts = text.split("====").filter(|part| !is_classic(part));
+            parts.flat_map(|part| passages(part, Some)).collect()
+        } else {
+            passages(&text, |line| (!line.trim().is_empty()).then_some(line))
+        };
+        found.extend(read.into_iter().map(|text| Passage {
+            path: path.clone(),
+            text,
+            is_comment,
+        }));
+    }
+    found
+}
+
+/// Each use of a phrase is in a list that is reviewed with the change that adds it.
+#[test]
+fn uses_of_known_phrases_are_reviewed() {
+    let phrases = PHRASES
+        .lines()
+        .filter(|line| !line.is_empty() && !line.starts_with('#'));
+    let alternatives: Vec<String> = phrases
+        .map(|phrase| match phrase.starts_with('(') {
+            true => phrase.to_owned(),
+            false => regex::escape(phrase),
+        })
+        .collect();
+    assert!(alternatives.len() > 60, "{}", alternatives.len());
+    let pattern = format!(r"(?i)(?:^|[^\w-])({})(?:[^\w-]|$)", alternatives.join("|"));
+    let pattern = regex::Regex::new(&pattern).unwrap();
+    let passages = everything_that_is_read();
+    assert!(passages.len() > 10_000, "{}", passages.len());
+    let mut uses = Vec::new();
+    let mut comments = 0;
+    for Passage {
+        path,
+        text,
+        is_comment,
+    } in &passages
+    {
+        for found in pattern.captures_iter(text) {
+            comments += usize::from(*is_comment);
+            let phrase = found.get(1).unwrap();
+            let before: String = text[..phrase.start()].chars().rev().take(40).collect();
+            let before: String = before.chars().rev().collect();
+            let after: String = text[phrase.end()..].chars().take(30).collect();
+            uses.push(format!("{path}: {before}[{}]{after}", phrase.as_str()));
+        }
+    }
+    assert!(
+        comments <= COMMENTS_MAX,
+        "{comments} comments:\n{}",
+        uses.join("\n")
+    );
+    let mut list = uses.join("\n");
+    list.push('\n');
+    crate::texts::assert_kept(
+        &Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/words/reviewed.txt"),
+        &list,
+    );
 }
 
 #[test]

@@ -181,7 +181,8 @@ fn overhead_on_a_fast_target_is_measured_and_judged() {
     let ran = Run::new(&location, WORK).perform();
     // The overhead that the program measures after the run.
     let own = ran.record.actual.overhead.known().unwrap();
-    assert!(own.operations >= 100_000, "{own:?}");
+    // The time is limited: a busy machine performs fewer.
+    assert!(own.operations >= 10_000, "{own:?}");
     let verdict = Verdict::of(&ran.record);
     let fraction = *verdict.seen.overhead_fraction.known().unwrap();
     let all_ns = ns_per_operation(&ran.record);
