@@ -1,10 +1,11 @@
-//! The acknowledgement log: operations that a crash must not undo.
-//! [`verify_log`](crate::verify_log()) reads it.
+//! The acknowledgement log of a run: the operations that a crash must not undo.
+//! [`verify_log`](crate::verify_log()) reads the log after a crash.
 //!
 //! Each operation that changes something is logged before it is issued, and again when it is done.
-//! It is issued only when its entry and all earlier ones are on disk. One thread writes and syncs
-//! for all workers, in batches. It is a separate thread because workers have their own tables of
-//! open files, in which the acknowledgement log is not open (see `Engine::open`).
+//! An operation is issued only when its entry and all earlier entries are on disk. One thread
+//! writes and syncs the log for all workers, in batches. It is a separate thread because workers
+//! use their own tables of open files, in which the acknowledgement log is not open (see
+//! `Engine::open`).
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
@@ -28,7 +29,6 @@ pub(crate) mod tree;
 
 pub use refusal::{AckLogRefused, check};
 
-/// The acknowledgement log of a run.
 #[derive(Debug)]
 pub struct AckLog {
     shared: Arc<Shared>,
@@ -54,7 +54,7 @@ pub struct NotLogged {
 pub struct Log {
     shared: Arc<Shared>,
     worker: u32,
-    /// Prefix of the worker's names, relative to the location.
+    /// Prefix of the worker's file names, relative to the directory of its location.
     prefix: Vec<u8>,
     /// Number of operations that this worker has logged.
     sequence: u64,
@@ -70,9 +70,9 @@ struct Shared {
     path: PathBuf,
     workers: u32,
     state: Mutex<State>,
-    /// Signals that there are lines to write.
+    /// Signals the writer thread that there are lines to write.
     wanted: Condvar,
-    /// Signals that the writer has made progress.
+    /// Signals waiting workers that the writer thread has made progress.
     advanced: Condvar,
 }
 
@@ -82,21 +82,23 @@ struct State {
     lines: Vec<u8>,
     /// The checksum of the last line.
     checksum: u64,
-    /// Numbers of lines: logged, waited for, and on disk.
+    /// Number of lines: logged in memory (`entered`), needed on disk by a worker (`wanted`), and on
+    /// disk (`durable`).
     entered: u64,
     wanted: u64,
     durable: u64,
-    /// Numbers of workers: active ones, and those that have ended.
+    /// Number of workers: those with an open [`Log`] (`logs`), and those that have ended
+    /// (`logs_ended`).
     logs: u32,
     logs_ended: u32,
-    /// The run no longer uses the acknowledgement log.
+    /// Whether the run no longer uses the acknowledgement log, so that the writer thread may end.
     is_left: bool,
     failed: Option<NotLogged>,
 }
 
 impl AckLog {
-    /// Creates the acknowledgement log of a run with these directories, and writes its header
-    /// durably. Returns `None` if the run spec requests no log.
+    /// Creates the acknowledgement log of a run in `directories`, and writes its header durably.
+    /// Returns `None` if the run spec requests no log.
     pub fn open(request: &RunSpec, directories: &[PathBuf]) -> Result<Option<Self>, AckLogRefused> {
         let Some(path) = &request.ack_log else {
             return Ok(None);
@@ -130,7 +132,7 @@ impl AckLog {
         }))
     }
 
-    /// The handle of a worker, which the worker must hold until it ends.
+    /// Returns the handle of a worker, which the worker must hold until it ends.
     pub fn log(&self, worker: u32) -> Log {
         self.shared.lock().logs += 1;
         let prefix = self
@@ -146,9 +148,9 @@ impl AckLog {
         }
     }
 
-    /// Logs that the run has ended, having removed `removed` files after its workers ended. If this
-    /// cannot be written, verification assumes that the run removed files, and counts no missing
-    /// file as lost.
+    /// Logs that the run has ended, and that it removed `removed` files after its workers had
+    /// ended. If this entry cannot be written, verification assumes that the run removed files, and
+    /// counts no missing file as lost.
     pub fn over(&self, removed: u64) {
         let mut text = Vec::new();
         entry::write_over(&mut text, removed);
@@ -163,16 +165,17 @@ impl Drop for AckLog {
         let all_ended = state.logs == 0;
         drop(state);
         self.shared.wanted.notify_one();
-        // Does not wait for a worker that hangs in the kernel.
+        // Does not wait for a worker that hangs in a system call, because the call may never
+        // return.
         if let Some(writer) = self.writer.take().filter(|_| all_ended) {
-            // The writer does not panic. Lines that it could not write are missing, which makes no
-            // other line wrong.
+            // The writer thread does not panic. Lines that it could not write are missing at the
+            // end of the log, so all earlier lines stay valid.
             let _ = writer.join();
         }
     }
 }
 
-/// Writes the header, and syncs it and the file's name to disk.
+/// Writes the header, and syncs the file and its directory to disk.
 fn begin(file: &mut File, request: &RunSpec, directories: &[PathBuf]) -> io::Result<u64> {
     let header = Header {
         postmark_ack_log: entry::VERSION,
@@ -208,7 +211,7 @@ fn escaped(path: &Path) -> String {
 
 fn given_up(path: &Path, error: &io::Error) -> AckLogRefused {
     // The file was created just now. If it cannot be removed, the next run refuses to start and
-    // reports it.
+    // reports the file.
     let _ = fs::remove_file(path);
     cannot("begin", path, error)
 }
@@ -218,8 +221,8 @@ impl Shared {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The writer's loop: writes and syncs pending lines in batches, until the run and all workers
-    /// have ended.
+    /// The loop of the writer thread: writes and syncs pending lines in batches, until the run and
+    /// all workers have ended.
     fn write_all(&self, file: &mut File) {
         let mut lines = Vec::new();
         let mut state = self.lock();
@@ -238,7 +241,8 @@ impl Shared {
             let written = file
                 .write_all(&lines)
                 .map_err(|error| self.failed("write", &error))
-                // Not retried: after a failed sync the kernel may drop the unwritten data.
+                // A failed sync is not retried: the kernel may have dropped the unwritten data, so
+                // a second sync could succeed without it.
                 .and_then(|()| {
                     file.sync_data()
                         .map_err(|error| self.failed("sync", &error))
@@ -265,7 +269,7 @@ impl Shared {
         }
     }
 
-    /// Logs a line, if there is one, and waits until all lines up to it are on disk.
+    /// Logs a line if `text` is given, and waits until all lines up to this one are on disk.
     fn commit(&self, text: Option<&[u8]>) -> Result<(), NotLogged> {
         let mut state = self.lock();
         if let Some(text) = text {
@@ -289,9 +293,9 @@ impl State {
 }
 
 impl Log {
-    /// Logs an operation that is about to be issued. If it changes something, its entry and all
-    /// earlier acknowledgements are on disk when this returns. The result must be passed to
-    /// [`acknowledges`](Self::acknowledges) when the operation is done.
+    /// Logs an operation that is about to be issued. If the operation changes something, its entry
+    /// and all earlier acknowledgements are on disk when this returns. The caller must pass the
+    /// result to [`acknowledges`](Self::acknowledges) when the operation is done.
     pub fn begins(
         &mut self,
         intent: &Intent,
@@ -318,7 +322,8 @@ impl Log {
 }
 
 impl Drop for Log {
-    /// Writes the last acknowledgement to disk. The last worker also logs that all have ended.
+    /// Writes the last acknowledgement to disk. The last worker also logs that all workers have
+    /// ended.
     fn drop(&mut self) {
         let mut state = self.shared.lock();
         state.logs_ended += 1;

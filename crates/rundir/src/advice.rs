@@ -1,11 +1,11 @@
-//! Advice about system errors, for messages.
+//! Advice on system errors, for the messages of a run.
 
-/// The error text with advice.
+/// Returns the error text, followed by advice for the user.
 pub(crate) fn told(errno: engine::Errno) -> String {
     format!("{errno}{}", for_errno(Some(errno.raw_os_error())))
 }
 
-/// Advice for an error number; empty if there is none.
+/// Returns advice for an error number; empty if there is no advice.
 pub fn for_errno(errno: Option<i32>) -> &'static str {
     use rustix::io::Errno;
     let Some(errno) = errno else {

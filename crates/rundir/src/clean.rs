@@ -1,4 +1,4 @@
-//! `clean`: removes what killed runs left in a directory.
+//! The command `clean`: removes files that killed runs left in a directory.
 
 use std::cmp::Reverse;
 use std::ffi::OsStr;
@@ -22,21 +22,21 @@ use crate::run_directory::RunDirectory;
 /// The result for one run that left files.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Cleaned {
-    /// Its files were removed, except for those listed in `clean_up.left`.
+    /// The run's files were removed, except for those listed in `clean_up.left`.
     Removed {
         /// The run's directory.
         directory: PathBuf,
         clean_up: CleanUp,
-        /// Other directories of the run, up to a limit.
+        /// Paths of the run's directories in other locations, up to a limit.
         others: Vec<String>,
         /// Number of further directories, not listed in `others`.
         others_more: u64,
     },
     /// Incomplete manifests of killed runs were removed.
     Drafts {
-        /// The directory that contained them.
+        /// The directory that contained the manifests.
         directory: PathBuf,
-        /// Their file names.
+        /// File names of the removed manifests.
         names: Vec<String>,
     },
     /// The run is active: nothing was touched.
@@ -46,8 +46,8 @@ pub enum Cleaned {
         /// The run's process ID, if its manifest could be read.
         process: Option<u32>,
     },
-    /// The run's process has ended, and another process is cleaning up, or is taking the run's kept
-    /// pool: nothing was touched.
+    /// The run's process has ended, and another process is cleaning up, or is reusing the run's
+    /// kept pool: nothing was touched.
     InHands {
         /// The run's directory.
         directory: PathBuf,
@@ -55,12 +55,12 @@ pub enum Cleaned {
         process: u32,
     },
     /// The pool was kept for a later run: nothing was touched. `clean` removes a kept pool only if
-    /// its own directory is given.
+    /// the pool's own directory is given as the path.
     Kept {
         /// The pool's directory.
         directory: PathBuf,
     },
-    /// Nothing was touched: the manifest is not trusted or cannot be read.
+    /// The manifest is not trusted or cannot be read: nothing was touched.
     Untouched {
         /// The manifest's directory.
         directory: PathBuf,
@@ -74,8 +74,8 @@ pub enum Cleaned {
 #[error("{0}")]
 pub struct CleanError(String);
 
-/// Removes what killed runs left in a directory: in the directory itself, and in directories that
-/// such runs made in it. The path may also be a run's own directory.
+/// Removes files that killed runs left in a directory: in the directory itself, and in the runs'
+/// own directories inside it. The path may also be a run's own directory.
 ///
 /// # Errors
 /// Returns an error if the directory cannot be read.
@@ -91,13 +91,13 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
             path.display()
         ))
     };
-    // Resolves symbolic links, so that files are removed by their real names.
+    // Resolves symbolic links, because no path of a removal may contain one.
     let path = namespace
         .real_path(path)
         .map_err(|errno| error("find", path, errno))?;
     let opened = match namespace.open(&path) {
-        // A run there was allowed to use the process's own rights, and so is the removal of its
-        // files.
+        // A run in this directory was allowed to use the rights of the process's own user. The
+        // removal of its files may use the same rights.
         Err(Errno::PERM) => Arc::clone(namespace).with_own_rights().open(&path),
         opened => opened,
     };
@@ -107,7 +107,7 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
     let mut cleaned = Vec::new();
     let mut abandoned = Vec::new();
     for name in names {
-        // Skips files and links with such a name.
+        // Skips files and symbolic links that are named like a run's own directory.
         let own = path.join(OsStr::from_bytes(&name));
         let inner = match directory.open(&name) {
             Ok(inner) => inner,
@@ -140,8 +140,8 @@ pub fn clean(namespace: &Arc<dyn Namespace>, path: &Path) -> Result<Vec<Cleaned>
     Ok(cleaned)
 }
 
-/// Removes the files of several runs, the last run first: each removal restores the directory's
-/// times as the run before had left them.
+/// Removes the files of several runs, the last run first. Each removal restores the directory times
+/// from before its run, so the times from before the first run remain at the end.
 fn remove_all(mut abandoned: Vec<Abandoned>) -> impl Iterator<Item = Cleaned> {
     abandoned.sort_by_key(|one| Reverse(one.manifest.began_unix_ns));
     abandoned.into_iter().map(|one| {
@@ -157,12 +157,12 @@ fn told(what: &str, errno: Errno) -> String {
     format!("{what}: {}", advice::told(errno))
 }
 
-/// What was found in a directory.
+/// The result of examining one directory.
 enum Looked {
-    /// No manifest; or an incomplete one, which was removed because nothing can have been made
-    /// after it.
+    /// The directory contains no manifest. An incomplete manifest was removed, because a run makes
+    /// its first file only after its manifest is complete.
     Unmarked(Option<Cleaned>),
-    /// Something that is not removed.
+    /// The directory contains a run's files or a manifest, and must not be cleaned.
     Left(Cleaned),
     /// The directory of a killed run.
     Abandoned(Box<Abandoned>),
@@ -183,14 +183,15 @@ fn look(
     directory: Arc<dyn Directory>,
     cleaned: &mut Vec<Cleaned>,
 ) -> Looked {
-    // Files that a run made with the rights of the process's own user are removed with those
-    // rights.
+    // If the manifest belongs to the process's own user, the run used that user's rights, so its
+    // files are removed with the same rights.
     let is_own = |facts: Facts| facts.kind == EntryKind::File && facts.owner == namespace.user();
     let own = directory.with_own_rights();
     let own = own.filter(|_| directory.facts_of(names::NAME.as_bytes()).is_ok_and(is_own));
     let directory = own.unwrap_or(directory);
     let left = |directory, why| Looked::Left(Cleaned::Untouched { directory, why });
-    // A draft that cannot be removed does no harm, because no run uses its name for a file.
+    // A draft of a manifest that cannot be removed does no harm, because no run uses its name for a
+    // file.
     if let Some(names) = found_manifest::remove_drafts(&**namespace, &*directory)
         .ok()
         .filter(|names| !names.is_empty())
@@ -235,7 +236,7 @@ fn look(
 }
 
 impl Abandoned {
-    /// Converts it into a run directory, as if this process had taken it.
+    /// Converts it into a run directory, as if this process were the run.
     pub(crate) fn into_run_directory(self) -> Result<RunDirectory, Errno> {
         let users = match self.manifest.kind {
             Kind::Location => Arc::clone(&self.directory),
@@ -265,7 +266,7 @@ impl Abandoned {
         })
     }
 
-    /// Evidence about the run's files, from the kept pool or the signs of life.
+    /// Returns evidence about the run's files, from the kept pool or from the signs of life.
     fn evidence(&self) -> Evidence {
         let none = Evidence {
             numbers_made: u64::MAX,
@@ -282,8 +283,8 @@ impl Abandoned {
         let mut last_ns = Some(i64::MIN);
         for (first_worker, life) in self.lives() {
             let Some(signs) = life.as_deref().and_then(heartbeat::read) else {
-                // The signs of life of a rank on another host are not readable here, so its end is
-                // not available.
+                // A rank's signs of life are not readable on other hosts, so the time at which this
+                // rank ended is not available.
                 last_ns = None;
                 continue;
             };
@@ -298,7 +299,8 @@ impl Abandoned {
         evidence
     }
 
-    /// The names of the signs of life of all ranks, each with the number of its first worker.
+    /// Returns the names of all ranks' signs of life, each with the number of the rank's first
+    /// worker.
     fn lives(&self) -> Vec<(u32, Option<String>)> {
         let others = self.manifest.ranks.iter();
         let others = others.map(|rank| (rank.first_worker, rank.life.clone()));
@@ -317,17 +319,17 @@ fn remove_unmarked(
     name: &[u8],
     path: PathBuf,
 ) -> Option<Cleaned> {
-    /// A run makes its directory at most this many seconds after it has begun.
+    /// Maximum time from the beginning of a run until it makes its directory, in seconds.
     const MADE_WITHIN_S: i64 = 60;
     let (began, process) = own_directory_of(name)?;
     let facts = parent.facts_of(name).ok()?;
     let of_that_time = began.saturating_sub(1)..began.saturating_add(MADE_WITHIN_S);
-    // If the time is not available, the name is sufficient, since it contains that time and the
-    // process ID.
+    // If the creation time is not available, the name of the directory is sufficient. It contains
+    // the time at which the run began, and the run's process ID.
     let is_of_that_time = facts
         .born_or_changed()
         .is_none_or(|(second, _)| of_that_time.contains(&second));
-    // A directory of a live process is about to get its manifest.
+    // A live process with this ID may be about to write its manifest into the directory.
     let user = parent
         .acts_as()
         .map(|acting| acting.user)
@@ -335,7 +337,8 @@ fn remove_unmarked(
     if !is_of_that_time || namespace.is_alive(process) || facts.owner != user {
         return None;
     }
-    // Removes it only if it is empty: a directory with files and no manifest may be a user's.
+    // Only an empty directory is removed: a directory with files and without a manifest may be a
+    // user's.
     match manifest::gone(parent.remove(name, &facts)) {
         Ok(()) => {}
         Err(Errno::NOTEMPTY) => return None,
@@ -349,7 +352,7 @@ fn remove_unmarked(
     Some(removed(path, 1))
 }
 
-/// The result for a run that was killed before it made a file, and left only directories.
+/// Returns the result for a run that was killed before it made a file, and left only directories.
 fn removed(directory: PathBuf, directories: u64) -> Cleaned {
     Cleaned::Removed {
         directory,

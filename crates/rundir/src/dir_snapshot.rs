@@ -1,5 +1,5 @@
-//! A snapshot of the user's directory before a run, so that the run can restore its times
-//! afterwards.
+//! A snapshot of the user's directory before a run, so that the run can restore the directory's
+//! times at its end.
 
 use engine::Errno;
 use engine::namespace::{Directory, Facts, Stamp};
@@ -12,16 +12,15 @@ use crate::names;
 pub(crate) struct Before {
     /// Number of names, without manifests and drafts.
     names: u64,
-    /// Sum of the XXH3 hashes of each name with the inode and creation time of its file: the same
-    /// files under the same names give the same sum in any order.
+    /// Sum of the XXH3 hashes of each name, each hashed with the inode and creation time of its
+    /// file. Equal files under equal names result in the same sum in any order.
     names_sum: u64,
-    /// Access and modification times.
     accessed: Option<Stamp>,
     modified: Option<Stamp>,
 }
 
-/// In a directory with more names, creation times of the other files are not included, because
-/// reading them would read each inode from the disk.
+/// Maximum number of names for which creation times of the other files are hashed. Above it they
+/// are not, because reading them would read each inode from the disk.
 const LOOKED_AT_MAX: u64 = 10_000;
 
 impl Before {
@@ -63,8 +62,9 @@ impl Before {
         Ok(before)
     }
 
-    /// Restores the times of a directory if it contains the same files under the same names as
-    /// before. Otherwise another process has changed it, and its present times are correct.
+    /// Restores the times of a directory if it contains the same files under the same names as in
+    /// the snapshot. If it does not, another process has changed it, and its present times are
+    /// correct.
     pub(crate) fn restore(&self, directory: &dyn Directory) -> Result<(), Errno> {
         let now = Self::read(directory, |_| ())?;
         if (now.names, now.names_sum) != (self.names, self.names_sum) {

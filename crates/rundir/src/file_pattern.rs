@@ -1,31 +1,32 @@
-//! Properties shared by all files of a run, by which they are recognised.
+//! Properties shared by all files of a run, by which `clean` recognises the files.
 
 use serde::{Deserialize, Serialize};
 use workload::contents::ContentSpec;
 
-/// Bytes read from the beginning of a file; more would not distinguish it better.
+/// Number of bytes that are read from the beginning of a file to recognise it. More bytes would not
+/// distinguish it better from other files.
 pub const BEGINS_BYTES: usize = 64;
 
-/// Permission bits by which directories are compared; the other bits may be inherited from the
+/// Permission bits that are compared for directories. The other mode bits may be inherited from the
 /// parent directory.
 pub(crate) const PERMISSIONS: u32 = 0o777;
 
 /// Properties that all files of a run share, whichever operations are performed on them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Makes {
-    /// Possible modes of the files.
+    /// Possible modes of the files: permission and other mode bits.
     pub modes: Vec<u32>,
-    /// Possible permissions of the directories.
+    /// Possible permission bits of the directories.
     pub directory_modes: Vec<u32>,
-    /// No file is larger.
+    /// Upper bound for the size of a file, in bytes.
     pub size_max_bytes: u64,
-    /// No completely written file is smaller.
+    /// Lower bound for the size of a completely written file, in bytes.
     pub size_min_bytes: u64,
     pub begins: Begins,
 }
 
 impl Makes {
-    /// Adds the properties of another workload that continues with the same files.
+    /// Adds the properties of another workload that uses the same files later.
     pub(crate) fn add(&mut self, other: &Self) {
         for (own, others) in [
             (&mut self.modes, &other.modes),
@@ -47,17 +48,17 @@ impl Makes {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Begins {
-    /// Classic run: each write starts with the beginning of the worker's text.
+    /// Classic run: the contents of each write start with the beginning of the worker's text.
     Texts {
-        /// One text per worker, or one for all.
+        /// One text for each worker, or one text for all workers.
         texts: Vec<String>,
         /// Minimum size of the first write.
         size_low_bytes: u64,
     },
-    /// Mix: contents that identify the worker's pool.
+    /// Mix: generated contents, which identify the worker's pool.
     Contents {
         spec: ContentSpec,
-        /// The workload's seed.
+        /// Seed of the workload, from which the contents are generated.
         seed: u64,
     },
 }

@@ -1,4 +1,5 @@
-//! Finds the manifest of a directory, and determines whether it is trusted and its run active.
+//! Finds the manifest of a directory. Determines whether the manifest is trusted, and whether its
+//! run is active.
 
 use std::time::{Duration, SystemTime};
 
@@ -9,29 +10,32 @@ use crate::dir_snapshot::Before;
 use crate::manifest::{BYTES_MAX, Manifest, WRITABLE_BY_OTHERS, inode, remove_by_name};
 use crate::names::{self, DRAFT_PREFIX, NAME, draft_process, running_number};
 
-/// First bytes of every manifest, also of a partly written one.
+/// The first bytes of every manifest, by which an incomplete manifest is recognised.
 const TEXT_BEGINS: &[u8] = b"{\n  \"postmark_manifest\": ";
 
-/// An incomplete manifest younger than this may be one that a run is just writing.
+/// A run may still be writing an incomplete manifest whose last change is younger than this.
 const CLAIM_LIVES: Duration = Duration::from_secs(2);
-/// A manifest found in a directory.
+/// A manifest in a directory, and the state of its run.
 #[derive(Debug)]
 pub(crate) enum FoundManifest {
-    /// Complete, made by this user, and locked by this process now.
+    /// The manifest is complete, was made by this user, and is now locked by this process: its run
+    /// was killed, or kept its pool.
     Abandoned(Box<Manifest>, Box<dyn Mark>),
-    /// Its run is active.
+    /// The run of the manifest is active. `None` if the manifest cannot be parsed.
     Active(Option<Box<Manifest>>),
-    /// Its run's process (the ID is given) has ended, and another process has the lock: it is
-    /// cleaning up, or is taking a kept pool.
+    /// The run's process (with this ID) has ended, and another process holds the lock: it is
+    /// cleaning up, or is reusing a kept pool.
     InHands(u32),
-    /// Made by this user, but incomplete: its run was killed before it made a file.
+    /// The manifest was made by this user, but is incomplete: its run was killed before it made a
+    /// file.
     Unfinished(Box<dyn Mark>),
-    /// Not trusted, and why.
+    /// The manifest is not trusted; contains the reason.
     Foreign(String),
 }
 
 impl Manifest {
-    /// Finds and locks the manifest of a directory; `None` if the directory contains none.
+    /// Finds and locks the manifest of a directory. Returns `None` if the directory contains no
+    /// manifest.
     pub(crate) fn find(
         namespace: &dyn Namespace,
         directory: &dyn Directory,
@@ -72,12 +76,12 @@ impl Manifest {
         Ok(Some(FoundManifest::Abandoned(manifest, mark)))
     }
 
-    /// Decides about an incomplete manifest. If it is young, a run may be about to begin. Otherwise
-    /// its run was killed at this point and has made nothing yet.
+    /// Decides about an incomplete manifest. If it is young, its run may be about to begin. If it
+    /// is old, its run was killed before it made a file.
     fn unfinished(directory: &dyn Directory, mark: Box<dyn Mark>) -> Result<FoundManifest, Errno> {
         let changed = mark.facts()?.changed;
-        // The clock is read after the file's time: a mark that changes in between is not younger
-        // than now.
+        // The clock is read after the file's change time. The manifest's age is therefore not
+        // negative, even if the manifest changes in between.
         let now = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
         let now_s = now.map_or(0, |now| i64::try_from(now.as_secs()).unwrap_or(i64::MAX));
         let lives = 0..CLAIM_LIVES.as_secs() as i64;
@@ -101,7 +105,7 @@ impl Manifest {
 
 type LockedMark = (Box<dyn Mark>, Lock);
 
-/// The locked mark of a directory, or the reason why it is not trusted.
+/// Locks the manifest of a directory. Returns the reason if the manifest is not trusted.
 fn lock_mark(
     namespace: &dyn Namespace,
     directory: &dyn Directory,
@@ -119,22 +123,24 @@ fn lock_mark(
         }
         let lock = mark.lock()?;
         tries_left -= 1;
-        // Otherwise another mark replaced it in the meantime. The number of tries is limited
-        // because some file systems keep renumbering their files.
+        // Another manifest replaced this one before it was locked, so the next try opens the new
+        // one. The number of tries is limited because some file systems keep changing inode
+        // numbers.
         if tries_left == 0 || mark.is_named()? {
             return Ok(Ok(Some((mark, lock))));
         }
     }
 }
 
-/// The result for a manifest whose run is active, or that another process uses; `None` otherwise.
+/// Returns a result if the manifest's run is active, or if another process uses the manifest;
+/// otherwise `None`.
 fn active(
     namespace: &dyn Namespace,
     lock: Lock,
     manifest: Option<&Manifest>,
 ) -> Option<FoundManifest> {
     let is_active = match lock {
-        // The first rank has released the lock, but other ranks may still be working.
+        // The first rank has released the lock, but other ranks of the run may still be working.
         Lock::Ours => {
             let mut ranks = manifest.iter().flat_map(|manifest| &manifest.ranks);
             ranks.any(|rank| rank.seems_alive(namespace))
@@ -150,8 +156,8 @@ fn active(
     })
 }
 
-/// Checks that this user made a file in this directory, as far as the namespace can show; otherwise
-/// returns the reason for the doubt.
+/// Checks that this user made the file in this directory, as far as the namespace reports owners.
+/// Otherwise returns the reason for the doubt.
 fn is_made_by_us(
     namespace: &dyn Namespace,
     directory: &dyn Directory,
@@ -161,14 +167,14 @@ fn is_made_by_us(
         return Err("it is not a regular file".to_owned());
     }
     // A server that creates hard links but does not remove names leaves the draft beside the
-    // manifest.
+    // manifest, so the manifest has two names.
     if facts
         .names
         .is_some_and(|names| names > 1 && names > marks_of(directory, facts))
     {
         return Err("it has other hard links and was created elsewhere".to_owned());
     }
-    // If files have no owners, every user who may write in the directory is trusted.
+    // If the file system reports no owners, all users who may write to the directory are trusted.
     let (Some(process), Some(owner), Some(mode)) = (namespace.user(), facts.owner, facts.mode)
     else {
         return Ok(());
@@ -189,7 +195,7 @@ fn is_made_by_us(
     })
 }
 
-/// Number of manifests and drafts in a directory that are hard links of the same file.
+/// Returns the number of manifests and drafts in a directory that are hard links to the same file.
 fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
     let is_same = |mark: &Vec<u8>| {
         let found = directory.facts_of(mark);
@@ -199,9 +205,9 @@ fn marks_of(directory: &dyn Directory, facts: &Facts) -> u64 {
     marks.iter().filter(|mark| is_same(mark)).count() as u64
 }
 
-/// Owner and mode of a manifest that this process creates in the directory, determined by creating
-/// one. `None` if the file system assigns no owners or modes of its own. Preserves the directory's
-/// times.
+/// Returns the owner and mode of a manifest that this process creates in the directory, determined
+/// by creating one. `None` if the file system assigns no owners or modes of its own. Preserves the
+/// directory's times.
 fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
     if !directory.gives_its_own() {
         return None;
@@ -212,8 +218,8 @@ fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
     let mode = mark.facts().ok().and_then(|facts| facts.mode);
     mark.restrict(mode.unwrap_or_default() & !WRITABLE_BY_OTHERS);
     let probed = mark.facts().ok();
-    // Removed by name only, which contains this process's ID, because some file systems keep
-    // renumbering their files.
+    // Removes the draft by its name without checking its inode, because some file systems keep
+    // changing inode numbers. The name contains this process's ID, so it is unique.
     let removed = match &probed {
         Some(facts) => {
             let identity = None;
@@ -223,19 +229,19 @@ fn given_here(directory: &dyn Directory) -> Option<(u32, u32)> {
         None => remove_by_name(directory, &draft),
     };
     removed.ok()?;
-    // If this process may not set the times, the directory keeps its new ones.
+    // If this process may not set the times, the directory keeps the times of this change.
     let _ = before.restore(directory);
     let probed = probed?;
     probed.owner.zip(probed.mode)
 }
 
-/// Whether `text` may be the beginning of a manifest.
+/// Whether `text` may be the beginning of a manifest that was not written completely.
 fn is_cut_short(text: &[u8]) -> bool {
     let length = text.len().min(TEXT_BEGINS.len());
     text[..length] == TEXT_BEGINS[..length]
 }
 
-/// Removes drafts of killed runs and returns their names.
+/// Removes drafts of manifests that killed runs left, and returns the names of the drafts.
 pub(crate) fn remove_drafts(
     namespace: &dyn Namespace,
     directory: &dyn Directory,
@@ -248,7 +254,8 @@ pub(crate) fn remove_drafts(
         .into_iter()
         .filter_map(|draft| String::from_utf8(draft).ok())
     {
-        // Other drafts cannot be opened, are locked, or have other contents: they are not ours.
+        // A draft that cannot be opened, is locked, or has other contents belongs to another
+        // process or user.
         if is_abandoned_draft(namespace, directory, &draft)
             && remove_by_name(directory, &draft).is_ok()
         {

@@ -1,10 +1,11 @@
-//! Signs of life: what a run is doing, in memory that outlives the process. After a run was killed,
-//! `clean` reads from them when the run was last alive and which files it was writing. Without
-//! them, an empty file of the run could not be distinguished from one that a user made later.
+//! Signs of life: a record of what a run is doing, in memory that outlives the process. After a run
+//! was killed, `clean` reads from them when the run was last alive and which files it was writing.
+//! Without this record, an empty file of the run could not be distinguished from one that a user
+//! made later.
 //!
 //! The signs of life are in a file in `/dev/shm` that only the run's user can access, so nothing is
-//! written to the target. They are lost when the machine restarts; files that cannot be attributed
-//! without them are then not removed, but listed.
+//! written to the target. They are lost when the machine restarts. `clean` then lists, but does not
+//! remove, files that it cannot attribute to the run without the signs of life.
 
 use std::fs::File;
 use std::io::Read;
@@ -21,10 +22,10 @@ use crate::worker_status::{PartlyWritten, Slot};
 
 const DIRECTORY: &str = "/dev/shm";
 const PREFIX: &str = "postmark-";
-/// Identifies this layout.
+/// Identifies a file with this layout of words.
 const MAGIC: u64 = 0x706f_7374_6d61_726b;
-/// Index of a word in the first line; the other lines belong to workers
-/// (`crate::worker_status::Slot`).
+/// Indices of words in the first line; each other line belongs to an operation in flight of a
+/// worker (`crate::worker_status::Slot`).
 const WORD_MAGIC: usize = 0;
 /// Number of times that the clocks were read.
 const WORD_TICKS: usize = 1;
@@ -40,9 +41,9 @@ const WORD_DIRECTORIES: usize = 8;
 /// The highest value of the wall clock: files made before the clock was set back have later times
 /// than its last value.
 const WORD_LATEST: usize = 9;
-/// Number of lines per worker: one for each operation in flight.
+/// Number of lines of each worker, which equals its maximum number of operations in flight.
 const WORD_DEPTH: usize = 10;
-/// Larger than the signs of life of any run.
+/// Maximum size of a file that is read: larger than the signs of life of any run.
 const BYTES_MAX: u64 = 1 << 26;
 /// If operations are not timed, the run may have continued for this long after its clocks were last
 /// read.
@@ -51,21 +52,21 @@ const TICK_LATE_NS: i64 = 1_000_000_000;
 #[derive(Clone, Debug)]
 pub struct Life {
     lines: Arc<Lines>,
-    /// Lines per worker.
+    /// Number of lines of each worker.
     depth: usize,
     /// File name in `/dev/shm`; `None` if the signs of life are in private memory.
     name: Option<String>,
 }
 
-/// The signs of life that a run left.
+/// The state that the signs of life of an ended run record.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct LastSigns {
-    /// By how much the wall clock was set back during the run.
+    /// By how much the wall clock was set back during the run, in nanoseconds.
     pub set_back_ns: i64,
-    /// When the last operation was completed, or the highest value of the wall clock if that is
+    /// Time of the last completed operation, or the highest value of the wall clock if that is
     /// later; in nanoseconds since the epoch.
     pub last_ns: i64,
-    /// Names that were being written by operations in flight or by failed ones.
+    /// Names that operations in flight or failed operations were writing.
     pub partly_written: PartlyWritten,
 }
 
@@ -77,8 +78,9 @@ fn wall_ns() -> i64 {
 }
 
 impl Life {
-    /// Creates the signs of life of a run; `depth` is the number of operations in flight of each
-    /// worker, `now_ns` the run's clock. If shared memory is not available, private memory is used.
+    /// Creates the signs of life of a run, in private memory if shared memory is not available.
+    /// `depth` is the maximum number of operations in flight of each worker, `now_ns` the present
+    /// time of the run's clock.
     pub fn begin(workers: u32, depth: usize, began_unix_ns: u64, now_ns: u64) -> Self {
         let count = 1 + workers as usize * depth;
         let name = format!(
@@ -113,17 +115,18 @@ impl Life {
         }
     }
 
-    /// Records in how many directories the run has a manifest.
+    /// Records the number of directories that contain a manifest of the run.
     pub(crate) fn lies_in(&self, directories: usize) {
         self.lines[0].0[WORD_DIRECTORIES].store(directories as u64, Ordering::Relaxed);
     }
 
-    /// The file name, as manifests record it.
+    /// Returns the file name, which manifests record; `None` if the signs of life are in private
+    /// memory.
     pub fn name(&self) -> Option<&str> {
         self.name.as_deref()
     }
 
-    /// The slots of each worker, one for each of its operations in flight.
+    /// Returns the slots of each worker, one for each of its operations in flight.
     pub fn slots(&self) -> Vec<Vec<Arc<Slot>>> {
         let lines: Vec<_> = (1..self.lines.len())
             .map(|index| Arc::new(Slot::new(self.lines.line(index))))
@@ -144,12 +147,12 @@ impl Life {
         first[WORD_TICKS].store(ticks, Ordering::Release);
     }
 
-    /// Records that the run is still removing files, which are not operations.
+    /// Records that the run is removing files. Removals are not operations, so they update no slot.
     pub(crate) fn removes(&self) {
         self.lines[0].0[WORD_LATEST].fetch_max(wall_ns() as u64, Ordering::Relaxed);
     }
 
-    /// By how much the wall clock was set back since the run began.
+    /// Returns by how much the wall clock was set back since the run began, in nanoseconds.
     pub fn set_back_ns(&self) -> i64 {
         set_back_ns(
             &self.lines[0]
@@ -159,7 +162,7 @@ impl Life {
         )
     }
 
-    /// Upper bound for the times of the run's files, in nanoseconds since the epoch.
+    /// Returns an upper bound for the times of the run's files, in nanoseconds since the epoch.
     pub fn latest_ns(&self) -> i64 {
         (self.lines[0].0[WORD_LATEST].load(Ordering::Relaxed) as i64).max(wall_ns())
     }
@@ -189,7 +192,8 @@ fn set_back_ns(first: &[u64; LINE_WORDS]) -> i64 {
     i64::try_from(first[WORD_BEGAN].saturating_sub(first[WORD_EARLIEST])).unwrap_or(0)
 }
 
-/// Whether a manifest may refer to signs of life by this name.
+/// Whether the name has the form of a file name of signs of life. A manifest may have been forged,
+/// so other names are not opened.
 fn is_name(name: &str) -> bool {
     name.strip_prefix(PREFIX).is_some_and(|rest| {
         rest.split('-').count() == 3
@@ -199,8 +203,9 @@ fn is_name(name: &str) -> bool {
     })
 }
 
-/// Opens a file whose name has the expected form, if it belongs to this user and no other user can
-/// access it. The manifest's owner does not matter: some targets assign one owner to all files.
+/// Opens the signs of life with this name if the file belongs to this user and no other user can
+/// access it. The owner of the manifest is not checked, because some targets assign one owner to
+/// all files.
 fn open(name: &str, how: OFlags) -> Option<File> {
     if !is_name(name) {
         return None;
@@ -214,7 +219,8 @@ fn open(name: &str, how: OFlags) -> Option<File> {
     (is_file && is_owners && facts.st_size as u64 <= BYTES_MAX).then_some(file)
 }
 
-/// Reads the signs of life of a run that has ended; `None` if they do not exist or are not trusted.
+/// Reads the signs of life of a run that has ended. Returns `None` if they do not exist or are not
+/// trusted.
 pub(crate) fn read(name: &str) -> Option<LastSigns> {
     let mut file = open(name, OFlags::RDONLY)?;
     let mut bytes = Vec::new();
@@ -230,7 +236,8 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
         None | Some(0) => TICK_LATE_NS,
         Some(stamp) => i64::try_from(stamp.saturating_sub(run_ns)).unwrap_or(0),
     };
-    // No other process writes here, but the file may have been truncated.
+    // No other process writes to this file, but it may have been truncated, so the value is
+    // checked.
     let depth = usize::try_from(first[WORD_DEPTH])
         .unwrap_or(usize::MAX)
         .max(1);
@@ -249,15 +256,15 @@ pub(crate) fn read(name: &str) -> Option<LastSigns> {
     })
 }
 
-/// Records that one more directory of the run was cleaned; removes the signs of life after the last
-/// one.
+/// Records that one more directory of the run was cleaned. After the last directory, removes the
+/// signs of life.
 pub(crate) fn cleaned(name: &str) {
     let Some(file) = open(name, OFlags::RDWR) else {
         return;
     };
     let at = 8 * WORD_DIRECTORIES as u64;
     let mut word = [0; 8];
-    // Errors are ignored: the file disappears at the machine's next restart at the latest.
+    // Errors are ignored, because a restart of the machine removes the file at the latest.
     if let Ok(8) = rustix::io::pread(&file, &mut word, at) {
         let left = u64::from_ne_bytes(word).saturating_sub(1);
         if left > 0 {
@@ -334,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_other_forms_are_rejected() {
+    fn only_file_names_of_signs_of_life_are_accepted() {
         assert!(is_name("postmark-0-12-345"));
         for name in [
             "postmark-0-12",

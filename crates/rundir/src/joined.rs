@@ -1,5 +1,5 @@
-//! Joins a further rank to the directories that the first rank has taken. The rank works in them,
-//! and the first rank removes them.
+//! Opens, for a further rank of a run, the directories that the first rank has prepared. The rank
+//! works in these directories, and the first rank removes them.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,14 +15,14 @@ use crate::names;
 use crate::prepare::PrepareError;
 use crate::run_directory::RunDirectories;
 
-/// How long to wait for a directory made on another host: a client may cache its absence for some
-/// seconds.
+/// Maximum wait for a directory that was made on another host. A network file system may cache the
+/// absence of a name for some seconds.
 const SHOWN_WITHIN: Duration = Duration::from_secs(5);
 
-/// Opens the directories that the first rank has taken, with this rank's own signs of life.
+/// Opens the directories that the first rank has prepared, with this rank's own signs of life.
 ///
 /// # Errors
-/// Returns an error if a directory is not the first rank's, or cannot be used.
+/// Returns an error if a directory does not contain the first rank's manifest, or cannot be used.
 pub fn join(
     namespace: &Arc<dyn Namespace>,
     directories: impl Iterator<Item = (PathBuf, FirstRank)>,
@@ -59,7 +59,8 @@ fn join_one(
         .map_err(|errno| PrepareError::system("examine", directory, errno))
 }
 
-/// Opens the directory if it contains the first rank's manifest; otherwise returns what was found.
+/// Opens the directory if it contains the first rank's manifest. Otherwise returns the reason as
+/// text.
 fn hold(
     namespace: &Arc<dyn Namespace>,
     directory: &Path,

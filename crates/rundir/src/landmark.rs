@@ -1,5 +1,5 @@
-//! The directories of a run, held open: whether they still exist at their paths, and their file
-//! systems.
+//! The directories of a run, held open. Checks whether they still exist at their paths, and reports
+//! the state of their file systems.
 
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
@@ -9,12 +9,13 @@ use engine::{Errno, Identity};
 
 use crate::advice;
 
-/// File systems, each represented by a directory that is held open. Can be used from any thread.
+/// The file systems of a run, each represented by a directory that is held open. Usable from any
+/// thread.
 #[derive(Clone, Debug, Default)]
 pub struct Volumes(Arc<Vec<Arc<dyn Directory>>>);
 
 impl Volumes {
-    /// Keeps the first directory of each file system.
+    /// Selects the first directory of each file system.
     pub(crate) fn of<'a>(directories: impl Iterator<Item = &'a Landmark>) -> Self {
         let mut devices = Vec::new();
         let mut held = Vec::new();
@@ -28,7 +29,7 @@ impl Volumes {
         Self(Arc::new(held))
     }
 
-    /// Writes all dirty data to the devices: syncfs(2).
+    /// Writes all dirty data of the file systems to their devices with syncfs(2).
     pub fn sync(&self) -> Result<(), String> {
         self.0.iter().try_for_each(|directory| {
             directory
@@ -37,7 +38,7 @@ impl Volumes {
         })
     }
 
-    /// Total free space; `None` if it is not available for one of the file systems.
+    /// Returns the total free space in bytes; `None` if one of the file systems does not report it.
     pub fn free_bytes(&self) -> Option<u64> {
         let mut sum = (!self.0.is_empty()).then_some(0_u64)?;
         for directory in self.0.iter() {
@@ -47,14 +48,14 @@ impl Volumes {
     }
 }
 
-/// A directory with its path and identity, to detect that the path now leads elsewhere.
+/// A directory with its path and identity, to detect that the path now leads to another directory.
 #[derive(Clone, Debug)]
 pub(crate) struct Landmark {
     pub(crate) namespace: Arc<dyn Namespace>,
-    /// Absolute path.
+    /// Absolute path of the directory.
     pub(crate) directory: PathBuf,
     pub(crate) identity: Option<Identity>,
-    /// The directory itself, held open: it stays reachable when its path no longer leads to it.
+    /// The directory itself, held open: it stays reachable if its path later leads elsewhere.
     pub(crate) held: Arc<dyn Directory>,
 }
 
@@ -104,11 +105,12 @@ impl Landmark {
     }
 }
 
-/// The directories of a run, to be checked from any thread.
+/// The directories of a run, whose paths can be checked from any thread.
 #[derive(Clone, Debug, Default)]
 pub struct Landmarks {
     all: Vec<Landmark>,
-    /// The first error found: it remains even if the directory becomes reachable later.
+    /// The first error that a check returned. It remains even if the directory becomes reachable
+    /// later.
     gone: Arc<OnceLock<String>>,
 }
 

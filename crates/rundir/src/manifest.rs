@@ -1,9 +1,9 @@
 //! The manifest that a run writes before its first file. It lists what the run may make, so that
 //! `clean` can remove it later.
 //!
-//! A manifest is created exclusively, is on disk (with its directory) before the first file, and
-//! stays locked while its run lives. A locked manifest belongs to an active run, an unlocked one to
-//! a run that was killed.
+//! A manifest is created exclusively, and is on disk (with its directory) before the first file. It
+//! stays locked while its run is alive. A locked manifest belongs to an active run, an unlocked one
+//! to a run that was killed or has kept its pool.
 //!
 //! A manifest is trusted only if the file system reports that this user made it in this directory,
 //! because any user can write a file of this name.
@@ -22,15 +22,15 @@ use crate::names::{DRAFT_PREFIX, NAME, has_any, is_of_classic_pool, worker};
 use crate::file_pattern::PERMISSIONS;
 pub use crate::file_pattern::{BEGINS_BYTES, Begins, Makes};
 
-/// The version of the manifests that this program writes.
 const VERSION: u32 = 1;
-/// Maximum size of a manifest. With 4,096 workers and a kept pool it takes less than a tenth of
-/// this.
+/// Maximum size of a manifest in bytes. A manifest of 4,096 workers with a kept pool is less than a
+/// tenth of this size.
 pub(crate) const BYTES_MAX: u64 = 8 << 20;
-/// Maximum total length of the listed other locations, because the manifest of each location lists
-/// all others.
+/// Maximum total length of the paths in `others`. It is limited because the manifest of each
+/// location lists all other locations.
 const OTHERS_BYTES_MAX: usize = 16 << 10;
-/// New files get this mode minus the process's umask, or a mode that the file system chooses.
+/// Requested mode of a new manifest. Its actual mode is this one without the bits of the process's
+/// umask, or a mode that the file system assigns.
 const DRAFT_MODE: u32 = 0o666;
 /// Permission bits that let the group or other users write a manifest.
 pub(crate) const WRITABLE_BY_OTHERS: u32 = 0o022;
@@ -54,7 +54,7 @@ pub(crate) struct Manifest {
     pub process: u32,
     pub host: String,
     pub began_unix_ns: u64,
-    /// File names are running numbers from 1 to this.
+    /// The file names are running numbers from 1 to this number.
     pub numbers_max: u64,
     /// If more than 1, the files are in the subdirectories `s0`, `s1`, ... that the run makes.
     pub subdirectories: u32,
@@ -66,9 +66,10 @@ pub(crate) struct Manifest {
     pub mix: Option<MixNames>,
     /// Properties that all files of the run share.
     pub makes: Makes,
-    /// Inode of the directory in which the manifest was written; it reveals a copy elsewhere.
+    /// Inode of the directory in which the manifest was written. It differs in a manifest that was
+    /// copied to another directory.
     pub directory_inode: u64,
-    /// When the run began, if this manifest replaced an earlier one.
+    /// Time at which the run began, if this manifest replaced an earlier one.
     #[serde(default)]
     pub born: Option<Stamp>,
     /// Name of the file with the run's signs of life; `None` if the run has none.
@@ -77,12 +78,14 @@ pub(crate) struct Manifest {
     /// The other ranks of the run.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ranks: Vec<OtherRank>,
-    /// Set if the pool was kept for a later run: its contents and the progress of its workers.
+    /// For a pool that was kept for a later run: its contents, and the progress of each worker's
+    /// stream.
     #[serde(default)]
     pub kept: Option<KeptPool>,
-    /// The user's directory before the run.
+    /// The state of the user's directory before the run.
     pub before: Before,
-    /// Other directories of the run, up to a limit; `others_more` counts the rest.
+    /// Paths of the run's directories in other locations, up to a limit; `others_more` counts the
+    /// rest.
     pub others: Vec<String>,
     #[serde(default)]
     pub others_more: u64,
@@ -91,24 +94,23 @@ pub(crate) struct Manifest {
 /// A rank of the run other than the one that wrote the manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct OtherRank {
-    /// The rank's first worker.
+    /// Number of the rank's first worker.
     pub first_worker: u32,
-    /// The rank's process ID.
     pub process: u32,
-    /// The rank's host name.
+    /// Name of the host on which the rank runs.
     pub host: String,
-    /// Name of the file with the rank's signs of life, on its host.
+    /// Name of the file with the rank's signs of life, on the rank's host.
     pub life: Option<String>,
 }
 
 /// The first rank of a run, which owns the run's directories, as recorded in a manifest.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FirstRank {
-    /// Host name.
+    /// Name of the host on which the rank runs.
     pub host: String,
-    /// Process ID on that host.
+    /// Process ID of the rank on that host.
     pub process: u32,
-    /// When its run began, in nanoseconds since the epoch.
+    /// Time at which the run began, in nanoseconds since the epoch.
     pub began_unix_ns: u64,
 }
 
@@ -121,31 +123,30 @@ impl OtherRank {
 /// How a mix lays out and names its files.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct MixNames {
-    /// The layout of its directories.
     pub layout: Layout,
-    /// The form of its file names.
     pub names: Names,
 }
 
 /// A pool that was left for a later run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptPool {
-    /// Canonical text of what the pool was made of, including the seed.
+    /// Canonical text of the options that determine the pool's files, including the seed.
     pub pool: String,
-    /// Canonical text of the workload without its number of transactions.
+    /// Canonical text of the workload without the number of transactions.
     pub workload: String,
-    /// Per worker, how much of its stream has already been performed on the pool.
+    /// The position that each worker's stream has reached on this pool.
     pub positions: Vec<Position>,
-    /// Number of files, links and directories.
+    /// Number of files, links and directories in the pool.
     pub names: u64,
-    /// When the pool was kept, in nanoseconds since the epoch. Files made later are not the run's.
+    /// Time at which the pool was kept, in nanoseconds since the epoch. Files made later do not
+    /// belong to the run.
     pub left_ns: i64,
-    /// By how much the wall clock had been set back until then.
+    /// By how much the wall clock was set back before the pool was kept, in nanoseconds.
     #[serde(default)]
     pub set_back_ns: i64,
 }
 
-/// How far a worker's stream was performed when its pool was left.
+/// The position of a worker's stream when its pool was kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Position {
     /// Number of transactions that had begun.
@@ -160,14 +161,14 @@ impl Manifest {
     }
 
     /// Writes the manifest durably into a directory. The returned mark keeps it locked. The
-    /// manifest is complete and locked before it gets its name, so no other process finds a partial
-    /// one. Also fills in the modes of the run's files, from the mode that the file system gives
-    /// the manifest.
+    /// manifest is complete and locked before it gets its name, so no other process reads a partial
+    /// one. Also fills in the modes of the run's files, derived from the mode that the file system
+    /// assigns to the manifest.
     pub(crate) fn write(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
         let mut tries_left = 10;
         loop {
             match self.write_as(directory, false) {
-                // Before the draft is locked, `clean` in another PID namespace may take it for a
+                // Before the draft is locked, `clean` in another PID namespace may mistake it for a
                 // draft of a killed run and remove it.
                 Err(Errno::NOENT | Errno::WOULDBLOCK) if tries_left > 0 => tries_left -= 1,
                 written => return written,
@@ -175,7 +176,7 @@ impl Manifest {
         }
     }
 
-    /// Replaces the existing manifest durably; the returned mark keeps it locked.
+    /// Replaces the existing manifest durably. The returned mark keeps it locked.
     pub(crate) fn rewrite(&mut self, directory: &dyn Directory) -> Result<Box<dyn Mark>, Errno> {
         self.write_as(directory, true)
     }
@@ -192,8 +193,8 @@ impl Manifest {
             .and_then(|()| directory.name_draft(mark, NAME, replaces))
             .and_then(|mark| directory.sync().map(|()| mark));
         written.inspect_err(|_| {
-            // Nothing was made yet, or the earlier manifest still exists. If the draft cannot be
-            // removed, `clean` will remove it.
+            // No file of the run was made yet, or the earlier manifest still exists. If the draft
+            // cannot be removed now, `clean` will remove it.
             let _ = remove_by_name(directory, &draft);
         })
     }
@@ -213,24 +214,26 @@ impl Manifest {
         mark.write(&serde_json::to_vec_pretty(self).unwrap_or_default())
     }
 
-    /// Adds the modes that the run's files get, derived from the mode `given` to the manifest and
-    /// the mode of the directory. The modes of files in a kept pool remain in the list.
+    /// Adds the modes that the run's files will have. They are derived from the mode `given` to the
+    /// manifest and from the mode `place` of the directory. Modes that are already listed remain,
+    /// for the files in a kept pool.
     fn take_modes(&mut self, given: u32, place: Option<u32>) {
         let makes = &mut self.makes;
         for asked in makes.modes.clone() {
             let is_own = is_of_its_own(given);
             take(&mut makes.modes, if is_own { given } else { given & asked });
         }
-        // A file system that assigns its own modes gives all directories the same one.
+        // A file system that assigns its own modes assigns the same mode to all directories.
         if let Some(place) = place.filter(|_| is_of_its_own(given)) {
             take(&mut makes.directory_modes, place & PERMISSIONS);
         }
     }
 
-    /// The manifest of an active run; `None` if the directory has none. Does not check its owner.
+    /// Reads the manifest of an active run without checking its owner. Returns `None` if the
+    /// directory contains no manifest.
     ///
     /// # Errors
-    /// Returns the reason if it cannot be read or parsed.
+    /// Returns the reason if the manifest cannot be read or parsed.
     pub(crate) fn read_beside(directory: &dyn Directory) -> Result<Option<Self>, String> {
         let Some(mark) = directory.mark(NAME).map_err(|errno| errno.to_string())? else {
             return Ok(None);
@@ -288,13 +291,13 @@ impl Manifest {
         }
     }
 
-    /// The owner of the manifest in a directory, who also owns all files of its run.
+    /// Returns the owner of the manifest in a directory. The same user owns all files of the run.
     pub(crate) fn owner(directory: &dyn Directory) -> Result<Option<u32>, Errno> {
         Ok(directory.facts_of(NAME.as_bytes())?.owner)
     }
 
-    /// Whether the run may be active, if locks are not available: its process is alive, or it runs
-    /// on another host, where this cannot be checked.
+    /// Whether the run may be active, for namespaces without locks: its process is alive, or the
+    /// run is on another host, where its process cannot be checked.
     pub(crate) fn seems_alive(&self, namespace: &dyn Namespace) -> bool {
         !is_here(&self.host) || namespace.is_alive(self.process)
     }
@@ -305,13 +308,14 @@ fn is_here(host: &str) -> bool {
     rustix::system::uname().nodename().to_string_lossy() == host
 }
 
-/// Removes the file that currently has a name of the run's own.
+/// Removes the file that currently has this name, which only the run uses.
 pub(crate) fn remove_by_name(directory: &dyn Directory, name: &str) -> Result<(), Errno> {
     let facts = directory.facts_of(name.as_bytes())?;
     gone(directory.remove(name.as_bytes(), &facts))
 }
 
-/// Turns "not removed, because the name now belongs to another file" into `NOENT`.
+/// Converts the result `false` ("not removed, because the name now belongs to another file") into
+/// `NOENT`.
 pub(crate) fn gone(removed: Result<bool, Errno>) -> Result<(), Errno> {
     match removed? {
         true => Ok(()),
@@ -319,12 +323,12 @@ pub(crate) fn gone(removed: Result<bool, Errno>) -> Result<(), Errno> {
     }
 }
 
-/// The inode number; 0 if it is not available.
+/// Returns the inode number; 0 if it is not available.
 pub(crate) fn inode(facts: &Facts) -> u64 {
     facts.identity.map_or(0, |identity| identity.inode)
 }
 
-/// Whether the file system assigned a mode of its own to a file made with [`DRAFT_MODE`].
+/// Whether the file system assigns its own mode to a file made with [`DRAFT_MODE`].
 fn is_of_its_own(given: u32) -> bool {
     given & !DRAFT_MODE != 0
 }
@@ -335,12 +339,13 @@ fn take(modes: &mut Vec<u32>, mode: u32) {
     }
 }
 
-/// Prefixes of the names that NFS and FUSE give to files removed while open, until they are closed.
+/// Prefixes of the temporary names that NFS and FUSE give to files that are removed while open. The
+/// names exist until the files are closed.
 const REMOVED_OPEN: [&[u8]; 2] = [b".nfs", b".fuse_hidden"];
-/// Maximum wait for a closed file to disappear.
+/// Maximum wait until the temporary name of a closed file disappears.
 const TO_BE_GONE: Duration = Duration::from_secs(1);
 
-/// Waits until files that were removed while open, and closed just now, disappear from the
+/// Waits until the temporary names of removed files that were closed just now disappear from the
 /// directory.
 pub(crate) fn wait_for_closed(directory: &dyn Directory) {
     let is_removed = |name: &[u8]| REMOVED_OPEN.iter().any(|begins| name.starts_with(begins));

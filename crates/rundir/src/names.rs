@@ -1,12 +1,12 @@
-//! The names that a run gives to its files and directories, and how they are recognised.
+//! The names that a run gives to its files and directories, and functions that recognise them.
 
 use engine::Errno;
 use engine::namespace::Directory;
 
-/// The manifest's name, in the directory that holds the files.
+/// File name of the manifest, in the directory that contains the run's files.
 pub const NAME: &str = ".postmark-manifest.json";
-/// Prefix of manifests that are being written; the process ID and the time at which the run began
-/// follow.
+/// Prefix of the names of manifests that are being written. The process ID and the time at which
+/// the run began follow.
 pub(crate) const DRAFT_PREFIX: &str = ".postmark-manifest.json.";
 
 /// Prefix of the name of a run's own directory.
@@ -15,8 +15,9 @@ pub(crate) const OWN_DIRECTORY_PREFIX: &str = "postmark-";
 /// Maximum number of names that [`listed`] returns.
 const NAMES_MAX: usize = 1 << 16;
 
-/// Returns the names of a directory that `wanted` accepts, sorted. A directory with more than
-/// [`NAMES_MAX`] of them is not a run's, or its server sends names without end.
+/// Returns the names in a directory that `wanted` accepts, sorted. Fails with more than
+/// [`NAMES_MAX`] accepted names: the directory is not a run's, or its server sends names without
+/// end.
 pub(crate) fn listed(
     directory: &dyn Directory,
     wanted: impl Fn(&[u8]) -> bool,
@@ -49,13 +50,13 @@ pub(crate) fn has_any(
     Ok(has_any)
 }
 
-/// Whether a directory of this name may be a run's own.
+/// Whether the name begins like that of a run's own directory.
 pub(crate) fn is_own_directory(name: &[u8]) -> bool {
     name.starts_with(OWN_DIRECTORY_PREFIX.as_bytes())
 }
 
-/// The time in seconds at which a run began and its process ID, parsed from the name of its own
-/// directory; `None` if the name has another form.
+/// Parses the name of a run's own directory. Returns the time in seconds at which the run began,
+/// and its process ID; `None` if the name has another form.
 pub(crate) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
     let mut parts = name
         .strip_prefix(OWN_DIRECTORY_PREFIX.as_bytes())?
@@ -66,17 +67,17 @@ pub(crate) fn own_directory_of(name: &[u8]) -> Option<(i64, u32)> {
     is_all.then_some((i64::try_from(second).ok()?, u32::try_from(process).ok()?))
 }
 
-/// Name of a worker's own directory.
+/// Returns the name of a worker's own directory.
 pub fn worker_directory(worker: u32) -> String {
     format!("w{worker}")
 }
 
-/// Whether a name is that of a manifest or of the draft of one.
+/// Whether this is the name of a manifest or of a draft of a manifest.
 pub(crate) fn is_mark(name: &[u8]) -> bool {
     name == NAME.as_bytes() || draft_process(name).is_some()
 }
 
-/// The process ID in the name of a draft; `None` for other names.
+/// Returns the process ID in the name of a draft; `None` for other names.
 pub(crate) fn draft_process(name: &[u8]) -> Option<u32> {
     let text = std::str::from_utf8(name.strip_prefix(DRAFT_PREFIX.as_bytes())?).ok()?;
     let (process, began) = text.split_once('-')?;
@@ -94,13 +95,13 @@ pub(crate) fn running_number(name: &[u8]) -> Option<u64> {
         .flatten()
 }
 
-/// The worker number in the name of a worker's directory: `w` and digits.
+/// Returns the worker number in the name of a worker's directory: `w` and digits.
 pub(crate) fn worker(name: &[u8]) -> Option<u64> {
     running_number(name.strip_prefix(b"w")?)
 }
 
-/// Whether a name belongs to a classic pool: to one of its subdirectories, or to one of its files
-/// if it has none.
+/// Whether a name belongs to a classic pool: the name of one of its subdirectories, or of one of
+/// its files if the pool has no subdirectories.
 pub(crate) fn is_of_classic_pool(name: &[u8], subdirectories: u32, numbers_max: u64) -> bool {
     match subdirectories > 1 {
         true => subdirectory(name).is_some_and(|number| number < u64::from(subdirectories)),
@@ -108,7 +109,7 @@ pub(crate) fn is_of_classic_pool(name: &[u8], subdirectories: u32, numbers_max: 
     }
 }
 
-/// The number in the name of a subdirectory: `s` and digits.
+/// Returns the number in the name of a subdirectory: `s` and digits.
 fn subdirectory(name: &[u8]) -> Option<u64> {
     running_number(name.strip_prefix(b"s")?)
 }

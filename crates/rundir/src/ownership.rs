@@ -1,5 +1,5 @@
-//! Decides whether a file belongs to a run, before it is removed. `docs/security.md` lists the
-//! criteria; each has a test.
+//! Decides whether a file belongs to a run before `clean` or the run removes the file.
+//! `docs/security.md` lists the criteria; each criterion has a test.
 
 use std::collections::HashMap;
 
@@ -14,42 +14,43 @@ use crate::names;
 use crate::pool_contents::Pool;
 use crate::worker_status::{PartlyWritten, WrittenName};
 
-/// Further evidence about a run's files, besides its manifest.
+/// Evidence about a run's files that is not in its manifest.
 #[derive(Clone, Debug, Default)]
 pub struct Evidence {
-    /// In a classic run, the running numbers of files go up to this.
+    /// Highest running number of a file that a classic run created.
     pub numbers_made: u64,
-    /// Names whose files may have been partly written.
+    /// Names of files that may have been partly written.
     pub partly_written: PartlyWritten,
-    /// By how much the wall clock was set back during the run.
+    /// By how much the wall clock was set back during the run, in nanoseconds.
     pub set_back_ns: i64,
-    /// When the run ended; `None` if not available.
+    /// Bounds from the time at which the run ended; `None` if that time is not available.
     pub until: Option<EndStamps>,
-    /// The run is active or has ended by itself: every file that is not in `partly_written` was
-    /// written completely.
+    /// Whether the run is active or has ended by itself. If so, every file that is not in
+    /// `partly_written` was written completely.
     pub is_complete: bool,
 }
 
-/// Bounds on the creation times of a run's files, derived from the time at which it ended. The
-/// kernel stamps files by a clock that advances only every few milliseconds.
+/// Bounds on the creation times of a run's files, derived from the time at which the run ended.
+/// Three bounds are needed because the kernel's clock for file times advances only every few
+/// milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub struct EndStamps {
-    /// A file created before this was certainly created during the run.
+    /// A file created before this time existed before the run ended.
     pub certainly: Stamp,
-    /// No completely written file of the run was created after this.
+    /// No completely written file of the run was created after this time.
     pub completed: Stamp,
-    /// No file of an operation in flight was created after this.
+    /// No file of an operation in flight was created after this time.
     pub under_way: Stamp,
 }
 
 impl EndStamps {
     pub(crate) fn new(last_ns: i64) -> Self {
-        /// Longer than the resolution of the kernel's clock for file times.
+        /// The resolution of the kernel's clock for file times is finer than this.
         const STAMPED_WITHIN_NS: i64 = 20_000_000;
-        /// The run and the kernel read their clocks one after the other, at most this far apart.
+        /// Maximum time between the reading of the clock by the run and by the kernel.
         const READ_WITHIN_NS: i64 = 1_000_000;
-        /// A call in flight when the run ended may have created its file up to this long after the
-        /// last sign of life.
+        /// A call that was in flight when the run ended may have created its file up to this long
+        /// after the last sign of life.
         const UNDER_WAY_NS: i64 = 2_000_000_000;
         Self {
             certainly: stamp(last_ns.saturating_sub(STAMPED_WITHIN_NS)),
@@ -59,13 +60,13 @@ impl EndStamps {
     }
 }
 
-/// Whether a file, a directory or a link belongs to the run.
+/// Origin of a file, a directory or a link: from the run, or from elsewhere.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Provenance {
     Ours,
     /// Belongs to the run, and its contents prove that the run wrote it.
     Signed,
-    /// Certainly not from the run; contains the reason.
+    /// Certainly not created by the run; contains the reason.
     Others(String),
     /// Of uncertain origin, therefore not removed; contains the reason.
     Unclear(String),
@@ -77,12 +78,12 @@ pub(crate) struct Ownership<'a> {
     evidence: &'a Evidence,
     owner: Option<u32>,
     born: Option<Stamp>,
-    /// The worker whose pool is being examined; `None` if all workers share one pool.
+    /// The worker in whose pool files are being checked; `None` if all workers share one pool.
     worker: Option<u32>,
-    /// The contents of that pool's files.
+    /// The expected contents of the files in this pool.
     contents: Pool<'a>,
-    /// Last change of each file with several hard links, before this removal changed it by removing
-    /// one of them. Used only if creation times are not available.
+    /// Time of the last change of each file with several hard links, before this removal changed it
+    /// by removing a link. Used only if creation times are not available.
     linked: HashMap<Identity, Option<Stamp>>,
 }
 
@@ -93,25 +94,27 @@ pub(crate) fn stamp(ns: i64) -> Stamp {
     )
 }
 
-/// When the run began, according to the directory of its manifest.
+/// Returns the time at which the run began, according to the directory of its manifest.
 pub(crate) fn began(
     directory: &dyn Directory,
     manifest: &Manifest,
 ) -> Result<Option<Stamp>, Errno> {
     if manifest.kind == Kind::OwnDirectory {
-        // A manifest that was rewritten is newer than the pool. The directory is not.
+        // A rewritten manifest is newer than the pool; the directory is as old as the pool.
         let born = directory.facts()?.born.or(manifest.born);
         if born.is_some() {
             return Ok(born);
         }
     }
     let manifest = directory.facts_of(names::NAME.as_bytes())?;
-    // Its change time may be later: NFS and FUSE remove names when a file is closed.
+    // The change time may be later than the modification time, because NFS and FUSE change a file's
+    // names when it is closed.
     Ok(manifest.born.or(manifest.modified))
 }
 
 impl<'a> Ownership<'a> {
-    /// Creates the check for the run of `manifest`, which is owned by `owner` and began at `born`.
+    /// Creates the check for the run of `manifest`. `owner` owns the manifest, and the run began at
+    /// `born`.
     pub(crate) fn new(
         manifest: &'a Manifest,
         evidence: &'a Evidence,
@@ -129,13 +132,13 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// Selects the worker's pool for all following calls.
+    /// Selects the pool of `worker` for all following calls.
     pub(crate) fn enter_pool_of(&mut self, worker: u32) {
         self.worker = Some(worker);
         self.contents = Pool::of(&self.manifest.makes.begins, worker);
     }
 
-    /// Whether a file of this name in this pool may have been partly written.
+    /// Whether the file of this name in the selected pool may have been partly written.
     fn is_partly_written(&self, name: WrittenName) -> bool {
         let names = &self.evidence.partly_written;
         match self.worker {
@@ -144,7 +147,8 @@ impl<'a> Ownership<'a> {
         }
     }
 
-    /// Creation time, not affected by the removals of this `clean`.
+    /// Returns the creation time of a file, or its last change before this `clean` removed links to
+    /// it.
     fn born_before_removals(&mut self, facts: &Facts) -> Option<Stamp> {
         let changed = facts.born_or_changed();
         let (None, Some(identity)) = (facts.born, facts.identity) else {
@@ -153,12 +157,13 @@ impl<'a> Ownership<'a> {
         if facts.names.is_some_and(|names| names > 1) {
             return *self.linked.entry(identity).or_insert(changed);
         }
-        // The last name is removed next, and its inode may then be reused for another file.
+        // The last name is removed next. The inode may then be reused for another file, so the
+        // entry must not remain.
         self.linked.remove(&identity).unwrap_or(changed)
     }
 
-    /// Decides whether a name that the run may use belongs to it. Also returns the facts that it
-    /// examined.
+    /// Decides whether an entry belongs to the run. Its name is one that the run may use. Also
+    /// returns the facts on which the decision is based.
     pub(crate) fn of(
         &mut self,
         directory: &dyn Directory,
@@ -190,11 +195,11 @@ impl<'a> Ownership<'a> {
         }
         let is_partly_written = self.is_partly_written((kind, number));
         let born = self.born_before_removals(facts);
-        // The type of a directory or link identifies it; the signs of life do not record which of
-        // them was being created.
+        // Files created by calls in flight are allowed a later creation time. The signs of life do
+        // not record which directory or link was being created, so all of them are allowed it.
         let is_under_way =
             is_partly_written || matches!(kind, NameKind::Directory | NameKind::SymbolicLink);
-        // Certain results come first, because only uncertain ones keep the manifest.
+        // The check of the contents is first, because only an uncertain result keeps the manifest.
         let contents = match kind {
             NameKind::Directory => Provenance::Ours,
             NameKind::SymbolicLink => self.of_link(directory, name)?,
@@ -205,9 +210,9 @@ impl<'a> Ownership<'a> {
         if let Provenance::Others(_) = contents {
             return Ok(contents);
         }
-        // Without a creation time the last change is used, but adding or removing a hard link is
-        // also a change. For contents that the run provably wrote, the modification time is
-        // decisive.
+        // Without a creation time, the time of the last change is used. Adding or removing a hard
+        // link also changes that time. If the contents prove that the run wrote them, the
+        // modification time is used instead.
         let made = match facts.born {
             None if contents == Provenance::Signed => facts.modified,
             _ => born,
@@ -218,7 +223,8 @@ impl<'a> Ownership<'a> {
         Ok(doubt.map_or(contents, Provenance::Unclear))
     }
 
-    /// Why creation time or owner make it uncertain that the run created the file.
+    /// Returns the reason why the creation time or the owner makes it uncertain that the run
+    /// created the file.
     fn doubt_of_time(
         &self,
         kind: NameKind,
@@ -226,8 +232,8 @@ impl<'a> Ownership<'a> {
         (born, made): (Option<Stamp>, Option<Stamp>),
         is_under_way: bool,
     ) -> Option<String> {
-        // In a directory that the run made for itself, a matching name is sufficient if no more can
-        // be known.
+        // In a directory that the run made for itself, a matching name is sufficient if the file
+        // system does not report creation times.
         if self.manifest.kind == Kind::Location && (born.is_none() || facts.identity.is_none()) {
             return Some("the storage does not report its creation time or inode".to_owned());
         }
@@ -239,8 +245,8 @@ impl<'a> Ownership<'a> {
             };
             made.is_some_and(|made| made > last)
         };
-        // Creating or removing an entry changes a directory. Without a creation time, its times do
-        // not show who made it.
+        // Creating or removing an entry changes the times of a directory. Without a creation time,
+        // the directory's times do not show whether the run created it.
         let is_dated = kind != NameKind::Directory || facts.born.is_some();
         if is_dated && self.evidence.until.is_some_and(is_too_late) {
             return Some("it was created after the run had ended".to_owned());
@@ -258,7 +264,8 @@ impl<'a> Ownership<'a> {
         is_older.then(|| "it is older than the run".to_owned())
     }
 
-    /// Why mode or hard links make it uncertain that the run created the file.
+    /// Returns the reason why the mode or the hard links make it uncertain that the run created the
+    /// file.
     fn doubt_of_attributes(&self, kind: NameKind, facts: &Facts) -> Option<String> {
         let makes = &self.manifest.makes;
         let is_given = |mode: u32| match kind {
@@ -314,11 +321,12 @@ impl<'a> Ownership<'a> {
         Ok(self.of_beginning(begins, facts, is_partly_written))
     }
 
-    /// Decides by the first bytes of the contents.
+    /// Decides by the first bytes of a file whether the file belongs to the run.
     fn of_beginning(&self, begins: &[u8], facts: &Facts, is_partly_written: bool) -> Provenance {
         let makes = &self.manifest.makes;
-        // In the user's directory, a partly written file is the run's only if the run was writing
-        // that very name. In the run's own directory, creation during the run is sufficient.
+        // In the user's directory, a partly written file belongs to the run only if the run was
+        // writing a file of that name. In the run's own directory, creation during the run is
+        // sufficient.
         let is_own = self.manifest.kind == Kind::OwnDirectory;
         let was_certainly_there = |until: EndStamps| {
             facts
@@ -345,7 +353,8 @@ impl<'a> Ownership<'a> {
                 cut_short("it is shorter than any file of this run")
             }
             Beginning::Ours => Provenance::Signed,
-            // The contents of a run may begin with one or two zero bytes.
+            // A run's contents may begin with one or two zero bytes, so a very short file of zeros
+            // may be complete.
             Beginning::TooShort if is_of_its_time => Provenance::Ours,
             Beginning::TooShort => {
                 Provenance::Unclear("it is too short to show which run created it".to_owned())
@@ -373,7 +382,8 @@ fn earlier((seconds, nanoseconds): Stamp, ns: i64) -> Stamp {
     if ns == 0 {
         return (seconds, nanoseconds);
     }
-    // The clock may have been set back slightly further than was observed.
+    // Allows one second more, because the clock may have been set back slightly further than the
+    // run observed.
     let born_ns = seconds
         .saturating_mul(1_000_000_000)
         .saturating_add(nanoseconds.into());
@@ -389,8 +399,8 @@ mod tests {
     use crate::dir_snapshot::Before;
     use crate::manifest::{Begins, Makes};
 
-    /// Workers with private pools use the same names: a partly written file in one pool is no
-    /// evidence about the pool of another worker.
+    /// Workers with private pools use the same file names. A partly written file in one pool is no
+    /// evidence about the file of that name in another worker's pool.
     #[test]
     fn partly_written_names_count_only_in_the_writers_pool() {
         let top = tempfile::tempdir().unwrap();
@@ -449,7 +459,7 @@ mod tests {
     }
 
     #[test]
-    fn clock_set_back_moves_the_bound() {
+    fn set_back_clock_makes_the_earliest_creation_time_earlier() {
         assert_eq!(earlier((10, 5), 0), (10, 5));
         assert_eq!(earlier((10, 5), 2_000_000_000), (7, 5));
     }

@@ -1,4 +1,4 @@
-//! The expected beginning of the files of one pool.
+//! The bytes with which the files of one pool are expected to begin.
 
 use workload::contents::{Beginning, Contents};
 
@@ -34,8 +34,8 @@ impl<'a> Pool<'a> {
     }
 }
 
-/// Whether `found` consists of pieces that each start with the beginning of the text, the first of
-/// at least `low` bytes. The last piece may continue beyond the bytes that were read.
+/// Whether `found` consists of pieces that each start with the beginning of the text. The first
+/// piece has at least `low` bytes. The last piece may continue beyond `found`.
 fn is_pieces(text: &[u8], low: u64, found: &[u8]) -> bool {
     let mut begins_here = vec![false; found.len()];
     begins_here[..1].fill(true);

@@ -1,4 +1,4 @@
-//! Takes directories on the target for a run: checks them and writes manifests.
+//! Prepares directories on the target for a run: checks them and writes manifests.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -24,16 +24,16 @@ pub use acting_user::{OtherUser, other_user};
 pub use error::PrepareError;
 pub use layout_request::LayoutRequest;
 
-/// Maximum number of conflicting names in a message.
+/// Maximum number of conflicting names that a message lists.
 const NAMED_MAX: usize = 5;
 
-/// Takes all directories of a run, or none. A directory that is listed twice is taken once. Also
-/// returns the index of the run directory of each location.
+/// Prepares all directories of a run, or none of them. A directory that is listed twice is prepared
+/// once. Also returns, for each location, the index of its run directory.
 pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), PrepareError> {
     let mut run_directories = RunDirectories::none(wish.life.clone());
     let mut run_directory_of = Vec::new();
-    // Spare file descriptors, dropped on failure: releasing the directories taken so far needs
-    // some, even if the process has reached its limit.
+    // Spare file descriptors, which are closed on failure. Cleaning up the directories prepared so
+    // far needs descriptors, even if the process has reached its limit.
     let spare = wish
         .locations
         .first()
@@ -43,7 +43,7 @@ pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), Pre
             Ok(number) => run_directory_of.push(number),
             Err(error) => {
                 drop(spare);
-                // No file was made.
+                // The run made no file yet, so only directories and manifests are removed.
                 let cleaned = run_directories.leave(&Evidence::default(), &mut |_| ());
                 return Err(error.with_left(cleaned.left));
             }
@@ -53,7 +53,7 @@ pub fn prepare(wish: &LayoutRequest) -> Result<(RunDirectories, Vec<usize>), Pre
     Ok((run_directories, run_directory_of))
 }
 
-/// Takes a location, unless it is already taken. Returns its index in `taken`.
+/// Prepares a location, unless it is in `taken` already. Returns its index in `taken`.
 fn take(
     wish: &LayoutRequest,
     location: &Path,
@@ -86,7 +86,7 @@ fn take(
     Ok(taken.len() - 1)
 }
 
-/// The manifest of a run in a location, before it is written.
+/// Returns the manifest of a run in a location, with `before` as the state of the user's directory.
 fn manifest(wish: &LayoutRequest, location: &Path, before: Before) -> Manifest {
     let mut manifest = Manifest {
         postmark_manifest: Manifest::version(),
@@ -122,7 +122,8 @@ fn unlisted(location: &Path, errno: Errno) -> PrepareError {
     PrepareError::system("list the directory", location, errno)
 }
 
-/// Writes the manifest into the user's own directory, if it contains no conflicting name.
+/// Writes the manifest into the user's own directory, if no name in it conflicts with a name of the
+/// run.
 fn mark_location(
     wish: &LayoutRequest,
     location: &Path,
@@ -142,13 +143,13 @@ fn mark_location(
     }
     let lock = match manifest.write(&*users) {
         Ok(lock) => lock,
-        // Another run took the directory after it was checked.
+        // Another run wrote its manifest after this directory was checked.
         Err(Errno::EXIST) => {
             refuse_other_runs(wish, location, &users)?;
             return Err(PrepareError::system("mark", location, Errno::EXIST));
         }
         Err(errno) => {
-            // A draft existed for a moment and changed the directory's times.
+            // The draft existed for a moment and thereby changed the directory's times.
             let _ = manifest.before.restore(&*users);
             let left = own_directory::marks_left(&*users, location, location);
             let error = PrepareError::system("write a manifest in", location, errno);
@@ -171,7 +172,7 @@ fn refuse_other_runs(
         Some(FoundManifest::Abandoned(manifest, lock))
             if manifest.names_nothing_in(&**directory).map_err(error)? =>
         {
-            // All files of the killed run were removed by hand.
+            // A killed run left its manifest, but all of its files were removed by hand.
             let abandoned = Abandoned {
                 namespace: Arc::clone(&wish.namespace),
                 path: location.to_owned(),
@@ -189,14 +190,15 @@ fn refuse_other_runs(
     })
 }
 
-/// Describes the conflicting names: files by name, directories with the name of one entry.
+/// Returns the error for conflicting names. It lists files by name, and directories with the name
+/// of one entry.
 fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) -> PrepareError {
     let mut names: Vec<String> = Vec::new();
     for name in in_the_way.iter().take(NAMED_MAX) {
         let shown = String::from_utf8_lossy(name).into_owned();
         let mut inner = None;
         if let Ok(opened) = directory.open(name) {
-            // A directory that cannot be listed is described by its own name.
+            // A directory that cannot be listed is reported without an entry.
             let _ = opened.list(&mut |entry| {
                 inner.get_or_insert_with(|| String::from_utf8_lossy(entry.name).into_owned());
                 Ok(())
@@ -219,7 +221,8 @@ fn occupied(location: &Path, directory: &dyn Directory, in_the_way: &[Vec<u8>]) 
 }
 
 impl RunDirectories {
-    /// Makes a directory for each worker in every run directory. On failure everything is removed.
+    /// Makes a directory for each worker in every run directory. On failure, all directories are
+    /// removed.
     pub fn make_worker_directories(&self, workers: u32) -> Result<(), PrepareError> {
         let make = |run_directory: &RunDirectory| {
             let (directory, held) = (run_directory.directory(), &run_directory.landmark.held);

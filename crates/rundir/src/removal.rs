@@ -1,5 +1,5 @@
-//! Removes the files of a run as listed in its manifest: never by a wildcard, never through a link,
-//! and only files that verifiably belong to the run ([`crate::ownership`]).
+//! Removes the files of a run that its manifest describes. Never uses a wildcard, never follows a
+//! link, and removes only files that verifiably belong to the run ([`crate::ownership`]).
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -16,10 +16,10 @@ use crate::names::{running_number, worker};
 use crate::ownership::{Ownership, Provenance};
 use crate::worker_status::WrittenName;
 
-/// Maximum number of remaining names that are listed; the others are only counted.
+/// Maximum number of remaining names that are listed; further names are only counted.
 const LEFT_MAX: usize = 100;
 
-/// Maximum total length of the names of one directory: enough for fifty million files of a run. A
+/// Maximum total length of the names of one directory, in bytes: enough for fifty million files. A
 /// second `clean` removes the rest.
 const NAMES_BYTES_MAX: usize = 512 << 20;
 
@@ -27,17 +27,17 @@ const NAMES_BYTES_MAX: usize = 512 << 20;
 pub(crate) struct Removal<'a> {
     manifest: &'a Manifest,
     ownership: Ownership<'a>,
-    /// The running numbers of the run's files go up to this.
+    /// Highest running number of the run's files.
     numbers_made: u64,
     progress: &'a mut dyn FnMut(u64),
     done: CleanUp,
     left_more: u64,
-    /// Files that belong to the run, or may, still exist.
+    /// Whether files exist that belong to the run, or may belong to it.
     is_incomplete: bool,
 }
 
 impl<'a> Removal<'a> {
-    /// Prepares the removal for the run of `manifest`, whose running numbers go up to
+    /// Prepares the removal of the files of the run of `manifest`. Its highest running number is
     /// `numbers_made`.
     pub(crate) fn new(
         manifest: &'a Manifest,
@@ -62,14 +62,14 @@ impl<'a> Removal<'a> {
             return self.pool(directory, path);
         }
         for name in self.names(directory, path, Manifest::may_name).iter() {
-            // `may_name` accepted the name, so the number is below the number of workers.
+            // `may_name` accepts only numbers below the number of workers, which is a `u32`.
             let worker = worker(name).unwrap_or(0) as u32;
             self.ownership.enter_pool_of(worker);
             self.inner_directory(directory, name, path, Self::pool);
         }
     }
 
-    /// Removes the run's files in a directory and its subdirectories.
+    /// Removes the run's files in the directory of one pool and in its subdirectories.
     fn pool(&mut self, directory: &dyn Directory, path: &Path) {
         if self.manifest.mix.is_some() {
             return self.mix(directory, path);
@@ -85,7 +85,7 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Returns what was removed, and whether all files of the run are gone.
+    /// Returns the counts of removed files, and whether all files of the run are gone.
     pub(crate) fn finish(mut self) -> (CleanUp, bool) {
         if self.left_more > 0 {
             self.done.left.push(Left {
@@ -96,7 +96,7 @@ impl<'a> Removal<'a> {
         (self.done, !self.is_incomplete)
     }
 
-    /// Removes the contents of a directory of the run, and then the directory.
+    /// Removes a directory of the run after its contents.
     fn inner_directory(
         &mut self,
         directory: &dyn Directory,
@@ -116,7 +116,8 @@ impl<'a> Removal<'a> {
             Ok(true) => self.done.directories += 1,
             Ok(false) => self.exchanged(inner_path),
             Err(Errno::NOTEMPTY) => {
-                // The directory belongs to the run and can be removed later, when it is empty.
+                // The directory belongs to the run and can be removed later, once the user has
+                // emptied it.
                 self.is_incomplete = true;
                 self.leave(
                     inner_path,
@@ -127,7 +128,7 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Removes the files of a mix in a directory.
+    /// Removes the files of a mix in one directory.
     fn mix(&mut self, directory: &dyn Directory, path: &Path) {
         let manifest = self.manifest;
         let Some(mix) = &manifest.mix else {
@@ -154,7 +155,7 @@ impl<'a> Removal<'a> {
             .names(directory, path, Manifest::may_name_a_file)
             .iter()
         {
-            // `may_name_a_file` accepted the name, so it is a number from 1 to the highest.
+            // `may_name_a_file` accepts only numbers from 1 to the highest number of the manifest.
             let number = running_number(name).unwrap_or(0);
             if number > self.numbers_made {
                 self.leave(
@@ -185,8 +186,8 @@ impl<'a> Removal<'a> {
         }
     }
 
-    /// Lists the names that `wanted` accepts. All are read before the first is removed, so that
-    /// removals do not disturb the listing.
+    /// Lists the names that `wanted` accepts. All names are read before the first removal, because
+    /// removals may disturb the listing.
     fn names(
         &mut self,
         directory: &dyn Directory,
@@ -210,7 +211,8 @@ impl<'a> Removal<'a> {
         names
     }
 
-    /// The facts of a name that belongs to the run. Other names are recorded as left.
+    /// Returns the facts of an entry that belongs to the run. An entry that does not is recorded as
+    /// left.
     fn look(
         &mut self,
         directory: &dyn Directory,
@@ -232,7 +234,7 @@ impl<'a> Removal<'a> {
         None
     }
 
-    /// Records that another file got the name after it was examined.
+    /// Records that another file replaced the examined one under its name.
     fn exchanged(&mut self, path: PathBuf) {
         self.is_incomplete = true;
         self.leave(path, "another file replaced it during the check".to_owned());
@@ -244,7 +246,7 @@ impl<'a> Removal<'a> {
         self.leave(path, format!("cannot be {what}: {}", advice::told(errno)));
     }
 
-    /// Records a path that is not removed, and why.
+    /// Records a path that is not removed, and the reason.
     fn leave(&mut self, path: PathBuf, why: String) {
         if self.done.left.len() < LEFT_MAX {
             self.done.left.push(left(&path, why));
@@ -261,7 +263,8 @@ pub(crate) fn left(path: &Path, why: String) -> Left {
     }
 }
 
-/// Names, each terminated by NUL: compact, because a directory may contain ten million.
+/// A list of names, each terminated by NUL: compact, because a directory may contain ten million
+/// names.
 #[derive(Default)]
 struct NameList(Vec<u8>);
 

@@ -1,4 +1,4 @@
-//! Takes a pool that an earlier run kept.
+//! Finds and locks a pool that an earlier run kept.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -16,8 +16,9 @@ use crate::names;
 use crate::prepare::PrepareError;
 use crate::run_directory::RunDirectories;
 
-/// Takes the kept pool of a workload, of which each location contains a part. Changes nothing yet:
-/// see [`RunDirectories::begin_use`]. Also returns the progress of each worker.
+/// Opens and locks the kept pool of a workload; each location contains a part of the pool. Changes
+/// nothing yet: see [`RunDirectories::begin_use`]. Also returns the position of each worker's
+/// stream.
 pub fn take_kept(
     namespace: &Arc<dyn Namespace>,
     locations: &[PathBuf],
@@ -51,7 +52,7 @@ pub fn take_kept(
     Ok((run_directories, positions))
 }
 
-/// Finds the one kept pool of the workload in a location.
+/// Returns the only kept pool of the workload in a location.
 fn one(
     namespace: &Arc<dyn Namespace>,
     location: &Path,
@@ -89,11 +90,12 @@ fn one(
     })
 }
 
-/// Descriptions of the kept workload and of the requested one, if they do not match.
+/// Returns descriptions of the kept and of the requested workload if they do not match.
 fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)> {
     let kept = manifest.kept.as_ref()?;
     let untouched = kept.positions.iter().all(|position| position.intents == 0);
-    // A pool that was only prepared is suitable for any workload with the same files.
+    // A pool on which no transaction was performed is suitable for any workload with the same
+    // files.
     let (found, wanted) = if untouched {
         (&kept.pool, workload.pool_canonical())
     } else {
@@ -102,7 +104,8 @@ fn mismatch(manifest: &Manifest, workload: &Workload) -> Option<(String, String)
     (*found != wanted).then(|| differing(found, &wanted))
 }
 
-/// The words that two canonical texts, separated by blanks, do not share.
+/// Returns the words of each text that the other one lacks. The texts are canonical, with blanks
+/// between words.
 fn differing(found: &str, wanted: &str) -> (String, String) {
     let without = |text: &str, other: &str| {
         let others: Vec<&str> = other.split(' ').collect();
@@ -115,8 +118,8 @@ fn differing(found: &str, wanted: &str) -> (String, String) {
     (without(found, wanted), without(wanted, found))
 }
 
-/// Returns every kept pool in a location, including the location itself, and the error for the last
-/// one found that cannot be taken.
+/// Returns all kept pools in a location, and in directories inside it. Also returns the error for
+/// the last pool that cannot be used.
 fn candidates(
     namespace: &Arc<dyn Namespace>,
     location: &Path,
@@ -126,7 +129,7 @@ fn candidates(
         .map_err(|errno| PrepareError::system("open the directory", location, errno))?;
     let names = names::listed(&*directory, names::is_own_directory)
         .map_err(|errno| PrepareError::system("list the directory", location, errno))?;
-    // Skips files, links and directories of other users that have such a name.
+    // Skips files, links, and directories of other users that are named like a run's own directory.
     let inner = names.iter().filter_map(|name| {
         let inner = directory.open(name).ok()?;
         Some((location.join(OsStr::from_bytes(name)), inner))

@@ -1,4 +1,4 @@
-//! The directories of a run: how they are removed, kept and identified.
+//! The directories of a run: functions that remove, keep and identify them.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -19,27 +19,28 @@ use crate::removal::{Removal, left};
 
 #[derive(Debug)]
 pub struct RunDirectory {
-    /// The directory of the files, held open.
+    /// The directory that contains the files, held open.
     pub(crate) landmark: Landmark,
     /// The user's directory, held open: the parent of the run's own directory, or the same
-    /// directory.
+    /// directory as in `landmark`.
     users: Arc<dyn Directory>,
     manifest: Manifest,
-    /// Owner of the run's files, and the earliest time at which one may have been made.
+    /// Owner of the run's files, and the earliest possible creation time of a file.
     owner: Option<u32>,
     began: Option<Stamp>,
-    /// Locked while the run lives.
+    /// The locked manifest, which shows other processes that the run is alive; `None` after its
+    /// removal.
     lock: Mutex<Option<Box<dyn Mark>>>,
 }
 
 /// The directories of a run; empty for an engine that touches no file system.
 #[derive(Debug)]
 pub struct RunDirectories {
-    /// Directories that this process has taken and removes.
+    /// Directories that this process has prepared and will remove.
     pub(crate) all: Vec<RunDirectory>,
-    /// Directories that the first rank has taken, if this process is another rank.
+    /// Directories that the first rank has prepared, if this process is another rank.
     joined: Vec<Landmark>,
-    /// The run's signs of life, needed until the last directory is cleaned.
+    /// The run's signs of life, which are needed until the last directory is cleaned.
     pub(crate) life: Life,
 }
 
@@ -60,19 +61,19 @@ impl RunDirectory {
         })
     }
 
-    /// Absolute path of the directory of the files.
+    /// Returns the absolute path of the directory that contains the files.
     pub fn directory(&self) -> &Path {
         &self.landmark.directory
     }
 
-    /// Device and inode of the directory of the files.
+    /// Returns the device and inode of the directory that contains the files.
     pub fn identity(&self) -> Option<Identity> {
         self.landmark.identity
     }
 
-    /// Removes the files of the run in this directory. If nothing remains that may belong to the
-    /// run, also removes its manifest and its own directory, and restores the times of the user's
-    /// directory.
+    /// Removes the files of the run in this directory. If no entry remains that may belong to the
+    /// run, it also removes the manifest and the run's own directory. It then restores the times of
+    /// the user's directory.
     pub(crate) fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let ownership = Ownership::new(&self.manifest, evidence, self.owner, self.began);
         let mut removal = Removal::new(&self.manifest, ownership, evidence.numbers_made, progress);
@@ -96,8 +97,8 @@ impl RunDirectory {
         done
     }
 
-    /// Whether the manifest still exists. If the directory was removed, an NFS server reports a
-    /// stale handle.
+    /// Whether the manifest still exists. It does not if the directory was removed, for which an
+    /// NFS server reports a stale handle.
     pub(crate) fn is_marked(&self) -> bool {
         let facts = self.landmark.held.facts_of(names::NAME.as_bytes());
         !matches!(facts, Err(Errno::NOENT | Errno::STALE))
@@ -106,7 +107,7 @@ impl RunDirectory {
     /// Rewrites the manifest with or without a kept pool.
     fn rewrite(&self, kept: Option<KeptPool>, life: &Life) -> Result<(), String> {
         let mut manifest = Manifest {
-            // No rank is working in a kept pool.
+            // No rank is working in a kept pool, so its manifest lists none.
             ranks: if kept.is_some() {
                 Vec::new()
             } else {
@@ -128,7 +129,8 @@ impl RunDirectory {
         Ok(())
     }
 
-    /// Facts of the run's own directory, if it still has this name in the user's directory.
+    /// Returns the facts of the run's own directory if it still has this name in the user's
+    /// directory.
     fn named(&self, name: &OsStr) -> Result<Facts, Errno> {
         let named = self.users.facts_of(name.as_bytes())?;
         if named.kind == EntryKind::Directory && named.identity == self.landmark.identity {
@@ -143,7 +145,7 @@ impl RunDirectory {
         let is_beside_users = self.manifest.kind == Kind::Location || self.named(name).is_ok();
         let mut unmarked = manifest::remove_by_name(&*self.landmark.held, names::NAME);
         if unmarked.is_ok() {
-            // NFS and FUSE remove a file that is open only when it is closed.
+            // NFS and FUSE remove an open file only when it is closed, so the lock is closed here.
             *self.lock.lock().unwrap_or_else(PoisonError::into_inner) = None;
             manifest::wait_for_closed(&*self.landmark.held);
         }
@@ -152,15 +154,15 @@ impl RunDirectory {
                 .and_then(|()| self.named(name))
                 .and_then(|named| manifest::gone(self.users.remove(name.as_bytes(), &named)));
         }
-        // A concurrent `clean` also removes an empty directory without a manifest, and a user may
-        // remove everything.
+        // A concurrent `clean` also removes an empty directory without a manifest. A user may have
+        // removed the whole directory.
         if unmarked == Err(Errno::NOENT) && is_removed(&*self.landmark.held) {
             unmarked = Ok(());
         }
         if self.manifest.kind == Kind::OwnDirectory && unmarked.is_ok() {
             done.directories += 1;
         }
-        // Times that cannot be restored are no error, because the directory may have another owner.
+        // A failure to restore the times is ignored, because the directory may have another owner.
         if is_beside_users {
             let _ = self.manifest.before.restore(&*self.users);
         }
@@ -187,12 +189,12 @@ impl RunDirectories {
         Self { all, joined, life }
     }
 
-    /// Directories for a run that touches no file system.
+    /// Returns an empty list of directories, for a run that touches no file system.
     pub fn none(life: Life) -> Self {
         Self::new(Vec::new(), Vec::new(), life)
     }
 
-    /// The directories that this process has taken.
+    /// Returns the directories that this process has prepared.
     pub fn all(&self) -> &[RunDirectory] {
         &self.all
     }
@@ -202,22 +204,22 @@ impl RunDirectories {
         own.chain(&self.joined)
     }
 
-    /// Device and inode of each directory.
+    /// Returns the device and inode of each directory.
     pub fn identities(&self) -> Vec<Option<Identity>> {
         self.each().map(|landmark| landmark.identity).collect()
     }
 
-    /// Returns a check of whether the directories are still the ones in which the run began.
+    /// Returns the open directories, for checks that their paths still lead to them.
     pub fn landmarks(&self) -> Landmarks {
         Landmarks::new(self.each().cloned().collect())
     }
 
-    /// Removes the files, directories and manifests of the run that this process has taken.
-    /// Directories that the first rank has taken are left to that rank.
+    /// Removes the files, directories and manifests of the run that this process has prepared. The
+    /// first rank removes the directories that other ranks have joined.
     pub fn leave(&self, evidence: &Evidence, progress: &mut dyn FnMut(u64)) -> CleanUp {
         let mut done = CleanUp::default();
-        // In reverse order: if two run directories have the same parent, its times before the first
-        // one are restored last.
+        // In reverse order: if two run directories share a parent, the times that it had before the
+        // first of them are restored last.
         for run_directory in self.all.iter().rev() {
             let before = done.files;
             let part = run_directory.leave(evidence, &mut |files| {
@@ -229,7 +231,7 @@ impl RunDirectories {
             done.left.extend(part.left);
             done.incomplete |= part.incomplete;
         }
-        // A later `clean` needs the signs of life to determine when the run ended.
+        // A later `clean` needs the signs of life to determine the time at which the run ended.
         match self.all.iter().filter(|one| one.is_marked()).count() {
             0 => self.life.end(),
             marked => self.life.lies_in(marked),
@@ -241,12 +243,12 @@ impl RunDirectories {
         &self.life
     }
 
-    /// Marks a kept pool as in use.
+    /// Rewrites the manifests of a kept pool, which mark the pool as in use from then on.
     pub fn begin_use(&self) -> Result<(), String> {
         for (index, run_directory) in self.all.iter().enumerate() {
             if let Err(why) = run_directory.rewrite(None, &self.life) {
-                // Nothing in the pool was changed yet, so it stays kept. If rewriting fails here as
-                // well, the first error is the more informative one.
+                // The pool is unchanged, so it is marked as kept once more. If this rewrite also
+                // fails, the first error is the more informative one.
                 for begun in &self.all[..=index] {
                     let _ = begun.rewrite(begun.manifest.kept.clone(), &self.life);
                 }
@@ -272,23 +274,23 @@ impl RunDirectories {
         Volumes::of(self.each())
     }
 
-    /// The directory of each location's files, held open.
+    /// Returns the open directories that contain the files of each location.
     pub fn held(&self) -> Vec<Arc<dyn Directory>> {
         self.each()
             .map(|landmark| Arc::clone(&landmark.held))
             .collect()
     }
 
-    /// The first rank of each directory that this process has taken; other ranks identify the
-    /// directory by it.
+    /// Returns the first rank of each directory that this process has prepared. Other ranks
+    /// identify the directory by it.
     pub fn owners(&self) -> Vec<FirstRank> {
         let all = self.all.iter();
         all.map(|run_directory| run_directory.manifest.first_rank())
             .collect()
     }
 
-    /// Allocated bytes of the directories that this process has taken, without their files. A
-    /// directory does not shrink when its files are removed.
+    /// Returns the allocated bytes of the directories that this process has prepared, without their
+    /// files. The bytes are counted because a directory does not shrink when its files are removed.
     pub fn own_bytes(&self) -> u64 {
         let bytes = |facts: Result<Facts, Errno>| {
             facts
@@ -305,7 +307,7 @@ impl RunDirectories {
         self.all.iter().map(of_a_run_directory).sum()
     }
 
-    /// The paths of the directories, separated by commas.
+    /// Returns the paths of the directories, separated by commas.
     pub fn describe(&self) -> String {
         let paths: Vec<String> = self
             .each()

@@ -1,7 +1,7 @@
-//! After a crash: which acknowledged operations are lost or torn.
+//! Determines which acknowledged operations a crash has lost or torn.
 //!
-//! [`verify_log()`] replays the acknowledgement log of a run, computes what its directories must
-//! contain, and compares this with the file system. It changes nothing.
+//! [`verify_log()`] replays the acknowledgement log of a run and computes the expected contents of
+//! the run's directories. It compares them with the file system, and changes nothing.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -21,17 +21,16 @@ use crate::ack_log::loss::{Loss, LossKind, VerifyError};
 use crate::ack_log::replay::{Acked, Key, NameState, Replay};
 use crate::ack_log::tree::{Place, Tree};
 
-/// Maximum number of losses that are listed; all are counted.
+/// Maximum number of losses that are listed; further losses are only counted.
 pub const NAMED_MAX: usize = 1000;
 
-/// Number of losses of a kind.
+/// Number of losses of one kind and operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct LossCount {
-    /// The operation that was lost.
+    /// The operation whose effect was lost.
     pub what: Action,
-    /// The kind of loss.
     pub kind: LossKind,
-    /// Number of paths.
+    /// Number of paths with this loss.
     pub count: u64,
 }
 
@@ -40,11 +39,11 @@ pub struct LossCount {
 pub struct Acknowledged {
     /// Files created.
     pub creations: u64,
-    /// Files delivered the Maildir way.
+    /// Files delivered as in a Maildir: written under a temporary name and renamed.
     pub deliveries: u64,
     /// Files renamed.
     pub renames: u64,
-    /// Files replaced by others.
+    /// Files replaced by a renamed temporary file.
     pub replacements: u64,
     /// Files removed.
     pub deletions: u64,
@@ -54,7 +53,7 @@ pub struct Acknowledged {
     pub overwrites: u64,
     /// Files truncated.
     pub truncations: u64,
-    /// All other operations: on links, directories and attributes.
+    /// Other operations: on links, directories and attributes.
     pub other: u64,
 }
 
@@ -95,30 +94,31 @@ impl Acknowledged {
 pub struct Verified {
     /// The program that wrote the acknowledgement log.
     pub tool: String,
-    /// The run's durability policy.
+    /// The run's durability policy, which determines what acknowledged operations survive.
     pub policy: String,
     /// Number of workers.
     pub workers: u32,
-    /// Path at which each location's directory was found; `None` if the run ended and removed it.
+    /// Path of each location's directory at verification; `None` if the run removed the directory.
     pub directories: Vec<Option<String>>,
     pub acknowledged: Acknowledged,
-    /// Operations that began and were not acknowledged, because of the crash or a failure.
+    /// Number of operations that began and were not acknowledged, because of the crash or a
+    /// failure.
     pub in_flight: u64,
-    /// Number of paths with acknowledged operations that were checked.
+    /// Number of checked paths: those with acknowledged operations.
     pub checked: u64,
-    /// The first losses, sorted by path.
+    /// The losses, sorted by path, up to [`NAMED_MAX`].
     pub lost: Vec<Loss>,
-    /// Number of losses of each kind.
+    /// Number of losses of each kind and operation.
     pub lost_counts: Vec<LossCount>,
-    /// Whether contents were compared byte by byte. For the text of classic runs, only the size and
-    /// the absence of zero bytes are checked.
+    /// Whether contents were compared byte by byte. They are not for classic runs, for which only
+    /// the size and the absence of zero bytes are checked.
     pub contents_checked: bool,
     /// Whether the acknowledgement log ends with a complete line. A torn last line is ignored.
     pub complete_ack_log: bool,
     /// Whether all workers ended by themselves.
     pub ended: bool,
-    /// Whether the run has removed files after its workers had ended, or may have: a missing file
-    /// is then no loss.
+    /// Whether the run has removed files after its workers had ended, or may have removed them. If
+    /// so, a missing file is no loss.
     pub may_be_removed: bool,
 }
 
@@ -131,13 +131,13 @@ impl Verified {
 
 /// Compares the files in `path` with the operations in the acknowledgement log of a run.
 ///
-/// `path` is the target directory of the run, or the directory that the run made in it. It may be
-/// mounted elsewhere now. If the run used several locations, `path` stands for the one with the
-/// same name; the others are expected at their original paths.
+/// `path` is the target directory of the run, or the run's own directory inside it. The file system
+/// may be mounted at another path now. If the run used several locations, `path` replaces the one
+/// with the same name. The other locations are expected at their original paths.
 ///
 /// # Errors
 /// Returns an error if verification is impossible: the acknowledgement log cannot be read or was
-/// changed, or a directory of the run cannot be found.
+/// changed, or a directory of the run cannot be opened.
 pub fn verify_log(
     namespace: &dyn Namespace,
     path: &Path,
@@ -145,8 +145,8 @@ pub fn verify_log(
 ) -> Result<Verified, VerifyError> {
     let history = read(ack_log)?;
     let (header, replay, ended) = (history.header, history.replay, history.ended);
-    // If the log does not record how many files the run removed after its workers had ended, it may
-    // have removed all of them.
+    // If all workers ended but the log records no number of removed files, the run may have removed
+    // all of them.
     let may_be_removed = history.removed.map_or(ended, |removed| removed > 0);
     let may_be_gone = may_be_removed || (ended && replay.leaves_nothing());
     let directories = find_directories(namespace, path, &header, may_be_gone)?;
@@ -186,7 +186,7 @@ pub fn verify_log(
     })
 }
 
-/// Returns the first losses, and the number of losses of each kind.
+/// Returns the listed losses, and the number of losses of each kind and operation.
 fn losses(
     tree: &mut Tree<'_>,
     names: &[(&Key, &NameState)],
@@ -207,13 +207,13 @@ fn losses(
     Ok((lost, counts.collect()))
 }
 
-/// The contents of an acknowledgement log.
+/// The contents of an acknowledgement log, after its replay.
 struct History {
     header: Header,
     replay: Replay,
-    /// Whether it records that all workers have ended.
+    /// Whether the log records that all workers have ended.
     ended: bool,
-    /// Number of files that the run removed after that; `None` if not recorded.
+    /// Number of files that the run removed after its workers had ended; `None` if not recorded.
     removed: Option<u64>,
     is_whole: bool,
 }
@@ -246,7 +246,7 @@ fn read(path: &Path) -> Result<History, VerifyError> {
     })
 }
 
-/// Finds the present directory of each location's files.
+/// Returns the present path of each location's directory, opened.
 fn find_directories(
     namespace: &dyn Namespace,
     path: &Path,
@@ -277,7 +277,7 @@ fn find_directories(
             let found = is_meant
                 .then(|| find(namespace, &given, name, (header.own_directories, is_one)))
                 .flatten();
-            // The other locations are expected at their original paths.
+            // A location that is not at `path` is expected at its original path.
             let is_there = || is_directory(namespace.facts(directory));
             let found = found.or_else(|| (!is_one && is_there()).then(|| directory.clone()));
             match found {
@@ -299,7 +299,7 @@ fn find_directories(
         .collect()
 }
 
-/// The directory of this name: the given directory itself, or one in it.
+/// Returns the path of the directory with this name: `given` itself, or a directory in it.
 fn find(
     namespace: &dyn Namespace,
     given: &Path,
@@ -367,8 +367,8 @@ mod tests {
             found.map(paths).map_err(|error| error.to_string())
         };
         let both = Ok(vec![Some(a.clone()), Some(b.clone())]);
-        // Both directories have the same name: one is given by its path, the other is found at its
-        // original path.
+        // Both directories have the same name. One is given by its path, so the other one is
+        // expected at its original path.
         assert_eq!(find(&top.join("b"), &[&a, &b], true), both);
         assert_eq!(find(&a, &[&a, &b], true), both);
         // The second directory was moved.
@@ -382,7 +382,7 @@ mod tests {
                 .unwrap_err()
                 .contains("directory postmark-2")
         );
-        // A location that is listed twice is found twice.
+        // A location that the log lists twice results in two entries.
         let twice = Ok(vec![Some(a.clone()), Some(a.clone())]);
         assert_eq!(find(&top.join("a"), &[&a, &a], true), twice);
         assert_eq!(find(&b, &[&c], false), Ok(vec![Some(b.clone())]));

@@ -1,5 +1,5 @@
-//! The status of each worker during a run, on a line of memory that may outlive the process: see
-//! [`crate::heartbeat`].
+//! The status of each worker during a run. It is stored in lines of memory that may outlive the
+//! process: see [`crate::heartbeat`].
 
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
@@ -22,31 +22,33 @@ mod word {
     /// total.
     pub(super) const DONE: usize = 0;
     pub(super) const TOTAL: usize = 1;
-    /// Incremented at the beginning and end of each operation or aside, so odd while one is in
-    /// flight.
+    /// Incremented at the beginning and at the end of each operation or aside. It is therefore odd
+    /// while an operation or aside is in flight.
     pub(super) const TICKET: usize = 2;
-    /// What is being done to which file or directory: see [`super::Slot::tell`].
+    /// The kind of operation or aside in flight, and the file or directory it concerns: see
+    /// [`super::Slot::tell`].
     pub(super) const WHAT: usize = 3;
     pub(super) const PLACE: usize = 4;
     pub(super) const NUMBER: usize = 5;
-    /// Number of asides, which are not operations.
+    /// Number of asides that were begun: calls that are not operations of the workload.
     pub(super) const ASIDES: usize = 6;
-    /// When the last operation was completed, by the run's clock; 0 if operations are not timed.
+    /// Time of the last completed operation by the run's clock; 0 if operations are not timed.
     pub(super) const STAMP: usize = 7;
-    /// Files or transactions of the current phase that were completed.
+    /// Number of files or transactions of the current phase that were completed successfully.
     pub(super) const COMPLETED: usize = 8;
-    /// Names partly written by failed operations, the last one first: see [`super::packed`].
+    /// Names that failed operations left partly written, the most recent first: see
+    /// [`super::packed`].
     pub(super) const FAILED: std::ops::Range<usize> = 9..super::LINE_WORDS;
 }
 
-/// Kind and running number of a name that an operation writes.
+/// Kind and running number that identify the name of a file in a pool.
 pub type WrittenName = (NameKind, u64);
 
-/// Names of partly written files, each with the worker that was writing it. The worker is needed
-/// because workers with private pools use the same names.
+/// Names of partly written files, each with the worker that was writing the file. The worker is
+/// needed because workers with private pools use the same names.
 pub type PartlyWritten = BTreeSet<(WrittenName, u32)>;
 
-/// Calls of a worker that are not operations of the workload.
+/// Kinds of calls that a worker issues outside of the workload's operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Aside {
@@ -70,7 +72,7 @@ pub enum Aside {
     AckLog,
 }
 
-/// A phrase for each aside, to be followed by a path.
+/// The phrase of each aside in messages; a path follows it.
 const ASIDES: [(Aside, &str); 9] = [
     (Aside::OpenSession, "open a session"),
     (Aside::MakeDirectory, "make directory"),
@@ -84,7 +86,7 @@ const ASIDES: [(Aside, &str); 9] = [
 ];
 
 impl Aside {
-    /// A phrase that can be followed by a path.
+    /// Returns a phrase for messages, which can be followed by a path.
     pub const fn name(self) -> &'static str {
         ASIDES[self as usize].1
     }
@@ -93,25 +95,26 @@ impl Aside {
 /// What a worker is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Doing {
-    /// An operation of the workload.
+    /// Performs an operation of the workload.
     Operation(Action),
-    /// An aside, on a name of this kind.
+    /// Performs an aside on a name of this kind.
     Aside(Aside, NameKind),
 }
 
 /// An operation or an aside in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct UnderWay {
-    /// Unique among the operations and asides of this slot.
+    /// A number that is unique among the operations and asides of this slot.
     pub ticket: u64,
     pub doing: Doing,
-    /// Directory of the file, as in [`Intent::place`]; for a directory of the pool, its location.
+    /// Index of the file's directory, as in [`Intent::place`]; for a directory of the pool, the
+    /// index of its location.
     pub place: u32,
     /// Running number of the file; for a directory of the pool, its index within the location.
     pub number: u64,
 }
 
-/// First value of [`word::WHAT`] that stands for an aside and a kind of name.
+/// First value of [`word::WHAT`] that represents an aside; smaller values represent actions.
 const ASIDES_FROM: u64 = 1 << 8;
 
 impl Slot {
@@ -150,14 +153,14 @@ impl Slot {
         answer
     }
 
-    /// Records what is in flight. `what` is the number of an action, or from [`ASIDES_FROM`] on an
-    /// aside and a kind of name.
+    /// Records the operation or aside in flight. `what` is the number of an action, or, from
+    /// [`ASIDES_FROM`] on, the code of an aside and a kind of name.
     #[inline]
     fn tell(&self, what: u64, place: u32, number: u64) {
         self.set(word::WHAT, what);
         self.set(word::PLACE, place.into());
         self.set(word::NUMBER, number);
-        // There is only one writer, so no atomic exchange is needed.
+        // Only one thread writes to the slot, so no atomic exchange is needed.
         self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
     }
 
@@ -168,7 +171,8 @@ impl Slot {
         self.over();
     }
 
-    /// Records names that a failed operation left partly written. Only the last few are kept.
+    /// Records names that a failed operation left partly written. Older names are dropped if the
+    /// slot is full.
     #[cold]
     pub fn failed(&self, names: &[WrittenName]) {
         for name in names {
@@ -188,7 +192,8 @@ impl Slot {
         self.line[word::TICKET].store(self.get(word::TICKET) + 1, Ordering::Release);
     }
 
-    /// The operation or aside in flight; `None` if there is none, or if it changed during the read.
+    /// Returns the operation or aside in flight; `None` if none is in flight, or if it changed
+    /// during the call.
     pub fn under_way(&self) -> Option<UnderWay> {
         let ticket = self.line[word::TICKET].load(Ordering::Acquire);
         let seen = UnderWay {
@@ -201,13 +206,14 @@ impl Slot {
             .then_some(seen)
     }
 
-    /// When the last operation was completed, from the line of an ended run; 0 if not available.
+    /// Returns the time of the last completed operation from a line of an ended run; 0 if not
+    /// available.
     pub fn last_stamp_ns(line: &[u64; LINE_WORDS]) -> u64 {
         line[word::STAMP]
     }
 
-    /// Names partly written by the operation in flight and by the last failed ones, from the line
-    /// of an ended run.
+    /// Returns the names that the operation in flight and the last failed operations left partly
+    /// written, from a line of an ended run.
     pub fn partly_written(line: &[u64; LINE_WORDS]) -> Vec<WrittenName> {
         let mut names = match doing(line[word::WHAT]) {
             Doing::Operation(action) if line[word::TICKET] % 2 == 1 => {
@@ -219,44 +225,46 @@ impl Slot {
         names
     }
 
-    /// Number of operations that were issued.
+    /// Returns the number of operations that were issued.
     pub fn operations(&self) -> u64 {
         self.get(word::TICKET)
             .div_ceil(2)
             .saturating_sub(self.get(word::ASIDES))
     }
 
-    /// Begins a phase with a total of this many files or transactions.
+    /// Begins a phase with `total` files or transactions.
     pub fn begin(&self, total: u64) {
         self.set(word::DONE, 0);
         self.set(word::COMPLETED, 0);
         self.set(word::TOTAL, total);
     }
 
-    /// Publishes the progress of the phase: done (successfully or not), and completed.
+    /// Publishes the progress of the phase: done (successfully or not), and completed successfully.
     #[inline]
     pub fn publish(&self, done: u64, completed: u64) {
         self.set(word::DONE, done);
         self.set(word::COMPLETED, completed);
     }
 
-    /// Files or transactions completed in the phase: those done, less failed and skipped ones.
+    /// Returns the number of files or transactions completed in the phase, without failed and
+    /// skipped ones.
     pub fn completed(&self) -> u64 {
         self.get(word::COMPLETED)
     }
 
-    /// Files or transactions done in the phase, successfully or not.
+    /// Returns the number of files or transactions done in the phase, successfully or not.
     pub fn done(&self) -> u64 {
         self.get(word::DONE)
     }
 
-    /// Total number of files or transactions in the phase.
+    /// Returns the total number of files or transactions in the phase.
     pub fn total(&self) -> u64 {
         self.get(word::TOTAL)
     }
 }
 
-/// Names of the files that an operation writes. If it is interrupted, their contents are undefined.
+/// Returns the names of the files that an operation writes. If the operation is interrupted, the
+/// contents of these files are undefined.
 pub fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
     match action {
         Action::Replace | Action::Deliver => {
@@ -269,7 +277,7 @@ pub fn written_names(action: Action, number: u64) -> Vec<WrittenName> {
     }
 }
 
-/// Packs a name into one word, which is never 0. Running numbers stay far below 2^56.
+/// Packs a name into one word, which is never 0. Running numbers stay far below 2^56, so they fit.
 fn packed((kind, number): WrittenName) -> u64 {
     number << 8 | (kind as u64 + 1)
 }
@@ -289,6 +297,6 @@ fn doing(what: u64) -> Doing {
     };
     let kind = NameKind::ALL.get(index(aside % ASIDES_FROM)).copied();
     let aside = ASIDES.get(index(aside / ASIDES_FROM)).map(|row| row.0);
-    // Only `Slot` writes these numbers, so the defaults are never used.
+    // Only `Slot` writes these codes, so the default values are never used.
     Doing::Aside(aside.unwrap_or(Aside::Look), kind.unwrap_or(NameKind::File))
 }

@@ -1,8 +1,8 @@
 //! Format of the lines of an acknowledgement log.
 //!
 //! A line consists of its checksum (64-bit XXH3, 16 hexadecimal digits), a blank and its text. The
-//! checksum is seeded with that of the line before, so that a missing, moved or changed line is
-//! detected at that line or the next one.
+//! checksum of a line is seeded with the checksum of the line before it. A missing, moved or
+//! changed line is therefore detected at that line or at the next one.
 
 use std::io::{self, BufRead, Read, Write};
 use std::path::Path;
@@ -14,7 +14,6 @@ use xxhash_rust::xxh3::xxh3_64_with_seed;
 
 use super::loss::VerifyError;
 
-/// The version of the acknowledgement logs that this program writes.
 pub(crate) const VERSION: u32 = 1;
 
 const CHECKSUM_DIGITS: usize = 16;
@@ -28,20 +27,20 @@ pub(crate) struct Header {
     pub durability: Durability,
     /// Absolute paths of the file directories, one for each location; escaped like other paths.
     pub directories: Vec<String>,
-    /// Whether the run made these directories for itself.
+    /// Whether the run created the directories itself, inside the target.
     pub own_directories: bool,
     pub workers: u32,
 }
 
-/// An operation that was about to be issued.
+/// The log entry of an operation that was about to be issued.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub worker: u32,
-    /// Number of the operation among those of its worker, from 1.
+    /// Running number of the operation in its worker's stream, from 1.
     pub sequence: u64,
     pub action: Action,
     pub location: u32,
-    /// Relative to the location's directory.
+    /// Path of the file, relative to the location's directory.
     pub path: Vec<u8>,
     /// The new name, the temporary name, or the target of a symbolic link.
     pub second: Option<Vec<u8>>,
@@ -62,21 +61,21 @@ pub(crate) enum Line {
         worker: u32,
         sequence: u64,
     },
-    /// All workers have ended by themselves: from now on the run may remove its files.
+    /// All workers have ended by themselves. From this line on, the run may remove its files.
     Ended,
     /// The run has ended.
     Over {
-        /// Number of files removed after the workers had ended.
+        /// Number of files that the run removed after its workers had ended.
         removed: u64,
     },
 }
 
-/// The checksum of a line's text that follows a line with the checksum `before`.
+/// Returns the checksum of a line with this text, if the line before it has the checksum `before`.
 pub(crate) fn checksum(before: u64, text: &[u8]) -> u64 {
     xxh3_64_with_seed(text, before)
 }
 
-/// Appends a line and returns its checksum.
+/// Appends a line to `to`, and returns the checksum of the line.
 pub(crate) fn push(before: u64, text: &[u8], to: &mut Vec<u8>) -> u64 {
     let checksum = checksum(before, text);
     append(to, format_args!("{checksum:016x} "));
@@ -85,8 +84,8 @@ pub(crate) fn push(before: u64, text: &[u8], to: &mut Vec<u8>) -> u64 {
     checksum
 }
 
-/// Writes the text for an operation that is about to be issued. `prefix` is the prefix of the
-/// worker's names.
+/// Writes the entry of an operation that is about to be issued. `prefix` is the prefix of the
+/// worker's file names.
 pub(crate) fn write_begun(
     to: &mut Vec<u8>,
     (worker, sequence): (u32, u64),
@@ -127,7 +126,7 @@ pub(crate) fn write_begun(
     );
 }
 
-/// Writes the text for an operation that is done.
+/// Writes the entry of an operation that is done.
 pub(crate) fn write_acknowledged(to: &mut Vec<u8>, (worker, sequence): (u32, u64)) {
     to.clear();
     append(to, format_args!("A {worker} {sequence}"));
@@ -142,7 +141,7 @@ pub(crate) fn write_over(to: &mut Vec<u8>, removed: u64) {
     append(to, format_args!("O {removed}"));
 }
 
-/// The text of the first line.
+/// Returns the text of the first line.
 pub(crate) fn header(header: &Header) -> Result<Vec<u8>, serde_json::Error> {
     let mut text = b"H ".to_vec();
     text.extend(serde_json::to_vec(header)?);
@@ -164,8 +163,8 @@ fn append(to: &mut Vec<u8>, text: std::fmt::Arguments<'_>) {
     let _ = to.write_fmt(text);
 }
 
-/// Appends bytes without blanks and line ends: all but graphic ASCII characters, and `%` itself,
-/// become `%` and two hexadecimal digits.
+/// Appends `bytes` without blanks and line ends. Graphic ASCII characters except `%` stay; every
+/// other byte becomes `%` and two hexadecimal digits.
 pub(crate) fn escape(bytes: &[u8], to: &mut Vec<u8>) {
     for byte in bytes {
         if byte.is_ascii_graphic() && *byte != b'%' {
@@ -176,7 +175,7 @@ pub(crate) fn escape(bytes: &[u8], to: &mut Vec<u8>) {
     }
 }
 
-/// Reverses [`escape`]; `None` if the text is not valid.
+/// Reverses [`escape`]. Returns `None` if the text is not a valid escaped text.
 pub(crate) fn unescape(text: &[u8]) -> Option<Vec<u8>> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text;
@@ -201,7 +200,8 @@ pub(crate) fn unreadable(path: &Path, answer: &io::Error) -> VerifyError {
     ))
 }
 
-/// The file does not begin like an acknowledgement log, or has another version.
+/// Error for a file that does not begin like an acknowledgement log, or was written in another
+/// version of the format.
 pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
     VerifyError(format!(
         "{} is not an acknowledgement log of postmark: {why} (use the file that the run had as \
@@ -210,7 +210,7 @@ pub(crate) fn foreign(path: &Path, why: &str) -> VerifyError {
     ))
 }
 
-/// A line is damaged, and valid lines follow.
+/// Error for a damaged line that valid lines follow, which a crash cannot cause.
 fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
     VerifyError(format!(
         "the acknowledgement log {} is damaged in line {line}: {why} (use an undamaged copy, or \
@@ -219,11 +219,11 @@ fn damaged(path: &Path, line: u64, why: &str) -> VerifyError {
     ))
 }
 
-/// Maximum length of a line, in bytes: the first line contains the workload.
+/// Maximum length of a line, in bytes. It is large because the first line contains the workload.
 const LINE_BYTES_MAX: u64 = 16 << 20;
 
-/// Reads an acknowledgement log. Returns whether it ends with a complete line; lines torn by a
-/// crash at its end are skipped.
+/// Reads an acknowledgement log, and returns whether its last line is complete. Lines at the end
+/// that a crash left incomplete are skipped.
 pub(crate) fn read(
     path: &Path,
     mut input: impl BufRead,
@@ -234,7 +234,8 @@ pub(crate) fn read(
     let mut bad = None;
     for line in 1.. {
         bytes.clear();
-        // A longer line is read in parts, none of which is valid.
+        // A line longer than the maximum is read in several parts, none of which has a valid
+        // checksum.
         let read = input
             .by_ref()
             .take(LINE_BYTES_MAX)
@@ -248,7 +249,7 @@ pub(crate) fn read(
         }
         let (stated, text) = take_apart(&bytes).unzip();
         let is_good = text.is_some_and(|text| stated == Some(checksum(before, text)));
-        // The line after a damaged one is checked with the checksum that the damaged line states.
+        // The checksum of a damaged line may still be intact, so the next line is checked with it.
         before = stated.unwrap_or(before);
         match (text.filter(|_| is_good), bad) {
             (None, _) if line == 1 => {
@@ -278,7 +279,7 @@ pub(crate) fn read(
     Ok(true)
 }
 
-/// The checksum that a line states, and its text.
+/// Returns the checksum stored at the beginning of a line, and the text of the line.
 fn take_apart(line: &[u8]) -> Option<(u64, &[u8])> {
     let line = line.strip_suffix(b"\n")?;
     let (digits, text) = line.split_at_checked(CHECKSUM_DIGITS)?;
@@ -286,7 +287,8 @@ fn take_apart(line: &[u8]) -> Option<(u64, &[u8])> {
     Some((checksum, text.strip_prefix(b" ")?))
 }
 
-/// Parses the text of a line; the error is the reason why a header is not accepted.
+/// Parses the text of a line. An error is the reason why a header is not accepted; `None` is a text
+/// that is not valid.
 fn parse(text: &[u8]) -> Result<Option<Line>, String> {
     if let Some(json) = text.strip_prefix(b"H ") {
         return parse_header(json).map(|header| Some(Line::Header(Box::new(header))));
@@ -371,7 +373,7 @@ mod tests {
         }
     }
 
-    /// An acknowledgement log of a header and these texts.
+    /// Returns an acknowledgement log that consists of a header and these texts.
     fn ack_log(texts: &[&str]) -> Vec<u8> {
         let mut bytes = Vec::new();
         let mut before = push(0, &header(&head()).unwrap(), &mut bytes);
@@ -401,7 +403,7 @@ mod tests {
     ];
 
     #[test]
-    fn lines_are_read_as_written() {
+    fn ack_log_lines_are_read_as_written() {
         let (lines, whole) = read_all(&ack_log(&TEXTS)).unwrap();
         assert!(whole);
         assert_eq!(lines[0], Line::Header(Box::new(head())));
@@ -480,7 +482,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_before_valid_lines_is_reported() {
+    fn damaged_line_before_valid_lines_is_reported() {
         let whole = ack_log(&TEXTS);
         let ends: Vec<usize> = (0..whole.len()).filter(|at| whole[*at] == b'\n').collect();
         for at in ends[0] + 1..ends[2] {
@@ -509,14 +511,14 @@ mod tests {
     }
 
     #[test]
-    fn other_version_is_rejected() {
+    fn ack_log_of_another_version_is_rejected() {
         let mut bytes = Vec::new();
         push(0, br#"H {"postmark_ack_log":2}"#, &mut bytes);
         assert!(read_all(&bytes).unwrap_err().contains("version 2"));
     }
 
     #[test]
-    fn escaped_bytes_are_restored() {
+    fn unescape_reverses_escape() {
         let all: Vec<u8> = (0..=255).collect();
         let mut text = Vec::new();
         escape(&all, &mut text);

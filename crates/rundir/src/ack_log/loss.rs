@@ -1,4 +1,4 @@
-//! Losses, and errors that make verification impossible.
+//! How acknowledged operations are lost, and errors that make verification impossible.
 
 use std::fmt;
 use std::io;
@@ -23,7 +23,7 @@ pub enum LossKind {
 }
 
 impl LossKind {
-    /// The kind's name in reports.
+    /// Returns the kind's name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Missing => "missing",
@@ -37,11 +37,11 @@ impl LossKind {
 /// A path whose state does not match its last acknowledged operation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Loss {
-    /// The last acknowledged operation: on the name if the name is wrong, on the file if its
+    /// The last acknowledged operation on the name if the name is wrong, or on the file if its
     /// contents or size are wrong.
     pub what: Action,
     pub path: String,
-    /// A description of what was found.
+    /// The state in which verification found the path, as a sentence.
     pub why: String,
     pub kind: LossKind,
 }
@@ -59,13 +59,13 @@ impl fmt::Display for Loss {
     }
 }
 
-/// Verification is impossible; contains the message.
+/// The log cannot be compared with the directories; contains the error message.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct VerifyError(pub(crate) String);
 
 impl VerifyError {
-    /// A system error that does not indicate a loss.
+    /// Error for a failed system call that does not indicate a loss.
     pub(crate) fn system(what: &str, path: &Path, errno: Errno) -> Self {
         Self(format!(
             "cannot {what} {}: {} (mount the file system, and verify as the user of the run or as \

@@ -1,4 +1,4 @@
-//! Why a run cannot keep an acknowledgement log.
+//! Reasons why a run cannot write an acknowledgement log.
 
 use std::fs;
 use std::io;
@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 
 use spec::RunSpec;
 
-/// The acknowledgement log cannot be kept; nothing was touched.
+/// The acknowledgement log cannot be written, and no file was changed; contains the error message.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct AckLogRefused(String);
 
-/// Refuses an acknowledgement log that already exists, or is on the same file system as the run's
-/// files. Touches nothing.
+/// Refuses an acknowledgement log that already exists, or that is on the same file system as the
+/// run's files. Changes no file.
 pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRefused> {
     let Some(path) = &request.ack_log else {
         return Ok(());
@@ -26,7 +26,8 @@ pub fn check(request: &RunSpec, directories: &[PathBuf]) -> Result<(), AckLogRef
     let directory = directory_of(path);
     let facts =
         fs::metadata(directory).map_err(|error| cannot("find the directory of", path, &error))?;
-    // A directory that cannot be examined is refused later, with the reason, when the run takes it.
+    // A directory that cannot be examined is refused later, with the reason, when the run prepares
+    // it.
     let is_same = |other: &&PathBuf| fs::metadata(other).is_ok_and(|it| it.dev() == facts.dev());
     match directories.iter().find(is_same) {
         None => Ok(()),

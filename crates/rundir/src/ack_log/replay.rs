@@ -1,8 +1,8 @@
-//! Replays an acknowledgement log: the state of every name after the acknowledged operations, and
-//! the other states that are possible because an operation began and was not acknowledged.
+//! Replays an acknowledgement log. The result is the state of every name after the acknowledged
+//! operations, and the states that unacknowledged operations may have caused.
 //!
-//! A file is a separate object, as in a file system: renaming moves it, a link is another name of
-//! it, and replacing puts another object under the name.
+//! A file is an object separate from its names, as in a file system. A rename moves the object, a
+//! link gives the object another name, and a replacement puts another object under the name.
 
 use std::collections::HashMap;
 
@@ -16,27 +16,27 @@ pub(crate) type Key = (u32, Vec<u8>);
 /// The acknowledged state of a name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Acked {
-    /// No operation on it was acknowledged.
+    /// No operation on the name was acknowledged.
     Unknown,
-    /// It was removed.
+    /// The name was removed.
     Absent,
-    /// It is a name of this object.
+    /// The name refers to the object with this index.
     File(usize),
-    /// It is a symbolic link with this target.
+    /// The name is a symbolic link with this target.
     SymbolicLink(Vec<u8>),
     Directory,
 }
 
-/// A possible state of a name, because of an operation in flight.
+/// A state of a name that an operation in flight may have caused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum May {
-    /// It is being removed.
+    /// The name was being removed.
     Gone,
-    /// Its file is being renamed to this name.
+    /// The file of this name was being renamed to the name in the variant.
     Moved(Key),
-    /// It is being created, and may be in any state.
+    /// The name was being created, so any state is possible.
     Made,
-    /// It may be a name of this object, which is complete.
+    /// The name may refer to the object with this index, which is complete.
     Holds(usize),
 }
 
@@ -44,7 +44,7 @@ pub(crate) enum May {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct NameState {
     pub acked: Acked,
-    /// The operation that led to the acknowledged state.
+    /// The last acknowledged operation on the name.
     pub by: Action,
     pub may: Vec<May>,
 }
@@ -62,27 +62,27 @@ pub(crate) struct FileState {
 pub(crate) struct Object {
     /// `None` if the file existed before the run.
     state: Option<FileState>,
-    /// The operation that led to this state.
+    /// The last acknowledged operation on the file.
     pub by: Action,
     /// The pool to which the file belongs, which determines its contents.
     pub pool: u32,
-    /// Possible sizes because of operations in flight, each with the number of leading bytes that
-    /// the operation does not change.
+    /// File sizes that operations in flight may have caused, each with the number of leading bytes
+    /// that the operation does not change.
     may: Vec<(u64, u64)>,
 }
 
-/// The state in which a file must be found.
+/// The expected size and contents of a file after a crash.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Expected {
     pub state: FileState,
     pub size_min: u64,
     pub size_max: u64,
-    /// Number of leading bytes that must be correct.
+    /// Number of leading bytes that must be as acknowledged.
     pub sure_bytes: u64,
 }
 
 impl Object {
-    /// `None` if the acknowledgement log does not record the contents.
+    /// Returns `None` if the acknowledgement log does not record the file's contents.
     pub(crate) fn expected(&self) -> Option<Expected> {
         let state = self.state?;
         let size = state.size_bytes;
@@ -103,7 +103,7 @@ impl Object {
 #[derive(Debug)]
 struct Flight {
     entry: Entry,
-    /// The file that it changes or creates.
+    /// Index of the object that the operation changes or creates.
     object: usize,
 }
 
@@ -114,9 +114,9 @@ pub(crate) struct Replay {
     /// Number of acknowledged operations by action.
     pub acknowledged: HashMap<Action, u64>,
     /// Operations that began and were not acknowledged, by worker and sequence number. A failed
-    /// operation stays here, because its outcome is not logged.
+    /// operation stays in this map, because its outcome is not logged.
     flights: HashMap<(u32, u64), Flight>,
-    /// The last sequence number of each worker.
+    /// The sequence number of the last operation that each worker began.
     sequences: HashMap<u32, u64>,
     /// Whether workers have private pools.
     has_own_pools: bool,
@@ -135,13 +135,13 @@ impl Replay {
         self.flights.len() as u64
     }
 
-    /// Whether no acknowledged operation left a name.
+    /// Whether no name exists according to the acknowledged operations.
     pub(crate) fn leaves_nothing(&self) -> bool {
         let mut names = self.names.values();
         names.all(|name| matches!(name.acked, Acked::Absent | Acked::Unknown))
     }
 
-    /// Replays that an operation is about to be issued.
+    /// Processes the entry of an operation that is about to be issued.
     pub(crate) fn begins(&mut self, entry: Entry) -> Result<(), String> {
         let sequence = self.sequences.entry(entry.worker).or_default();
         *sequence += 1;
@@ -195,7 +195,7 @@ impl Replay {
         Ok(())
     }
 
-    /// Replays that an operation is done.
+    /// Processes the acknowledgement of an operation.
     pub(crate) fn acknowledges(&mut self, worker: u32, sequence: u64) -> Result<(), String> {
         let Some(Flight { entry, object }) = self.flights.remove(&(worker, sequence)) else {
             return Err(format!(
@@ -272,7 +272,7 @@ impl Replay {
     }
 }
 
-/// The file's state after the operation.
+/// Returns the state of the operation's file after the operation.
 fn after(entry: &Entry) -> FileState {
     FileState {
         file: entry.file,

@@ -18,7 +18,7 @@ fn request(ack_log: &Path, workers: u32) -> RunSpec {
     }
 }
 
-/// Creates `files` files, and leaves the last operation in flight.
+/// Creates `files` files, and leaves the last creation without an acknowledgement.
 fn works(mut log: Log, files: u64) {
     let mut buffer = PathBuffer::new(0, b"/proc/".to_vec()).unwrap();
     for number in 1..=files {
@@ -54,7 +54,7 @@ fn lines(path: &Path) -> Vec<Line> {
 fn workers_share_one_ack_log() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
-    // /proc is always another file system.
+    // `/proc` is never on the file system of the log, so the log is accepted.
     let ack_log = AckLog::open(&request(&path, 4), &["/proc".into()])
         .unwrap()
         .unwrap();
@@ -108,13 +108,13 @@ fn operation_is_on_disk_before_it_is_issued() {
         let name = buffer.with(|to| to.extend(number.to_string().as_bytes()));
         let entered = log.begins(&intent, &Operation::Delete { name }).unwrap();
         let lines = lines(&path);
-        // The header, the completed operations, and the one about to be issued.
+        // The log consists of the header, two lines for each completed operation, and the entry of
+        // the operation that is about to be issued.
         assert_eq!(lines.len() as u64, 2 * number);
         assert!(matches!(&lines[lines.len() - 1], Line::Begun(entry) if entry.sequence == number));
         log.acknowledges(entered);
     }
-    // Dropping the log does not wait for a worker that hangs, and does not log that all workers
-    // have ended.
+    // Dropping the log neither waits for a worker that hangs nor logs that all workers have ended.
     drop(ack_log);
     assert!(matches!(lines(&path).last(), Some(Line::Begun(_))));
     drop(log);
@@ -145,7 +145,7 @@ fn end_is_logged_after_the_last_worker_ends() {
 }
 
 #[test]
-fn existing_ack_log_or_one_beside_the_files_is_refused() {
+fn ack_log_that_exists_or_is_on_the_file_system_of_the_run_is_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("ack_log");
     let asked = request(&path, 1);

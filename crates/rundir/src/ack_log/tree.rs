@@ -15,42 +15,45 @@ use workload::contents::Contents;
 use super::loss::{Loss, LossKind, VerifyError};
 use super::replay::{Acked, Expected, Key, May, NameState, Replay};
 
-/// Bytes of a file that are read at a time: a multiple of a block of contents.
+/// Number of bytes of a file that are read at a time: a multiple of the block size of generated
+/// contents.
 const PIECE_BYTES: usize = 1 << 20;
 
-/// The loss found at a name; `None` if its state is as acknowledged.
+/// The loss at a name; `None` if the state of the name is as acknowledged.
 type Judged = Result<Option<Loss>, VerifyError>;
 
-/// A directory and a name in it.
+/// An open directory, and the last component of a name in it.
 type Named<'k> = (Arc<dyn Directory>, &'k [u8]);
 
 /// The directories of a run and their expected contents.
 pub(crate) struct Tree<'a> {
-    /// By location; `None` if the run ended and removed it.
+    /// The directory of each location; `None` if the run removed the directory at its end.
     pub directories: &'a [Option<Place>],
     pub replay: &'a Replay,
-    /// Generates the expected contents; `None` for the text of a classic run.
+    /// Generates the expected contents; `None` for a classic run, whose text is not compared.
     pub contents: Option<Contents>,
     /// Whether the run may have removed files after its workers had ended.
     pub may_be_removed: bool,
     pub piece: Vec<u8>,
-    /// The directory opened last, which the next name probably shares because names are sorted.
+    /// The directory opened last, with its path. Names are sorted, so the next name is probably in
+    /// the same directory.
     last: RefCell<Option<(Key, Arc<dyn Directory>)>>,
 }
 
-/// The present directory of a location's files.
+/// The directory in which a location's files are now, which may be at another path than during the
+/// run.
 #[derive(Debug)]
 pub(crate) struct Place {
     pub path: PathBuf,
     pub held: Arc<dyn Directory>,
 }
 
-/// What was found under a name.
+/// The state of a name on the file system.
 enum Found {
     Nothing,
-    /// Its type, and its size in bytes.
+    /// The type of the entry, and its size in bytes.
     Entry(EntryKind, u64),
-    /// The system returned an error.
+    /// The system returned an error for the name.
     Damaged(Errno),
 }
 
@@ -71,7 +74,8 @@ impl<'a> Tree<'a> {
         }
     }
 
-    /// Compares a name with its acknowledged and possible states, and returns the loss.
+    /// Compares the state of a name with its acknowledged and possible states, and returns the
+    /// loss.
     pub(crate) fn judge(&mut self, key: &Key, name: &NameState) -> Judged {
         let found = self.look(key)?;
         let wrong = match (&found, &name.acked) {
@@ -100,8 +104,8 @@ impl<'a> Tree<'a> {
         Some(place.path.join(OsStr::from_bytes(path)))
     }
 
-    /// Opens the directory of a name, and returns it with the name's last component; `None` if the
-    /// run removed the location's directory.
+    /// Opens the parent directory of a name, and returns it with the name's last component. Returns
+    /// `None` if the run removed the location's directory.
     fn directory_of<'k>(&self, (location, path): &'k Key) -> Result<Option<Named<'k>>, Errno> {
         let Some(Some(place)) = self.directories.get(*location as usize) else {
             return Ok(None);
@@ -141,7 +145,8 @@ impl<'a> Tree<'a> {
         })
     }
 
-    /// The loss for a name that does not exist and should.
+    /// Returns the loss of a name that does not exist; `None` if its absence is one of the possible
+    /// states.
     fn missing(&self, name: &NameState) -> Judged {
         if self.may_be_removed || name.may.contains(&May::Gone) {
             return Ok(None);
@@ -183,7 +188,7 @@ impl<'a> Tree<'a> {
         Ok(Some(torn(name.by, why)))
     }
 
-    /// Checks that an existing name belongs to one of the files that are possible there.
+    /// Checks that an existing name refers to one of the files that are possible under this name.
     fn file(&mut self, key: &Key, name: &NameState, found: &Found) -> Judged {
         let acked = match name.acked {
             Acked::File(object) => Some(object),
@@ -207,7 +212,7 @@ impl<'a> Tree<'a> {
         Ok(first)
     }
 
-    /// Compares an existing name with the expected state of a file.
+    /// Compares the entry under an existing name with the expected state of a file.
     fn is_object(&mut self, key: &Key, object: usize, found: &Found) -> Judged {
         let replay = self.replay;
         let object = &replay.objects[object];
@@ -235,7 +240,7 @@ impl<'a> Tree<'a> {
         Ok(wrong.map(|why| torn(object.by, why)))
     }
 
-    /// Describes what is wrong with a file's contents.
+    /// Compares a file's contents with the expected ones, and describes the first difference.
     fn content(
         &mut self,
         key: &Key,
@@ -309,7 +314,7 @@ fn torn(what: Action, why: String) -> Loss {
     wrong(LossKind::Torn, what, why)
 }
 
-/// Creates a loss; the caller fills in the path.
+/// Creates a loss with an empty path, which the caller fills in.
 fn wrong(kind: LossKind, what: Action, why: String) -> Loss {
     Loss {
         what,

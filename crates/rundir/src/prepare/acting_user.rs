@@ -1,4 +1,4 @@
-//! Which user's rights root uses in a directory of another user.
+//! Determines the user whose rights root uses in a directory of another user.
 
 use std::path::{Path, PathBuf};
 
@@ -6,7 +6,7 @@ use engine::namespace::{Access, ActingUser, Exchanger, Namespace};
 
 use super::error::PrepareError;
 
-/// A directory that root uses only with the rights of another user, and why.
+/// A directory in which root uses only the rights of another user, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "{}: as root, files are made and removed there as user {}, since {} may rename entries of {} \
@@ -20,9 +20,9 @@ pub struct OtherUser {
     exchanger: Exchanger,
 }
 
-/// The other user whose rights are used in all of these locations; `None` for the process's own.
-/// Refuses to run as root in a directory where other users could exploit root's rights.
-/// `subdirectories` is the number of subdirectories among the user's own files.
+/// Returns the other user whose rights are used in all `locations`; `None` if the process's own
+/// rights are used. Refuses to run as root in a directory where other users could exploit root's
+/// rights. `subdirectories` is the number of subdirectories that a classic run makes.
 pub fn other_user(
     namespace: &dyn Namespace,
     locations: &[PathBuf],
@@ -73,8 +73,8 @@ fn other_user_in(
         Access::As(_, exchanger) | Access::Refused(exchanger) | Access::Link(exchanger)
             if trusts_others =>
         {
-            // Names in subdirectories are resolved through them, and other users may replace a
-            // subdirectory that is in the user's own directory.
+            // The paths of files in subdirectories contain the subdirectory, and other users may
+            // replace a subdirectory of a directory that they can write.
             match subdirectories > 1 {
                 true => Err(untrusted(
                     exchanger,

@@ -1,4 +1,4 @@
-//! Why a run cannot take a directory.
+//! The error of a run that cannot prepare its directories.
 
 use std::fmt;
 use std::path::Path;
@@ -10,7 +10,8 @@ use crate::advice;
 use crate::found_manifest::FoundManifest;
 use crate::names;
 
-/// A directory cannot be taken. Nothing was changed, except for [what remains](Self::remains).
+/// A directory cannot be prepared. Nothing was changed, except for the paths that
+/// [remain](Self::remains).
 #[derive(Debug)]
 pub struct PrepareError {
     text: String,
@@ -38,18 +39,18 @@ impl PrepareError {
         }
     }
 
-    /// Whether files made before the failure remain on the target, or may remain.
+    /// Whether files or directories made before the failure remain on the target, or may remain.
     pub fn remains(&self) -> bool {
         !self.remaining.is_empty()
     }
 
-    /// Adds the paths that could not be removed.
+    /// Adds paths that could not be removed after the failure.
     pub(crate) fn with_left(mut self, left: Vec<Left>) -> Self {
         self.remaining.extend(left);
         self
     }
 
-    /// A system call on a directory failed.
+    /// Returns the error for a failed system call on a directory.
     pub(crate) fn system(what: &str, path: &Path, errno: Errno) -> Self {
         let advice = match errno {
             Errno::NOENT => " (create the directory first, or use an existing one)",
@@ -70,7 +71,8 @@ impl PrepareError {
         ))
     }
 
-    /// The directory contains a manifest, so no run can take it.
+    /// Returns the error for a directory that contains a manifest, which prevents every other run
+    /// in it.
     pub(crate) fn of_manifest(path: &Path, found: &FoundManifest) -> Self {
         let path = path.display();
         Self::new(match found {

@@ -1,4 +1,4 @@
-//! What a run will make on its target, and in which directories.
+//! The files and directories that a run will make on its target.
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -10,18 +10,19 @@ use super::error::PrepareError;
 use crate::heartbeat::Life;
 use crate::manifest::{Makes, MixNames, OtherRank};
 
-/// Longest path of a system call, including the terminating NUL (`PATH_MAX` of limits.h).
+/// Maximum length of a path in a system call, including the terminating NUL (`PATH_MAX` of
+/// limits.h).
 const PATH_BYTES_MAX: usize = 4096;
-/// What a run will make, and in which directories.
+/// The files that a run will make, and the directories in which it will make them.
 #[derive(Clone, Debug)]
 pub struct LayoutRequest {
-    /// The namespace of the locations.
+    /// Namespace in which `locations` are opened.
     pub namespace: Arc<dyn Namespace>,
     /// Absolute paths of the user's directories.
     pub locations: Vec<PathBuf>,
-    /// Whether files are made in directories of the run's own, inside the locations.
+    /// Whether the run makes its files in new directories of its own, inside the locations.
     pub in_own_directories: bool,
-    /// File names are running numbers from 1 to this.
+    /// The file names are running numbers from 1 to this number.
     pub numbers_max: u64,
     /// Number of subdirectories in each pool of a classic run.
     pub subdirectories: u32,
@@ -31,12 +32,12 @@ pub struct LayoutRequest {
     pub mix: Option<MixNames>,
     /// Properties that all files of the run share.
     pub makes: Makes,
-    /// The program's name and version.
+    /// Name and version of this program.
     pub tool: String,
-    /// Host name.
+    /// Name of this host.
     pub host: String,
     pub life: Life,
-    /// When the run began, in nanoseconds since the epoch.
+    /// Time at which the run began, in nanoseconds since the epoch.
     pub began_unix_ns: u64,
     /// The other ranks of the run.
     pub ranks: Vec<OtherRank>,

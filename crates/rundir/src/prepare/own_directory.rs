@@ -1,4 +1,4 @@
-//! A run's own directory, made inside a directory of the user.
+//! A run's own directory, made inside the user's directory.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;
@@ -17,7 +17,7 @@ use crate::names::{self, OWN_DIRECTORY_PREFIX};
 use crate::removal::left;
 use crate::run_directory::RunDirectory;
 
-/// Makes the run's own directory in a location, with its manifest.
+/// Makes the run's own directory in a location, and writes the manifest into it.
 pub(super) fn make(
     wish: &LayoutRequest,
     location: &Path,
@@ -25,7 +25,7 @@ pub(super) fn make(
     manifest: Manifest,
 ) -> Result<RunDirectory, PrepareError> {
     let seconds = manifest.began_unix_ns / 1_000_000_000;
-    // Limits the attempts on a server that loses every reply.
+    // Number of further attempts after a lost reply, for a server that loses every reply.
     let mut unknown_left = 3;
     for attempt in 0..1_000 {
         let name = format!(
@@ -43,9 +43,10 @@ pub(super) fn make(
             Err(errno) => ("make a directory in", location, errno),
         };
         let (_, _, errno) = failed;
-        // The name belongs to this run, and only an empty directory is removed.
+        // Only this run uses the name, and only an empty directory is removed.
         let removed = manifest::remove_by_name(&*users, &name);
-        // `clean` in another PID namespace took it for a directory of a killed run and removed it.
+        // `clean` in another PID namespace mistook the directory for one of a killed run and
+        // removed it.
         if errno == Errno::NOENT && removed == Err(Errno::NOENT) {
             continue;
         }
@@ -70,11 +71,12 @@ pub(super) fn make(
     ))
 }
 
-/// Error of a call whose reply was lost with the connection: it may or may not have been performed.
+/// Error of a call whose reply was lost with the connection, so the server may have performed the
+/// call or not.
 const REPLY_LOST: Errno = Errno::CONNRESET;
 
-/// Lists a directory of the run that could not be removed, or may still be made, and the manifests
-/// in it.
+/// Lists a directory that could not be removed, or that the server may still make. Also lists the
+/// manifests in it.
 fn directory_left(
     users: &dyn Directory,
     name: &str,
@@ -94,7 +96,7 @@ fn directory_left(
     left
 }
 
-/// The manifests and drafts in a directory that contained none before this run.
+/// Lists the manifests and drafts in a directory that contained none before this run.
 pub(super) fn marks_left(held: &dyn Directory, directory: &Path, location: &Path) -> Vec<Left> {
     // If the directory cannot be listed, the caller reports the directory itself.
     let marks = names::listed(held, names::is_mark).unwrap_or_default();

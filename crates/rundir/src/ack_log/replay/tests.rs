@@ -1,6 +1,6 @@
 use super::*;
 
-/// A replay with a short form for adding operations of one worker.
+/// A replay with short methods that add operations of one worker.
 struct Fed {
     replay: Replay,
     sequence: u64,
@@ -107,7 +107,7 @@ fn file_state_follows_acknowledged_operations() {
 }
 
 #[test]
-fn operation_in_flight_widens_the_expected_state() {
+fn operation_in_flight_widens_the_expected_sizes() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
     fed.begins(Action::Append, ("1", ""), 0, 700, 900);
@@ -144,7 +144,8 @@ fn acknowledgements_may_arrive_in_any_order() {
     fed.begins(Action::Delete, ("1", ""), 0, 700, 0);
     fed.begins(Action::Create, ("2", ""), 0, 0, 5);
     fed.begins(Action::Create, ("3", ""), 0, 0, 6);
-    // The last operation is acknowledged first, and the first one fails.
+    // The last operation is acknowledged before the one before it. The deletion failed, so it is
+    // never acknowledged.
     fed.replay.acknowledges(0, 4).unwrap();
     fed.replay.acknowledges(0, 3).unwrap();
     assert_eq!(
@@ -178,7 +179,7 @@ fn acknowledged_state_survives_operation_in_flight() {
         (fed.expected("1"), &fed.name("1").may[..]),
         (whole(0, 700), &[May::Gone][..])
     );
-    // It failed, and the worker continued.
+    // The deletion failed, and the worker continued with a creation.
     fed.begins(Action::Create, ("2", ""), 0, 0, 5);
     assert_eq!(fed.replay.in_flight(), 2);
     assert_eq!(fed.name("2").may, [May::Made]);
@@ -200,13 +201,14 @@ fn symbolic_links_and_directories_are_tracked() {
 }
 
 #[test]
-fn file_from_before_the_log_gets_its_state_from_operations() {
+fn state_of_file_older_than_the_log_follows_from_its_operations() {
     let mut fed = Fed::new();
     fed.begins(Action::Append, ("9", ""), 3, 100, 150);
     assert!(!fed.replay.names.contains_key(&(0, b"9".to_vec())));
     fed.replay.acknowledges(0, 1).unwrap();
     assert_eq!(fed.expected("9"), whole(3, 150));
-    // For a file that was only renamed, nothing but its existence is expected.
+    // The log records no contents of a file that was only renamed, so only its existence is
+    // expected.
     fed.done(Action::Rename, ("8", "10"), 0, 70, 70);
     let Acked::File(object) = fed.name("10").acked else {
         panic!()
@@ -215,7 +217,7 @@ fn file_from_before_the_log_gets_its_state_from_operations() {
 }
 
 #[test]
-fn contradictory_ack_log_is_rejected() {
+fn acknowledgement_without_its_operation_is_rejected() {
     let mut fed = Fed::new();
     fed.done(Action::Create, ("1", ""), 0, 0, 700);
     assert!(
