@@ -85,8 +85,8 @@ impl CommandLine {
 
 /// The definition of the command line.
 pub fn command() -> clap::Command {
-    // `Auto` checks the environment and whether there is a terminal, but not whether a user reads
-    // it.
+    // `Auto` uses colours if standard output is a terminal and the environment permits. It cannot
+    // tell that no user reads the terminal, so `may_have_colour` checks that.
     let colour = match terminal::may_have_colour() {
         true => clap::ColorChoice::Auto,
         false => clap::ColorChoice::Never,

@@ -1,8 +1,8 @@
-//! The binary `postmark`: reads options, performs the run and shows its report.
+//! The program `postmark`: parses the command line and performs the command.
 //!
-//! [`args`] defines the command line for clap. [`commands`] contains a file for each command and a
-//! folder for the classic prompt. [`ui`] handles the terminal: progress, signals, printing and
-//! problems.
+//! [`args`] defines the command line for clap. [`commands`] contains a module for each command, and
+//! one for the classic prompt. [`ui`] handles the terminal: progress, signals, output and error
+//! messages.
 
 // Only `main.rs` imports this crate, so public items need no doc comments.
 #![allow(missing_docs)]
@@ -30,8 +30,8 @@ use ui::problem::{Problem, print, tell, tell_problem};
 use ui::watchdog_process::Side;
 use ui::{limits, perform, problem, refused, screen, signals};
 
-/// Output of `postmark schema`. A test of the crate `schema` compares this file with the Rust
-/// types.
+/// The JSON schema of records, which `postmark schema` prints. A test of the crate `schema`
+/// compares the file with the Rust types of a record.
 const SCHEMA: &str = include_str!("../../../docs/schema/run-1.json");
 
 pub fn main() -> ExitCode {
@@ -42,8 +42,8 @@ pub fn main() -> ExitCode {
     unlimited()
 }
 
-/// The program after [`limits::check`]. Never inlined, because its stack frame may exceed a small
-/// stack limit.
+/// Performs the command, after [`limits::check`] has passed. Never inlined: its stack frame may
+/// exceed a small stack limit before that limit is checked.
 #[inline(never)]
 fn unlimited() -> ExitCode {
     signals::outlive_size_limit();
@@ -53,8 +53,9 @@ fn unlimited() -> ExitCode {
     ExitCode::from(code)
 }
 
-/// Whether a word is neither a command, an option nor a file. The prompt would read its own
-/// commands from the rest of the line.
+/// Whether a first argument is probably a mistyped command: it is neither a command nor an option,
+/// and no file has this name, except a directory. Otherwise the classic prompt would start with it
+/// as its configuration file.
 fn is_mistyped(word: &Path) -> bool {
     let is_option = word.as_os_str().as_encoded_bytes().starts_with(b"-");
     let is_missing = |error: std::io::Error| error.kind() == std::io::ErrorKind::NotFound;
@@ -64,7 +65,7 @@ fn is_mistyped(word: &Path) -> bool {
         && (word.symlink_metadata().is_err_and(is_missing) || word.is_dir())
 }
 
-/// The command whose name is most similar to a word.
+/// The command whose name is most similar to a mistyped word; `None` if no name is similar.
 fn meant_command(word: &str) -> Option<String> {
     let command = args::command();
     args::command_meant(word, command.get_subcommands().map(clap::Command::get_name))
@@ -84,13 +85,14 @@ fn refuse_mistyped(word: &Path) -> u8 {
 /// Reports why clap rejected the command line. Returns the exit status.
 fn refuse_unparsed(error: clap::Error) -> u8 {
     if let Some(launched) = Launched::here().filter(|launched| !launched.is_first()) {
-        // Rank 0 reports the problem.
+        // Rank 0 reports the error for all ranks, so this rank prints nothing.
         return match error.use_stderr() {
             true => launched.refuse(Problem::refused("")).code,
             false => 0,
         };
     }
-    // clap takes a mistyped command for the configuration file, and rejects the options after it.
+    // clap parses a mistyped command as the name of a configuration file, and then rejects the
+    // options after it. The message must be about the mistyped command instead.
     let first = std::env::args_os().nth(1).map(PathBuf::from);
     let is_of_rest =
         [ErrorKind::UnknownArgument, ErrorKind::ArgumentConflict].contains(&error.kind());
@@ -98,7 +100,8 @@ fn refuse_unparsed(error: clap::Error) -> u8 {
     mistyped.map_or_else(|| refused::refuse(error), |word| refuse_mistyped(&word))
 }
 
-/// Refuses a configuration file whose name is that of a command or similar to one.
+/// Refuses a configuration file whose name is that of a command or similar to one. Returns the exit
+/// status, or `None` if the file is accepted.
 fn refuse_file(file: Option<&Path>) -> Option<u8> {
     let file = file?;
     if let Some(command) = args::command().find_subcommand(file) {
@@ -110,8 +113,8 @@ fn refuse_file(file: Option<&Path>) -> Option<u8> {
         let error = args::command().error(ErrorKind::ArgumentConflict, told);
         return Some(refused::refuse(error));
     }
-    // The prompt ignores a missing configuration file, as the original does. So a word is refused
-    // only if it is a directory or resembles a command.
+    // The prompt ignores a missing configuration file, as the original PostMark does. So a missing
+    // file is refused only if its name resembles a command. A directory is always refused.
     let resembles = |word: &str| !word.contains(['/', '.']) && meant_command(word).is_some();
     let is_misspelt = is_mistyped(file) && (file.is_dir() || resembles(&sanitize::path(file)));
     is_misspelt.then(|| refuse_mistyped(file))
@@ -120,7 +123,7 @@ fn refuse_file(file: Option<&Path>) -> Option<u8> {
 /// Parses the command line and performs the command. Returns the exit status.
 fn program(side: &Side) -> u8 {
     let columns = screen::width();
-    // Help is at most as wide on a terminal as elsewhere.
+    // Help is wrapped to the terminal, but never wider than reports are.
     let command =
         args::command().term_width(columns.unwrap_or(document::WIDTH).min(document::WIDTH));
     let parsed = command.try_get_matches();
@@ -154,8 +157,8 @@ fn program(side: &Side) -> u8 {
     let result = perform_command(command, words, side);
     match result {
         Ok(code) => code,
-        // A closed pipe loses the report of a run, which is an error. Other output can be printed
-        // a second time.
+        // If standard output is a closed pipe, the report of a run is lost, which is an error.
+        // Other commands can simply be repeated, so they exit with 0.
         Err(problem) if !is_run && problem.form == ErrorForm::ClosedPipe => 0,
         Err(problem) => {
             tell_problem(&problem);
@@ -166,8 +169,8 @@ fn program(side: &Side) -> u8 {
 
 /// Starts the classic prompt, or performs the commands of a configuration file.
 fn prompt(said: &CommandLine, words: Vec<String>, side: &Side) -> u8 {
-    // At a terminal no second process is started: the user sees if the session hangs, and only the
-    // process that reads from the terminal must get its signals.
+    // At a terminal the session stays in this process: the user sees if it hangs. A second process
+    // would be in the background and could not read from the terminal.
     let apart = if std::io::stdin().is_terminal() {
         None
     } else {

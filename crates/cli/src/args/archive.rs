@@ -162,7 +162,8 @@ impl Moment {
             return Ok(Self(now_unix_ns.saturating_sub(ago)));
         }
         let text = text.replacen(' ', "T", 1);
-        // `strptime` would accept signs and white space.
+        // A date must start with a digit and contain no white space. `strptime` alone would accept
+        // signs and white space.
         if !text.starts_with(|first: char| first.is_ascii_digit())
             || text.contains(char::is_whitespace)
         {

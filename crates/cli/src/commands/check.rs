@@ -1,5 +1,5 @@
-//! `postmark check`: derives summary and verdict of records a second time, and compares them with
-//! the stored ones.
+//! `postmark check`: derives the summary and the verdict of records again, and compares the results
+//! with the stored ones.
 
 use std::path::Path;
 
@@ -15,7 +15,8 @@ use crate::ui::problem::{Problem, print};
 use campaign::import::is_submission;
 use campaign::record_source::{self, Called};
 
-/// Exit status if a record differs from what is derived, or breaks a rule.
+/// Exit status if a stored summary or verdict differs from the derived one, or a record breaks a
+/// rule.
 const WRONG: u8 = 1;
 /// Exit status if a document is not a record.
 const NOT_A_RECORD: u8 = 2;
@@ -32,15 +33,15 @@ pub fn check(arguments: &CheckArguments) -> Result<u8, Problem> {
     Ok(code)
 }
 
-/// The result for one document, as JSON.
+/// The result of checking one document, as a line of JSON.
 #[derive(Serialize)]
 struct CheckAnswer<'a> {
     /// The path as given.
     file: String,
-    /// Number of the document in its file, from 1.
+    /// Position of the document in its file, from 1.
     document: usize,
-    /// Whether the record agrees with what is derived and breaks no rule; false if it is not a
-    /// record.
+    /// Whether the stored summary and verdict agree with the derived ones and the record breaks no
+    /// rule. False if the document is not a record.
     is_right: bool,
     problem: Option<&'a str>,
     #[serde(flatten)]
@@ -56,7 +57,7 @@ fn file(path: &Path, format: Format) -> Result<u8, Problem> {
         }
     };
     let mut code = 0;
-    // If a file contains several documents, their names include a number.
+    // If a file contains several documents, the answer names each by its position.
     let mut documents = Documents::of(source).enumerate().peekable();
     while let Some((place, document)) = documents.next() {
         let is_only = place == 0 && documents.peek().is_none();
@@ -74,7 +75,7 @@ fn file(path: &Path, format: Format) -> Result<u8, Problem> {
     Ok(code)
 }
 
-/// Prints the result for a document. Returns its exit status.
+/// Prints the result for one document, and returns the exit status for it.
 fn tell(
     path: &Path,
     document: usize,

@@ -1,4 +1,5 @@
-//! The classic prompt on standard input and output. Its language is in `campaign::classic`.
+//! The classic prompt on standard input and output. The crate module `campaign::classic` interprets
+//! its commands.
 
 mod progress;
 mod prompt;
@@ -18,7 +19,8 @@ use crate::ui::terminal;
 /// Returns exit status 0 if every run was complete, 1 if one failed or a stream did, and the run's
 /// own status if one was interrupted.
 pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunner) -> u8 {
-    // Standard output is not locked: other threads may print the progress of a run.
+    // Standard output is not locked for the session: another thread may print the progress of a
+    // run.
     let (mut output, mut errors) = (io::stdout(), io::stderr());
     let interactive = terminal::is_users(&io::stdin()) && terminal::is_users(&output);
     let streams = Streams {
@@ -27,7 +29,8 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
     };
     let settings = PromptSettings::new(edition);
     let mut interpreter = Interpreter::new(settings, engine, streams, interactive);
-    // Standard input may be a file. Nothing may be appended to it.
+    // Standard input may be a file. If a command of the session named the same file for output, the
+    // session would read its own output, so that is refused.
     if let Some(facts) = std::fs::metadata("/dev/stdin")
         .ok()
         .filter(std::fs::Metadata::is_file)
@@ -43,7 +46,8 @@ pub fn start(edition: Edition, file: Option<&Path>, engine: &mut dyn ClassicRunn
     match result.and_then(|code| output.flush().map(|()| code)) {
         Ok(code) => code,
         Err(error) => {
-            // A closed pipe has no reader for the message.
+            // If standard output is a closed pipe, its reader has ended on purpose, so no error is
+            // printed.
             if error.kind() != io::ErrorKind::BrokenPipe {
                 let _ = writeln!(errors, "Error: the session ends: {error}");
             }

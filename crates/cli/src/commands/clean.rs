@@ -10,8 +10,8 @@ use crate::ui::problem::{Problem, WRONG, print, tell};
 use crate::ui::screen;
 use crate::ui::watchdog_process::Side;
 
-/// Cleans each path. Returns 1 if one could not be cleaned or something remains, and 2 if every
-/// path is a wrong URL or a server that cannot be used.
+/// Removes the leftovers in each path. Returns 1 if files or file systems remain. Returns 2 if
+/// every path is an invalid URL or a server that cannot be used.
 ///
 /// # Errors
 /// Returns an error if the results cannot be printed.
@@ -39,8 +39,8 @@ pub fn clean(paths: &[PathBuf], side: &Side) -> Result<u8, Problem> {
                 continue;
             }
         };
-        // Files of killed runs are removed before the file systems of killed studies, which may
-        // contain them.
+        // A scratch file system of a killed study may contain files of killed runs, so those files
+        // are removed first.
         let found = match registry::is_url(path) {
             true => Ok(Vec::new()),
             false => scratch::find(path),

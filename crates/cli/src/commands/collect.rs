@@ -15,7 +15,7 @@ use crate::ui::problem::{Problem, USER, tell};
 /// Exit status if a part is missing, unreadable or incomplete.
 const NOT_ALL: u8 = 1;
 
-/// Joins the parts, and reports and archives the record. Returns the exit status.
+/// Joins the parts into one record, reports it and archives it. Returns the exit status.
 ///
 /// # Errors
 /// Returns an error if the directories contain no part or parts of several runs, or the report
@@ -48,7 +48,8 @@ pub fn collect(arguments: &CollectArguments) -> Result<u8, Problem> {
     Ok(if is_complete { 0 } else { NOT_ALL })
 }
 
-/// Adds the record to the archive. It replaces the incomplete entry of rank 0, if there is one.
+/// Adds the record to the archive. If the archive contains the incomplete entry that rank 0 left
+/// there, the record replaces this entry.
 fn keep(place: &ArchivePlace, record: &Record, remarks: &Remarks) -> Result<(), Problem> {
     let mut archive = place.open_for_run(USER)?;
     let path = sanitize::path(place.path()).into_owned();

@@ -1,8 +1,8 @@
 //! `postmark man` and `postmark completions`: manual pages and shell completions, generated from
 //! the command line's definition.
 //!
-//! Each command has a page. Name, synopsis and options come from the definition; examples, exit
-//! status, environment and files come from `manual.toml`.
+//! Each command has a manual page. Name, synopsis and options come from the definition of the
+//! command line; examples, exit status, environment and files come from `manual.toml`.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -21,7 +21,7 @@ use crate::ui::output::{Outputs, unwritable};
 use crate::ui::problem::{Problem, print};
 use campaign::run_spec::machine;
 
-/// Limit for writing a page, because its file system may hang.
+/// How long to wait until a page is written, because its file system may hang.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(60);
 
 const SECTION: &str = "1";
@@ -33,8 +33,8 @@ const SECTION: &str = "1";
 pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
     let mut command = args::command();
     for name in ["run", "plan"] {
-        // Preset names are added only here. Elsewhere a wrong name gets a message with the nearest
-        // one.
+        // Only completions list the preset names. If clap knew these names otherwise, its error
+        // would replace the message that suggests the most similar preset.
         command = command.mut_subcommand(name, |command| {
             let names = presets::all(&machine())
                 .into_iter()
@@ -55,7 +55,7 @@ pub fn completions(arguments: &CompletionsArguments) -> Result<u8, Problem> {
     print(&String::from_utf8_lossy(&script)).map(|()| 0)
 }
 
-/// Prints the page of the program, or writes the pages of all commands to a directory.
+/// Prints the manual page of `postmark`, or writes the pages of all commands to a directory.
 ///
 /// # Errors
 /// Returns an error if a page cannot be written, or exists and `--force` is not given.
@@ -76,13 +76,14 @@ pub fn man(arguments: &ManArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Name of a page's file in messages.
+/// What error messages call a file that contains a manual page.
 const PAGE: &str = "manual page";
 
-/// A term and its meaning.
+/// A term and its explanation, or the purpose of an example and its command.
 type Item = (String, String);
 
-/// The contents of `manual.toml`.
+/// The contents of `manual.toml`: the sections that the definition of the command line does not
+/// contain.
 #[derive(Deserialize)]
 #[serde(rename_all = "kebab-case")]
 struct Told {
@@ -103,7 +104,7 @@ struct Page {
     text: String,
 }
 
-/// The page of the program, then the pages of its commands.
+/// The manual page of `postmark`, followed by the pages of its commands.
 fn pages() -> Result<Vec<Page>, Problem> {
     let mut command = args::command().disable_help_subcommand(true);
     command.build();
@@ -128,7 +129,7 @@ fn add(command: &Command, pages: &mut Vec<Page>) -> std::io::Result<()> {
 }
 
 fn text(command: &Command, name: &str) -> std::io::Result<String> {
-    // All options, including those that `-h` hides.
+    // A manual page also lists options that `-h` hides.
     let table = Man::new(
         command
             .clone()
@@ -152,15 +153,16 @@ fn text(command: &Command, name: &str) -> std::io::Result<String> {
     Ok(format!("{TITLE_MACROS}{}", String::from_utf8_lossy(&page)))
 }
 
-/// Defines the apostrophe for roff, before the first text, as clap_mangen does.
+/// Defines the apostrophe for roff. clap_mangen also writes this definition, but only with the
+/// title section, which `head` replaces.
 const TITLE_MACROS: &str = ".ie \\n(.g .ds Aq \\(aq\n.el .ds Aq '\n";
 
-/// Title, name, synopsis and description.
+/// The first sections of a page: title, name, synopsis and description.
 fn head(command: &Command, name: &str) -> Roff {
     let mut page = Roff::new();
     let version = concat!("postmark ", env!("CARGO_PKG_VERSION"));
     let title = name.to_uppercase();
-    // No date, so that the pages are reproducible.
+    // The title contains no date, so that the same sources always result in the same pages.
     page.control(
         "TH",
         [title.as_str(), SECTION, " ", version, "User Commands"],
@@ -187,7 +189,7 @@ fn head(command: &Command, name: &str) -> Roff {
     page
 }
 
-/// A section of terms, each with a paragraph.
+/// A section that lists terms, each with a paragraph of explanation.
 fn tagged(page: &mut Roff, title: &str, items: &[Item]) {
     page.control("SH", [title]);
     for (term, meaning) in items {

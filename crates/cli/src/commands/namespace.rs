@@ -11,7 +11,7 @@ use engines::registry;
 
 use crate::ui::problem::Problem;
 
-/// The namespace of a path. For a URL, the server is contacted.
+/// The namespace of a path. If the path is a URL, its server is contacted.
 ///
 /// # Errors
 /// Returns an error if the URL is invalid, or the server cannot be used.

@@ -1,7 +1,8 @@
-//! `postmark observe`: reports what a command cost the devices and servers of a target.
+//! `postmark observe`: performs any command, and reports the load on the devices and servers of a
+//! target in the meantime.
 //!
-//! The command inherits this process's streams, terminal and process group, so that it works as
-//! usual. It is not started if the target or the output cannot be used.
+//! The observed command inherits this process's streams, terminal and process group, so that it
+//! works as usual. It is not started if the target or the output file cannot be used.
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -34,12 +35,12 @@ use crate::ui::signals::Masks;
 const NOT_FOUND: u8 = 127;
 /// Exit status of shells for a command that cannot be executed.
 const NOT_EXECUTABLE: u8 = 126;
-/// Exit status of a command that a signal ended, minus the signal's number.
+/// A shell reports a command that a signal ended as this number plus the number of the signal.
 const KILLED: u8 = 128;
-/// Limit for writing the report, because its file system may hang.
+/// How long to wait until the report is written, because its file system may hang.
 const WRITTEN_WITHIN: Duration = Duration::from_secs(10);
 
-/// Runs the command and reports its cost. Returns the exit status.
+/// Performs the command and reports its cost. Returns the exit status of the command.
 ///
 /// # Errors
 /// Returns an error if the target or the output cannot be used, counters cannot be read, or the
@@ -96,7 +97,7 @@ pub fn observe(arguments: &ObserveArguments) -> Result<u8, Problem> {
     Ok(code(observation.end))
 }
 
-/// Opens the target's directory, which stays open for the sync.
+/// Opens the directory of the target. It stays open for `syncfs` after the command.
 fn directory(path: &Path) -> Result<File, Problem> {
     let wrong = |problem: &dyn std::fmt::Display| {
         let path = sanitize::path(path);
@@ -108,7 +109,8 @@ fn directory(path: &Path) -> Result<File, Problem> {
               mounted)",
         ));
     }
-    // Opening another kind of file could block, for example a pipe without a writer.
+    // Opening something else than a directory could block, for example a pipe without a writer.
+    // With this flag it fails.
     let flags = OFlags::DIRECTORY.bits() as i32;
     let opened = File::options().read(true).custom_flags(flags).open(path);
     opened.map_err(|error| match error.kind() {
@@ -150,7 +152,8 @@ fn code(end: CommandEnd) -> u8 {
     }
 }
 
-/// Syncs the target's file system, and counts this separately.
+/// Syncs the target's file system, and counts the device activity of this sync separately from that
+/// of the command.
 fn synced(directory: &File, before: &Accounted, read: impl FnOnce() -> Accounted) -> TargetSync {
     let began = Instant::now();
     let synced = rustix::fs::syncfs(directory);
@@ -179,7 +182,7 @@ fn deliver(
     }
 }
 
-/// Passes signals on to the command while it runs. After that, they end this process.
+/// Forwards signals to the command while it runs. Afterwards signals end this process.
 struct HandedOn {
     signals: Signals,
     is_over: Arc<AtomicBool>,
@@ -188,7 +191,8 @@ struct HandedOn {
 impl HandedOn {
     fn begin() -> std::io::Result<Self> {
         let ignored = Masks::of("self").ignored;
-        // The command inherits ignored signals, so they are not taken.
+        // A signal that this process ignores is also ignored by the command, which inherits this.
+        // So it is not forwarded.
         let taken: Vec<i32> = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
             .into_iter()
             .filter(|signal| !ignored.has(*signal))
@@ -203,8 +207,8 @@ impl HandedOn {
         })
     }
 
-    /// Passes signals on until the child has ended. The child is not reaped yet, so its process
-    /// number cannot be reused.
+    /// Forwards signals until the child has ended. The child is not reaped yet, so a signal cannot
+    /// reach another process with the same number.
     fn until_the_end_of(mut self, child: &Child) -> std::io::Result<()> {
         let process = Pid::from_child(child);
         for signal in self.signals.forever() {
@@ -215,7 +219,8 @@ impl HandedOn {
                 }
             } else if !comes_from_terminal(signal) {
                 if let Some(signal) = Signal::from_named_raw(signal) {
-                    // It may have ended in the meantime.
+                    // If the command has already ended, the signal has no receiver and the error is
+                    // ignored.
                     let _ = kill_process(process, signal);
                 }
             }
@@ -225,9 +230,9 @@ impl HandedOn {
     }
 }
 
-/// Whether the command has received the signal, too. A terminal sends the signals of its keys to
-/// the whole foreground process group. A signal that another process sends there cannot be
-/// distinguished from it. SIGTERM never comes from a key.
+/// Whether the terminal has sent the signal to the command as well: it sends SIGINT (Ctrl-C) and
+/// SIGQUIT to the whole foreground process group. SIGINT or SIGQUIT from another process cannot be
+/// distinguished from that, and is not forwarded in the foreground.
 fn comes_from_terminal(signal: i32) -> bool {
     let is_in_foreground = || {
         let terminal = File::open("/dev/tty").ok()?;

@@ -24,7 +24,8 @@ pub fn plan(mut arguments: PlanArguments) -> Result<u8, Problem> {
 /// # Errors
 /// Returns an error if the workload cannot be planned, or the run would be refused.
 pub fn text(specified: &Specified, format: Format, is_screen: bool) -> Result<String, Problem> {
-    // A configuration file may be for another machine, so the run is not checked on this one.
+    // The run of a configuration file may be meant for another machine, so it is not checked
+    // whether this machine can perform it.
     if format == Format::Toml {
         return to_config(specified);
     }

@@ -1,4 +1,4 @@
-//! `postmark published`: published results, and submissions of other users.
+//! `postmark published`: shows published results and submissions, and deletes submissions.
 
 use campaign::publications::{archived_submissions, beside_run, submissions_in};
 use campaign::record_source;
@@ -11,7 +11,7 @@ use crate::commands::archive::open;
 use crate::ui::problem::{Problem, USER, print, tell};
 use crate::ui::screen;
 
-/// Prints what the subcommand shows.
+/// Prints the answer of a subcommand.
 ///
 /// # Errors
 /// Returns an error if a name or a file is not found, or the answer cannot be written.
@@ -54,7 +54,8 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
             let record = record_source::find(run, archive.archive.as_deref(), USER)?;
             let beside = beside_run(&record);
             if let (Format::Csv, Some(none)) = (format, &beside.none) {
-                // In CSV, the reason would be missing: there is only a header.
+                // The text format contains the reason why no published row is comparable. A CSV
+                // answer is only a header, so the reason is printed on standard error.
                 tell(format_args!("no published row: {none}"));
             }
             Ok(beside.show(*format))
@@ -62,7 +63,7 @@ fn text(command: &PublishedCommand) -> Result<String, Problem> {
     }
 }
 
-/// Deletes a submission. Returns a message with its contributor.
+/// Deletes a submission from the archive. Returns a message that names its contributor.
 fn delete(said: &ArchiveArgument, number: u64) -> Result<String, Problem> {
     let text = open(said)?.delete_submission(number)?.ok_or_else(|| {
         Problem::refused(format_args!(

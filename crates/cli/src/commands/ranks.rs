@@ -15,7 +15,8 @@ pub fn together(
     side: &Side,
     perform: impl FnOnce(&mut Joined) -> Result<u8, Problem>,
 ) -> Result<u8, Problem> {
-    // The targets are not known on all ranks yet.
+    // On most ranks the targets are not known yet, so a second process is started if any server is
+    // mounted.
     if let Some(code) = side.instead_of_session() {
         return Ok(code);
     }
@@ -27,8 +28,8 @@ pub fn together(
         }
         problem.code
     });
-    // A lost rank has been reported already. The launcher ends the other ranks at this exit status,
-    // so `leave` first lets them write their output.
+    // If a rank is lost, the launcher ends the other ranks as soon as it sees this exit status. So
+    // `leave` first gives them time to write their output.
     let code = match joined.is_lost() {
         true => FAILED,
         false => joined.agreed(code),

@@ -46,7 +46,8 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
         }
     }
     let specified = understand(arguments)?;
-    // A second process could not read an input from a pipe again.
+    // A second process would need the same inputs, and an input from a pipe can be read only once.
+    // So a second process is started only if all inputs are files.
     if !arguments.dry_run && specified.inputs.iter().all(Input::is_file) {
         let targets = specified.spec.targets.iter().map(PathBuf::as_path);
         let beside = [
@@ -63,15 +64,16 @@ fn alone(arguments: &RunArguments, side: &Side) -> Result<u8, Problem> {
     let Some(mut ready) = Ready::of(arguments, specified)? else {
         return Ok(0);
     };
-    // Signals stay caught until everything is written: one after the run's end must not lose its
-    // report.
+    // Signals are handled until everything is written: a signal after the end of the run must not
+    // lose its report.
     let mut signals = Signals::default();
     ready.calibrate()?;
     let record = ready.perform(&mut signals)?;
     ready.deliver(arguments, record)
 }
 
-/// Resolves a record's command line into a run spec. `None` if it is not a single-process `run`.
+/// Resolves the command line in a record into a run spec. Returns `None` if the command line is not
+/// a `run` in a single process.
 pub fn resolve(record: &Record) -> Option<Result<RunSpec, String>> {
     let words = &record.spec.command_line;
     let is_run = words.get(1).is_some_and(|word| word == "run");

@@ -1,4 +1,5 @@
-//! `postmark study`: a design of experiments, performed block by block and archived.
+//! `postmark study`: performs the runs of a designed experiment block by block, archives them and
+//! reports the comparison.
 
 mod design_args;
 mod first;
@@ -18,8 +19,8 @@ use crate::ui::watchdog_process::Side;
 /// Performs or resumes a study, and reports it. Returns the exit status.
 ///
 /// # Errors
-/// Returns an error if the options are invalid, something it needs is missing, or it cannot be
-/// continued.
+/// Returns an error if the options are invalid, the study cannot be resumed, or the study is
+/// refused.
 pub fn study(
     mut arguments: StudyArguments,
     words: Vec<String>,

@@ -1,4 +1,4 @@
-//! `postmark verify-log`: which acknowledged writes a crash has lost.
+//! `postmark verify-log`: finds acknowledged writes that a crash has lost.
 
 use crate::args::VerifyArguments;
 use crate::commands::namespace;
@@ -9,8 +9,8 @@ use crate::ui::watchdog_process::Side;
 /// Exit status if an acknowledged file is lost or torn.
 const LOST: u8 = 1;
 
-/// Compares the log with the directory, and prints the result. Returns exit status 0 if nothing is
-/// lost.
+/// Compares the acknowledgement log with the directory after the crash, and prints the result.
+/// Returns exit status 0 if no acknowledged write is lost.
 ///
 /// # Errors
 /// Returns an error if the log or the directory cannot be read, or the answer cannot be written.
@@ -18,7 +18,8 @@ pub fn verify_log(arguments: &VerifyArguments, side: &Side) -> Result<u8, Proble
     if let Some(code) = side.instead([arguments.path.as_path(), &arguments.ack_log]) {
         return Ok(code);
     }
-    // The check only reads, so root keeps its rights.
+    // The check changes no file, so root keeps its own rights instead of taking those of the
+    // directory's owner.
     let home = namespace::of(&arguments.path)?.with_own_rights();
     let verified = rundir::verify_log(&*home, &arguments.path, &arguments.ack_log)
         .map_err(Problem::refused)?;

@@ -1,13 +1,14 @@
-//! Resource limits (`ulimit`) that would end any command: checked before they can.
+//! Checks the resource limits (`ulimit`) that would end any command. Without the check, the kernel
+//! would end the program without an explanation.
 //!
-//! An address space limit below the program's own size cannot be reported: the kernel ends the
-//! program before `main`.
+//! If the limit of the address space is below the program's own size, nothing can be reported: the
+//! kernel ends the program before `main`.
 
 use rustix::process::{Resource, getrlimit};
 
-/// Required stack of the first thread: the default of Rust's other threads.
+/// Required stack of the main thread. It equals the default stack size of other threads in Rust.
 const STACK_BYTES: u64 = 2 << 20;
-/// Address space that a command needs beyond that of the program itself.
+/// Address space that a command needs, in addition to what the program occupies at its start.
 const ADDRESS_SPACE_BYTES: u64 = 16 << 20;
 
 /// Checks the limits of this process.

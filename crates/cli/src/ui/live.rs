@@ -1,7 +1,8 @@
-//! `--live`: the operations and counters of each second, as a line of JSON for other tools.
+//! `--live`: prints a line of JSON each second, with the operations and kernel counters of that
+//! second, for other programs.
 //!
-//! A separate thread writes the lines. A slow reader loses lines, and never delays the run. Write
-//! errors are reported at the end of the run.
+//! A separate thread writes the lines. If the reader of the lines is slow, lines are lost, but the
+//! run is never delayed. Write errors are reported when the run has ended.
 
 use std::io::{self, Write as _};
 use std::sync::mpsc::{self, Receiver, SyncSender, TrySendError};
@@ -16,46 +17,47 @@ use system::counters::{DeviceReading, ThreadTimes};
 use crate::ui::output::OutputFile;
 use crate::ui::problem::Problem;
 
-/// Number of lines that wait for a slow reader. Further lines are lost.
+/// Capacity of the queue between the run and the writing thread. If it is full, a further line is
+/// lost.
 const LINES_MAX: usize = 64;
-/// How long [`Live::finish`] waits for the reader to take the last lines.
+/// How long [`Live::finish`] waits until the last lines are written.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
-/// Sends each second of a run to the thread that writes it.
+/// Sends a line for each second of a run to the thread that writes the lines.
 pub struct Live {
     state: State,
     lost: u64,
-    /// Current load level of a sweep: its number, from 1, and its load.
+    /// The current load level of a load sweep: its number, from 1, and its load.
     sweep_step: Option<(u32, Load)>,
-    /// Whether that load level creates a pool of its own.
+    /// Whether the current load level creates a pool of its own, and also deletes it.
     has_own_pool: bool,
 }
 
 enum State {
-    /// The run has not started. The file is not emptied yet.
+    /// The run has not started, so the old contents of the file are still there.
     Ready(OutputFile),
     Writing {
         lines: SyncSender<String>,
         to: String,
         ended: Receiver<io::Result<()>>,
     },
-    /// The system could not start a thread.
+    /// The writing thread could not be started, so no lines are written.
     Broken,
 }
 
-/// A second of a phase.
+/// A line: one second of a phase.
 #[derive(Serialize)]
 struct Line<'a> {
-    /// Time of writing, in milliseconds since the epoch.
+    /// Time at which the line was created, in milliseconds since the Unix epoch.
     unix_ms: u64,
     phase: &'a str,
     second: u64,
-    /// For a load sweep, the number of the load level, from 1, and its load below. A load is null
-    /// if the sweep does not vary it.
+    /// For a load sweep, the number of the load level, from 1. The next fields are its offered rate
+    /// and its workers; a field is null if the sweep does not vary it.
     sweep_step: Option<u32>,
     requested_per_second: Option<f64>,
     requested_workers: Option<u32>,
-    /// All operations, of all kinds.
+    /// Operations of all kinds in this second.
     operations: u64,
     bytes: u64,
     failed: u64,
@@ -81,7 +83,8 @@ struct OfAction<'a> {
 /// Kernel counters of this second; null if not available.
 #[derive(Serialize)]
 struct Machine<'a> {
-    /// Time between the two counter readings that the numbers below are differences of.
+    /// Time between the readings of the kernel counters before and after this second. The counters
+    /// below have increased by their values in this time.
     counted_ns: Option<u64>,
     #[serde(flatten)]
     process: Numbers,
@@ -108,7 +111,8 @@ struct OfDevice<'a> {
     numbers: Numbers,
 }
 
-/// Columns of the record, by their names in `--live`.
+/// Counters with the names that they have in the lines of `--live`. A counter without a value is
+/// null.
 struct Numbers(Vec<(&'static str, Option<u64>)>);
 
 impl Serialize for Numbers {
@@ -157,7 +161,7 @@ impl<'a> OfDevice<'a> {
 }
 
 impl Live {
-    /// Lines go to this file, which is emptied when the run starts.
+    /// `output` receives the lines. It is emptied when the run starts.
     pub fn new(output: OutputFile) -> Self {
         Self {
             state: State::Ready(output),
@@ -167,8 +171,8 @@ impl Live {
         }
     }
 
-    /// Waits up to `LAST_LINES` for the last lines. If the run was refused, it leaves no empty
-    /// file.
+    /// Waits at most `LAST_LINES` until the last lines are written. If the run was refused, an
+    /// output file that this command created is removed.
     ///
     /// # Errors
     /// Returns an error if a line could not be written. The lines after it are lost.
@@ -176,14 +180,15 @@ impl Live {
         match self.state {
             State::Writing { lines, to, ended } => {
                 drop(lines);
-                // On timeout, the reader has lost the lines.
+                // If the time runs out, the reader was too slow and has lost the last lines: no
+                // error.
                 if let Ok(Err(cause)) = ended.recv_timeout(LAST_LINES) {
                     return Err(Problem::failed(format_args!(
                         "cannot write --live to {to}: {cause}"
                     )));
                 }
             }
-            // Dropping the output of a run that has not started removes the empty file.
+            // `OutputFile` removes the empty file when it is dropped.
             State::Ready(_) | State::Broken => {}
         }
         Ok(())
@@ -203,10 +208,10 @@ impl Live {
                 let written = to_write
                     .into_iter()
                     .try_for_each(|line| output.write_all(line.as_bytes()));
-                // Closed before the result is sent: the caller may unmount the file system
-                // immediately.
+                // The file is closed before the result is sent, because the caller of `finish` may
+                // unmount the file system immediately.
                 drop(output);
-                // A reader may close its pipe without an error.
+                // A reader that closes its pipe has seen enough: no error.
                 let is_gone = |error: &io::Error| error.kind() == io::ErrorKind::BrokenPipe;
                 let _ = end.send(
                     written.or_else(|error| if is_gone(&error) { Ok(()) } else { Err(error) }),
@@ -220,7 +225,8 @@ impl Live {
 
 impl Events for Live {
     fn event(&mut self, event: Event) {
-        // A load level is reported before its run can be refused, so it must not empty the file.
+        // A load level is announced before its run can be refused, so this event must not empty the
+        // file.
         if let Event::Load(number, load) = event {
             self.sweep_step = Some((number + 1, load));
             return;
@@ -234,7 +240,7 @@ impl Events for Live {
         let (Event::Second(second), State::Writing { lines, .. }) = (event, &self.state) else {
             return;
         };
-        // Deletions from a pool that all load levels share belong to none of them.
+        // If all load levels share a pool, deleting it belongs to no load level.
         let is_of_sweep_step = second.phase != Phase::Delete || self.has_own_pool;
         match lines.try_send(line(
             &second,
@@ -343,7 +349,7 @@ mod tests {
     }
 
     #[test]
-    fn kernel_counters_are_in_the_line_or_null() {
+    fn kernel_counters_are_null_if_not_available() {
         let mut second = second();
         let line = written(&second);
         assert_eq!(line["counted_ns"], 1_000_000_020);

@@ -1,13 +1,14 @@
-//! Output files of a command. They are checked before anything is touched and opened before the
-//! run, so that a wrong path costs no run. Their old contents are replaced only when there is
-//! something to write.
+//! Output files of a command. Their paths are checked before the command changes anything, and the
+//! files are opened before a run starts: a wrong path wastes no run. Old contents remain until the
+//! new ones are written.
 //!
-//! An output with contents is overwritten only with `--force`. An output that is an input, the
-//! archive or another output of the same command is always refused, by whatever path.
+//! A file that is not empty is overwritten only with `--force`. An output file that is also an
+//! input, the archive or another output of the same command is always refused, even under another
+//! name.
 //!
 //! A file is written completely or not at all: if writing fails, for example on a full file system,
-//! the old file remains. Files written line by line (`--live`, `export`) keep the lines written
-//! before the failure.
+//! the old file remains. Only files that grow line by line (`--live`, `export`) keep the lines
+//! before the error.
 
 mod replacing;
 
@@ -25,30 +26,31 @@ use document::sanitize;
 use crate::ui::problem::{Problem, refuse};
 use replacing::Beside;
 
-/// Limit for removing the empty file of a refused run.
+/// How long to wait for the removal of an empty output file that a refused run has created.
 const DISCARD_MAX: Duration = Duration::from_secs(1);
 
-/// An open output. If it is dropped before it is written, the old file remains unchanged.
+/// An output file, opened but not written yet. If it is dropped in this state, its old contents
+/// remain.
 pub struct OutputFile {
     path: PathBuf,
-    /// `None` after it is written.
+    /// `None` after [`Self::write`] or [`Self::begin`].
     file: Option<File>,
-    /// Whether old contents stay: the output is standard output, or a descriptor that was opened
-    /// before.
+    /// Whether the output is appended to and never emptied: it is standard output, or a file
+    /// descriptor that this process inherited (`/dev/fd/3`).
     is_kept: bool,
-    /// Identity of the file if this command created it.
+    /// Identity of the file if this command created it: only such a file may be removed.
     made: Option<FileId>,
-    /// Identity of the file if it existed before, is a regular file, and is not a descriptor that
-    /// was opened before.
+    /// Identity of a regular file that existed before: the new contents must replace this same
+    /// file. `None` for inherited file descriptors.
     former: Option<FileId>,
 }
 
-/// The outputs of one command, checked against its inputs, its archive and each other.
+/// The output files of one command, checked against its inputs, its archive and one another.
 pub struct Outputs<'a> {
     force: bool,
     archive: Option<&'a ArchivePlace>,
     inputs: &'a [Input],
-    /// Outputs that have passed [`Self::judge`].
+    /// Output files that [`Self::judge`] has accepted.
     others: Vec<Input>,
 }
 
@@ -107,7 +109,7 @@ impl<'a> Outputs<'a> {
                     ));
                 }
             }
-            // Opening it will report the reason.
+            // The error, for example a missing permission, is reported when the file is opened.
             Err(_) => {}
         }
         self.others.push(Input {
@@ -117,8 +119,8 @@ impl<'a> Outputs<'a> {
         Ok(())
     }
 
-    /// Refuses a file that this command also reads or writes. For outputs that are refused
-    /// elsewhere if they exist, this check suffices.
+    /// Refuses an output file that this command also reads or writes under another option. This
+    /// check suffices for `--ack-log`, because the run itself refuses an existing log.
     ///
     /// # Errors
     /// Returns an error if the command uses the file.
@@ -147,7 +149,7 @@ impl<'a> Outputs<'a> {
 
     /// Checks and opens the file of an option, if the option is given.
     ///
-    /// Those of [`Self::judge`] and [`Self::open`].
+    /// Returns the errors of [`Self::judge`] and [`Self::open`].
     pub fn judge_and_open(
         &mut self,
         option: &'static str,
@@ -160,7 +162,8 @@ impl<'a> Outputs<'a> {
         self.open(option, path).map(Some)
     }
 
-    /// Opens a checked file without changing its contents, or creates it. `-` is standard output.
+    /// Opens an output file that [`Self::judge`] has accepted, without changing its contents, or
+    /// creates it. `-` is standard output.
     ///
     /// # Errors
     /// Returns the system's error, or an error if the file has changed since the check.
@@ -192,7 +195,8 @@ impl<'a> Outputs<'a> {
             Err(error) => return Err(failed(error)),
         }
         let is_descriptor = is_descriptor(&path);
-        // A descriptor opened before is appended to: its contents stay.
+        // A path like `/dev/fd/3` opens a file that another program may have written to, so new
+        // text is appended.
         let mut options = OpenOptions::new();
         let file = options
             .write(true)
@@ -224,7 +228,7 @@ impl<'a> Outputs<'a> {
     }
 }
 
-/// The error for an output file that cannot be written.
+/// The error for an output file that cannot be opened or created.
 pub fn unwritable(option: &str, path: &Path, cause: &std::io::Error) -> Problem {
     let path = sanitize::path(path);
     Problem::refused(format_args!(
@@ -239,10 +243,10 @@ fn exists(option: &str, path: &Path) -> Problem {
     ))
 }
 
-/// Whether a path leads to a descriptor opened before, like `/dev/stdout` or `/dev/fd/3`. Its
-/// opener has chosen the file, so it may have contents.
+/// Whether a path leads to a file descriptor that this process inherited, like `/dev/stdout` or
+/// `/dev/fd/3`. The user has opened that file in the shell, so it may have contents.
 fn is_descriptor(path: &Path) -> bool {
-    /// The kernel's own limit of symbolic links, path_resolution(7).
+    /// The kernel follows at most 40 symbolic links, path_resolution(7).
     const LINKS_MAX: usize = 40;
     let Ok(mut path) = std::path::absolute(path) else {
         return false;
@@ -270,8 +274,8 @@ pub fn is_standard_output(path: &Path) -> bool {
 }
 
 impl OutputFile {
-    /// Replaces the old contents completely, or leaves them unchanged. Waits at most `limit`,
-    /// because the output's file system may hang, too.
+    /// Replaces the file's old contents completely, or leaves them unchanged. Waits at most
+    /// `limit`, because the file system of the output file may hang like that of the target.
     ///
     /// # Errors
     /// Returns the system's error, or an error if the limit is exceeded.
@@ -297,11 +301,11 @@ impl OutputFile {
         sanitize::path(&self.path).into_owned()
     }
 
-    /// Removes the old contents, and returns the file for writing.
+    /// Empties the file and returns it, for text that is written line by line.
     pub fn begin(mut self) -> File {
         let (file, is_kept) = self.take();
         if !is_kept {
-            // An error is ignored: the new text is then written over the old one.
+            // If the file cannot be emptied, the new text overwrites the old text from the start.
             let _ = empty(&file);
         }
         file
@@ -313,17 +317,17 @@ impl OutputFile {
     }
 }
 
-/// Removes the file if this command created it and it is still empty.
+/// Removes the output file if this command created it and it is still empty.
 impl Drop for OutputFile {
     fn drop(&mut self) {
         let Some(file) = self.file.take() else {
             return;
         };
-        // `close` may wait for a server that hangs, and no signal would interrupt it. The end of
-        // the process closes the file, after all messages.
+        // `close` may wait for a server that hangs, and no signal would interrupt it. So the file
+        // stays open until the process ends, when all messages are printed.
         std::mem::forget(file);
         let (path, made) = (std::mem::take(&mut self.path), self.made);
-        // If the file system does not answer, the empty file stays.
+        // If the file system hangs, the empty file remains.
         let _ = runner::within(DISCARD_MAX, move || {
             remove(&path, |facts| {
                 Some(id_of(facts)) == made && facts.len() == 0
@@ -340,7 +344,7 @@ fn empty(file: &File) -> std::io::Result<()> {
     }
 }
 
-/// Removes a file that this command created, if it still exists. Errors are ignored.
+/// Removes the file at this path if `is_ours` recognizes it by its metadata. Errors are ignored.
 fn remove(path: &Path, is_ours: impl Fn(&Metadata) -> bool) {
     if fs::symlink_metadata(path).is_ok_and(|facts| is_ours(&facts)) {
         let _ = fs::remove_file(path);

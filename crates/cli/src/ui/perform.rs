@@ -1,4 +1,4 @@
-//! Signal handling of runs.
+//! Performs runs so that signals end the run instead of the program.
 
 use ranks::Ranks;
 use record::Record;
@@ -6,7 +6,7 @@ use runner::{Control, Events, Refused, RunSpec, TakeControl};
 
 use crate::ui::signals::InRun;
 
-/// Performs a run on its engine. Signals of this process end it.
+/// Performs a run. A signal to this process ends the run.
 ///
 /// # Errors
 /// Returns an error if the run is refused, before anything is touched.
@@ -14,8 +14,8 @@ pub fn perform(spec: &RunSpec, events: &mut dyn Events) -> Result<Record, Refuse
     campaign::perform(spec, &mut Signals::default(), events)
 }
 
-/// The process's signals for one run or for several in a row. Handlers are installed when the first
-/// run starts.
+/// Signal handling for one run or for several in a row. Signal handlers are installed when the
+/// first run starts.
 #[derive(Default)]
 pub struct Signals {
     in_run: Option<InRun>,
@@ -23,7 +23,7 @@ pub struct Signals {
 }
 
 impl Signals {
-    /// For one of several ranks, which perform runs together.
+    /// Signal handling on one of several ranks, which perform their runs together.
     pub fn among(ranks: Option<Ranks>) -> Self {
         Self {
             in_run: None,
@@ -40,8 +40,8 @@ impl TakeControl for Signals {
     }
 
     fn take(&mut self) -> Control {
-        // The run is not refused without handlers: a signal then ends the program immediately, and
-        // `clean` removes the files.
+        // A run is performed even if no signal handler can be installed: a signal then ends the
+        // program immediately, and `postmark clean` removes the files.
         self.in_run = self.in_run.take().or_else(|| InRun::begin().ok());
         self.taken().unwrap_or_default()
     }

@@ -1,4 +1,4 @@
-//! Errors of commands, and how they are printed.
+//! Prints errors and messages on standard error, and plain text on standard output.
 
 use std::fmt::Display;
 use std::io::Write;
@@ -10,7 +10,7 @@ use crate::ui::{signals, width};
 
 pub use campaign::Error as Problem;
 
-/// Exit status of wrong arguments and refused runs: nothing was touched.
+/// Exit status if the arguments are wrong or the run is refused: nothing was changed.
 pub const WRONG: u8 = 2;
 
 /// Refuses a command, for example because its options contradict one another.
@@ -27,18 +27,19 @@ pub fn tell_problem(problem: &Problem) {
     }
 }
 
-/// Callbacks of campaigns: messages to the user, and the user's interruption.
+/// How the crate `campaign` reaches the user: it prints messages with `show` and checks whether the
+/// user wants to stop with `is_interrupted`.
 pub const USER: campaign::User = campaign::User {
     show: |text| tell(text),
     is_interrupted: signals::is_pending,
 };
 
-/// Prints a message on standard error in one line. Control characters are escaped.
+/// Prints a message of one line on standard error. Control characters are escaped.
 pub fn tell(what: impl Display) {
     complain(&sanitize::shown(what).to_string());
 }
 
-/// Prints a message on standard error that may have several lines.
+/// Prints a message of one or several lines on standard error.
 pub fn complain(lines: &str) {
     // A closed standard error must not stop the program.
     let lines = format!("postmark: {}", sanitize::lines(lines));
@@ -47,18 +48,19 @@ pub fn complain(lines: &str) {
 
 /// Prints a line without the prefix `postmark:` on standard error.
 pub fn show(line: impl Display) {
-    // Standard error may be closed.
+    // If standard error is closed, the line is lost and the program continues.
     let line = sanitize::shown(line).to_string();
     let _ = writeln!(std::io::stderr(), "{}", width::for_errors(&line));
 }
 
-/// Writes a text to standard output completely. Terminal escape sequences are removed; the caller
-/// has sanitized strings from outside, so that they contain no line breaks.
+/// Writes a text to standard output completely, without its terminal escape sequences. The caller
+/// must have sanitized strings from outside: a line break in them would add a line.
 pub fn print(text: &str) -> Result<(), Problem> {
     print_as_it_is(&sanitize::lines(text))
 }
 
-/// Writes a text whose strings from outside are already sanitized.
+/// Writes a text unchanged to standard output. Strings from outside must already be sanitized;
+/// colours are kept.
 ///
 /// # Errors
 /// Returns an error if it cannot be written completely.

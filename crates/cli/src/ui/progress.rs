@@ -1,4 +1,5 @@
-//! Progress of a run on standard error: a bar on a terminal, elsewhere a line every few seconds.
+//! Shows the progress of a run on standard error: a bar on a terminal, otherwise a line every few
+//! seconds.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -14,9 +15,9 @@ use document::units::counted;
 use record::{Load, Phase, SliceMeter, Stalled};
 use runner::{Event, Events, Progress, Second, Stage};
 
-/// Interval of progress lines, without a terminal.
+/// Interval between progress lines if standard error is not a terminal.
 const LINE_EVERY: Duration = Duration::from_secs(5);
-/// Number of seconds in the chart beside the rate.
+/// Number of seconds that the small chart of the rate covers.
 const SECONDS_DRAWN: usize = 24;
 
 /// Draws the progress of a run.
@@ -25,16 +26,16 @@ pub struct Display {
     quiet: bool,
     began: Instant,
     said: Instant,
-    /// The latest second that was reported, as lines of text.
+    /// Operations and latencies of the latest second, as lines of text below the bar.
     second: String,
-    /// Operations in each of the last seconds of the phase.
+    /// Number of operations in each of the latest seconds, for the chart.
     operations: VecDeque<u64>,
-    /// Number and load of a sweep's current load level, as text; empty without a sweep.
+    /// Number and load of a load sweep's current load level, as text; empty without a load sweep.
     sweep_step: String,
 }
 
 impl Display {
-    /// A display; `quiet` draws no progress.
+    /// `quiet` suppresses the progress, but not warnings about stalled workers.
     pub fn new(quiet: bool) -> Self {
         let bar = (!quiet && terminal::is_users(&std::io::stderr()) && terminal::obeys_escapes())
             .then(|| ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10)));
@@ -85,7 +86,7 @@ impl Display {
         }
     }
 
-    /// Average rate since the phase started, per second.
+    /// Average number of completed operations per second since the phase started.
     fn rate(&self, progress: Progress) -> f64 {
         progress.completed as f64 / self.began.elapsed().as_secs_f64().max(1e-9)
     }
@@ -120,14 +121,16 @@ impl Display {
     }
 }
 
-/// Fits into 80 columns with counts up to ten million.
+/// Template of the bar if the total is known. The bar fits into 80 columns with counts of up to ten
+/// million.
 const WITH_TOTAL: &str =
     "{prefix:12} [{bar:14}] {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
 const WITHOUT_TOTAL: &str = "{prefix:12} {human_pos} {elapsed} {msg}";
 
-/// Without the bar, it fits into 60 columns.
+/// Template for terminals narrower than [`BAR_WIDTH`]: without the drawn bar, it fits into 60
+/// columns.
 const NARROW: &str = "{prefix:12} {percent:>3}% {human_pos}/{human_len} {eta} left {msg}";
-/// Terminal width that the bar needs, in characters.
+/// Minimum width of a terminal for [`WITH_TOTAL`], in characters.
 const BAR_WIDTH: usize = 80;
 
 fn style(has_total: bool) -> ProgressStyle {
@@ -137,7 +140,7 @@ fn style(has_total: bool) -> ProgressStyle {
         (true, true) => NARROW,
         (false, _) => WITHOUT_TOTAL,
     };
-    // A test parses the templates. If one were wrong, the default bar would be better than none.
+    // A unit test parses the templates, so the fallback is never used.
     let style =
         ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style.progress_chars("=> ")
@@ -158,8 +161,8 @@ fn name(stage: Stage) -> &'static str {
     }
 }
 
-/// A line for all operations of a second and one for each kind: count, p99 latency, failures. The
-/// first line also contains a chart of the last seconds.
+/// Formats a second: a line for all operations and one for each kind, with count, p99 latency and
+/// failures. The first line also contains a chart of the latest seconds.
 fn lines(second: &Second, operations: &VecDeque<u64>) -> String {
     let mut all = SliceMeter::default();
     for (_, meter) in &second.meters {
@@ -195,7 +198,7 @@ fn line(name: &str, meter: &SliceMeter) -> String {
     )
 }
 
-/// Name of a load level's load.
+/// The load of a load level, as text.
 fn loaded(load: Load) -> String {
     match load {
         Load::Closed => "closed loop".to_owned(),
@@ -205,7 +208,7 @@ fn loaded(load: Load) -> String {
     }
 }
 
-/// A latency with the largest unit in which it is at least 1.
+/// Formats a latency in the largest unit in which it is at least 1.
 fn latency(ns: u64) -> String {
     let ns = ns as f64;
     match ns {
@@ -216,12 +219,14 @@ fn latency(ns: u64) -> String {
     }
 }
 
-/// Whether a stage has a number of items to report.
+/// Whether the progress of a stage is a number of items. Syncing and freeing space have only a
+/// duration.
 fn counts(stage: Stage) -> bool {
     !matches!(stage, Stage::PhaseSync | Stage::FreeSpace)
 }
 
-/// Printed even with `--quiet`, because it is a problem.
+/// The warning about a stalled worker. It is printed even with `--quiet`, because the run may never
+/// end.
 pub(crate) fn stalled_line(stalled: &Stalled) -> String {
     let who = stalled
         .worker
@@ -234,8 +239,8 @@ pub(crate) fn stalled_line(stalled: &Stalled) -> String {
     )
 }
 
-/// Whether the message about the target's other user has not been printed yet. A session or a study
-/// has many runs, and prints it once.
+/// Returns `true` only on the first call in this process. A session or a study has many runs, and
+/// must print the warning about another user of the target only once.
 pub(crate) fn is_first_told() -> bool {
     static TOLD: AtomicBool = AtomicBool::new(false);
     !TOLD.swap(true, Ordering::Relaxed)
@@ -250,7 +255,7 @@ impl Drop for Display {
 impl Events for Display {
     fn event(&mut self, event: Event) {
         match event {
-            // Printed before the bar appears.
+            // No bar is drawn yet, so the message needs no `suspend`.
             Event::OtherUser(other_user) if is_first_told() => tell(other_user),
             Event::OtherUser(_) => {}
             Event::PhaseStarted(stage, progress) => self.begin(stage, progress),

@@ -1,4 +1,5 @@
-//! Rejected command lines: the message contains the correct form and no terminal escape sequences.
+//! Error messages for rejected command lines: what is wrong, and the correct form. Arguments are
+//! sanitized, so the message contains no terminal escape sequences from them.
 
 use std::error::Error;
 
@@ -8,10 +9,11 @@ use document::sanitize::sanitize;
 use crate::args::similar::called_here;
 use crate::ui::problem::complain;
 
-/// Prints the error, or help or version if requested. Returns the exit status.
+/// Prints the error of clap, or the help or version that the user requested. Returns the exit
+/// status.
 pub fn refuse(mut error: clap::Error) -> u8 {
     if !error.use_stderr() {
-        // Help and version contain no text of the user.
+        // Help and version contain no text from the command line, so they need no sanitizing.
         error.exit();
     }
     let words: Vec<String> = std::env::args_os()
@@ -34,13 +36,14 @@ pub fn refuse(mut error: clap::Error) -> u8 {
     u8::try_from(error.exit_code()).unwrap_or(2)
 }
 
-/// The problem, in the form of all other messages.
+/// What is wrong, in the form of all other error messages.
 fn what(error: &clap::Error) -> String {
     let of = |kind| match error.get(kind) {
         Some(ContextValue::String(text)) => Some(text.as_str()),
         _ => None,
     };
-    // clap includes the placeholder of the value, as in `--target <PATH>`.
+    // clap reports an option together with its placeholder, as in `--target <PATH>`. The message
+    // needs only the name.
     let option = of(ContextKind::InvalidArg).unwrap_or_default();
     let name = option.split(' ').next().unwrap_or_default();
     let value = of(ContextKind::InvalidValue).unwrap_or_default();
@@ -66,7 +69,8 @@ fn what(error: &clap::Error) -> String {
     }
     let mut told = plain(&error.render().ansi().to_string());
     if let Some(cause) = error.source().map(ToString::to_string) {
-        // The cause contains the word in its own quotes.
+        // The error of the value parser quotes the rejected word itself, so this text must be
+        // sanitized as well.
         told = told.replace(&cause, &sanitize(&cause));
     }
     let told = told.strip_prefix("error: ").unwrap_or(&told);
@@ -85,7 +89,7 @@ fn alternatives(valid: &[String]) -> String {
     }
 }
 
-/// Returns the correction, if it is known.
+/// Returns how to correct the command line, if that is known.
 fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     let first = words.first().map_or("", String::as_str);
     match error.kind() {
@@ -113,7 +117,7 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
             "see 'postmark --help'".to_owned()
         });
     }
-    // Only `run` and `plan` have options with other names in other programs.
+    // Users of other benchmarks type the options of those only with `run` and `plan`.
     if let Some(here) = called_here(unknown).filter(|_| matches!(first, "run" | "plan")) {
         return Some(if here.starts_with('-') {
             format!("use {here}")
@@ -127,7 +131,7 @@ fn way_out(error: &clap::Error, words: &[String]) -> Option<String> {
     }
 }
 
-/// A sanitized value, or `None` if it is harmless as it is.
+/// The sanitized form of a value, or `None` if the value contains nothing to sanitize.
 fn shown(value: &ContextValue) -> Option<ContextValue> {
     let changed = |text: &String| sanitize(text) != *text;
     match value {
@@ -141,7 +145,7 @@ fn shown(value: &ContextValue) -> Option<ContextValue> {
     }
 }
 
-/// Removes clap's colours. The text contains no other escape sequences, because values are
+/// Removes clap's colours. No other escape sequences occur, because the values in the message are
 /// sanitized.
 fn plain(text: &str) -> String {
     let mut parts = text.split("\u{1b}[");

@@ -1,4 +1,4 @@
-//! Documents on standard output, with width and colours of the terminal if it is one.
+//! Prints documents on standard output. On a terminal they have its width and colours.
 
 use anstream::{AutoStream, ColorChoice};
 use document::{Document, Format, Terminal, WIDTH};
@@ -7,7 +7,7 @@ use crate::ui::problem::{self, Problem, print_as_it_is};
 use crate::ui::terminal;
 use crate::ui::width::{WIDTH_MIN, columns};
 
-/// Renders a document as text. On a terminal its width is used if it is smaller than `width`.
+/// Renders a document as text of at most `width` columns. A narrower terminal reduces the width.
 pub fn text(document: &Document, width: usize) -> String {
     // `AutoStream` reads NO_COLOR, CLICOLOR_FORCE, CLICOLOR and TERM.
     let colour =
@@ -38,7 +38,8 @@ pub fn width() -> Option<usize> {
         .flatten()
 }
 
-/// Writes the result of [`text`], which has sanitized strings from outside.
+/// Writes the result of [`text`], in which strings from outside are already sanitized. The colours
+/// of `text` must remain.
 ///
 /// # Errors
 /// Returns an error if it cannot be written completely.
@@ -46,7 +47,7 @@ pub fn print(text: &str) -> Result<(), Problem> {
     print_as_it_is(text)
 }
 
-/// Writes an answer to standard output in the chosen format.
+/// Writes the answer of a command to standard output in the chosen format.
 ///
 /// # Errors
 /// Returns an error if it cannot be written completely.

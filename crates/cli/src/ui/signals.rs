@@ -1,5 +1,6 @@
-//! SIGINT, SIGTERM and SIGHUP. Outside of a run they end the program, as by default. In a run the
-//! first signal ends the run, which removes its files; a second one ends the program immediately.
+//! Handles SIGINT, SIGTERM and SIGHUP. Without a run, these signals end the program, as by default.
+//! During a run, the first signal ends the run, which removes its files. A second signal ends the
+//! program immediately.
 
 use std::sync::Arc;
 use std::sync::OnceLock;
@@ -8,7 +9,8 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM, SIGXFSZ};
 use signal_hook::flag;
 
-/// Signal handlers of the process. They are registered once and never removed.
+/// The state that the signal handlers share with the program. The handlers are installed once and
+/// never removed.
 struct Handlers {
     /// While set, the next signal ends the program.
     deadly: Arc<AtomicBool>,
@@ -18,7 +20,7 @@ struct Handlers {
 
 static HANDLERS: OnceLock<Handlers> = OnceLock::new();
 
-/// Whether a signal has arrived and was not handled yet.
+/// Whether a signal has arrived since the latest run started.
 pub fn is_pending() -> bool {
     HANDLERS
         .get()
@@ -28,16 +30,17 @@ pub fn is_pending() -> bool {
 /// The signals that end a run.
 pub fn ending() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
-    // With nohup, SIGHUP is ignored and the run outlives its terminal. SIGINT and SIGTERM are
-    // always taken, because shells start background jobs of scripts with SIGINT ignored.
+    // nohup ignores SIGHUP, and the run must outlive its terminal. SIGINT and SIGTERM are always
+    // handled, because shells ignore SIGINT for background jobs of scripts, which must be stoppable
+    // all the same.
     let signals = [SIGINT, SIGTERM, SIGHUP].into_iter();
     signals.filter(move |signal| *signal != SIGHUP || !ignored.has(*signal))
 }
 
-/// Makes a file beyond the size limit (ulimit -f) an ordinary error. By default SIGXFSZ ends the
-/// program silently during a write.
+/// Turns SIGXFSZ into an ordinary write error for a file that reaches the size limit (ulimit -f).
+/// By default this signal ends the program without a message.
 pub fn outlive_size_limit() {
-    // If the handler cannot be installed, the default remains.
+    // If the handler cannot be installed, the signal ends the program as by default.
     let _ = flag::register(SIGXFSZ, Arc::default());
 }
 
@@ -50,7 +53,9 @@ fn handlers() -> std::io::Result<&'static Handlers> {
         caught: Arc::default(),
     };
     for signal in ending() {
-        // `signal_hook` performs these three in this order when a signal arrives.
+        // When a signal arrives, `signal_hook` performs the registered actions in this order. The
+        // first action ends the program if `deadly` is set, so during a run only a second signal
+        // does.
         flag::register_conditional_default(signal, Arc::clone(&handlers.deadly))?;
         flag::register_usize(signal, Arc::clone(&handlers.caught), signal as usize)?;
         flag::register(signal, Arc::clone(&handlers.deadly))?;
@@ -58,7 +63,7 @@ fn handlers() -> std::io::Result<&'static Handlers> {
     Ok(HANDLERS.get_or_init(|| handlers))
 }
 
-/// A set of signals: bit 0 is signal 1.
+/// A set of signals: bit 0 stands for signal 1.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Mask(u64);
 
@@ -68,7 +73,7 @@ impl Mask {
     }
 }
 
-/// Signal dispositions of a process, proc_pid_status(5). Empty if the file cannot be read.
+/// How a process treats signals, from proc_pid_status(5). Empty if the file cannot be read.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Masks {
     pub ignored: Mask,
@@ -77,7 +82,7 @@ pub struct Masks {
 }
 
 impl Masks {
-    /// Reads those of a process: its number, or `self`.
+    /// Reads the signal sets of a process: its number, or `self`.
     pub fn of(process: &str) -> Self {
         let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap_or_default();
         let mask = |name| {
@@ -92,13 +97,13 @@ impl Masks {
     }
 }
 
-/// Takes signals for a run, until it is dropped.
+/// While this value exists, the first signal ends the run instead of the program.
 pub struct InRun {
     handlers: &'static Handlers,
 }
 
 impl InRun {
-    /// From now on the first signal ends the run instead of the program.
+    /// Installs the signal handlers if necessary, and redirects the first signal to the run.
     ///
     /// # Errors
     /// Returns an error if a handler cannot be installed.
@@ -106,8 +111,8 @@ impl InRun {
         let handlers = handlers()?;
         let missed = handlers.caught.swap(0, Ordering::SeqCst);
         if missed != 0 {
-            // The signal arrived when the previous run had already ended its work. It asked to
-            // stop, so no further run starts.
+            // The signal arrived after the previous run had ended its work. The user wanted to
+            // stop, so no further run starts and the program ends.
             signal_hook::low_level::emulate_default_handler(missed as i32)?;
         }
         handlers.deadly.store(false, Ordering::SeqCst);

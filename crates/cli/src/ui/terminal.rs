@@ -3,26 +3,27 @@
 
 use std::io::IsTerminal;
 
-/// Whether a stream is a terminal that a user reads. Open MPI's mpirun gives each rank a
-/// pseudo-terminal even if its output is redirected, and other launchers may do the same.
+/// Whether a stream is a terminal that a user reads. It is not, if a launcher of ranks started the
+/// process: Open MPI's mpirun gives each rank a pseudo-terminal even if the output is redirected.
 pub fn is_users(stream: &impl IsTerminal) -> bool {
     stream.is_terminal() && !is_launched(&|name| std::env::var_os(name).is_some())
 }
 
-/// Whether standard output may have colours: it is a user's terminal, or CLICOLOR_FORCE requests
-/// them.
+/// Whether standard output may have colours: a user reads it on a terminal, or CLICOLOR_FORCE
+/// requests colours.
 pub fn may_have_colour() -> bool {
     is_users(&std::io::stdout())
         || std::env::var_os("CLICOLOR_FORCE").is_some_and(|value| value != "0")
 }
 
-/// Whether TERM names a terminal with escape sequences.
+/// Whether the terminal that TERM names supports escape sequences.
 pub fn obeys_escapes() -> bool {
     std::env::var("TERM").is_ok_and(|name| !name.is_empty() && name != "dumb")
 }
 
-/// Whether a launcher of ranks started this process, even as the only rank. A step of Slurm has a
-/// terminal only if the user requested one (`srun --pty`).
+/// Whether a launcher of ranks started this process, even as the only rank. Processes of Slurm are
+/// excluded, because Slurm gives them a terminal only if the user requests one (`srun --pty`). Open
+/// MPI counts even within Slurm.
 fn is_launched(has: &dyn Fn(&str) -> bool) -> bool {
     let is_slurm = has("SLURM_STEP_ID") || has("SLURM_STEPID");
     has("OMPI_COMM_WORLD_SIZE")
@@ -34,7 +35,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pseudo_terminal_of_a_launcher_is_not_the_users() {
+    fn pseudo_terminal_of_a_launcher_is_not_a_users_terminal() {
         for (names, expected) in [
             (&[][..], false),
             (&["OMPI_COMM_WORLD_SIZE", "PMIX_RANK"], true),

@@ -1,11 +1,12 @@
-//! If a target has a server (NFS, FUSE, another machine), a second process does the work.
+//! If a target has a server (NFS, FUSE, another machine), a second process does the work. So the
+//! program can end even if that server hangs.
 //!
-//! If such a server hangs, a thread whose request it has taken stays in the kernel, and signals do
-//! not interrupt it. A process ends only after all its threads. So the process that the user
-//! started touches no target. It starts the program a second time with the same arguments and
-//! passes signals on. It exits with the second process's exit status as soon as it receives that
-//! status. The second process ends when the kernel permits it. It is stopped while the first one is
-//! stopped. On all other file systems one process does everything.
+//! A thread that waits for a hung server stays in the kernel: signals do not interrupt it, and a
+//! process ends only after all its threads. So the process that the user started never accesses the
+//! target. It starts the program a second time with the same arguments, and forwards signals to
+//! this second process. When it receives the exit status from there, it exits with the same status,
+//! even if the second process still hangs. While the first process is stopped (SIGSTOP), the second
+//! one is stopped as well. On file systems without a server, one process does everything.
 
 use std::fs::File;
 use std::io::{self, Read as _, Write as _};
@@ -32,22 +33,23 @@ use system::{Mount, MountTable, Sources};
 
 use crate::ui::signals::Masks;
 
-/// Environment variable of the second process: the first process's number and the pipe's descriptor
-/// for the exit status.
+/// Environment variable by which the second process knows its role: the process number of the first
+/// one, and the descriptor of the pipe for the exit status.
 const MARK: &str = "POSTMARK_APART";
-/// How long the second process may take to end, after it has sent its exit status or received a
-/// signal.
+/// How long the second process may take to end after it has sent its exit status or received a
+/// signal. After that the first process ends without waiting for it.
 const TO_END: Duration = Duration::from_millis(500);
 
 /// Interval at which the second process checks whether the first one is stopped.
 const PARENT_EVERY: Duration = Duration::from_millis(100);
 
-/// Which of the two processes this is.
+/// The role of this process.
 #[derive(Debug)]
 pub enum Side {
-    /// The process that the user started.
+    /// The process that the user started. It does the work itself, or starts a second process for
+    /// it.
     Whole,
-    /// The second process, which does the work and writes its exit status to this pipe.
+    /// The second process, which does the work and sends its exit status through this pipe.
     Apart(File),
 }
 
@@ -59,16 +61,18 @@ impl Side {
         }
     }
 
-    /// Starts a second process and waits for it if one of the paths leads to a server. Returns its
+    /// Starts a second process if one of the paths leads to a server, waits for it, and returns its
     /// exit status. Returns `None` if this process must do the work itself, also if no process can
     /// be started.
     pub fn instead<'a>(&self, paths: impl IntoIterator<Item = &'a Path>) -> Option<u8> {
-        // For URLs the program has its own client, whose requests time out.
+        // Paths that are URLs need no second process: the client in this program limits how long it
+        // waits for a request.
         let mut paths = paths.into_iter().filter(|path| !registry::is_url(path));
         self.instead_if(|table| paths.any(|path| table.leads_to_server(path)))
     }
 
-    /// Like [`Self::instead`], if the paths are not known yet: any mounted server suffices.
+    /// Like [`Self::instead`], but for a command whose paths are not known yet: one mounted server
+    /// suffices to start a second process.
     pub fn instead_of_session(&self) -> Option<u8> {
         self.instead_if(|table| table.mounts.iter().any(Mount::has_server))
     }
@@ -77,8 +81,8 @@ impl Side {
         let Self::Whole = self else {
             return None;
         };
-        // With TOSTOP the terminal would stop the second process at its first output, because it is
-        // in the background.
+        // If the terminal mode TOSTOP is set, the terminal stops processes in the background that
+        // write to it. The second process is in the background, so it is not used.
         let stops_writers = |terminal: BorrowedFd<'_>| {
             tcgetattr(terminal).is_ok_and(|modes| modes.local_modes.contains(LocalModes::TOSTOP))
         };
@@ -92,22 +96,24 @@ impl Side {
         Some(start().ok()?.wait())
     }
 
-    /// Sends the exit status to the first process. The command must have printed all its messages.
+    /// Sends the exit status to the first process, which may exit immediately. So all messages of
+    /// the command must have been printed.
     pub fn tell(&self, code: u8) {
         if let Self::Apart(status) = self {
-            // On an error, the first process gets the status when this one ends.
+            // If the pipe fails, the first process gets the exit status when this process ends.
             let _ = (&mut &*status).write_all(&[code]);
         }
     }
 }
 
-/// The pipe to the first process, if this is the second one. Also makes this process end with the
-/// first one.
+/// The pipe to the first process, if this is the second one. The kernel then kills this process
+/// when the first one ends.
 fn of_parent() -> Option<File> {
     let mark = std::env::var(MARK).ok()?;
     let (parent, pipe) = mark.split_once(':')?;
     let parent = Pid::from_raw(parent.parse().ok()?)?;
-    // Child processes of this one inherit the variable, but have another parent.
+    // A child of the second process inherits the variable, but has another parent than the variable
+    // names. It is not a second process.
     if getppid() != Some(parent) {
         return None;
     }
@@ -115,7 +121,8 @@ fn of_parent() -> Option<File> {
     if getppid() != Some(parent) {
         let _ = kill_process(getpid(), Signal::KILL);
     }
-    // Without this thread the process continues while the first one is stopped.
+    // If the thread cannot be started, this process merely continues while the first one is
+    // stopped.
     let _ = thread::Builder::new()
         .name("parent".to_owned())
         .spawn(move || stop_with(parent));
@@ -126,9 +133,10 @@ fn of_parent() -> Option<File> {
         .ok()
 }
 
-/// Stops this process while the first one is stopped. The first process passes SIGCONT on. For a
-/// stopped rank, the other ranks must see that it is stalled. Otherwise it would complete the run
-/// with them, and the launcher would wait for its exit forever.
+/// Stops this process when the first one is stopped. The first process forwards SIGCONT, which
+/// continues it. For a run in several ranks this matters: a stopped rank must appear stalled to the
+/// other ranks. Otherwise the second process would complete the run with them, and the launcher
+/// would wait forever for the stopped first process.
 fn stop_with(parent: Pid) {
     loop {
         thread::sleep(PARENT_EVERY);
@@ -141,13 +149,13 @@ fn stop_with(parent: Pid) {
 fn is_stopped(process: Pid) -> bool {
     let stat =
         std::fs::read_to_string(format!("/proc/{}/stat", process.as_raw_pid())).unwrap_or_default();
-    // The name before the state may contain any character.
+    // The process name, in parentheses before the state, may contain any character, even `)`.
     stat.rsplit_once(") ")
         .is_some_and(|(_, state)| state.starts_with('T'))
 }
 
-/// Starts the program a second time, in its own process group: signals of the terminal must reach
-/// only this process.
+/// Starts the program a second time in its own process group. So Ctrl-C reaches only the first
+/// process, which forwards the signal.
 fn start() -> io::Result<Other> {
     let (status, told) = pipe_with(PipeFlags::CLOEXEC)?;
     fcntl_setfd(&told, FdFlags::empty())?;
@@ -169,8 +177,9 @@ fn start() -> io::Result<Other> {
     })
 }
 
-/// The signals to pass on. The second process ignores those that this one ignores, except SIGINT
-/// and SIGTERM, which a run always takes.
+/// The signals that the first process forwards. Signals that the first process ignores are left
+/// out, because the second one inherits this. SIGINT and SIGTERM are always forwarded, because a
+/// run handles them even if they were ignored.
 fn handed_on() -> impl Iterator<Item = i32> {
     let ignored = Masks::of("self").ignored;
     [SIGINT, SIGTERM].into_iter().chain(
@@ -183,16 +192,16 @@ fn handed_on() -> impl Iterator<Item = i32> {
 /// The second process, as the first one sees it.
 struct Other {
     child: Child,
-    /// Delivers the exit status.
+    /// The pipe from which the exit status is read.
     status: File,
     signals: Signals,
 }
 
 impl Other {
-    /// Passes signals on until the exit status or the end of the second process. Returns the exit
-    /// status.
+    /// Forwards signals until the second process has sent its exit status or has ended. Returns the
+    /// exit status.
     fn wait(mut self) -> u8 {
-        // If no thread can be started, the status follows from the end of the process.
+        // If no thread can be started, the exit status is known when the second process ends.
         let _ = thread::Builder::new().spawn(move || end_when_told(self.status));
         let mut is_ending = false;
         for signal in self.signals.forever() {
@@ -208,8 +217,9 @@ impl Other {
                 }
                 SIGCONT => hand_on(&self.child, SIGCONT),
                 signal => {
-                    // It handles the first signal that it has a handler for, and reports its exit
-                    // status.
+                    // If the second process has a handler for its first signal, it ends by itself
+                    // and sends an exit status. For any other signal, this process ends after a
+                    // delay, because a hung process cannot be ended by a signal.
                     let takes =
                         !is_ending && Masks::of(&self.child.id().to_string()).caught.has(signal);
                     is_ending = true;
@@ -227,7 +237,8 @@ impl Other {
     }
 }
 
-/// Exits with the received status after [`TO_END`], if the second process has not ended by itself.
+/// Waits for the exit status from the pipe, and exits with it after [`TO_END`]. Until then the
+/// second process can end by itself, which ends [`Other::wait`].
 fn end_when_told(mut status: File) {
     let mut code = [0];
     if matches!(status.read(&mut code), Ok(1)) {
@@ -238,12 +249,14 @@ fn end_when_told(mut status: File) {
 
 fn hand_on(child: &Child, signal: i32) {
     if let Some(signal) = Signal::from_named_raw(signal) {
-        // It may have ended in the meantime.
+        // If the second process has already ended, the signal has no receiver and the error is
+        // ignored.
         let _ = kill_process(Pid::from_child(child), signal);
     }
 }
 
-/// Exit status of an ended process. If a signal ended it, the same signal ends this process.
+/// The exit status of the second process, which has ended. If a signal ended it, the same signal
+/// ends this process.
 fn end_like(status: ExitStatus) -> u8 {
     if let Some(signal) = status.signal() {
         let _ = emulate_default_handler(signal);

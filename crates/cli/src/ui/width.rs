@@ -4,10 +4,12 @@ use document::{Document, Terminal};
 
 use crate::ui::terminal;
 
-/// Minimum width in characters: less cannot show a number with its name.
+/// Minimum width for wrapping, in characters. A narrower line could not hold a number together with
+/// its name.
 pub const WIDTH_MIN: usize = 20;
 
-/// Width of a terminal in characters, from `COLUMNS` or from the terminal itself.
+/// Width of a terminal in characters, from the variable `COLUMNS` if it is set. `None` if the width
+/// is not known.
 pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
     let said = std::env::var("COLUMNS")
         .ok()
@@ -21,7 +23,7 @@ pub fn columns(terminal: &impl std::os::fd::AsFd) -> Option<usize> {
     said.filter(is_width).or_else(size).filter(is_width)
 }
 
-/// Wraps sanitized lines for standard error if it is a terminal.
+/// Wraps sanitized lines to the width of standard error, if that is a terminal.
 pub fn for_errors(lines: &str) -> String {
     let errors = std::io::stderr();
     let columns = terminal::is_users(&errors)
@@ -33,7 +35,8 @@ pub fn for_errors(lines: &str) -> String {
     )
 }
 
-/// Lines that begin with a blank stay: they mark a column of the line above.
+/// Wraps lines at `width`. Lines that begin with a blank are not wrapped: they mark a position in
+/// the line above.
 fn broken(lines: &str, width: usize) -> String {
     let line = |line: &str| {
         if line.starts_with(' ') || line.chars().count() <= width {

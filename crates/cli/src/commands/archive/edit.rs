@@ -1,4 +1,4 @@
-//! `postmark tag`, `note` and `delete`: change the archive's entries.
+//! `postmark tag`, `note` and `delete`: change entries of the archive.
 
 use document::sanitize::sanitize;
 
@@ -6,7 +6,7 @@ use super::opened::{number, open};
 use crate::args::{DeleteArguments, NoteArguments, TagArguments};
 use crate::ui::problem::{Problem, print, tell};
 
-/// Adds tags to a run, or removes them.
+/// Adds tags to a run, or removes tags from it.
 ///
 /// # Errors
 /// Returns an error if the run does not exist, or the archive cannot be written.
@@ -49,7 +49,7 @@ pub fn note(arguments: &NoteArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Deletes all the named runs, or none of them.
+/// Deletes the named runs from the archive: all of them, or none if one cannot be deleted.
 ///
 /// # Errors
 /// Returns an error if a run does not exist or is still running, or the archive cannot be written.

@@ -50,7 +50,7 @@ pub fn export(arguments: &ExportArguments) -> Result<u8, Problem> {
     output.end().map(|()| code)
 }
 
-/// Opens the output of an export. It must not be the archive itself.
+/// Opens the output file of an export, which must not be the archive.
 fn output(arguments: &ExportArguments) -> Result<Output, Problem> {
     let archive = place_of_one(arguments.archive.archive.as_deref())?;
     let mut outputs = Outputs::new(arguments.force, Some(&archive), &[])?;
@@ -64,7 +64,8 @@ fn output(arguments: &ExportArguments) -> Result<Output, Problem> {
     })
 }
 
-/// Writes runs as submissions: all of them, or none if one has no result to compare.
+/// Writes runs as submissions to the published results: all of them, or none if one run has no
+/// comparable result.
 fn submit(
     archive: &Archive,
     arguments: &ExportArguments,
@@ -87,8 +88,8 @@ fn submit(
     Ok(0)
 }
 
-/// Writes the text of each record. Only one record is in memory at a time. A damaged record is
-/// reported, and the others are written. Returns the exit status.
+/// Writes the text of each record, with only one record in memory at a time. If a record is
+/// damaged, prints a message and continues with the next one. Returns the exit status.
 fn each(
     archive: &Archive,
     entries: &[ListedRun],
@@ -110,7 +111,8 @@ fn each(
             Err(problem) => failed.push(problem),
         }
     }
-    // If no record can be read, nothing is written and the old file stays.
+    // If no record can be read, the error is returned, and the old contents of the output file
+    // remain.
     let last = if has_header { None } else { failed.pop() };
     for problem in &failed {
         tell(format_args!("not exported: {problem}"));
@@ -124,9 +126,9 @@ fn each(
     Ok(if failed.is_empty() { 0 } else { NOT_ALL })
 }
 
-/// The JSON document of a run: its record with summary, tags and note. An archive of another or an
-/// earlier program may contain tags and notes that no import would accept. They are not exported,
-/// with a message.
+/// The JSON document of a run: its record with summary, tags and note. An archive that another
+/// program or an earlier version wrote may contain tags and notes that an import would reject. Such
+/// tags and notes are left out, with a message.
 fn exported(entry: &ListedRun, record: &Record) -> String {
     let remarks = Remarks::from(entry);
     let run = number(entry);
@@ -148,7 +150,7 @@ fn exported(entry: &ListedRun, record: &Record) -> String {
     remarks.document(record)
 }
 
-/// The output of an export. Its old contents stay until the first write.
+/// The output file of an export. Its old contents remain until the first write.
 struct Output {
     shown: String,
     /// `None` after the first write.
@@ -165,7 +167,7 @@ impl Output {
     }
 
     fn end(mut self) -> Result<(), Problem> {
-        // An export of no runs writes an empty file.
+        // An export without runs must still empty the file.
         self.write("")?;
         self.told(BufWriter::flush)
     }
@@ -179,11 +181,11 @@ impl Output {
     }
 }
 
-/// Exit status if a file contains an invalid record, or one that conflicts with an archived one.
+/// Exit status if a record could not be exported or imported.
 const NOT_ALL: u8 = 1;
 
-/// Imports records of other machines, and submissions. Those that the archive already contains stay
-/// unchanged.
+/// Imports records and submissions from files, for example of other machines. A record that the
+/// archive already contains is not changed.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be opened or created, or the result cannot be printed.

@@ -7,7 +7,7 @@ use verdict::ListedRun;
 use crate::args::ArchiveArgument;
 use crate::ui::problem::{Problem, USER};
 
-/// Opens the archive that the command names, or the user's own.
+/// Opens the archive of `--archive`, or the default archive of the user.
 ///
 /// # Errors
 /// Returns an error if it does not exist or cannot be opened.
@@ -15,7 +15,8 @@ pub fn open(said: &ArchiveArgument) -> Result<Archive, Problem> {
     Ok(place_of_one(said.archive.as_deref())?.open(false, USER)?)
 }
 
-/// The number of a run in its archive. Every entry read from an archive has one.
+/// The number of a run in its archive. Entries from an archive always have a number; only records
+/// in files have none.
 pub(super) fn number(entry: &ListedRun) -> u64 {
     entry.number.unwrap_or_default()
 }

@@ -1,4 +1,4 @@
-//! `postmark report`: an HTML file about runs, a study or a comparison.
+//! `postmark report`: writes an HTML page about runs, a study or a comparison.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,10 +14,10 @@ use crate::args::ReportArguments;
 use crate::ui::output::{Outputs, is_standard_output, unwritable};
 use crate::ui::problem::{Problem, print, refuse};
 
-/// Limit for writing the page, because its file system may hang.
+/// How long to wait until a file is written, because its file system may hang.
 const WRITE_MAX: Duration = Duration::from_secs(60);
 
-/// Refuses `--report -` of `run` and `study`: their own report goes to standard output.
+/// Refuses `--report -` of `run` and `study`, because their text report goes to standard output.
 ///
 /// # Errors
 /// Returns an error if the path is standard output.
@@ -30,7 +30,7 @@ pub fn needs_file(path: Option<&Path>) -> Result<(), Problem> {
     }
 }
 
-/// Writes the page, and the figures with `--figures`.
+/// Writes the HTML page, and with `--figures` also the figures for papers.
 ///
 /// # Errors
 /// Returns an error if a run or study does not exist or cannot be read, or a file cannot be
@@ -59,8 +59,7 @@ pub fn report(arguments: &ReportArguments) -> Result<u8, Problem> {
         outputs.judge("--figures", path)?;
     }
     let output = outputs.open("--output", &arguments.output)?;
-    // The page is written last, so that a directory that cannot take figures is an error before
-    // that.
+    // The figures are written first: if their directory cannot be used, the old page remains.
     if let Some(directory) = directory {
         write_figures(&outputs, directory, &figures)?;
     }
@@ -84,7 +83,8 @@ fn write_figures(
     Ok(())
 }
 
-/// Paths and contents of the four files of each figure.
+/// Paths and contents of the files of all figures: for each figure two SVG widths, the data and the
+/// caption.
 fn figure_files<'a>(directory: &Path, figures: &'a [PaperFigure]) -> Vec<(PathBuf, &'a str)> {
     let of_one = |figure: &'a PaperFigure| {
         [

@@ -23,7 +23,8 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     let place = place_of_one(arguments.archive.archive.as_deref())?;
     let entries = match place.open(false, USER) {
         Ok(archive) => archive.list(&arguments.filters.filter())?,
-        // The user's own archive does not exist before the first run: the list is empty.
+        // The default archive does not exist before the first run, so its list is empty. A missing
+        // archive that `--archive` names is an error.
         Err(error)
             if error.kind == ArchiveErrorKind::Missing && arguments.archive.archive.is_none() =>
         {
@@ -40,7 +41,7 @@ pub fn list(arguments: &ListArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// Shows an archived run, or all the records of a file.
+/// Shows the report of an archived run, or of every record in a file.
 ///
 /// # Errors
 /// Returns an error if the run does not exist or cannot be read, or the report cannot be written.
@@ -74,7 +75,7 @@ pub fn show(arguments: &ShowArguments) -> Result<u8, Problem> {
     Ok(0)
 }
 
-/// The report of a run, in the chosen format.
+/// The report of a run in the chosen format, for text after its tags and note.
 fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<String, Problem> {
     if arguments.format.is_classic() && record.actual.classic.is_none() {
         return refuse(
@@ -101,8 +102,8 @@ fn text(arguments: &ShowArguments, record: &Record, head: &Document) -> Result<S
 
 type Recorded = Result<(Record, Document), Problem>;
 
-/// The records to show, and the tags and note of an archived one. Only one record is in memory at a
-/// time.
+/// Returns the records to show. For an archived run, also returns its tags and note. Only one
+/// record is in memory at a time.
 fn records(arguments: &ShowArguments) -> Result<Box<dyn Iterator<Item = Recorded> + '_>, Problem> {
     let run = &arguments.run;
     let Some(word) = record_source::name(run) else {

@@ -1,6 +1,8 @@
-//! The progress of a classic run: the original's lines and dots, flushed immediately.
+//! Prints the progress of a classic run: the lines and dots of the original PostMark, flushed
+//! immediately.
 //!
-//! The report and error messages are printed elsewhere. If a stage is aborted, its line is ended.
+//! Reports and error messages are printed by the caller. If a stage is aborted, a line break ends
+//! its line, so that a message starts on a new line.
 
 use std::io::Write;
 
@@ -10,15 +12,15 @@ use workload::{End, Phase};
 
 use crate::ui::progress::{is_first_told, stalled_line};
 
-/// Text after the dots if the pool ran out of files, instead of `Done`.
+/// Text after the dots in place of `Done`, if no file was left to read or delete.
 const OUT_OF_FILES: &str = "out of files!\nFor this workload, either increase the number of files \
                             or\ndecrease the number of transactions.\n";
 
-/// Writes the original's progress. Write errors are ignored, so that a closed output does not stop
-/// a run.
+/// Writes the progress of the original PostMark. Write errors are ignored, so that a closed output
+/// does not stop a run.
 pub struct ClassicProgress<'a> {
     output: &'a mut dyn Write,
-    /// Transactions per dot. A dot is printed at the first of them.
+    /// Number of transactions per dot. A dot is printed at the first transaction of each group.
     tenth: u64,
     dots: u64,
 }
@@ -27,7 +29,7 @@ impl<'a> ClassicProgress<'a> {
     pub fn new(transactions: u64, output: &'a mut dyn Write) -> Self {
         Self {
             output,
-            // With fewer than ten transactions the original divides by zero.
+            // At least 1: with fewer than ten transactions, the original PostMark divides by zero.
             tenth: (transactions / 10).max(1),
             dots: 0,
         }
@@ -43,7 +45,7 @@ impl<'a> ClassicProgress<'a> {
     }
 
     fn write(&mut self, text: &str) {
-        // After the run, the session decides what to do with a closed output.
+        // The error is ignored here: the session handles a closed output after the run.
         let _ = self
             .output
             .write_all(text.as_bytes())
@@ -88,9 +90,10 @@ impl Events for ClassicProgress<'_> {
     }
 }
 
-/// Warnings go to standard error, because the session's streams contain only the original's text.
+/// Prints a warning on standard error, because standard output contains only text of the original
+/// PostMark.
 fn warn(what: impl std::fmt::Display) {
-    // Standard error may be closed.
+    // If standard error is closed, the warning is lost and the run continues.
     let _ = writeln!(std::io::stderr(), "Warning: {}", sanitize::shown(what));
 }
 

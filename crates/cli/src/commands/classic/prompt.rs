@@ -1,4 +1,4 @@
-//! The prompt with line editing, at a terminal.
+//! The classic prompt with line editing, for sessions at a terminal.
 
 use std::io::{self, Write};
 
@@ -12,14 +12,14 @@ use rustyline::history::MemHistory;
 use rustyline::validate::Validator;
 use rustyline::{Config, Context, Editor, Helper};
 
-/// The prompt with history, editing and completion. An interrupt (Ctrl-C) starts a new line; the
-/// end of input (Ctrl-D) ends the session.
+/// A prompt with history, editing and completion. Ctrl-C discards the current line; Ctrl-D at its
+/// start ends the session.
 pub struct Editing {
     editor: Editor<Words, MemHistory>,
 }
 
 impl Editing {
-    /// A prompt that completes the commands of an edition.
+    /// Creates a prompt that completes the commands of this version of PostMark.
     ///
     /// # Errors
     /// Returns an error if the terminal cannot be used.
@@ -42,7 +42,7 @@ impl PromptInput for Editing {
             match self.editor.readline(PROMPT) {
                 Ok(line) => return Ok(Some(line.into_bytes())),
                 Err(ReadlineError::Interrupted) => {}
-                // The editor accepts only UTF-8; a configuration file accepts any bytes.
+                // The line editor accepts only UTF-8. A configuration file may contain any bytes.
                 Err(ReadlineError::Io(error)) if error.kind() == io::ErrorKind::InvalidData => {
                     // A closed standard error must not stop the session.
                     let _ = writeln!(
@@ -65,7 +65,7 @@ fn into_io(error: ReadlineError) -> io::Error {
     }
 }
 
-/// Completes commands, and file names after the commands that take one.
+/// Completes commands, and the names of files after commands that take one.
 struct Words {
     edition: Edition,
     files: FilenameCompleter,
@@ -101,7 +101,8 @@ impl Completer for Words {
     }
 }
 
-/// The commands with this prefix, and the values of `set buffering` and `set report`.
+/// Commands, and the values of `set buffering` and `set report`, that start with the text typed so
+/// far.
 fn completions(edition: Edition, begun: &str) -> Vec<Pair> {
     let names = commands(edition).map(|(name, _)| name);
     let reports: &[&str] = if edition == Edition::V1_5 {

@@ -1,4 +1,5 @@
-//! Runs of the classic prompt: converts its settings to a run spec, and the record to figures.
+//! Performs the runs of the classic prompt: converts its settings to a run spec, and the record to
+//! the figures of its report.
 
 use std::io::Write;
 
@@ -11,20 +12,20 @@ use spec::EngineName;
 
 use super::progress::ClassicProgress;
 
-/// Performs the prompt's runs. `perform` is [`crate::ui::perform::perform`], or a function of a
-/// test.
+/// Performs the runs of the prompt. `perform` is [`crate::ui::perform::perform`]; tests use another
+/// function.
 #[derive(Debug)]
 pub struct PromptRunner<P> {
     perform: P,
     command_line: Vec<String>,
-    /// Whether a target without enough free space is refused.
+    /// Whether a run is refused if its target does not have enough free space.
     pub room_check: bool,
     /// Whether root keeps its rights in a target that other users can rename or replace.
     pub trusts_others: bool,
 }
 
 impl<P> PromptRunner<P> {
-    /// `command_line` is the program's command line, which the record contains.
+    /// `command_line` is the command line of the program, which each record contains.
     pub fn new(perform: P, command_line: Vec<String>) -> Self {
         Self {
             perform,
@@ -74,7 +75,8 @@ where
     }
 }
 
-/// Result of a run: its figures, or a partial report that is printed here.
+/// Converts a record to the figures of a complete run. For an incomplete run, prints a partial
+/// report here.
 fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)) -> RunEnd {
     if let Some(clean_up) = &record.actual.clean_up {
         for left in &clean_up.left {
@@ -95,7 +97,7 @@ fn end(record: &Record, output: &mut dyn Write, complain: &mut dyn FnMut(String)
     };
     complain(why);
     let partial = report::classic::of_record(record, Format::Classic);
-    // After the run, the session decides what to do with a closed output.
+    // The error is ignored here: the session handles a closed output after the run.
     let _ = output
         .write_all(partial.as_bytes())
         .and_then(|()| output.flush());

@@ -1,4 +1,4 @@
-//! Rendering reports, and writing them to a file or standard output.
+//! Renders reports and writes them to a file or to standard output.
 
 use std::path::Path;
 use std::time::Duration;
@@ -11,11 +11,11 @@ use crate::ui::output::OutputFile;
 use crate::ui::problem::{Problem, print, tell};
 use crate::ui::screen;
 
-/// Limit for writing the report to its file, because its file system may hang.
+/// How long to wait until the report is written, because its file system may hang.
 pub const WRITTEN_WITHIN: Duration = Duration::from_secs(300);
 
-/// Writes a report to its file, or to standard output without one. If the file cannot be written
-/// within `limit`, the report goes to standard output, so that it is not lost.
+/// Writes a report to `output`, or to standard output without one. If the file cannot be written
+/// within `limit`, the report goes to standard output instead, so that it is not lost.
 pub fn deliver(
     limit: Duration,
     output: Option<OutputFile>,
@@ -23,7 +23,7 @@ pub fn deliver(
     format: Format,
 ) -> Result<(), Problem> {
     let show = || match format {
-        // The text may contain the colours that `render` has chosen for this terminal.
+        // `screen::print` keeps the colours that `render` has chosen for the terminal.
         Format::Text => screen::print(text),
         _ => print(text),
     };
@@ -31,12 +31,13 @@ pub fn deliver(
         return show();
     };
     output.write(text, limit).inspect_err(|_| {
-        // The first error is reported.
+        // Only the error of the file is reported, not one of standard output.
         let _ = show();
     })
 }
 
-/// Renders a report; `is_screen` means for standard output.
+/// Renders the report of a run in a format. `is_screen` means that it goes to standard output,
+/// whose width and colours it then has.
 pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> String {
     match format {
         Format::Text if is_screen => match full {
@@ -50,7 +51,8 @@ pub fn render(record: &Record, format: Format, full: bool, is_screen: bool) -> S
     }
 }
 
-/// Reports a failed run on standard error, for users who do not see its report.
+/// Prints on standard error why a run failed, for users who do not see its report. `output` is the
+/// file of the report.
 pub fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     let (Outcome::Failed { why } | Outcome::PlaceGone { why }) = &record.actual.outcome else {
         return;
@@ -62,8 +64,8 @@ pub fn say_how_it_ended(record: &Record, output: Option<&Path>) {
     tell(format_args!("the run failed: {why}{report}"));
 }
 
-/// Reports files that the run created and could not remove. The classic formats do not contain
-/// them.
+/// Prints on standard error which files the run created and could not remove. Reports in the
+/// classic formats do not list these files.
 pub fn say_what_is_left(record: &Record) {
     let clean_up = record
         .actual
@@ -75,9 +77,9 @@ pub fn say_what_is_left(record: &Record) {
     }
 }
 
-/// Reports an INVALID verdict on standard error, in one line.
+/// Prints on standard error why a run is INVALID, in one line.
 pub fn say_if_invalid(record: &Record, verdict: &Verdict, output: Option<&Path>) {
-    // For a partial run, `say_how_it_ended` reports the failure.
+    // If the run did not complete, `say_how_it_ended` reports the reason.
     if verdict.level != Level::Invalid || record.actual.outcome != Outcome::Complete {
         return;
     }

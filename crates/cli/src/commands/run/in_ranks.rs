@@ -1,4 +1,5 @@
-//! A run in several ranks: all of them perform it, and rank 0 reads, reports and archives.
+//! `postmark run` in several ranks: all ranks perform the run, and only rank 0 reads files, reports
+//! and archives.
 
 use campaign::archive::directory_of_runs;
 use campaign::parts::PartsWriter;
@@ -16,7 +17,8 @@ use crate::ui::problem::{Problem, USER, refuse};
 use crate::ui::signals::InRun;
 use crate::ui::watchdog_process::Side;
 
-/// Performs the run on this rank, together with the others.
+/// Performs the run on this rank, together with the other ranks. `alone` performs a `--dry-run`,
+/// which needs only rank 0.
 pub fn together(
     launched: &Launched,
     mut arguments: RunArguments,
@@ -38,12 +40,14 @@ pub fn together(
             true => count_ranks(&mut arguments, joined.performing(), launched),
             false => Ok(()),
         };
-        // Rank 0 sends its error of counting to the others with its run spec.
+        // If the number of ranks is wrong, rank 0 sends this error to the other ranks in place of
+        // the run spec.
         perform_together(joined, &arguments, counted)
     })
 }
 
-/// Sets the number of ranks of the run, or refuses another number.
+/// Sets the run's number of ranks to `there`, or returns an error if `--ranks` requests another
+/// number.
 fn count_ranks(
     arguments: &mut RunArguments,
     there: u32,
@@ -78,7 +82,8 @@ fn perform_together(
         Ok(Some(record)) => record,
         Ok(None) => return Ok(if joined.is_lost() { FAILED } else { 0 }),
         Err(problem) => {
-            // If a rank is lost, the part of this one stays on disk.
+            // If another rank is lost, this rank's part of the record stays on disk, for `postmark
+            // collect`.
             let parts = parts.into_iter().filter(|_| !joined.is_lost());
             parts.for_each(PartsWriter::remove);
             return Err(problem);
@@ -91,13 +96,15 @@ fn perform_together(
         true => ready.deliver(arguments, record),
         false => Ok(campaign::exit_status(&record)),
     };
-    // The merged record is reported and archived, so parts that no option requested are removed.
+    // Rank 0 has reported and archived the merged record, so the parts are no longer needed. They
+    // are kept only with `--parts`.
     let unasked = parts.into_iter().filter(|_| arguments.parts.is_none());
     unasked.for_each(PartsWriter::remove);
     code
 }
 
-/// The run that rank 0 has prepared, on every rank.
+/// Returns the prepared run on every rank: rank 0 checks the options, opens the outputs and sends
+/// the run spec to the others.
 fn ready_on_all(
     joined: &Joined,
     arguments: &RunArguments,
@@ -124,7 +131,8 @@ fn ready_on_all(
     Ok(first.unwrap_or_else(|| Ready::of_other(spec, engine_is_given)))
 }
 
-/// Performs the run with the other ranks. `None` if this rank observed, or another one is lost.
+/// Performs the run with the other ranks. Returns `None` if this rank only observed, or if another
+/// rank is lost.
 fn perform(
     joined: &Joined,
     arguments: &RunArguments,
@@ -145,7 +153,7 @@ fn perform(
     let mut signals = Signals::among(Some(joined.performing_ranks()));
     let mut performed = ready.perform(&mut signals);
     if let (Some(observers), false) = (observers, joined.is_lost()) {
-        // If a rank is lost, the caller reports it.
+        // `is_lost` tells the caller about a lost rank, so the observers' error is ignored.
         let _ = observers.end(performed.as_mut().ok());
     }
     match joined.is_lost() {
@@ -154,7 +162,8 @@ fn perform(
     }
 }
 
-/// Opens this rank's file of parts. `None` if it cannot be created and no option requested it.
+/// Creates the file for this rank's part of the record. Without `--parts`, a failure is only a
+/// warning and returns `None`.
 fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWriter>, String> {
     if joined.is_observer() {
         return Ok(None);
@@ -175,8 +184,8 @@ fn parts_of(joined: &Joined, arguments: &RunArguments) -> Result<Option<PartsWri
     Ok(begun.ok())
 }
 
-/// The end of the message about a lost rank: the directory with this rank's part, and how to use
-/// it.
+/// The end of the message about a lost rank: the directory with the parts of this host, and what to
+/// do with them.
 fn told_of(parts: &PartsWriter, is_first: bool) -> String {
     let directory = sanitize::path(parts.directory());
     match is_first {

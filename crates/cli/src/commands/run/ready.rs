@@ -1,4 +1,5 @@
-//! A checked run, with all its outputs opened.
+//! A run in four steps: check the options, open the output files, perform the run, and deliver its
+//! report.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -28,7 +29,8 @@ use crate::ui::screen;
 use crate::ui::terminal;
 use campaign::run_spec::{Specified, specify};
 
-/// Resolves the arguments into a run spec, and checks them against the options of `run`.
+/// Resolves the arguments into a run spec, and refuses options of `run` that contradict it or one
+/// another.
 pub fn understand(arguments: &RunArguments) -> Result<Specified, Problem> {
     let specified = specify(&arguments.work.request(), USER)?;
     judge(arguments, &specified)?;
@@ -36,7 +38,7 @@ pub fn understand(arguments: &RunArguments) -> Result<Specified, Problem> {
     Ok(specified)
 }
 
-/// The format of the plan with `--dry-run`.
+/// The format of the plan that `--dry-run` prints; `None` without `--dry-run`.
 fn dry_format(arguments: &RunArguments) -> Result<Option<Format>, Problem> {
     match (arguments.dry_run, arguments.format) {
         (false, _) => Ok(None),
@@ -47,7 +49,7 @@ fn dry_format(arguments: &RunArguments) -> Result<Option<Format>, Problem> {
     }
 }
 
-/// A checked run, with all its outputs opened.
+/// A run whose options are checked and whose output files are open.
 pub struct Ready {
     pub specified: Specified,
     pub watchers: Watchers,
@@ -61,8 +63,8 @@ pub struct Ready {
 }
 
 impl Ready {
-    /// Checks and opens all outputs of the run. With `--dry-run` it prints the plan and returns
-    /// `None`.
+    /// Checks and opens all output files of the run. With `--dry-run` it only prints the plan and
+    /// returns `None`.
     pub fn of(arguments: &RunArguments, mut specified: Specified) -> Result<Option<Self>, Problem> {
         let output_path = arguments
             .output
@@ -112,7 +114,7 @@ impl Ready {
         }))
     }
 
-    /// A run without any output.
+    /// A run without any output file or progress.
     fn silent(specified: Specified) -> Self {
         Self {
             specified,
@@ -131,7 +133,8 @@ impl Ready {
         }
     }
 
-    /// The run on a rank other than 0, which writes nothing.
+    /// The run on a rank other than 0, which has received the run spec from rank 0 and writes
+    /// nothing.
     pub fn of_other(spec: RunSpec, engine_is_given: bool) -> Self {
         Self::silent(Specified {
             spec,
@@ -142,9 +145,10 @@ impl Ready {
         })
     }
 
-    /// Estimates by short runs how long a run takes whose pool size was chosen automatically.
+    /// If the pool size was chosen automatically, performs short runs to estimate how long the run
+    /// takes, and prints the estimate.
     pub fn calibrate(&mut self) -> Result<(), Problem> {
-        // The calibration prints only stalled workers.
+        // The display of the short runs is quiet: it prints only warnings about stalled workers.
         let mut perform = |short: &RunSpec| perform(short, &mut Display::new(true));
         let chosen = calibrate(&mut self.specified, &mut perform)?;
         chosen.filter(|_| !self.quiet).into_iter().for_each(show);
@@ -222,7 +226,7 @@ fn refuse_lost_remarks(chosen: &Chosen, remarks: &Remarks) -> Result<(), Problem
     Ok(())
 }
 
-/// Refuses outputs that may not be written to.
+/// Refuses output files with contents, or that the run also reads or writes otherwise.
 fn judge_outputs(
     outputs: &mut Outputs<'_>,
     arguments: &RunArguments,
@@ -237,7 +241,8 @@ fn judge_outputs(
             .map_or(Ok(()), |path| outputs.judge(option, path))?;
     }
     if let Some(ack_log) = &spec.ack_log {
-        // The run itself refuses an existing log.
+        // The run refuses an existing acknowledgement log, so only a second use of the file is
+        // checked here.
         outputs.refuse_twice("--ack-log", ack_log)?;
     }
     Ok(())
@@ -257,7 +262,7 @@ fn warn_of_no_archive(chosen: &Chosen, remarks: &Remarks) {
     }
 }
 
-/// Prints notes of `--like` and of several targets, before the run.
+/// Before the run, prints what `--like` has changed and how several targets share the pool.
 fn say_before(arguments: &RunArguments, specified: &Specified) {
     if arguments.work.like.is_some() && !arguments.quiet {
         specified.notes.iter().for_each(tell);
@@ -271,22 +276,23 @@ fn say_before(arguments: &RunArguments, specified: &Specified) {
     }
 }
 
-/// Limit for writing the report if the target hangs, because the file may be on the same file
-/// system.
+/// How long to wait until the report is written if a call on the target hangs. The report may be on
+/// the same file system, so the limit is short.
 const WRITTEN_BESIDE_HUNG: Duration = Duration::from_secs(3);
 
-/// Exit status if the run was performed, but could not be archived.
+/// Exit status if the run was complete, but could not be archived as requested.
 const NOT_ARCHIVED: u8 = 1;
 
-/// Adds to a record what the command line's resolution knows and the run does not.
+/// Adds to a record how the pool was sized and the notes of the command line. Both are known before
+/// the run, which does not record them.
 fn complete(record: &mut Record, sizing: &Option<Sizing>, notes: &[Note]) {
     record.sizing.clone_from(sizing);
     record.hints = notes.to_vec();
 }
 
-/// Archives the record, and prints its number or the reason it is not archived: after the report if
-/// that is on the terminal, otherwise on standard error. Returns whether archiving was requested
-/// and failed.
+/// Archives the record, and prints its number or the reason it is not archived. If the user has
+/// seen the report on the terminal, the message follows the report there, otherwise it goes to
+/// standard error. Returns whether archiving was requested and failed.
 fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<bool, Problem> {
     let archive = sanitize::path(keeper.path()).into_owned();
     let (told, is_missed) = match keeper.finish(record) {
@@ -325,12 +331,12 @@ fn keep(keeper: Keeper, record: &Record, is_seen: bool, quiet: bool) -> Result<b
 /// Exit status with `--strict` if the verdict is INVALID.
 const INVALID: u8 = 3;
 
-/// The receivers of a run's events.
+/// The receivers of the events of a run.
 pub struct Watchers {
     display: Display,
     live: Option<Live>,
     keeper: Option<Keeper>,
-    /// This rank's file of parts, in a run of several ranks.
+    /// In a run of several ranks, the file for this rank's part of the record.
     pub parts: Option<PartsWriter>,
 }
 
@@ -343,7 +349,7 @@ impl Events for Watchers {
             if let Some(keeper) = &mut self.keeper {
                 keeper.event(event);
             }
-            // The display and `--live` do not use these events.
+            // Only the archive and the parts use events with records.
             return;
         }
         if let (Some(parts), Event::PhaseAborted(..)) = (&mut self.parts, &event) {
@@ -360,7 +366,7 @@ impl Events for Watchers {
     }
 }
 
-/// Refuses contradictions between options of `run` that are not part of a run spec.
+/// Refuses contradictions between a run spec and options of `run` that a run spec does not contain.
 fn judge(arguments: &RunArguments, specified: &Specified) -> Result<(), Problem> {
     let format = arguments.format;
     let format = format.is_classic().then(|| format.name());

@@ -1,4 +1,4 @@
-//! Makes a study file from command-line options, and changes an existing one by them.
+//! Converts command-line options to a study file, or applies them to an existing study file.
 
 use std::path::Path;
 
@@ -9,7 +9,7 @@ use toml::{Table, Value};
 use crate::args::StudyArguments;
 use crate::ui::problem::Problem;
 
-/// The study file that is equivalent to a command line without one.
+/// Returns the study file that is equivalent to command-line options, for a study without a file.
 ///
 /// # Errors
 /// Returns an error if an option is invalid, or the working directory is not available.
@@ -56,10 +56,10 @@ pub fn of_words(arguments: &StudyArguments) -> Result<String, Problem> {
     Ok(table.to_string())
 }
 
-/// A study file with the options of the command line applied, and with additional targets.
+/// Returns a study file with the command-line options applied and the targets added.
 ///
 /// # Errors
-/// Returns an error if it is not TOML.
+/// Returns an error if the study file is not TOML.
 pub fn changed(
     text: &str,
     arguments: &StudyArguments,
@@ -77,7 +77,8 @@ pub fn changed(
         }
     }
     change(&mut table, arguments);
-    // An unchanged text keeps its line numbers for error messages.
+    // If the options change nothing, the original text is returned, so that error messages contain
+    // its line numbers.
     Ok(if table == before {
         text.to_owned()
     } else {
@@ -85,7 +86,7 @@ pub fn changed(
     })
 }
 
-/// Applies the command line's options to the study file.
+/// Applies the command-line options to the study file. An option replaces the value in the file.
 fn change(table: &mut Table, arguments: &StudyArguments) {
     let text = |text: &Option<String>| text.clone().map(Value::String);
     let time = |time: &Option<spec::Time>| time.map(|time| Value::String(format!("{}ns", time.0)));
@@ -127,7 +128,8 @@ fn change(table: &mut Table, arguments: &StudyArguments) {
     let axes = table.get("axes").and_then(Value::as_table);
     let is_axis = axes.is_some_and(|axes| axes.contains_key("ranks"));
     if let (Some(ranks), false) = (arguments.ranks, is_axis) {
-        // Stored in the workload, so that a resumed study uses the same number of ranks.
+        // The number of ranks is stored in the workload, so that a resumed study uses the same
+        // number.
         let workloads = table.get_mut("workload").and_then(Value::as_array_mut);
         for workload in workloads
             .into_iter()
@@ -151,7 +153,7 @@ fn pair<'a>(option: &str, word: &'a str) -> Result<(&'a str, &'a str), Problem> 
         })
 }
 
-/// Parses a value as TOML; anything else is a string.
+/// Parses a value as a number, a Boolean or a string of TOML. Any other text becomes a string.
 fn value(word: &str) -> Value {
     let read: Option<Table> = spec::read_toml(&format!("value = {word}")).ok();
     let plain = read.and_then(|mut table| table.remove("value"));
@@ -171,12 +173,13 @@ pub fn targets(arguments: &StudyArguments) -> Result<Vec<Value>, Problem> {
     arguments.target.iter().map(|word| target(word)).collect()
 }
 
-/// Converts a target and its optional name. Paths become absolute, so that a study can be continued
-/// from any directory.
+/// Converts a target, with its optional name (`NAME=TARGET`), to TOML. Paths become absolute, so
+/// that a study can be resumed from any directory.
 fn target(word: &str) -> Result<Value, Problem> {
     let (name, at) = match word.split_once('=') {
         Some((name, at)) if is_name(name) => (Some(name), at),
-        // A URL cannot be a relative path, so its name may be any text.
+        // A text before a URL can only be a name, not the start of a path, so any characters are
+        // allowed in it.
         Some((name, at)) if registry::is_url(Path::new(at)) => (Some(name), at),
         _ => (None, word),
     };

@@ -26,7 +26,8 @@ use crate::ui::problem::{Problem, USER, refuse, tell};
 use crate::ui::screen;
 use crate::ui::watchdog_process::Side;
 
-/// Exit status if a run of the study failed, or files it created remain.
+/// Exit status if a run of the study failed, or if scratch file systems of the study could not be
+/// removed.
 const FAILED: u8 = 1;
 
 /// Performs the study in a single process, or on rank 0.
@@ -40,7 +41,7 @@ pub(super) fn of_first(
     let mut intended = intended(arguments, &place)?;
     let wrong = |flaw| Problem::refused(format_args!("the study is wrong: {flaw}"));
     let cells = intended.design.cells().map_err(wrong)?;
-    // With several ranks, this happens before they join.
+    // With several ranks, `ranks::together` has already started a second process if one is needed.
     if !arguments.dry_run && ranks.is_none() {
         let directories = intended.design.directories().map(Path::new);
         if let Some(code) = side.instead(directories) {
@@ -51,7 +52,7 @@ pub(super) fn of_first(
     let alone = (!arguments.dry_run).then(|| Alone::with(&intended.id));
     let _alone = alone.transpose()?;
     if !intended.runs.is_empty() {
-        // Includes runs that another process has measured since `intended` read the archive.
+        // Another process may have measured runs of this study since `intended` read the archive.
         intended.runs = found::find(&place.open(false, USER)?, &intended.id)?
             .map_or(intended.runs, |found| found.runs);
     }
@@ -100,7 +101,7 @@ fn place(arguments: &StudyArguments) -> Result<ArchivePlace, Problem> {
     }
 }
 
-/// The output for the page of `--report`.
+/// Opens the output file for the HTML page of `--report`.
 fn page(arguments: &StudyArguments, place: &ArchivePlace) -> Result<Option<OutputFile>, Problem> {
     let inputs = arguments.file.iter().map(|file| Input::new("FILE", file));
     let inputs: Vec<Input> = inputs.collect();
@@ -128,7 +129,8 @@ fn perform(
             let at = environment.at;
             tell(format_args!("the study stopped at {at}: {problem}"));
             tell_how_to_go_on(course.id, place);
-            // If something was measured, the status is that of a failure, not a refusal.
+            // If a run was measured before the error, the exit status is that of a failed study,
+            // not of a refused one.
             return Ok(if runs.is_empty() { code } else { FAILED });
         }
     };
@@ -165,7 +167,8 @@ fn judge(
     Ok(())
 }
 
-/// Reports why a study ended early. Returns its exit status.
+/// Prints why a study ended early, and returns its exit status. `is_left` is set if scratch file
+/// systems remain.
 fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 {
     match end {
         StudyEnd::Complete | StudyEnd::NarrowEnough | StudyEnd::TimeOver if is_left => FAILED,
@@ -185,7 +188,8 @@ fn end_of(end: StudyEnd, is_left: bool, tell_how_to_go_on: impl FnOnce()) -> u8 
     }
 }
 
-/// Prints the plan. Formats for programs contain only the answer, so it is left out there.
+/// Prints the plan of the study. Before a study that is performed, the plan is printed only in text
+/// format, because JSON and CSV output must contain only the results.
 fn show_plan(arguments: &StudyArguments, plan: &StudyPlan) -> Result<(), Problem> {
     if arguments.dry_run || arguments.format == Format::Text {
         if arguments.format == Format::Csv {

@@ -34,7 +34,7 @@ pub fn study(
         }
         let performed = first::of_first(arguments, words, side, Some(joined.ranks()));
         let ended: Option<RunSpec> = None;
-        // If a rank is lost, all ranks have received that already.
+        // If a rank is lost, the other ranks know that already, so the error is ignored.
         let _ = joined.ranks().broadcast(Some(ended));
         performed
     })
@@ -43,14 +43,14 @@ pub fn study(
 /// Performs the runs that rank 0 sends, until it sends `None`.
 fn follow(ranks: &Ranks) -> u8 {
     let mut signals = Signals::among(Some(ranks.clone()));
-    // A signal between two runs must not end this process: rank 0 may be creating something that it
-    // must remove first.
+    // Signals are handled from here on: a signal between two runs must not end this process. Rank 0
+    // may be creating a scratch file system that it must remove first.
     let _ = signals.take();
     loop {
         let next: Result<Option<RunSpec>, _> = ranks.broadcast(None);
         match next {
             Ok(Some(spec)) => {
-                // Rank 0 merges the records, and receives the error if there is one.
+                // Rank 0 merges the records of all ranks, and reports an error of any rank.
                 let _ = campaign::perform(&spec, &mut signals, &mut NoEvents);
             }
             Ok(None) => return 0,

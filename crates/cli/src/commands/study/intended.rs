@@ -1,4 +1,4 @@
-//! The design of a study, and its runs in the archive.
+//! Determines the design of the requested study, and finds its runs in the archive.
 
 use std::collections::BTreeMap;
 use std::hash::{BuildHasher as _, Hasher as _, RandomState};
@@ -58,7 +58,8 @@ pub(super) fn intended(
         ));
     }
     Ok(FoundStudy {
-        // A candidate may be on another file system than the baseline.
+        // The file systems of the first runs are not compared with those of later runs. With
+        // `--side`, the candidate may be on another file system than the baseline.
         mounted: BTreeMap::new(),
         ..found
     })
@@ -94,7 +95,7 @@ fn resumed(
     Ok(FoundStudy { design, ..found })
 }
 
-/// A new random identity: 12 hexadecimal digits.
+/// A new random identity of a study: 12 hexadecimal digits.
 fn new_identity() -> String {
     let random = RandomState::new().build_hasher().finish();
     format!("{:012x}", random >> 16)

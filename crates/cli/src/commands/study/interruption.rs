@@ -1,5 +1,6 @@
-//! The first signal ends a study, which then removes its file systems. A second signal ends the
-//! program immediately, so the first one prints the names of the file systems that would remain.
+//! The first signal ends a study, which then removes its scratch file systems. A second signal ends
+//! the program immediately. So after the first signal, the program prints which file systems a
+//! second one would leave behind.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -13,7 +14,7 @@ use signal_hook::iterator::{Handle, Signals};
 use crate::ui::problem::tell;
 use crate::ui::signals;
 
-/// Waits for the first signal, and prints the names of the study's file systems.
+/// Waits for the first signal, and then prints the directories of the scratch file systems.
 pub struct Interruption {
     directories: Arc<Mutex<BTreeSet<PathBuf>>>,
     watching: Option<JoinHandle<()>>,
@@ -21,7 +22,8 @@ pub struct Interruption {
 }
 
 impl Interruption {
-    /// Starts waiting. Other handlers end the study. `None` if no thread can be started.
+    /// Starts a thread that waits for the first signal. The study itself ends by the handlers in
+    /// [`signals`]. Returns `None` if no thread can be started.
     pub fn watch() -> Option<Box<dyn MadeNames>> {
         let directories = Arc::<Mutex<BTreeSet<PathBuf>>>::default();
         let named = Arc::clone(&directories);
@@ -62,7 +64,7 @@ impl Drop for Interruption {
     fn drop(&mut self) {
         self.handle.close();
         if let Some(watching) = self.watching.take() {
-            // It has no error to report.
+            // The thread returns no error.
             let _ = watching.join();
         }
     }

@@ -1,4 +1,4 @@
-//! The results of a study in the tables of a paper.
+//! Shows the results of a study in the table layouts of published papers.
 
 use archive::Archive;
 use campaign::publications;

@@ -1,4 +1,4 @@
-//! The progress of a study on standard error.
+//! Shows the progress of a study on standard error.
 
 use campaign::study::{ATTEMPTS, StudyEvent, StudyProgress, StudyWatcher};
 use document::units::grouped;
@@ -9,7 +9,7 @@ use crate::ui::problem::{self, tell};
 use crate::ui::progress::Display;
 use crate::ui::terminal;
 
-/// Prints the progress of a study.
+/// Prints one line for each measured run of a study. `quiet` suppresses these lines.
 pub struct StudyDisplay {
     pub quiet: bool,
 }
@@ -21,7 +21,8 @@ impl StudyDisplay {
         }
     }
 
-    /// Prints temporary states on a terminal, but not to a log.
+    /// Prints a state that soon passes, like waiting, on a terminal. In a log these lines would
+    /// only be clutter.
     fn show_briefly(&self, text: &str) {
         if terminal::is_users(&std::io::stderr()) {
             self.show(text);
@@ -30,7 +31,8 @@ impl StudyDisplay {
 }
 
 impl StudyWatcher for StudyDisplay {
-    /// Without a terminal, lines for each stage of each run would be too many.
+    /// The progress within a run is shown only on a terminal: in a log, a study of many runs would
+    /// fill pages with it.
     fn display(&self) -> Box<dyn Events> {
         let is_quiet = self.quiet || !terminal::is_users(&std::io::stderr());
         Box::new(Display::new(is_quiet))

@@ -1,4 +1,4 @@
-//! The report of a study at its end.
+//! Reports the results when a study ends.
 
 use std::time::Duration;
 
@@ -15,14 +15,14 @@ use crate::commands::compare;
 use crate::ui::output::OutputFile;
 use crate::ui::problem::{Problem, USER};
 
-/// Writes the page of the study, if the archive contains one of its runs.
+/// Writes the HTML page of the study, if the archive contains a run of the study.
 pub(super) fn write_page(
     output: OutputFile,
     place: &ArchivePlace,
     id: &str,
     is_unlike_allowed: bool,
 ) -> Result<(), Problem> {
-    /// Limit for writing the page, because its file system may hang.
+    /// How long to wait until the page is written, because its file system may hang.
     const WRITE_MAX: Duration = Duration::from_secs(60);
     let archive = place.open(false, USER)?;
     let Some(found) = found::find(&archive, id)? else {
@@ -32,8 +32,8 @@ pub(super) fn write_page(
     output.write(&made.page, WRITE_MAX)
 }
 
-/// Prints the comparisons and the tables of a layout. JSON and CSV contain only the layout's tables
-/// if there is one.
+/// Prints the comparisons, and the tables of the layout if the study has one. JSON and CSV contain
+/// one document, so with a layout only its tables are printed.
 pub(super) fn report_of(
     arguments: &StudyArguments,
     place: &ArchivePlace,

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use campaign::same_file::{FileId, id_of};
 
-/// The new file, before it replaces the old one.
+/// The new file beside the old one, before it is renamed.
 pub struct Beside {
     file: File,
     path: PathBuf,
@@ -15,11 +15,12 @@ pub struct Beside {
 }
 
 impl Beside {
-    /// Returns `None` if a new file could not be equivalent: the name now belongs to another file,
-    /// the file has several names or another owner, or its directory cannot take a new file. The
-    /// caller then writes to the old file itself.
+    /// Creates the new file. Returns `None` if a new file could not stand for the old one: the path
+    /// now names another file, or the old file has several names or another owner. Also returns
+    /// `None` if no file can be created in the directory. The caller then overwrites the old file.
     pub fn of(path: &Path, former: FileId) -> std::io::Result<Option<Self>> {
-        // A symbolic link remains: its target is replaced.
+        // If the path is a symbolic link, the link stays and the file that it points to is
+        // replaced.
         let replaces = fs::canonicalize(path)?;
         let facts = fs::metadata(&replaces)?;
         if id_of(&facts) != former || facts.nlink() > 1 {
@@ -58,7 +59,7 @@ impl Beside {
     }
 
     pub fn write(mut self, bytes: &[u8]) -> std::io::Result<()> {
-        // Some file systems report only in `fsync` that they are full.
+        // Some file systems report that they are full only in `fsync`, so it precedes the renaming.
         let written = self
             .file
             .write_all(bytes)
@@ -71,7 +72,7 @@ impl Beside {
     }
 
     fn remove(self) {
-        // The first error is reported.
+        // Only the error of writing or renaming is reported.
         let _ = fs::remove_file(&self.path);
     }
 }
