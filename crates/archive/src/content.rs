@@ -1,4 +1,4 @@
-//! Format of records and their parts in the database: compressed JSON.
+//! Format of records and of completed parts in the database: compressed JSON.
 
 use std::io::{Read, Write};
 
@@ -8,20 +8,21 @@ use flate2::write::ZlibEncoder;
 use record::read::BYTES_MAX;
 use record::{Completed, ReadError, Record};
 
-/// A record as text; equal records give the same text.
+/// Returns the JSON text of a record. Equal records result in equal texts.
 pub(crate) fn text(record: &Record) -> String {
-    // Maps have string keys and numbers are finite, and writing to memory cannot fail.
+    // Writing cannot fail: maps have string keys, numbers are finite, and the destination is
+    // memory.
     let record = serde_json::to_string(record).unwrap_or_default();
     format!("{{\"record\":{record}}}")
 }
 
-/// A part as text.
+/// Returns the JSON text of a part.
 pub(crate) fn part(completed: &Completed) -> String {
     // Cannot fail, for the same reasons as in [`text`].
     serde_json::to_string(completed).unwrap_or_default()
 }
 
-/// Parses a record, and adds the parts that were completed after it was written.
+/// Parses a record, and adds the parts that its run completed after the record was written.
 pub(crate) fn record(text: &str, parts: &[String]) -> Result<Record, ReadError> {
     let mut record = Record::from_json(text)?;
     if parts.is_empty() {
@@ -30,7 +31,7 @@ pub(crate) fn record(text: &str, parts: &[String]) -> Result<Record, ReadError> 
     for part in parts {
         record.add(Completed::from_json(part)?);
     }
-    // The extended record is checked like any record from another source.
+    // The extended record is validated like a record from another source.
     Record::from_json(&self::text(&record))
 }
 
@@ -54,12 +55,12 @@ pub(crate) fn unpack(bytes: &[u8]) -> Result<String, String> {
         return Err("it is truncated".to_owned());
     };
     let length = u64::from_le_bytes(*length);
-    // A longer record would be rejected later.
+    // A longer record would be rejected when it is parsed.
     if length > BYTES_MAX as u64 {
         return Err(format!("its length would be {length} bytes"));
     }
     let mut text = String::new();
-    // The decoder reports no error for truncated data, so the length is checked.
+    // The decoder reports no error for truncated data, so the length is compared.
     let read = ZlibDecoder::new(packed)
         .take(length + 1)
         .read_to_string(&mut text);
@@ -75,7 +76,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn packed_text_is_restored_and_damage_is_detected() {
+    fn unpack_restores_packed_text_and_detects_damage() {
         let text = "{\"a\": 1}".repeat(1_000);
         let mut packed = pack(&text);
         assert!(packed.len() < text.len() / 10);

@@ -1,4 +1,4 @@
-//! Errors of archives.
+//! Errors of operations on archives.
 
 use std::fmt::Display;
 use std::io::Read;
@@ -16,7 +16,7 @@ pub struct ArchiveError {
     text: String,
 }
 
-/// Kinds of failure that callers handle in different ways.
+/// Kinds of failure that callers of the archive handle in different ways.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ArchiveErrorKind {
@@ -24,9 +24,9 @@ pub enum ArchiveErrorKind {
     Missing,
     /// The archive or a record in it is damaged.
     Damaged,
-    /// Another process did not release its lock.
+    /// Another process did not release its lock on the archive.
     Busy,
-    /// The file, its journal or their file system cannot be written.
+    /// The archive file, its journal or their file system is not writable.
     NotWritable,
     Other,
 }
@@ -48,7 +48,7 @@ impl ArchiveError {
         Self::new(ArchiveErrorKind::Missing, text)
     }
 
-    /// The file or its directory cannot be opened or created.
+    /// Returns the error for an archive file or directory that cannot be opened or created.
     pub fn file(doing: &str, path: &Path, cause: &std::io::Error) -> Self {
         Self::other(format!(
             "cannot {doing} the archive {}: {cause} (use another with --archive FILE, or \
@@ -67,7 +67,7 @@ impl ArchiveError {
         Self::new(ArchiveErrorKind::Damaged, text)
     }
 
-    /// The archive was written by a newer program.
+    /// Returns the error for an archive that a newer program wrote.
     pub(crate) fn newer(path: &Path, found: u32) -> Self {
         Self::other(format!(
             "the archive {} has version {found}, and this program reads versions up to {} (use a \
@@ -94,7 +94,7 @@ impl ArchiveError {
         Self::new(ArchiveErrorKind::NotWritable, text)
     }
 
-    /// The device or the way to it failed, which does not imply that the file is damaged.
+    /// Returns the error for a failed device or network connection. The file may be undamaged.
     fn input_output(doing: &str, path: &Path, cause: &str) -> Self {
         Self::other(format!(
             "cannot {doing} the archive {}: {cause} (its device or file system fails: see the \
@@ -103,7 +103,7 @@ impl ArchiveError {
         ))
     }
 
-    /// The archive already contains what is to be added.
+    /// Returns the error for a run or submission that the archive already contains.
     pub fn there(doing: &str, path: &Path) -> Self {
         Self::other(format!(
             "cannot {doing} the archive {}: it already has a run or submission with the same \
@@ -112,7 +112,7 @@ impl ArchiveError {
         ))
     }
 
-    /// SQLite returned another error.
+    /// Returns the error for any other failure that SQLite reports.
     fn database(doing: &str, path: &Path, cause: &str) -> Self {
         Self::other(format!(
             "cannot {doing} the archive {}: {cause} (try again, or use another with --archive \
@@ -121,7 +121,8 @@ impl ArchiveError {
         ))
     }
 
-    /// The record of a run that is not in the archive could not be written to a file beside it.
+    /// Returns the error for a record that could be written neither to the archive nor to a file
+    /// beside it.
     pub(crate) fn beside(doing: &str, path: &Path, cause: &std::io::Error) -> Self {
         Self::other(format!(
             "cannot {doing} {}, for a record that the archive does not accept: {cause}",
@@ -129,7 +130,7 @@ impl ArchiveError {
         ))
     }
 
-    /// A record in the archive cannot be read.
+    /// Returns the error for a record in the archive that cannot be read.
     pub(crate) fn unreadable(number: u64, path: &Path, cause: &ReadError) -> Self {
         let path = path.display();
         let text = format!("run {number} of the archive {path} cannot be read: {cause}");
@@ -143,8 +144,8 @@ impl ArchiveError {
         ))
     }
 
-    /// Converts an error of SQLite. Its texts are meant for programmers, so they are replaced by
-    /// our own.
+    /// Converts an error of SQLite. SQLite's texts are meant for programmers, so this program's own
+    /// texts replace them.
     pub(crate) fn of(path: &Path, doing: &'static str, cause: rusqlite::Error) -> Self {
         let code = cause.sqlite_error().map(|error| error.extended_code);
         let (Some(code), Some(kind)) = (code, cause.sqlite_error_code()) else {
@@ -176,7 +177,8 @@ impl ArchiveError {
         }
     }
 
-    /// Converts an error that is not from SQLite itself: a value has another type than its column.
+    /// Converts an error of the SQLite library itself, mostly for a value that has another type
+    /// than its column.
     fn of_another(path: &Path, doing: &str, cause: &rusqlite::Error) -> Self {
         use rusqlite::Error::{
             FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
@@ -191,13 +193,13 @@ impl ArchiveError {
     }
 
     /// Converts the result of a failed check. SQLite reports unreadable pages in the same way as
-    /// malformed ones, so this distinguishes them.
+    /// malformed ones, so this function reads the file to distinguish them.
     pub(crate) fn of_check(path: &Path, answer_of_check: &str) -> Self {
         let lines = answer_of_check.lines().map(str::trim);
         let lines: Vec<&str> = lines
             .filter(|line| !line.is_empty() && !line.starts_with("***"))
             .collect();
-        // The lowest byte of SQLite's error codes is the kind of error.
+        // The lowest byte of an SQLite error code is the kind of error.
         let is_unread = lines.iter().any(|line| {
             let code = line
                 .split_once("error code")
@@ -226,8 +228,8 @@ impl ArchiveError {
     }
 }
 
-/// The message for failures that make the archive not writable: a read-only file cannot be locked,
-/// or the shared memory of its log cannot be created.
+/// Returns the message for an error code that means that the archive is not writable: a read-only
+/// file cannot be locked, or the shared memory of its write-ahead log cannot be created.
 fn beside(code: i32) -> Option<&'static str> {
     use rusqlite::ffi::{
         SQLITE_IOERR_LOCK, SQLITE_IOERR_SHMMAP, SQLITE_IOERR_SHMOPEN, SQLITE_IOERR_SHMSIZE,
@@ -241,7 +243,7 @@ fn beside(code: i32) -> Option<&'static str> {
     }
 }
 
-/// The action of SQLite that failed with a system error.
+/// Describes the action of SQLite that failed with a system error.
 fn call(code: i32) -> &'static str {
     use rusqlite::ffi;
     match code {
@@ -256,8 +258,8 @@ fn call(code: i32) -> &'static str {
     }
 }
 
-/// Adds the system's error if reading the file fails as well, because SQLite does not return the
-/// error number.
+/// Adds the system's error text if reading the file also fails. SQLite does not return the error
+/// number.
 fn answer(path: &Path, what: &str) -> String {
     match read_through(path) {
         Err(error) => format!("{what}: {error}"),
@@ -265,7 +267,7 @@ fn answer(path: &Path, what: &str) -> String {
     }
 }
 
-/// Maximum number of bytes that are read to check whether a file is readable.
+/// Maximum number of bytes that are read to check that a file is readable.
 const READ_BYTES_MAX: u64 = 64 << 20;
 
 fn read_through(path: &Path) -> std::io::Result<()> {
@@ -287,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn texts_of_sqlite_are_not_shown() {
+    fn messages_do_not_contain_texts_of_sqlite() {
         use rusqlite::ffi;
         for code in [
             ffi::SQLITE_ERROR,
@@ -307,7 +309,7 @@ mod tests {
         ] {
             let told = of(code).to_string();
             assert!(!told.contains("***") && !told.contains("UNIQUE"), "{told}");
-            // The message contains the action, the error, and a remedy.
+            // The message names the failed action, the error, and a remedy.
             assert!(
                 told.matches(": ").count() >= 1
                     || told.contains("damaged")
@@ -334,7 +336,7 @@ mod tests {
                 "{error}"
             );
         }
-        // The system allows opening this file but not reading it, as with a failing device.
+        // `/proc/self/mem` can be opened but not read, like a file on a failing device.
         let unread = Path::new("/proc/self/mem");
         for told_by_check in [
             "*** in database main ***\nTree 5 page 7: btreeInitPage() returns error code 11",

@@ -1,31 +1,31 @@
-//! Filters for runs, whose conditions must all be met.
+//! Selects runs of an archive by conditions, all of which a run must meet.
 
 use rusqlite::ToSql;
 use verdict::Level;
 
-/// Conditions; those that are absent are met by all runs.
+/// Conditions on a run. A condition that is `None` or empty is met by all runs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Filter {
-    /// Began at this time or later, in nanoseconds since the epoch.
+    /// Earliest time at which the run began, in nanoseconds since the epoch.
     pub since_unix_ns: Option<u64>,
-    /// Began before this time, in nanoseconds since the epoch.
+    /// The run began before this time, in nanoseconds since the epoch.
     pub until_unix_ns: Option<u64>,
-    /// Performed on the host with this name.
+    /// Name of the host that performed the run.
     pub host: Option<String>,
-    /// One of its locations is on a file system of this type.
+    /// File system type of at least one of the run's locations.
     pub file_system: Option<String>,
-    /// Performed with this preset.
+    /// Name of the run's preset.
     pub preset: Option<String>,
-    /// Has all of these tags.
+    /// Tags, all of which the run must have.
     pub tags: Vec<String>,
-    /// Has this verdict.
+    /// Level of the run's verdict.
     pub verdict: Option<Level>,
-    /// Maximum number of runs: those that began last.
+    /// Maximum number of selected runs: those that began last.
     pub limit: Option<u64>,
 }
 
 impl Filter {
-    /// The condition of an SQL query, and the values of its parameters in order.
+    /// Returns the condition of an SQL query, and the values of its parameters in order.
     pub(crate) fn condition(&self) -> (String, Vec<Box<dyn ToSql>>) {
         let mut parts = Vec::new();
         let mut values: Vec<Box<dyn ToSql>> = Vec::new();
@@ -48,9 +48,9 @@ impl Filter {
         }
         add("verdict = ?", self.verdict.map(|level| text(level.name())));
         if let Some(name) = &self.file_system {
-            // Most runs have one file system, stored in their row. An index on names would return
-            // rows in random order, so reading a third of them takes longer than scanning all in
-            // order.
+            // Most runs use one file system, whose name is stored in their row. An index on names
+            // would return rows in random order. Reading a third of the rows through it takes
+            // longer than a scan in order.
             parts.push(
                 "(file_system = ? OR instr(file_system, '+') > 0 AND number IN (SELECT run FROM \
                  run_file_system WHERE name = ?))",
@@ -65,7 +65,8 @@ impl Filter {
     }
 }
 
-/// Converts to SQLite's integer type; larger numbers become its maximum.
+/// Converts a number to SQLite's integer type; a number that is too large becomes the type's
+/// maximum.
 pub(crate) fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
 }

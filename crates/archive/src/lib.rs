@@ -1,23 +1,23 @@
-//! Stores runs on this machine in one SQLite file: writes them phase by phase, lists, shows, tags
-//! and exchanges them.
+//! Stores the runs of this machine in one SQLite file: writes their records phase by phase, and
+//! lists, returns, tags, imports and exports them.
 //!
-//! This crate is the only user of SQLite and handles only records; the caller chooses the file and
-//! determines whether its file system is a network file system. The table `run` has one row per
-//! run, with the columns for searches and lists ([`Headline`](verdict::Headline)). Records are
-//! compressed JSON in a separate table, so that lists need not read them. During a run, each phase
-//! is added in one transaction ([`Archive::complete`]); at the end the complete record replaces
-//! them ([`Archive::finish`]). A file of another program, a truncated one, or one of a newer
-//! program is detected before anything is written (`probe`).
+//! This crate is the only user of SQLite and handles only records. The caller chooses the file and
+//! determines whether its file system is a network file system. The table `run` contains one row
+//! per run, with the columns for searches and lists ([`Headline`](verdict::Headline)). Records are
+//! compressed JSON in a separate table, so that lists need not read them. During a run, each
+//! completed phase is added in one transaction ([`Archive::complete`]). At the end, the complete
+//! record replaces these parts ([`Archive::finish`]). A file of another program, a truncated one,
+//! or one of a newer program is detected before anything is written (`probe`).
 //!
-//! If a run cannot be written to the archive, its record goes to a file beside it (`pending`),
-//! which the next process that opens the archive for writing imports.
+//! If a run cannot be written to the archive, its record is written to a file beside the archive
+//! (`pending`). The next process that opens the archive for writing imports this file.
 //!
-//! A process must have at most one [`Archive`] of a file at a time: locks belong to the process,
-//! and closing any descriptor of the file, as `probe` does, releases all of its locks on the file
-//! (fcntl(2), "Advisory record locking").
+//! A process must open at most one [`Archive`] of a file at a time. Locks belong to the process,
+//! and closing any descriptor of the file, as `probe` does, releases all of the process's locks on
+//! it (fcntl(2), "Advisory record locking").
 //!
-//! Records are compressed with zlib's format: compression to a few kilobytes takes a millisecond,
-//! in safe Rust without another C library; its checksum detects changed bits.
+//! Records are compressed with zlib's format. It takes a millisecond per record, needs only safe
+//! Rust without another C library, and its checksum detects changed bits.
 
 mod archive;
 mod content;

@@ -1,15 +1,15 @@
-//! The mark of a process, by which other processes check whether it is alive: boot ID, process ID
-//! and start time.
+//! The mark that identifies a process: boot ID, process ID and start time. Other processes check
+//! with it whether the process is alive.
 
 use std::path::Path;
 
-/// The mark of this process; `None` if the system does not provide the data.
+/// Returns the mark of this process; `None` if the system does not provide the data for it.
 pub fn own_mark() -> Option<String> {
     of(Path::new("/proc"), std::process::id())
 }
 
-/// Whether the process with this mark is alive. A process of another machine or another boot counts
-/// as not alive.
+/// Whether the process with this mark is alive. A process of another machine, or from before a
+/// restart, counts as not alive.
 pub(crate) fn is_alive(mark: &str) -> bool {
     is_alive_in(Path::new("/proc"), mark)
 }
@@ -28,8 +28,8 @@ fn of(proc: &Path, number: u32) -> Option<String> {
     let read = |path: String| std::fs::read_to_string(proc.join(path)).ok();
     let boot = read("sys/kernel/random/boot_id".to_owned())?;
     let facts = read(format!("{number}/stat"))?;
-    // The name, in parentheses, may contain any character (proc_pid_stat(5)). After it come the
-    // state, and 19 fields later the start time.
+    // The process name, in parentheses, may contain any character (proc_pid_stat(5)). It is
+    // followed by the state, and 19 fields later by the start time.
     let mut fields = facts.rsplit_once(") ")?.1.split(' ');
     let is_dead = matches!(fields.next()?, "Z" | "X");
     let started = fields.nth(18)?;

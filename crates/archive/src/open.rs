@@ -15,61 +15,59 @@ use crate::error::{ArchiveError, ArchiveErrorKind};
 use crate::probe::{Look, has_journal, look};
 use crate::schema;
 
-/// How long to wait for another process's transaction after opening; longer if the limit for
-/// opening was longer.
+/// Time limit for waiting for another process's transaction after opening. A longer limit for
+/// opening applies afterwards, too.
 const BUSY_MAX: Duration = Duration::from_secs(20);
-/// Time limit of one try to open a file without shared memory. Between two tries all locks are
-/// released, so that two processes that create an archive at once do not block each other.
+/// Time limit of one attempt to open a file without shared memory. Locks are released between two
+/// attempts, so that two processes that create an archive at the same time do not block each other.
 const TRY_MAX: Duration = Duration::from_millis(400);
-/// Pause between two tries.
+/// Pause between two attempts.
 const TRY_PAUSE: Duration = Duration::from_millis(20);
-/// Time limit for switching to a write-ahead log. Processes that only probe the file are finished
-/// by then, and do not prevent a new file from getting its log.
+/// Time limit for switching to a write-ahead log. Processes that only probe the file close it
+/// earlier, and then no longer prevent the switch.
 const SWITCH_MAX: Duration = Duration::from_secs(3);
-/// Files up to this size are checked completely when opened, which takes some milliseconds. Damage
-/// in larger ones is reported when it is found.
+/// Files up to this size are checked completely when they are opened, which takes some
+/// milliseconds. Damage in a larger file is reported when a damaged page is read.
 const CHECKED_BYTES_MAX: u64 = 4 << 20;
 
-/// How changes are written to the file.
+/// The journal by which SQLite makes changes to the file atomic.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum JournalMode {
-    /// A write-ahead log: readers and a writer do not wait for each other. It needs memory shared
-    /// by all processes, so it is safe on one machine only. A file with a rollback journal keeps
-    /// that.
+    /// A write-ahead log: readers and a writer do not wait for each other. It requires memory
+    /// shared by all processes, so it is safe on one machine only. A file that has a rollback
+    /// journal keeps it.
     WriteAhead,
     /// A rollback journal, for network file systems. A file with a write-ahead log is converted, or
-    /// is not opened.
+    /// not opened if it cannot be converted.
     Rollback,
 }
 
-/// A user and a group, by ID.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Owner {
     pub user: u32,
     pub group: u32,
 }
 
-/// How to open an archive.
 #[derive(Clone, Copy, Debug)]
 pub struct Opening<'a> {
     pub path: &'a Path,
     pub journal: JournalMode,
-    /// The owner of created files; `None` for the user of this process.
+    /// The owner of new files; `None` for the user of this process.
     pub owner: Option<Owner>,
     /// Whether to create the archive if it does not exist.
     pub make: bool,
-    /// How long to wait for another process that has locked it.
+    /// Maximum wait for another process that has locked the archive.
     pub patience: Duration,
 }
 
 impl Archive {
-    /// Opens an archive. With `make`, creates it and its directories if necessary. An older version
-    /// is migrated to the newest.
+    /// Opens an archive. With `make`, creates the archive and its directories if necessary. An
+    /// archive of an older version is migrated to the newest version.
     ///
     /// # Errors
-    /// Returns an error if the file cannot be opened or created, or, with `make`, not be written;
-    /// or if it is not an archive, is damaged, or has a newer version. In these cases its contents
-    /// are not changed.
+    /// Returns an error if the file cannot be opened or created; with `make`, also if it cannot be
+    /// written. Also returns an error if the file is not an archive, is damaged, or has a newer
+    /// version. The contents of a file with an error are not changed.
     pub fn open(opening: &Opening<'_>) -> Result<Self, ArchiveError> {
         let said = opening.path;
         let failed = |doing, cause| ArchiveError::file(doing, said, &cause);
@@ -89,15 +87,16 @@ impl Archive {
             }
             make(said, opening.owner).map_err(|cause| failed("make", cause))?;
         }
-        // SQLite interprets names like ":memory:" and "file:…", and a journal is beside the file,
-        // not beside a link to it. Therefore SQLite gets the resolved path.
+        // SQLite gets the resolved path, for two reasons. It interprets names like ":memory:" and
+        // "file:…", and its journal must be beside the file, not beside a link to the file.
         let path = std::fs::canonicalize(said).map_err(|cause| failed("open", cause))?;
         let looked = look(&path)?;
         if looked == Look::Empty && !opening.make {
             return Err(ArchiveError::missing(said));
         }
         let archive = match Self::connect_in_time(&path, opening, looked) {
-            // No process seems to be writing, so the file contains everything.
+            // There is no journal, so no process seems to be writing, and the file contains all
+            // changes.
             Err(error)
                 if error.kind == ArchiveErrorKind::NotWritable
                     && !opening.make
@@ -116,7 +115,7 @@ impl Archive {
         Ok(archive)
     }
 
-    /// Sets how long to wait for another process's transaction.
+    /// Sets the maximum wait for another process's transaction.
     ///
     /// # Errors
     /// Returns an error if SQLite rejects the limit.
@@ -132,7 +131,7 @@ impl Archive {
         looked: Look,
     ) -> Result<Self, ArchiveError> {
         let began = Instant::now();
-        // Different limits prevent two processes from blocking each other repeatedly.
+        // Different time limits prevent two processes from blocking each other repeatedly.
         let own = TRY_MAX / 4 * (std::process::id() % 4) / 4;
         let mut looked = looked;
         loop {
@@ -147,7 +146,8 @@ impl Archive {
                         && began.elapsed() < opening.patience =>
                 {
                     std::thread::sleep(TRY_PAUSE + own / 4);
-                    // The process that had locked it may have created the archive in the meantime.
+                    // The process that had locked the file may have created the archive in the
+                    // meantime.
                     looked = look(path)?;
                 }
                 connected => return connected,
@@ -166,8 +166,8 @@ impl Archive {
         let mut db = Connection::open_with_flags(path, flags).map_err(told)?;
         db.busy_timeout(patience).map_err(told)?;
         if journal == JournalMode::Rollback {
-            // Set before anything is read: an existing log is then used without shared memory, or
-            // not at all.
+            // Set before the first read. SQLite then reads an existing write-ahead log without
+            // shared memory, or fails.
             lock(&db, "exclusive").map_err(told)?;
         }
         let found = prepare(&db, path, looked)?;
@@ -181,12 +181,12 @@ impl Archive {
                     return Err(ArchiveError::busy(path));
                 }
                 lock(&db, "normal").map_err(told)?;
-                // SQLite changes its locks at the next read.
+                // SQLite applies the new locking mode at the next read.
                 schema::version(&db).map_err(told)?;
             }
-            // A file with a rollback journal keeps it, because another machine may have opened the
-            // file. If another process is already using a new file, that keeps its rollback
-            // journal.
+            // An existing file with a rollback journal keeps it, because another machine may have
+            // opened the file. A new file also keeps it if another process is already using the
+            // file.
             JournalMode::WriteAhead
                 if matches!(looked, Look::Empty | Look::Archive { has_log: true, .. }) =>
             {
@@ -197,7 +197,7 @@ impl Archive {
         Self::of(db, path)
     }
 
-    /// Opens a file for reading that no process changes: without locks and without journal files.
+    /// Opens a file that no process changes for reading, without locks and without journal files.
     fn still(path: &Path, looked: Look) -> Result<Self, ArchiveError> {
         let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
             | OpenFlags::SQLITE_OPEN_NO_MUTEX
@@ -217,10 +217,10 @@ impl Archive {
         })
     }
 
-    /// Checks that the archive was not opened read-only.
+    /// Checks that the archive is not open read-only.
     ///
     /// # Errors
-    /// Returns an error if it was.
+    /// Returns an error if the archive is open read-only.
     pub fn writable(&self) -> Result<(), ArchiveError> {
         match self.db.is_readonly(MAIN_DB) {
             Ok(false) => Ok(()),
@@ -233,27 +233,27 @@ impl Archive {
         }
     }
 
-    /// The absolute path of the file, with links resolved.
+    /// Returns the absolute path of the file, with symbolic links resolved.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Checks the whole file.
+    /// Checks all pages of the file.
     ///
     /// # Errors
-    /// Returns an error if something is damaged or cannot be read.
+    /// Returns an error if a page is damaged or cannot be read.
     pub fn check(&self) -> Result<(), ArchiveError> {
         check(&self.db, &self.path)
     }
 }
 
-/// Device and inode of a file.
+/// Returns the device and inode of a file.
 pub(crate) fn file(path: &Path) -> std::io::Result<(u64, u64)> {
     std::fs::metadata(path).map(|facts| (facts.dev(), facts.ino()))
 }
 
-/// The dangling symbolic link because of which a path does not exist, and its target. It is the
-/// deepest existing component of the path.
+/// Returns the dangling symbolic link that makes a path unusable, and the link's target. The link
+/// is the deepest existing component of the path.
 fn dangling_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
     let there = path
         .ancestors()
@@ -262,7 +262,7 @@ fn dangling_link(path: &Path) -> Option<(PathBuf, PathBuf)> {
     (!there.exists()).then(|| (there.to_owned(), to))
 }
 
-/// Creates an empty file, and its missing directories.
+/// Creates an empty file, and the missing directories of its path.
 fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     let give = |path: &Path| {
         owner.map_or(Ok(()), |owner| {
@@ -278,8 +278,8 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
         .take_while(|directory| !directory.as_os_str().is_empty() && !directory.exists())
         .collect();
     for directory in missing.into_iter().rev() {
-        // The directory may also be used by other programs of this user. The XDG Base Directory
-        // Specification requires mode 0700.
+        // New directories get mode 0700, because other programs of this user may also use them. The
+        // XDG Base Directory Specification requires this mode.
         match DirBuilder::new().mode(0o700).create(directory) {
             Ok(()) => give(directory)?,
             Err(error) if error.kind() == ErrorKind::AlreadyExists => {}
@@ -287,15 +287,15 @@ fn make(path: &Path, owner: Option<Owner>) -> std::io::Result<()> {
         }
     }
     match new_file(path) {
-        // SQLite gives its journals the same owner as the file.
+        // SQLite creates its journals with the owner of the file.
         Ok(_) => give(path),
-        // Another process created it first.
+        // Another process created the file first.
         Err(error) if error.kind() == ErrorKind::AlreadyExists && path.exists() => Ok(()),
         Err(error) => Err(error),
     }
 }
 
-/// Creates a file exclusively, without following a link.
+/// Creates a file, unless the name exists; never follows a link.
 pub(crate) fn new_file(path: &Path) -> std::io::Result<File> {
     OpenOptions::new()
         .write(true)
@@ -304,16 +304,18 @@ pub(crate) fn new_file(path: &Path) -> std::io::Result<File> {
         .open(path)
 }
 
-/// Configures a connection, and checks the file if it is small. Returns its version.
+/// Configures a connection, and checks the file if it is small. Returns the file's version.
 fn prepare(db: &Connection, path: &Path, looked: Look) -> Result<u32, ArchiveError> {
     let set = || {
-        // The contents are untrusted: its schema must not execute anything.
+        // The contents are untrusted, so the schema in the file must not be able to execute
+        // anything.
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true)?;
         db.set_db_config(DbConfig::SQLITE_DBCONFIG_TRUSTED_SCHEMA, false)?;
         db.pragma_update(None, "cell_size_check", true)?;
         db.pragma_update(None, "foreign_keys", true)?;
-        // A commit must be on the device when it returns, because the machine itself may crash.
-        // With a rollback journal, removing the journal commits, so its directory must be synced.
+        // A commit must be on the device when it returns, because the machine may crash. With a
+        // rollback journal, the removal of the journal is the commit, so the directory must also be
+        // synced.
         db.pragma_update(None, "synchronous", "EXTRA")
     };
     let told = |cause| ArchiveError::of(path, "open", cause);
@@ -330,7 +332,7 @@ fn prepare(db: &Connection, path: &Path, looked: Look) -> Result<u32, ArchiveErr
     Ok(found)
 }
 
-/// The address by which SQLite opens a file that does not change.
+/// Returns the URI with which SQLite opens a file as immutable, without locks.
 fn still_address(path: &Path) -> String {
     let mut address = "file://".to_owned();
     for byte in path.as_os_str().as_bytes() {
@@ -344,7 +346,8 @@ fn still_address(path: &Path) -> String {
     address
 }
 
-/// Begins a change and rolls it back, which creates and removes the journal files.
+/// Begins a change and rolls it back, which fails if the journal files cannot be created or
+/// removed.
 fn try_to_write(db: &Connection) -> rusqlite::Result<()> {
     let transaction = Transaction::new_unchecked(db, TransactionBehavior::Immediate)?;
     transaction.pragma_update(None, "user_version", schema::VERSION)?;
@@ -361,19 +364,21 @@ fn check(db: &Connection, path: &Path) -> Result<(), ArchiveError> {
     }
 }
 
-/// Keeps locks from now on (`exclusive`), or releases them after each transaction (`normal`).
+/// Sets the locking mode: locks are kept from now on (`exclusive`), or released after each
+/// transaction (`normal`).
 fn lock(db: &Connection, mode: &str) -> rusqlite::Result<()> {
     db.pragma_update_and_check(None, "locking_mode", mode, |_| Ok(()))
 }
 
-/// Switches the journal mode. Returns whether it was switched; not if other processes use the file.
+/// Switches the journal mode. Returns `false` if other processes use the file and prevent the
+/// switch.
 fn set_journal(db: &Connection, wished: &str, patience: Duration) -> rusqlite::Result<bool> {
     let began = Instant::now();
     loop {
         let answer =
             db.pragma_update_and_check(None, "journal_mode", wished, |row| row.get::<_, String>(0));
         match answer {
-            // If the mode is not possible, SQLite returns the present one.
+            // If SQLite cannot switch the mode, it returns the present mode.
             Ok(answer) => return Ok(answer == wished),
             Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => {
                 return Err(error);

@@ -1,15 +1,17 @@
-//! Records of runs that could not be written to the archive: one file each beside the archive,
-//! until a process can import them.
+//! Files beside the archive with the records of runs that could not be written to the archive. Each
+//! file contains one record and exists until a process imports it.
 //!
 //! A file is complete and on the device before it gets its name, and never replaces another one.
 //! The name consists of the archive's name, `.pending-`, the run's ID and `.json`. The contents are
-//! what `export --format json` writes, so `import` and `show` can read it. A process that opens the
-//! archive for writing imports waiting records in one transaction, and then removes the files. If
-//! it ends in between, the next process finds the runs in the archive and only removes the files.
+//! those that `export --format json` writes, so `import` and `show` can read them. A process that
+//! opens the archive for writing imports the waiting records in one transaction, and then removes
+//! the files. If the process ends in between, the next process detects that the runs are in the
+//! archive, and only removes the files.
 //!
-//! Other users may have put files there. A file is imported only if it has such a name, is a
-//! regular file of this user or of the archive's owner, is not longer than a record can be, and
-//! contains the run of its name. Other files are left and reported.
+//! Other users may put files into the same directory. A file is therefore imported only if all of
+//! these conditions hold: it has such a name, is a regular file of this user or of the archive's
+//! owner, is not longer than a record can be, and contains the run of its name. Other files are
+//! left and reported.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};
@@ -28,29 +30,26 @@ use crate::open::{Owner, new_file};
 use crate::remarks::Remarks;
 use crate::write::Imported;
 
-/// Separates the archive's name and the ID.
+/// Separates the archive's name and the run's ID in a file name.
 const MARK: &str = ".pending-";
 const END: &str = ".json";
-/// Suffix of a file that is being written.
+/// Suffix of the name of a file that is being written.
 const DRAFT_END: &str = ".part";
-/// Maximum number of records in one transaction, and the size at which a transaction ends earlier.
+/// Limits of one transaction: maximum number of records, and the size in bytes at which it ends
+/// earlier.
 const AT_ONCE: usize = 64;
 const BYTES_AT_ONCE: usize = 16 << 20;
 /// Maximum number of files that one command imports; the next command imports the rest.
 const FILES_MAX: usize = 4_096;
 
-/// The result for a waiting file.
+/// The result of importing one waiting file.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Pending {
-    /// Its run is in the archive under this number, and the file was removed.
+    /// The run is in the archive under this number, and the file was removed.
     Imported(u64),
-    /// The file was not removed.
-    Left {
-        path: PathBuf,
-        /// The reason.
-        why: String,
-    },
+    /// The file was not removed, for the reason `why`.
+    Left { path: PathBuf, why: String },
 }
 
 /// A record in a file beside an archive.
@@ -60,8 +59,8 @@ pub struct Waiting {
     id: RunId,
 }
 
-/// Writes a record and its remarks durably to a file beside an archive, and returns its path. The
-/// file belongs to the archive's owner, or to `owner` if there is no archive yet.
+/// Writes a record and its remarks durably to a file beside an archive, and returns the file's
+/// path. The file belongs to the archive's owner, or to `owner` if the archive does not exist yet.
 ///
 /// # Errors
 /// Returns an error if the file cannot be created or written, or already exists.
@@ -81,27 +80,27 @@ pub fn leave_beside(
         .and_then(|()| name(&draft, &path))
         .and_then(|()| sync_directory_of(&path));
     written.map_err(|cause| {
-        // If it cannot be removed, its name ensures that it is never imported.
+        // If the draft cannot be removed, its name still ensures that it is never imported.
         let _ = std::fs::remove_file(&draft);
         failed("write", cause)
     })?;
     Ok(path)
 }
 
-/// Checks whether a record could be written beside an archive: creates a small file and removes it.
+/// Checks that a record could be written beside an archive: creates a small file and removes it.
 ///
 /// # Errors
-/// Returns the reason if it could not.
+/// Returns the reason if the file cannot be created.
 pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
-    // The ID contains the time, so that a file left by a killed process with the same process ID
-    // does not conflict.
+    // The ID contains the time. A file that a killed process with the same process ID left
+    // therefore has another name.
     let now = SystemTime::now()
         .duration_since(UNIX_EPOCH)
         .unwrap_or_default();
     let path = path_of(archive, RunId::new(now.as_nanos()));
     let draft = draft_of(&path);
     let made = new_file(&draft).and_then(|mut file| {
-        // A full file system often still accepts an empty file.
+        // A full file system often still accepts an empty file, so the file gets contents.
         let written = file.write_all(&[b' '; 4096]).and_then(|()| file.sync_all());
         std::fs::remove_file(&draft).and(written)
     });
@@ -109,8 +108,8 @@ pub fn may_leave_beside(archive: &Path) -> Result<(), ArchiveError> {
     made.map_err(|cause| ArchiveError::beside("write a file in", directory, &cause))
 }
 
-/// The waiting records beside an archive, by their names only; their contents are not read. Empty
-/// if the directory cannot be listed.
+/// Lists the files with waiting records beside an archive by their names, without reading them. The
+/// list is empty if the directory cannot be listed.
 pub fn waiting(archive: &Path) -> Vec<Waiting> {
     let archive = whole(archive);
     let (Some(directory), Some(name)) = (archive.parent(), archive.file_name()) else {
@@ -140,12 +139,12 @@ pub fn waiting(archive: &Path) -> Vec<Waiting> {
 }
 
 impl Archive {
-    /// Imports the records that wait beside the archive, removes their files, and reports each
-    /// result to `tell`.
+    /// Imports the records that wait beside the archive, removes their files, and reports the
+    /// result of each file to `tell`.
     ///
     /// # Errors
-    /// Returns an error if the archive cannot be written: all records not reported by then keep
-    /// waiting.
+    /// Returns an error if the archive cannot be written. Records without a report then continue to
+    /// wait.
     pub fn take_waiting(&mut self, tell: &mut dyn FnMut(Pending)) -> Result<(), ArchiveError> {
         let all = waiting(&self.path);
         let mut rest = all.as_slice();
@@ -163,7 +162,7 @@ impl Archive {
                         files.push((first, facts));
                         runs.push((record, remarks));
                     }
-                    // Another process imported it first.
+                    // Another process imported the record first.
                     Ok(None) => {}
                     Err(why) => tell(Pending::Left {
                         path: first.path.clone(),
@@ -182,7 +181,7 @@ impl Archive {
         Ok(())
     }
 
-    /// Reads a record and its remarks from a file; `None` if the file no longer exists.
+    /// Reads a record and its remarks from a file. Returns `None` if the file no longer exists.
     fn read_waiting(&self, waiting: &Waiting) -> Result<Option<(Record, Remarks, Facts)>, String> {
         let flags = rustix::fs::OFlags::NOFOLLOW
             | rustix::fs::OFlags::NONBLOCK
@@ -234,13 +233,12 @@ impl Archive {
     }
 }
 
-/// Identity and size of a file that was read.
 struct Facts {
     inode: (u64, u64),
     bytes: usize,
 }
 
-/// Removes the file of a record that is now in the archive.
+/// Removes the file of a record that the archive now contains.
 fn taken(waiting: &Waiting, facts: &Facts, imported: Imported) -> Pending {
     let left = |why: String| Pending::Left {
         path: waiting.path.clone(),
@@ -259,7 +257,7 @@ fn taken(waiting: &Waiting, facts: &Facts, imported: Imported) -> Pending {
             ));
         }
     };
-    // Removes only the file that was read, not a replacement.
+    // Removes the file only if no other file has replaced it since it was read.
     let is_same = |facts_now: std::fs::Metadata| (facts_now.dev(), facts_now.ino()) == facts.inode;
     let removed = match std::fs::symlink_metadata(&waiting.path).map(is_same) {
         Ok(true) => std::fs::remove_file(&waiting.path),
@@ -279,7 +277,8 @@ fn taken(waiting: &Waiting, facts: &Facts, imported: Imported) -> Pending {
     }
 }
 
-/// The archive's path with links resolved; an absolute path if it does not exist.
+/// Returns the archive's path with symbolic links resolved, or its absolute path if it does not
+/// exist.
 fn whole(archive: &Path) -> PathBuf {
     std::fs::canonicalize(archive)
         .or_else(|_| std::path::absolute(archive))
@@ -298,7 +297,7 @@ fn draft_of(path: &Path) -> PathBuf {
     name.into()
 }
 
-/// Gives a new file to the archive's owner, if this process is root.
+/// Sets the owner of a new file to the archive's owner, if this process is root.
 fn give(file: &File, archive: &Path, owner: Option<Owner>) -> std::io::Result<()> {
     if !rustix::process::geteuid().is_root() {
         return Ok(());
@@ -315,16 +314,16 @@ fn give(file: &File, archive: &Path, owner: Option<Owner>) -> std::io::Result<()
     })
 }
 
-/// Renames the draft, unless the new name exists.
+/// Renames the draft, unless the new name exists already.
 fn name(draft: &Path, path: &Path) -> std::io::Result<()> {
     match renameat_with(CWD, draft, CWD, path, RenameFlags::NOREPLACE) {
-        // The file system does not support this atomically.
+        // The file system does not support a rename that fails if the new name exists.
         Err(Errno::INVAL | Errno::NOSYS | Errno::OPNOTSUPP) => {
             match std::fs::hard_link(draft, path) {
                 Ok(()) => std::fs::remove_file(draft),
                 Err(error) if error.kind() == ErrorKind::AlreadyExists => Err(error),
-                // It does not support hard links either. IDs are unique, so the new name cannot be
-                // that of another record.
+                // The file system does not support hard links either. IDs are unique, so no other
+                // record has the new name.
                 Err(_) if !path.try_exists()? => std::fs::rename(draft, path),
                 Err(error) => Err(error),
             }
@@ -333,7 +332,7 @@ fn name(draft: &Path, path: &Path) -> std::io::Result<()> {
     }
 }
 
-/// Syncs the directory of a file, if the file system supports it.
+/// Syncs the directory that contains a file, if the file system supports syncing directories.
 fn sync_directory_of(path: &Path) -> std::io::Result<()> {
     let directory = path.parent().unwrap_or(Path::new("/"));
     match File::open(directory).and_then(|directory| directory.sync_all()) {
@@ -344,8 +343,8 @@ fn sync_directory_of(path: &Path) -> std::io::Result<()> {
         {
             Ok(())
         }
-        // The file is written; a user who can write in the directory need not be allowed to list
-        // it.
+        // The file itself is on disk. A user who may write to the directory need not have
+        // permission to open it for a sync.
         Err(error) if error.kind() == ErrorKind::PermissionDenied => Ok(()),
         answer => answer,
     }

@@ -1,9 +1,9 @@
-//! Examines a file before SQLite opens it: whether it is an archive, its version, and whether it
-//! has its full length.
+//! Examines a file before SQLite opens it: whether it is an archive, which journal it uses, and
+//! whether it is truncated.
 //!
 //! The header is read as the file format defines it (<https://sqlite.org/fileformat2.html>, section
-//! 1.3). Version and application ID are only changed with a rollback journal, never in a
-//! write-ahead log, so the header's values are valid.
+//! 1.3). Its version and application ID are valid, because they are changed only with a rollback
+//! journal, never in a write-ahead log.
 
 use std::fs::File;
 use std::io::Read;
@@ -16,18 +16,18 @@ use crate::schema::{APPLICATION, VERSION};
 /// The result of examining a file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Look {
-    /// The file is empty.
+    /// The file is empty, so an archive can be created in it.
     Empty,
     /// An archive.
     Archive {
-        /// Length in bytes.
+        /// Length of the file in bytes.
         bytes: u64,
-        /// Whether it uses a write-ahead log.
+        /// Whether the archive uses a write-ahead log.
         has_log: bool,
     },
 }
 
-/// A file that seems truncated is examined a second time after this.
+/// Pause before a file that seems truncated is examined a second time.
 const PAUSE: Duration = Duration::from_millis(50);
 
 const HEADER_BYTES: usize = 100;
@@ -36,7 +36,7 @@ const MAGIC: &[u8; 16] = b"SQLite format 3\0";
 /// Examines an existing file without changing it.
 pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
     match look_once(path) {
-        // Another process may have been changing the file.
+        // Another process may have been changing the file during the examination.
         Err(error) if error.kind == ArchiveErrorKind::Damaged => {
             std::thread::sleep(PAUSE);
             look_once(path)
@@ -47,7 +47,7 @@ pub(crate) fn look(path: &Path) -> Result<Look, ArchiveError> {
 
 fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     let failed = |cause| ArchiveError::file("read", path, &cause);
-    // Only regular files are opened: opening a pipe would block.
+    // Only regular files are opened, because opening a pipe would block.
     if !std::fs::metadata(path).map_err(failed)?.is_file() {
         return Err(foreign(path, "it is not a regular file"));
     }
@@ -61,8 +61,8 @@ fn look_once(path: &Path) -> Result<Look, ArchiveError> {
     if header.is_empty() {
         return Ok(Look::Empty);
     }
-    // The order matters: a writer changes the header before it extends the file, and removes the
-    // journal last. If the journal is gone, the file has the length that the header states.
+    // The order of these reads matters. A writer changes the header before it extends the file, and
+    // removes the journal last. Without a journal, the file is as long as the header states.
     let has_journal = has_journal(path);
     let bytes = file.metadata().map_err(failed)?.len();
     look_at_header(path, &header, bytes, has_journal)
@@ -103,8 +103,8 @@ fn look_at_header(
         }
         _ => {}
     }
-    // The number of pages is valid only if both change counters are equal. Otherwise a journal
-    // contains the missing pages.
+    // The number of pages in the header is valid only if both change counters are equal. If they
+    // differ, a journal contains the missing pages.
     let is_told = number(24) == number(92);
     let page_bytes = match u16::from_be_bytes([header[16], header[17]]) {
         1 => 65_536,
@@ -119,12 +119,12 @@ fn look_at_header(
     }
     Ok(Look::Archive {
         bytes,
-        // The file format version needed to read it: 2 for a write-ahead log.
+        // The byte is the file format version that a reader must support: 2 for a write-ahead log.
         has_log: header[19] == 2,
     })
 }
 
-/// Whether a non-empty journal of either kind exists beside the file.
+/// Whether a non-empty rollback journal or write-ahead log exists beside the file.
 pub(crate) fn has_journal(path: &Path) -> bool {
     ["-journal", "-wal"].iter().any(|end| {
         let mut name = path.as_os_str().to_owned();

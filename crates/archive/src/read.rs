@@ -1,4 +1,4 @@
-//! Reads lists and records.
+//! Reads lists of runs, and single records, from an archive.
 
 use std::collections::HashMap;
 
@@ -19,20 +19,20 @@ use crate::schema;
 pub enum RunName {
     /// The run that began last.
     Last,
-    /// The number in the archive.
+    /// The run with this number in the archive.
     Number(u64),
-    /// The first digits of the run's ID.
+    /// The run whose ID begins with these hexadecimal digits.
     Identity(String),
 }
 
-/// Maximum number of digits of a run number; longer words are IDs.
+/// Maximum number of digits of a run number; a longer word is parsed as an ID.
 const NUMBER_DIGITS_MAX: usize = 8;
-/// Minimum number of digits of an ID.
+/// Minimum number of digits by which a run's ID is abbreviated.
 const IDENTITY_DIGITS_MIN: usize = 4;
 
 impl RunName {
-    /// Parses a name: `last`, a number, or at least four hexadecimal digits of an ID; `None` for
-    /// other words.
+    /// Parses a run name: `last`, a number, or at least four hexadecimal digits of an ID. Returns
+    /// `None` for other words.
     pub fn parse(word: &str) -> Option<Self> {
         let is_hexadecimal = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
         if word == "last" {
@@ -60,20 +60,21 @@ impl std::fmt::Display for RunName {
     }
 }
 
-/// The columns of a [`ListedRun`], without its tags.
+/// The columns of a [`ListedRun`]. Its tags are in another table.
 const COLUMNS: &str = "number, id, state, writer, begun_unix_ns, host, file_system, device_class, \
                        preset, storage, workers, transactions_per_second, p99_ns, verdict, \
                        fingerprint, note";
 
 impl Archive {
-    /// The runs that meet all conditions, in the order in which they began.
+    /// Returns the runs that meet all conditions of the filter, in the order in which they began.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be read.
     pub fn list(&self, filter: &Filter) -> Result<Vec<ListedRun>, ArchiveError> {
         let (mut sql, mut values) = filter.condition();
         if let Some(limit) = filter.limit {
-            // Limits the rows first, so that the columns are read only for the remaining runs.
+            // Limits the number of rows in a subquery, so that the columns are read only for the
+            // selected runs.
             sql = format!(
                 "number IN (SELECT number FROM run WHERE {sql} ORDER BY begun_unix_ns DESC, \
                  number DESC LIMIT ?)"
@@ -82,16 +83,16 @@ impl Archive {
         }
         let query = format!("SELECT {} FROM run WHERE {sql}", self.columns()?);
         let mut entries = self.entries(&query, &values)?;
-        // Rows are returned in nearly this order, so sorting here is faster than sorting whole rows
-        // in the query.
+        // The database returns the rows in nearly this order. Sorting them here is therefore faster
+        // than in the query.
         entries.sort_by_key(|entry| (entry.headline.begun_unix_ns, entry.number));
         Ok(entries)
     }
 
-    /// The run that a word names.
+    /// Returns the run with the name that the user typed.
     ///
     /// # Errors
-    /// Returns an error if the word names no run or several, or the archive cannot be read.
+    /// Returns an error if no run or several runs have this name, or if the archive cannot be read.
     pub fn called(&self, word: &str) -> Result<ListedRun, ArchiveError> {
         let name = RunName::parse(word);
         let name = name.ok_or_else(|| {
@@ -103,13 +104,14 @@ impl Archive {
         self.find(&name)
     }
 
-    /// The run with this name.
+    /// Returns the run with this name.
     ///
     /// # Errors
-    /// Returns an error if there is none or several, or the archive cannot be read.
+    /// Returns an error if no run or several runs have this name, or if the archive cannot be read.
     pub fn find(&self, name: &RunName) -> Result<ListedRun, ArchiveError> {
         let last = "?1 ORDER BY begun_unix_ns DESC, number DESC LIMIT 1";
-        // 'g' sorts after all hexadecimal digits.
+        // `g` sorts after all hexadecimal digits, so the range contains all IDs that begin with
+        // `?1`.
         let begins = "id >= ?1 AND id < ?1 || 'g' LIMIT 2";
         let (condition, value): (&str, Box<dyn ToSql>) = match name {
             RunName::Last => (last, Box::new(1)),
@@ -130,8 +132,8 @@ impl Archive {
         }
     }
 
-    /// The columns of an entry. A read-only archive of an older version is not migrated, and lacks
-    /// some columns.
+    /// Returns the columns of a [`ListedRun`]. An archive of an older version lacks a column if it
+    /// is read-only and cannot be migrated.
     fn columns(&self) -> Result<String, ArchiveError> {
         let version = schema::version(&self.db).map_err(|cause| self.failed("read", cause))?;
         Ok(match version < schema::WITH_WORK {
@@ -148,7 +150,7 @@ impl Archive {
         let read = || {
             let mut statement = self.db.prepare(query)?;
             let rows = statement.query_and_then(params_from_iter(values), entry)?;
-            // The transaction makes rows and tags consistent.
+            // The transaction makes rows and tags consistent with each other.
             let transaction = self.db.unchecked_transaction()?;
             let mut entries = rows.collect::<Result<Vec<ListedRun>, RowError>>()?;
             add_tags(&transaction, &mut entries)?;
@@ -164,17 +166,17 @@ impl Archive {
         })
     }
 
-    /// The record of a run; for an unfinished one, with the parts written so far.
+    /// Returns the record of a run; for an unfinished run, with the parts written so far.
     ///
     /// # Errors
-    /// Returns an error if there is no such run, or it cannot be read.
+    /// Returns an error if the run does not exist or its record cannot be read.
     pub fn record(&self, number: u64) -> Result<Record, ArchiveError> {
         let packed = || {
             let mut statement = self
                 .db
                 .prepare("SELECT json FROM part WHERE run = ? ORDER BY place")?;
-            // The transaction makes both queries consistent: the run may end in between, which
-            // moves its parts into the content.
+            // The transaction makes both queries consistent. Between two separate queries, the run
+            // could end, which replaces its parts by a complete record.
             let transaction = self.db.unchecked_transaction()?;
             let query = "SELECT json FROM content WHERE run = ?";
             let content: Option<Vec<u8>> = transaction
@@ -208,10 +210,10 @@ impl Archive {
     }
 }
 
-/// Why a row cannot be converted to an entry.
+/// The reason why a database row cannot be converted to a [`ListedRun`].
 enum RowError {
     Sql(rusqlite::Error),
-    /// The run has an unknown word in a column.
+    /// A column contains a word that this program does not know.
     Word {
         number: u64,
         what: &'static str,
@@ -225,7 +227,7 @@ impl From<rusqlite::Error> for RowError {
     }
 }
 
-/// Adds the tags of all entries with one query, because most runs have none.
+/// Adds the tags of all runs with one query, which is fast because most runs have no tags.
 fn add_tags(db: &Connection, entries: &mut [ListedRun]) -> rusqlite::Result<()> {
     let numbers = || {
         entries

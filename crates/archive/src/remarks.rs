@@ -1,4 +1,4 @@
-//! The tags and the note that a user adds to a run. An archive stores them beside the record, never
+//! The tags and the note that a user adds to a run. An archive stores them beside the record, not
 //! in it.
 
 use std::fmt;
@@ -12,12 +12,12 @@ use verdict::ListedRun;
 
 use crate::filter::signed;
 
-/// A tag of a run.
+/// A word by which lists, exports and comparisons select runs.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Tag(String);
 
-/// The word is not a valid tag.
+/// A word that is not a valid tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error(
     "expected 1 to {} characters without blanks, commas or control characters",
@@ -26,7 +26,7 @@ pub struct Tag(String);
 pub struct InvalidTag;
 
 impl Tag {
-    /// Maximum length in characters.
+    /// Maximum length of a tag, in characters.
     pub const LENGTH_MAX: usize = 100;
 }
 
@@ -64,21 +64,21 @@ impl fmt::Display for Tag {
     }
 }
 
-/// A note about a run; an empty text counts as no note.
+/// A user's note on a run; an empty text counts as no note.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct NoteText(String);
 
-/// The text is too long for a note.
+/// A text that is too long for a note.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("expected at most {} bytes", NoteText::LENGTH_MAX)]
 pub struct InvalidNote;
 
 impl NoteText {
-    /// Maximum length in bytes.
+    /// Maximum length of a note, in bytes.
     pub const LENGTH_MAX: usize = 1 << 16;
 
-    /// The text; `None` if it is empty.
+    /// Returns the text of the note; `None` if the text is empty.
     pub fn text(&self) -> Option<&str> {
         Some(self.0.as_str()).filter(|text| !text.is_empty())
     }
@@ -112,15 +112,14 @@ impl From<NoteText> for String {
 /// The tags and the note of a run.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Remarks {
-    /// Tags, by which lists and exports select runs.
     #[serde(default)]
     pub tags: Vec<Tag>,
     #[serde(default)]
     pub note: Option<NoteText>,
 }
 
-/// The remarks of an archived run. Another program may have changed the file, so invalid tags and
-/// notes are left out.
+/// The remarks of an archived run. Invalid tags and notes are left out, because another program may
+/// have changed the archive.
 impl From<&ListedRun> for Remarks {
     fn from(run: &ListedRun) -> Self {
         Self {
@@ -135,16 +134,17 @@ impl Remarks {
         self.tags.is_empty() && self.note().is_none()
     }
 
-    /// The note's text; `None` if there is none.
+    /// Returns the text of the note; `None` if the run has no note.
     pub(crate) fn note(&self) -> Option<&str> {
         self.note.as_ref().and_then(NoteText::text)
     }
 
-    /// The JSON document of a record, with these remarks in the member `archive`.
+    /// Returns the JSON document of a record, with these remarks in the member `archive`.
     pub fn document(&self, record: &Record) -> String {
         let mut text = verdict::to_json(record);
         if let (false, Some(end)) = (self.are_empty(), text.rfind('}')) {
-            // Strings and lists of strings: writing to memory cannot fail.
+            // Writing cannot fail: the remarks are strings and lists of strings, and the
+            // destination is memory.
             let remarks = serde_json::to_string(self).unwrap_or_default();
             text.insert_str(end, &format!(",\"archive\":{}", sanitize::json(&remarks)));
         }
@@ -154,7 +154,7 @@ impl Remarks {
     /// Reads the remarks from the JSON document of a record.
     ///
     /// # Errors
-    /// Returns an error if they are not valid.
+    /// Returns an error if the remarks in the document are not valid.
     pub fn of_document(text: &str) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Document {
@@ -165,7 +165,7 @@ impl Remarks {
         Ok(document.archive)
     }
 
-    /// Writes the remarks of a run.
+    /// Adds these remarks to the run with this number.
     pub(crate) fn write(&self, transaction: &Transaction<'_>, number: u64) -> rusqlite::Result<()> {
         add_tags(transaction, number, &self.tags)?;
         self.note()
@@ -173,7 +173,7 @@ impl Remarks {
     }
 }
 
-/// Adds tags to a run; ignores those that it already has.
+/// Adds tags to a run. Tags that the run already has are ignored.
 pub(crate) fn add_tags(
     transaction: &Transaction<'_>,
     number: u64,
@@ -186,7 +186,7 @@ pub(crate) fn add_tags(
     Ok(())
 }
 
-/// Replaces a note.
+/// Replaces the note of a run; `None` removes it.
 pub(crate) fn set_note(
     transaction: &Transaction<'_>,
     number: u64,

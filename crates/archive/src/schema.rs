@@ -1,19 +1,19 @@
-//! The tables of each version, and the migration from one version to the next.
+//! The database tables of each archive version, and the migration from one version to the next.
 
 use rusqlite::{Connection, TransactionBehavior};
 
-/// The version that this program writes, and the newest that it reads.
+/// The archive version that this program writes, and the newest one that it reads.
 pub const VERSION: u32 = 2;
 
-/// Identifies the file as an archive (`application_id`): "PoMk".
+/// The SQLite `application_id` that identifies a file as an archive: "PoMk".
 pub(crate) const APPLICATION: u32 = 0x506f_4d6b;
 
-/// The migration from each version to the next.
+/// SQL statements that migrate an archive from each version to the next; the first ones create it.
 const STEPS: [&str; VERSION as usize] = [V1, V2];
 
-/// The first version. `run` contains the columns for searches and lists; its numbers are never
-/// reused. `writer` is the mark of the process that performs an active run. `content` contains
-/// records, `part` the parts completed after a record was written, and `submission` the
+/// The first version. Table `run` contains the columns for searches and lists, and never reuses a
+/// number. Its column `writer` is the mark of the process that performs an active run. `content`
+/// contains records, `part` the parts completed after a record was written, and `submission` the
 /// submissions.
 const V1: &str = "
 CREATE TABLE run (
@@ -66,19 +66,19 @@ CREATE TABLE submission (
 ) STRICT;
 ";
 
-/// Adds the kind of work; not available for earlier runs.
+/// Adds the column for the kind of work, which is NULL for runs of an earlier version.
 const V2: &str = "ALTER TABLE run ADD COLUMN work TEXT;";
 
-/// The first version with the kind of work.
+/// The first version with the column for the kind of work.
 pub(crate) const WITH_WORK: u32 = 2;
 
-/// The version of an open file; 0 if it is empty.
+/// Returns the version of an open archive; 0 if the file is empty.
 pub(crate) fn version(db: &Connection) -> rusqlite::Result<u32> {
     db.pragma_query_value(None, "user_version", |row| row.get(0))
 }
 
-/// Migrates to the newest version in one transaction. Another process may have done so in the
-/// meantime.
+/// Migrates an archive to the newest version in one transaction. Changes nothing if another process
+/// has migrated it in the meantime.
 pub(crate) fn migrate(db: &mut Connection) -> rusqlite::Result<()> {
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let from = version(&transaction)?;

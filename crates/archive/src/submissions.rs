@@ -1,4 +1,4 @@
-//! Stores submissions from other users: each text once, without interpreting it.
+//! Stores other users' submissions. Each text is stored once and not interpreted.
 
 use rusqlite::OptionalExtension;
 
@@ -8,16 +8,17 @@ use crate::error::ArchiveError;
 /// The result of adding a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SubmissionOutcome {
-    /// It was added.
+    /// The submission was added.
     New,
-    /// The same text already existed.
+    /// The archive already contained the same text.
     There,
-    /// It replaced an earlier submission of the same run.
+    /// The submission replaced an earlier submission of the same run.
     Replaced,
 }
 
 impl Archive {
-    /// Adds a submission, unless the same text exists. It replaces an earlier one of the same run.
+    /// Adds a submission, unless the archive contains the same text. Replaces an earlier submission
+    /// of the same run, for which `is_of_same_run` returns true.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.
@@ -56,7 +57,7 @@ impl Archive {
         })
     }
 
-    /// All submissions with their numbers, in the order in which they were added.
+    /// Returns all submissions with their numbers, in the order in which they were added.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be read.
@@ -73,12 +74,13 @@ impl Archive {
         read().map_err(|cause| self.failed("read", cause))
     }
 
-    /// Removes the submission with this number, and returns its text; `None` if there is none.
+    /// Removes the submission with this number and returns its text. Returns `None` if no
+    /// submission has the number.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.
     pub fn delete_submission(&mut self, number: u64) -> Result<Option<String>, ArchiveError> {
-        // No row has a number beyond the range of the column.
+        // A number beyond the range of the column belongs to no row; neither does -1.
         let number = i64::try_from(number).unwrap_or(-1);
         self.change("remove a submission from", |transaction| {
             let remove = "DELETE FROM submission WHERE number = ? RETURNING text";

@@ -1,4 +1,4 @@
-//! Writes runs during and after their execution, and what users add to them.
+//! Writes runs during and after their execution, and the remarks that users add to runs.
 
 use std::borrow::Borrow;
 
@@ -18,12 +18,12 @@ use crate::remarks::{self, Remarks, Tag};
 /// The result of importing a record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Imported {
-    /// It was added under this number.
+    /// The record was added under this number.
     New(u64),
-    /// It already existed under this number.
+    /// The record already existed under this number.
     There(u64),
-    /// An unfinished record existed under this number. The complete record replaced it; tags and
-    /// note were kept.
+    /// An unfinished record of the run existed under this number. The complete record replaced it;
+    /// the tags and the note were kept.
     Completed(u64),
     /// A run with the same ID but another record exists under this number; nothing was changed.
     Conflict(u64),
@@ -34,7 +34,8 @@ pub enum Imported {
 
 impl Archive {
     /// Adds a run that is about to begin, with its initial record and remarks, and returns its
-    /// number. `writer` is the mark by which other processes check whether this process is alive.
+    /// number. `writer` is the mark of this process, by which other processes check that it is
+    /// alive.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.
@@ -53,7 +54,7 @@ impl Archive {
         })
     }
 
-    /// Adds what a run has completed. `so_far` is the run's record including that.
+    /// Adds a part that a run has completed. `so_far` is the run's record including this part.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written, or the run was deleted.
@@ -72,7 +73,7 @@ impl Archive {
         })
     }
 
-    /// Replaces a run's initial record and parts with its complete record.
+    /// Replaces the initial record and the parts of a run by its complete record.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written, or the run was deleted.
@@ -84,9 +85,9 @@ impl Archive {
         })
     }
 
-    /// Imports records in one transaction, except those that exist. The record of a run that has
-    /// ended replaces an unfinished one. New runs also get their remarks. Returns the result for
-    /// each record.
+    /// Imports the records that do not exist yet, in one transaction. The record of a run that has
+    /// ended replaces an unfinished record of this run. Remarks are imported for new runs only.
+    /// Returns the result for each record.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.
@@ -119,7 +120,7 @@ impl Archive {
         Ok(all)
     }
 
-    /// Compares a record with the existing one of the same ID.
+    /// Compares a record with the record in the archive that has the same ID.
     fn compare(&self, number: u64, record: &Record) -> Result<Imported, ArchiveError> {
         let there = match self.record(number) {
             Ok(there) => there,
@@ -129,7 +130,8 @@ impl Archive {
             Err(error) => return Err(error),
         };
         let is_same = content::text(&there) == content::text(record);
-        // The existing record is complete, and this one was written earlier.
+        // The record in the archive is complete; `record` is an earlier, unfinished state of the
+        // same run.
         let is_before = record.actual.outcome == Outcome::Unfinished
             && there.actual.outcome != Outcome::Unfinished
             && beginning(&Headline::of(&there)) == beginning(&Headline::of(record));
@@ -140,7 +142,7 @@ impl Archive {
         })
     }
 
-    /// Adds tags to a run; ignores those that it already has.
+    /// Adds tags to a run. Tags that the run already has are ignored.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.
@@ -150,7 +152,7 @@ impl Archive {
         })
     }
 
-    /// Removes tags from a run. Returns those that it did not have.
+    /// Removes tags from a run, and returns the tags that the run did not have.
     ///
     /// # Errors
     /// Returns an error if the archive cannot be written.
@@ -177,10 +179,10 @@ impl Archive {
         })
     }
 
-    /// Removes runs with their records, tags and notes: all of them or none.
+    /// Removes runs with their records, tags and notes: either all of the runs or none.
     ///
     /// # Errors
-    /// Returns an error if one of them is still active, or the archive cannot be written.
+    /// Returns an error if one of the runs is still active, or the archive cannot be written.
     pub fn delete(&mut self, numbers: &[u64]) -> Result<(), ArchiveError> {
         let going = self.change("delete runs in", |transaction| {
             for number in numbers {
@@ -207,8 +209,8 @@ impl Archive {
         })
     }
 
-    /// Executes one transaction, which is allowed to write from its beginning, so that data that it
-    /// reads cannot change before it writes.
+    /// Executes one transaction. It has permission to write from its beginning, so that no other
+    /// process changes data between its reads and its writes.
     pub(crate) fn change<A>(
         &mut self,
         doing: &'static str,
@@ -224,7 +226,8 @@ impl Archive {
             Ok(answer)
         };
         let answer = changed().map_err(|cause| self.failed(doing, cause))?;
-        // Writing to a file that was removed while it was open succeeds, so this is checked.
+        // Writing to a file that was removed while it was open succeeds, so the path is checked
+        // here.
         if open::file(&self.path).ok() == Some(self.file) {
             Ok(answer)
         } else {
@@ -236,7 +239,8 @@ impl Archive {
         }
     }
 
-    /// Executes one transaction on a run that must exist, and updates the run's columns.
+    /// Executes one transaction on a run, and updates the run's columns. Fails if the run does not
+    /// exist.
     fn change_run(
         &mut self,
         doing: &'static str,
@@ -258,7 +262,7 @@ impl Archive {
     }
 }
 
-/// The columns of an active run.
+/// Returns the columns of an active run.
 fn going(so_far: &Record) -> Headline {
     Headline {
         state: State::Going,
@@ -266,7 +270,7 @@ fn going(so_far: &Record) -> Headline {
     }
 }
 
-/// The columns that do not change during a run.
+/// Returns the columns that do not change during a run.
 fn beginning(headline: &Headline) -> (u64, &str, &str) {
     (
         headline.begun_unix_ns,
@@ -275,8 +279,8 @@ fn beginning(headline: &Headline) -> (u64, &str, &str) {
     )
 }
 
-/// Adds a record, unless a completed or different run with its ID exists. Does not compare the
-/// records.
+/// Adds a record, unless the archive contains a completed or another run with the same ID. Does not
+/// compare the records.
 fn import(
     transaction: &Transaction<'_>,
     headline: &Headline,
@@ -307,7 +311,7 @@ fn import(
     }
 }
 
-/// Replaces the initial record and the parts of a run with its complete record.
+/// Replaces the initial record and the parts of a run by its complete record.
 fn replace(transaction: &Transaction<'_>, number: u64, packed: &[u8]) -> rusqlite::Result<()> {
     let row = signed(number);
     transaction.execute("UPDATE run SET writer = NULL WHERE number = ?", [row])?;
@@ -339,8 +343,8 @@ fn insert(
     Ok(number.max(0) as u64)
 }
 
-/// Writes the columns of a run, except for its file systems, which do not change. Returns `false`
-/// if the run does not exist.
+/// Writes the columns of a run, except for its file systems, which do not change during a run.
+/// Returns `false` if the run does not exist.
 fn update(
     transaction: &Transaction<'_>,
     number: u64,

@@ -149,7 +149,7 @@ fn mark_location(
             return Err(PrepareError::system("mark", location, Errno::EXIST));
         }
         Err(errno) => {
-            // The draft existed for a moment and thereby changed the directory's times.
+            // The draft existed for a moment and changed the directory's times.
             let _ = manifest.before.restore(&*users);
             let left = own_directory::marks_left(&*users, location, location);
             let error = PrepareError::system("write a manifest in", location, errno);
