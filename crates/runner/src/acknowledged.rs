@@ -1,4 +1,4 @@
-//! Exchanges acknowledged operations between ranks, so that one rank can check another's files.
+//! Exchanges acknowledged operations between ranks, so that a rank can check files of another rank.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -19,28 +19,30 @@ pub(crate) struct SpoiledThings {
     pub written: BTreeSet<WrittenName>,
 }
 
-/// The operations that a worker acknowledged. From them, another worker derives the files and names
+/// The operations that a worker acknowledged. Another worker derives from them the files and names
 /// that must exist.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Acknowledged {
-    /// Number of performed transaction intents. The contents of a private pool follow from it.
+    /// Number of transaction intents that the worker performed. The contents of a private pool
+    /// follow from this number.
     pub intents: u64,
-    /// A sample of a shared pool's entries. `None` for private pools and before the transactions.
+    /// A sample of the entries of a shared pool. `None` for a private pool, and before the
+    /// transactions.
     pub sample: Option<Vec<Kept>>,
     /// Files and names whose state is unknown because operations failed.
     pub spoiled: SpoiledThings,
 }
 
-/// Exchanges acknowledgements between ranks. Workers store theirs before a barrier and read those
-/// of all ranks after it. Clones share one state.
+/// Exchanges acknowledged operations between ranks. A worker stores its own before a barrier and
+/// reads those of another worker after the barrier. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct AcknowledgedByAll(Arc<Mutex<ToldByWorkers>>);
 
 #[derive(Debug, Default)]
 struct ToldByWorkers {
-    /// Acknowledgements of this rank's workers, by worker.
+    /// Acknowledged operations of this rank's workers, by worker.
     own: BTreeMap<u32, Acknowledged>,
-    /// Acknowledgements of all ranks' workers, by worker.
+    /// Acknowledged operations of all ranks' workers, by worker.
     all: BTreeMap<u32, Acknowledged>,
 }
 
@@ -49,22 +51,22 @@ impl AcknowledgedByAll {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Stores the acknowledgements of one worker of this rank.
+    /// Stores the acknowledged operations of one worker of this rank.
     pub(crate) fn tell(&self, worker: u32, own: Acknowledged) {
         self.lock().own.insert(worker, own);
     }
 
-    /// Removes and returns all acknowledgements stored with [`Self::tell`].
+    /// Removes and returns everything stored with [`Self::tell`].
     pub(crate) fn take(&self) -> BTreeMap<u32, Acknowledged> {
         std::mem::take(&mut self.lock().own)
     }
 
-    /// Replaces the acknowledgements of all ranks.
+    /// Stores the acknowledged operations of all ranks, which replace earlier ones.
     pub(crate) fn publish(&self, all: BTreeMap<u32, Acknowledged>) {
         self.lock().all = all;
     }
 
-    /// Removes and returns the published acknowledgements of a worker.
+    /// Removes and returns what [`Self::publish`] stored for a worker.
     pub(crate) fn of(&self, worker: u32) -> Option<Acknowledged> {
         self.lock().all.remove(&worker)
     }

@@ -9,14 +9,14 @@ use system::{Clocks, Sources};
 
 /// A source of timestamps.
 pub trait Clock: Send + Sync {
-    /// Nanoseconds of a monotonic clock.
+    /// Monotonic time in nanoseconds.
     fn now_ns(&self) -> u64;
 
-    /// Whole seconds of the wall clock, the resolution of the original PostMark.
+    /// Wall-clock time in whole seconds, the resolution of the original PostMark.
     fn wall_s(&self) -> i64;
 
-    /// Reads this clock together with the machine's wall clock. A clock that is not the machine's
-    /// is read just after it.
+    /// Reads the monotonic and the wall clock together. The default implementation reads the
+    /// machine's clocks first and then this clock.
     fn clocks(&self) -> Clocks {
         let machine = Clocks::read(&Sources::default());
         let unix_ns = machine
@@ -30,8 +30,8 @@ pub trait Clock: Send + Sync {
         }
     }
 
-    /// Whether this is the machine's clock. Pauses of the program are detected only then, because
-    /// they take no time on a virtual clock.
+    /// Whether this is the machine's clock. On a virtual clock, pauses of the program take no time
+    /// and are not detected.
     fn is_of_machine(&self) -> bool {
         false
     }
@@ -50,7 +50,6 @@ impl Clock for SystemClock {
     #[inline]
     fn now_ns(&self) -> u64 {
         let now = clock_gettime(ClockId::Monotonic);
-        // Both fields of a monotonic timestamp are non-negative.
         now.tv_sec as u64 * 1_000_000_000 + now.tv_nsec as u64
     }
 
@@ -81,7 +80,7 @@ impl Clock for Simulated {
     }
 }
 
-/// Nanoseconds since the Unix epoch; 0 for earlier times.
+/// Wall-clock time in nanoseconds since the Unix epoch; 0 before the epoch.
 pub(crate) fn unix_ns() -> u64 {
     SystemTime::now()
         .duration_since(UNIX_EPOCH)

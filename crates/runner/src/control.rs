@@ -1,5 +1,5 @@
-//! State shared by a run's workers and its supervisor: stop requests, counters, and each worker's
-//! current operation. Both sides access it without waiting.
+//! State shared by a run's workers and its supervisor: stop requests, counters, and the current
+//! operation of each worker. Neither workers nor the supervisor wait for access.
 
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -12,14 +12,14 @@ use workload::Workload;
 use crate::events::Progress;
 use crate::ranks::Processes;
 
-/// Supplies the handle that can stop a run.
+/// Supplies the handle that can stop a run, and the ranks of the run.
 pub trait TakeControl {
-    /// The handle that an earlier run in this process took. It can stop this run even during the
-    /// preflight checks.
+    /// The handle that [`take`](Self::take) returned for an earlier run in this process. It can
+    /// also stop this run, even during the preflight checks.
     fn taken(&self) -> Option<Control>;
 
-    /// Takes control: from this call on, a signal ends the run with a clean-up instead of ending
-    /// the process at once.
+    /// Returns the handle for a run that is about to start. From this call on, a signal ends the
+    /// run with a clean-up instead of ending the process at once.
     fn take(&mut self) -> Control;
 
     /// The ranks that perform the run together, including this process; `None` without a launcher.
@@ -38,7 +38,7 @@ impl<F: FnMut() -> Control> TakeControl for F {
     }
 }
 
-/// The handle that stops and watches a run. Clones share its state.
+/// The handle that stops and watches a run. Clones share one state.
 #[derive(Clone, Debug, Default)]
 pub struct Control {
     shared: Arc<ControlState>,
@@ -49,15 +49,16 @@ pub struct Control {
 #[derive(Debug, Default)]
 struct ControlState {
     stop: AtomicBool,
-    /// The transactions reached their time limit.
+    /// Whether the transactions reached their time limit.
     over: AtomicBool,
     /// Start of the current phase on all ranks, by the run's clock.
     phase_began_ns: AtomicU64,
-    /// Current segment of the transactions, from 0.
+    /// Current segment of the transactions, from 0. Segments are the warm-up, the measurement
+    /// window and the rounds.
     segment: AtomicU32,
     /// Offered transactions a second as the bits of an `f64`; 0 for a closed loop.
     rate: AtomicU64,
-    /// Errors of all workers.
+    /// Number of failed operations of all workers.
     errors: AtomicU64,
     /// The status slot of each worker, stored before the workers start.
     slots: Mutex<Vec<Arc<Slot>>>,
@@ -72,7 +73,7 @@ impl Control {
         }
     }
 
-    /// Connects the handle to the ranks of the run. If one rank stops, all stop.
+    /// Connects the handle to the ranks of the run: if one rank stops, all ranks stop.
     pub(crate) fn among(self, processes: Processes) -> Self {
         let (own, others) = (self.clone(), self.clone());
         processes.tie(move || own.stop_reason(), move || others.stop());
@@ -88,7 +89,7 @@ impl Control {
         self.processes.number() == 0
     }
 
-    /// The cell in which the signal handler stores the number of the signal that ends the run.
+    /// The variable in which the signal handler stores the number of the signal that ends the run.
     pub fn signal(&self) -> Arc<AtomicUsize> {
         Arc::clone(&self.signal)
     }
@@ -98,8 +99,8 @@ impl Control {
         Self::stopped_by(self.signal())
     }
 
-    /// The signal that ends the run: this process's signal, or that of the rank that stopped the
-    /// run.
+    /// The number of the signal that ends the run. The signal was caught by this process, or by the
+    /// rank that stopped the run.
     pub fn signal_caught(&self) -> Option<i32> {
         let own = self.signal.load(Ordering::Relaxed) as i32;
         let of_any = || self.processes.stop_reason();
@@ -107,15 +108,15 @@ impl Control {
         (signal != 0).then_some(signal)
     }
 
-    /// The reason that other ranks receive if this rank stops the run: the signal number, or 0.
+    /// The reason that is sent to other ranks if this rank stops the run: the signal number, or 0
+    /// without a signal.
     fn stop_reason(&self) -> Option<u32> {
         self.is_stopping()
             .then(|| self.signal.load(Ordering::Relaxed) as u32)
     }
 
-    /// Between two runs of a sequence, returns the outcome that ends the sequence if any rank
-    /// caught a signal. All ranks must call it together. If a rank is lost, the outcome is
-    /// `Failed`.
+    /// Between two runs of a sequence, returns the outcome `Interrupted` if any rank caught a
+    /// signal, and `Failed` if a rank is lost. All ranks must call this method at the same point.
     pub fn ended_between_runs(&self) -> Option<Outcome> {
         match self.processes.signal_of_any(self.signal_caught()) {
             Ok(signal) => signal.map(|signal| Outcome::Interrupted { signal }),
@@ -143,7 +144,8 @@ impl Control {
         self.shared.phase_began_ns.load(Ordering::Relaxed)
     }
 
-    /// Ends the transactions regularly: workers complete the operations that they started.
+    /// Ends the transactions at their time limit: workers complete the operations that they
+    /// started.
     pub(crate) fn end_transactions(&self) {
         self.shared.over.store(true, Ordering::Relaxed);
     }
@@ -160,8 +162,8 @@ impl Control {
         self.shared.segment.load(Ordering::Relaxed)
     }
 
-    /// Starts the transactions with segment 0: an open loop with this many a second, or a closed
-    /// loop.
+    /// Starts the transactions with segment 0. `rate` is the offered number of transactions a
+    /// second of an open loop; `None` is a closed loop.
     pub(crate) fn begin_transactions(&self, rate: Option<f64>) {
         self.shared
             .rate
@@ -180,7 +182,7 @@ impl Control {
         self.shared.segment.store(number, Ordering::Relaxed);
     }
 
-    /// Counts an error and returns the new number of errors.
+    /// Counts a failed operation and returns the new number of failed operations.
     pub(crate) fn count_error(&self) -> u64 {
         self.shared.errors.fetch_add(1, Ordering::Relaxed) + 1
     }
@@ -194,7 +196,8 @@ impl Control {
         self.slots().iter().map(|slot| slot.operations()).sum()
     }
 
-    /// Stores the status slots of the run's workers.
+    /// Stores the status slots of the run's workers, from which [`Self::operations`] sums their
+    /// counts.
     pub(crate) fn engage(&self, slots: &[Arc<Slot>]) {
         *self.slots() = slots.to_vec();
     }

@@ -5,14 +5,14 @@ use std::collections::BTreeSet;
 use record::SystemDuring;
 use system::{Clocks, Counters, Fact, Programs, Sources, Target, Used, WatchedDevices, fuse};
 
-/// The starting moment, with the counter values read then.
+/// The starting moment of a measurement, with the counter values at that moment.
 pub(crate) struct Since {
     sources: Sources,
     devices: Fact<WatchedDevices>,
     clocks: Clocks,
     counters: Counters,
     programs: Fact<Programs>,
-    /// The processes that serve FUSE targets.
+    /// Process IDs of the servers of FUSE targets.
     fuse_servers: Fact<BTreeSet<i32>>,
 }
 
@@ -27,8 +27,8 @@ impl Since {
             .filter_map(|target| target.mount.known());
         Self {
             fuse_servers: fuse::servers(&sources, mounts),
-            // This is read first, so that the other readings exclude the time for scanning all
-            // processes.
+            // Programs are read first, because scanning all processes takes time that the counters
+            // would include.
             programs: Programs::read(&sources),
             clocks: Clocks::read(&sources),
             counters: Counters::read(&sources, &devices),
@@ -37,7 +37,8 @@ impl Since {
         }
     }
 
-    /// The counters' changes since the start, without scanning all processes.
+    /// Returns the changes of the clocks and counters since the start, without scanning all
+    /// processes.
     pub(crate) fn during(&self) -> SystemDuring {
         let clocks = Clocks::read(&self.sources);
         let counted = Counters::read(&self.sources, &self.devices).since(&self.counters);
@@ -49,7 +50,7 @@ impl Since {
         }
     }
 
-    /// As [`Self::during`], with the programs and FUSE servers that used the most processor time.
+    /// Like [`Self::during`], with the programs and FUSE servers that used the most processor time.
     pub(crate) fn during_with_programs(&self) -> SystemDuring {
         let during = self.during();
         let times = during.counted.system.times.as_ref();

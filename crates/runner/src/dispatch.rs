@@ -13,7 +13,7 @@ use crate::events::Events;
 use crate::run::Run;
 use crate::{RunSpec, preflight, run};
 
-/// Makes the I/O engine that a spec names.
+/// Creates the I/O engine that a spec names.
 fn engine(spec: &RunSpec) -> Arc<dyn Engine> {
     let row = registry::named(spec.engine.name()).expect("a spec names engines of the registry");
     (row.make)(spec.depth as usize, &spec.targets)
@@ -40,8 +40,8 @@ pub fn judge(spec: &RunSpec) -> Result<(), Refused> {
     preflight::judge(spec, &*engine(spec))
 }
 
-/// Checks whether a run on the engine of its spec would be refused because memory or free space is
-/// too small. Changes nothing.
+/// Checks whether a run on the engine of its spec would be refused for lack of memory or free
+/// space. Changes nothing.
 ///
 /// # Errors
 /// Returns the reason for the refusal.
@@ -49,7 +49,7 @@ pub fn judge_room(spec: &RunSpec) -> Result<(), Refused> {
     preflight::judge_room(spec, &*engine(spec))
 }
 
-/// The namespace of the engine of a spec; `None` if the engine makes no files.
+/// The namespace of the engine that a spec names; `None` if the engine creates no files.
 pub fn namespace(spec: &RunSpec) -> Option<Arc<dyn Namespace>> {
     engine(spec).namespace()
 }

@@ -1,5 +1,5 @@
-//! Bounds the number of entries of a directory while several workers change it. Counts of started
-//! and completed changes give a lower and an upper bound for each listing.
+//! Bounds the number of entries of a directory that several operations change at the same time.
+//! Counts of started and completed changes give a lower and an upper bound for each listing.
 
 use std::sync::atomic::{AtomicI64, Ordering};
 
@@ -12,12 +12,13 @@ pub(crate) struct Entries {
     made: AtomicI64,
     removing: AtomicI64,
     removed: AtomicI64,
-    /// Started renames and replacements, during which a listing may miss a name or show it twice.
+    /// Started renames and replacements. While one is in progress, a listing may miss its name or
+    /// return it twice.
     moving: AtomicI64,
     moved: AtomicI64,
 }
 
-/// Counts of completed changes when a listing starts.
+/// Counts of completed changes at the start of a listing.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Seen {
     made: i64,
@@ -53,8 +54,8 @@ fn one(count: &AtomicI64) {
 }
 
 impl Entries {
-    /// Counts a new entry as started and returns true, unless the directory already contains `max`
-    /// entries.
+    /// Counts the creation of an entry as started and returns true. Returns false without counting
+    /// if the directory already contains `max` entries.
     pub(crate) fn takes_one_more(&self, max: Option<u64>) -> bool {
         let now =
             self.making.fetch_add(1, Ordering::AcqRel) + 1 - self.removed.load(Ordering::Acquire);
@@ -65,14 +66,14 @@ impl Entries {
         true
     }
 
-    /// Upper bound of the number of entries, including those being created.
+    /// Upper bound of the number of entries, including entries that are being created.
     pub(crate) fn most(&self) -> u64 {
         let entries = self.making.load(Ordering::Acquire) - self.removed.load(Ordering::Acquire);
         entries.max(0) as u64
     }
 
-    /// Counts a change as started. An added entry is counted either here or by
-    /// [`Entries::takes_one_more`].
+    /// Counts a change as started, except the creation of an entry that [`Entries::takes_one_more`]
+    /// has counted.
     pub(crate) fn begins(&self, action: Action) {
         match change(action) {
             Some(Change::More) => one(&self.making),
@@ -82,8 +83,8 @@ impl Entries {
         }
     }
 
-    /// Counts a change as completed. A failed change is never counted here, so that later listings
-    /// allow for both results.
+    /// Counts a change as completed. A failed change is never counted as completed, so later
+    /// listings may show the directory with or without it.
     pub(crate) fn done(&self, action: Action) {
         match change(action) {
             Some(Change::More) => one(&self.made),
@@ -93,7 +94,6 @@ impl Entries {
         }
     }
 
-    /// Returns the counts of completed changes when a listing starts.
     pub(crate) fn seen(&self) -> Seen {
         Seen {
             made: self.made.load(Ordering::Acquire),
@@ -102,8 +102,8 @@ impl Entries {
         }
     }
 
-    /// Lower and upper bound of the number of entries in a listing that has just ended. They are
-    /// equal if no change overlapped the listing.
+    /// Returns a lower and an upper bound of the number of entries in a listing that has just
+    /// ended. The bounds are equal if no change overlapped the listing.
     pub(crate) fn since(&self, seen: Seen) -> (u64, u64) {
         let moves = self.moving.load(Ordering::Acquire) - seen.moved;
         let least = seen.made - self.removing.load(Ordering::Acquire) - moves;

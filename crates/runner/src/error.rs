@@ -15,10 +15,10 @@ use rundir::prepare::PrepareError;
 pub enum NoAnswer {
     #[error("cannot start a thread: {0} (raise the limit: ulimit -u, pids.max)")]
     NoThread(std::io::Error),
-    /// The call's thread ended without a result.
+    /// The thread that performed the call ended without a result.
     #[error("internal error (this is a bug in postmark: please report it with the text above)")]
     Broken,
-    /// The call did not return within this time.
+    /// The call did not return within this time limit.
     #[error("the file system did not answer for {} s (check its server or device)", .0.as_secs())]
     Late(Duration),
 }
@@ -44,10 +44,10 @@ pub enum Refused {
     NoMemory(String),
     #[error("cannot find the working directory: {0} (use --target PATH)")]
     WorkingDirectory(std::io::Error),
-    /// A preflight call on the target did not return.
+    /// A call on the target did not return during the preflight checks.
     #[error("cannot {what} {paths}: {why}")]
     NoAnswer {
-        /// The attempted action, as a verb phrase.
+        /// The attempted action, as a verb phrase for the message.
         what: &'static str,
         /// The paths of the targets.
         paths: String,
@@ -82,7 +82,7 @@ pub enum Refused {
 }
 
 impl Refused {
-    /// Whether files of this run may remain on the target after the refusal.
+    /// Whether files of this run may remain on the target although the run was refused.
     pub fn left_something(&self) -> bool {
         matches!(self, Self::Place(error) if error.remains())
     }

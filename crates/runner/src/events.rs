@@ -5,19 +5,19 @@ use record::{Completed, Load, MachineSlice, Record, Stalled};
 use rundir::prepare::OtherUser;
 use workload::{Action, End, Phase};
 
-/// A part of a run, as displays show it.
+/// A part of a run that progress displays show.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stage {
-    /// Subdirectories are created before the clocks start. Occurs only if locations contain
+    /// Subdirectories are created before the timed phases. Occurs only if the workload has
     /// subdirectories.
     MakeDirectories,
     /// A phase of the workload.
     Phase(Phase),
-    /// The pool of an earlier run is checked, by count and by sample.
+    /// The reused pool of an earlier run is checked: the number of its files, and a sample of them.
     Take,
     /// Dirty data of a phase is written back.
     PhaseSync,
-    /// Waits until the file system reports the space of deleted files as free.
+    /// The run waits until the file system reports the space of deleted files as free.
     FreeSpace,
     /// Every file is read once, so that the page cache contains it.
     Warm,
@@ -43,15 +43,15 @@ pub struct Progress {
     pub total: Option<u64>,
 }
 
-/// Results of one second of a phase that are available soon after it. Only the record includes
-/// results of workers that report later.
+/// Results of one second of a phase, as far as they are available soon after that second. Results
+/// that workers report later are only in the record.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Second {
     pub phase: Phase,
-    /// Number of the second since the start of the phase, from 0.
+    /// Index of the second within its phase, from 0.
     pub number: u64,
-    /// Meters of all roles and workers by kind of operation; empty if no operation completed in
-    /// this second.
+    /// Latency meters for each kind of operation, over all roles and workers; empty if no operation
+    /// completed in this second.
     pub meters: Vec<(Action, SliceMeter)>,
     /// Counters of the kernel; `None` if they were not read at the end of this second.
     pub machine: Option<Box<MachineSlice>>,
@@ -59,12 +59,12 @@ pub struct Second {
 
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event {
-    /// All file access on the targets uses the rights of another user.
+    /// All file access on the targets uses the rights of a user other than the process's own.
     OtherUser(OtherUser),
     /// A stage started.
     PhaseStarted(Stage, Progress),
-    /// One of several loads, by its number from 0, is about to be applied to this run's pool or
-    /// to that of the next run.
+    /// A load is about to be applied to this run's pool or to the pool of the next run. The number
+    /// counts the loads of a sequence from 0.
     Load(u32, Load),
     /// Progress of a stage, sent a few times a second without delaying the workers.
     PhaseProgress(Stage, Progress),
@@ -75,18 +75,18 @@ pub enum Event {
     PhaseEnded(Stage, Progress, End),
     /// A stage ended early because of an error or an interruption.
     PhaseAborted(Stage, Progress),
-    /// A worker, or the run itself, has been in one operation for unusually long.
+    /// A worker, or a preparation or clean-up call of the run, has not returned for unusually long.
     Stalled(Stalled),
-    /// All preflight checks passed and the first stage is about to start. Contains the record of a
-    /// run that performs nothing. Sent only if [`Events::takes_records`] is true.
+    /// All preflight checks passed and the first stage is about to start. Contains the initial
+    /// record, without results. Sent only if [`Events::takes_records`] is true.
     RecordOpened(Box<Record>),
     /// A part of the run completed and its file systems are synced. Sent while all workers wait,
-    /// outside of every phase. The last one is the deletion, sent after waiting for its space to
-    /// become free. Runs that do not sync send no event for phases.
+    /// outside of every phase. The last such event is the deletion, sent after waiting for its
+    /// space to become free. Runs that do not sync send no event for phases.
     PhaseRecorded(Box<Completed>),
-    /// The merged record of all ranks so far, sent on rank 0 of several: at the start of the run,
-    /// and after each part that all ranks completed. Sent only if [`Events::takes_records`] is
-    /// true.
+    /// The record of all ranks, merged from the parts that are complete. Rank 0 of several ranks
+    /// sends it at the start of the run, and after each part that all ranks completed. Sent only if
+    /// [`Events::takes_records`] is true.
     RecordMerged(Box<Record>),
 }
 
@@ -94,7 +94,8 @@ pub enum Event {
 pub trait Events {
     fn event(&mut self, event: Event);
 
-    /// Whether the sink takes partial records. Each costs a copy of the workers' results so far.
+    /// Whether the sink uses partial records. Each partial record costs a copy of the results that
+    /// the workers have reported.
     fn takes_records(&self) -> bool {
         false
     }

@@ -1,4 +1,4 @@
-//! Counts failures by operation, call and error number, and decides when they end the run.
+//! Counts failures by operation, call and error number, and decides whether they end the run.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,7 +17,7 @@ use crate::acknowledged::SpoiledThings;
 use crate::control::Control;
 use rundir::worker_status::{WrittenName, written_names};
 
-/// The share of errors is not judged before this many operations.
+/// Number of operations before the limit on the share of failed operations takes effect.
 const JUDGED_FROM: u64 = 100;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -27,8 +27,8 @@ pub(crate) struct Failed {
     pub step: &'static str,
     pub errno: Option<i32>,
     pub message: String,
-    /// Bytes that the operation moved before it failed; `None` if the I/O engine does not report
-    /// them.
+    /// Bytes that the operation read or wrote before it failed; `None` if the I/O engine does not
+    /// report them.
     pub moved_bytes: Option<u64>,
 }
 
@@ -57,7 +57,7 @@ impl Failed {
         }
     }
 
-    /// An operation that completed with a wrong result.
+    /// A failure of an operation that completed with a wrong result.
     pub(crate) fn verification(operation: &'static str, path: String, message: String) -> Self {
         Self {
             operation,
@@ -69,7 +69,7 @@ impl Failed {
         }
     }
 
-    /// Contents that differ from the expected ones.
+    /// A failure because contents differ from the expected contents.
     pub(crate) fn content(operation: &'static str, path: String, mismatch: &Mismatch) -> Self {
         let kind = match mismatch.kind {
             MismatchKind::Old { version } => format!("old contents (version {version})"),
@@ -125,7 +125,8 @@ pub(crate) struct Spoiled {
 }
 
 impl Spoiled {
-    /// Adds files and names whose state is unknown to another worker of the same pool.
+    /// Adds files and names whose state is unknown because operations of another worker of this
+    /// pool failed.
     pub(crate) fn add(&self, more: SpoiledThings) {
         if more == SpoiledThings::default() {
             return;
@@ -151,7 +152,7 @@ pub(crate) struct Failures {
     on_error: OnError,
     control: Control,
     pub records: Vec<ErrorRecord>,
-    /// Unknown state of the worker's own pool, or of the shared pool.
+    /// Files and names with unknown state in the worker's own pool, or in the shared pool.
     spoiled: Arc<Spoiled>,
 }
 
@@ -203,12 +204,13 @@ impl Failures {
         self.spoiled.lock().names.clone()
     }
 
-    /// All unknown state of the pool that this worker currently uses.
+    /// All files and names with unknown state in the pool that this worker currently uses.
     pub(crate) fn spoiled_things(&self) -> SpoiledThings {
         self.spoiled.lock().clone()
     }
 
-    /// Replaces the unknown state by that of another pool. Returns the former one.
+    /// Replaces the unknown state of this worker's pool by that of another pool, and returns the
+    /// replaced state.
     pub(crate) fn turn_to(&mut self, spoiled: Arc<Spoiled>) -> Arc<Spoiled> {
         std::mem::replace(&mut self.spoiled, spoiled)
     }
@@ -218,7 +220,7 @@ impl Failures {
         self.spoiled.lock().written.clone()
     }
 
-    /// Counts a failure.
+    /// Records a failure and counts it.
     ///
     /// # Errors
     /// Returns the failure if it ends the run.
@@ -242,14 +244,14 @@ impl Failures {
         }
     }
 
-    /// Marks the names of an intent whose operation was skipped: the pool may contain a name that
-    /// does not exist on the target.
+    /// Marks the names of an intent whose operation was skipped as uncertain: the pool may list a
+    /// name that does not exist on the target.
     pub(crate) fn skipped(&mut self, intent: &Intent) {
         self.spoil(intent, Step::Open);
     }
 
     /// Marks the files and names that a failed operation would have changed as unknown. Returns the
-    /// names that it may have partly written.
+    /// names whose files may be partly written.
     pub(crate) fn spoil(&mut self, intent: &Intent, step: Step) -> Vec<WrittenName> {
         if intent.action.reads() {
             return Vec::new();
@@ -269,10 +271,10 @@ impl Failures {
         }
         spoiled.names.entry(intent.place).or_default().extend(names);
         let mut written = written_names(intent.action, intent.number);
-        // A rename puts only a complete file under the final name. So only the temporary file can
-        // be partly written.
+        // A rename gives the final name only to a complete file. Only the temporary file can be
+        // partly written.
         let is_by_rename = matches!(intent.action, Action::Replace | Action::Deliver);
-        // If opening failed, nothing was written.
+        // If opening the file failed, nothing was written.
         written.retain(|(kind, _)| {
             step != Step::Open && (!is_by_rename || *kind == NameKind::Temporary)
         });

@@ -1,8 +1,8 @@
 //! Checks the free space of targets before a run creates files.
 //!
-//! Contents are counted in blocks of the file system at the pool's peak. Directories and inodes are
-//! estimated from the documented formats of file systems. Locations on one file system are added
-//! up.
+//! The needed space is the largest size of the pool during the run, in blocks of the file system.
+//! The space of directories and inodes is estimated from the documented formats of file systems.
+//! Locations on the same file system are summed.
 
 use std::path::{Path, PathBuf};
 
@@ -13,20 +13,21 @@ use system::{DeviceNumber, Fact, Sources, Target};
 use workload::WorkloadError;
 use workload::{Action, Followed, Plan, Planner, Volume, Workload};
 
-/// Bytes of a directory for a short name: with its header, in blocks that are half to three
-/// quarters full. Longer names add twice their bytes beyond 16, because blocks stay partly free.
+/// Bytes of a directory entry with a short name: the entry's header, in directory blocks that are
+/// half to three quarters full. In a longer name, each byte beyond 16 counts twice, because blocks
+/// stay partly free.
 const NAME_BYTES: u64 = 32;
 
-/// Block size that is assumed if the file system does not report one: the most common size.
+/// Block size in bytes if the file system does not report one: the most common size.
 const BLOCK_BYTES: u64 = 4096;
 
-/// Bytes that an inode takes from the free space that the file system reports for contents.
+/// Bytes of an inode that reduce the free space reported for contents.
 fn inode_bytes(file_system: Option<&str>) -> u64 {
     match file_system {
-        // Inodes have their own space, which is reserved by mkfs or counted separately.
+        // Inodes have their own space, which mkfs reserves or the file system counts separately.
         Some("ext2" | "ext3" | "ext4" | "tmpfs" | "ramfs" | "ufs") => 0,
-        // An inode item, its back reference and two directory items, with free space of the tree's
-        // blocks (btrfs on-disk format).
+        // An inode item, its back reference and two directory items, and the part of the tree's
+        // blocks that stays free (btrfs on-disk format).
         Some("btrfs") => 1024,
         // One block for each inode (f2fs on-disk format).
         Some("f2fs") => 4096,
@@ -47,13 +48,13 @@ pub(crate) struct Ground {
     available_inodes: Fact<u64>,
 }
 
-/// Identifies a file system, so that locations on the same one are added up.
+/// Identifies a file system, so that the needs of locations on the same file system are summed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum On {
     Device(DeviceNumber),
     /// The identifier that a server reports for its file system.
     Server(u64),
-    /// The file system is unknown: each path is counted as a separate one.
+    /// The file system is unknown: each path counts as a separate file system.
     Path(String),
 }
 
@@ -62,7 +63,8 @@ impl From<&Target> for Ground {
         let space = target.space.as_ref();
         Self {
             path: target.path.clone(),
-            // A btrfs subvolume has its own device number; its mount has that of the file system.
+            // A btrfs subvolume has its own device number; its mount has the device number of the
+            // file system.
             on: match (target.mount.known(), target.space.known()) {
                 (Some(mount), _) => On::Device(mount.device),
                 (None, Some(space)) => On::Device(space.device),
@@ -82,7 +84,8 @@ impl From<&Target> for Ground {
 }
 
 impl Ground {
-    /// Reads the facts of a server's directory, as far as the server reports them.
+    /// Reads the free space of a server's directory. Values that the server does not report are not
+    /// available.
     pub(crate) fn of_server(namespace: &dyn Namespace, directory: &Path) -> Self {
         let path = directory.to_string_lossy().into_owned();
         let opened = namespace.open(directory);
@@ -112,7 +115,7 @@ pub(crate) struct Volumes {
     blocks: Vec<u64>,
     directories: Vec<u64>,
     inode_bytes: Vec<u64>,
-    /// Additional directory bytes of a long name compared with a short one.
+    /// Bytes that a long name adds to its directory, compared with a short name.
     long_name_bytes: u64,
 }
 
@@ -195,9 +198,10 @@ impl Volumes {
         }
     }
 
-    /// Computes the totals of the whole stream and the space that it needs.
+    /// Computes the totals of the whole stream and the space that the stream needs.
     ///
-    /// If the stream is too long to be followed, a part is followed and the rest is extrapolated.
+    /// If the stream is too long to be followed, only its first part is followed, and the totals
+    /// are extrapolated from that part.
     pub(crate) fn plan(&self, workload: &Workload) -> Result<(Plan, Room), WorkloadError> {
         let followed = Followed::of(workload);
         let part = followed.map_or_else(|| workload.clone(), |followed| followed.part(workload));
@@ -218,8 +222,8 @@ impl Volumes {
         Ok((plan, room))
     }
 
-    /// Computes the needed space. An upper bound is computed first; the stream is followed only if
-    /// the bound does not fit.
+    /// Computes the needed space. The stream is followed only if a quickly computed upper bound
+    /// exceeds the free space.
     pub(crate) fn check(&self, workload: &Workload) -> Result<Room, WorkloadError> {
         let files = workload.files_max();
         let size = workload.content_bytes_max();
@@ -244,8 +248,8 @@ impl Volumes {
                 volumes,
             });
         }
-        // If the pool keeps growing beyond the part that can be followed, only the bound is known.
-        // A pool that does not grow has reached its peak, or nearly, within that part.
+        // If the pool keeps growing beyond the part that can be followed, only the upper bound is
+        // known. A pool that does not grow has nearly reached its peak within that part.
         if is_cut(workload) && workload.grows() {
             return Ok(Room {
                 exact: false,
@@ -261,8 +265,9 @@ fn is_cut(workload: &Workload) -> bool {
     Followed::of(workload).is_some_and(|followed| followed.transactions < workload.transactions())
 }
 
-/// Number of temporary files besides the pool's, and their least bytes: a worker that replaces a
-/// file first writes the new one beside it.
+/// Number of temporary files in addition to the files of the pool, and their least total size in
+/// bytes. A worker that replaces a file first writes the new contents to a temporary file in the
+/// same directory.
 fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     let replaces = |mix: &&workload::Mix| mix.weights.get(Action::Replace) > 0;
     workload.mix().filter(replaces).map_or((0, 0), |mix| {
@@ -274,8 +279,8 @@ fn temporary(workload: &Workload, block: u64) -> (u64, u64) {
     })
 }
 
-/// Computes the totals of a run in these directories and the space that it needs. If `servers` is
-/// given, the directories are on servers and the returned list of targets is empty.
+/// Computes the totals of a run in these directories and the space that the run needs. If `servers`
+/// is given, the directories are on servers and the returned list of targets is empty.
 ///
 /// # Errors
 /// Returns an error if the workload is invalid.
@@ -319,7 +324,7 @@ pub fn plan(
     Ok((plan, room, targets))
 }
 
-/// Describes in words why free space does not suffice; `None` if it does or is unknown.
+/// Describes why the free space is too small; `None` if it suffices or is unknown.
 pub fn shortage(room: &Room) -> Option<String> {
     let volume = room.volumes.iter().find(|volume| volume.is_full())?;
     let places = volume.locations.join(" and ");

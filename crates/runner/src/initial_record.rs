@@ -1,5 +1,5 @@
-//! The initial record of a run, before it performs anything. Displays that follow the run start
-//! with it.
+//! The initial record of a run, without results. Displays that follow the run start with this
+//! record.
 
 use std::path::PathBuf;
 
@@ -37,8 +37,8 @@ pub(crate) fn head(
     }
 }
 
-/// Hashes values that differ between any two runs: the machine's boot, the process, and the time on
-/// two clocks.
+/// Derives the run's identifier as a hash of values that differ between any two runs: the machine's
+/// boot, the process, and the time on two clocks.
 fn identity(host: &Host, origin: Origin) -> RunId {
     let boot = host.boot_id.known().map_or("", String::as_str);
     let (process, now_ns) = (std::process::id(), SystemClock.now_ns());

@@ -2,8 +2,8 @@
 //! removes the files of the run.
 //!
 //! [`run()`] performs a complete run. A [`Run`] is a handle for callers that apply their own loads.
-//! All that differs between runs is passed in: the description ([`RunSpec`]), the I/O engine, the
-//! clock, the directory ([`rundir`]), the stop handle ([`Control`]) and the event sink
+//! Callers supply everything that differs between runs: the description ([`RunSpec`]), the I/O
+//! engine, the clock, the directory ([`rundir`]), the stop handle ([`Control`]) and the event sink
 //! ([`Events`]). This crate prints nothing.
 
 pub mod clock;

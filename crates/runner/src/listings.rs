@@ -11,8 +11,8 @@ use crate::path_builder::Naming;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Expected {
     Exactly(Listing),
-    /// At least and at most this many entries, because other operations change the directory
-    /// meanwhile.
+    /// The minimum and maximum number of entries, if other operations change the directory during
+    /// the listing.
     Between(u64, u64),
     /// The contents of the directory are unknown because an operation failed.
     Unknown,
@@ -24,14 +24,14 @@ pub(crate) struct Listings {
     naming: Naming,
     places: Vec<Option<Listing>>,
     name: Vec<u8>,
-    /// `entries`: changes by directory. `seen`: by flight, the counts when its listing started.
-    /// Both are empty if the depth is 1.
+    /// `entries` counts the changes of each directory. `seen` contains, for each operation in
+    /// flight, the counts at the start of its listing. Both are empty if the depth is 1.
     entries: Vec<Entries>,
     seen: Vec<Seen>,
 }
 
 impl Listings {
-    /// Starts with `places` empty directories.
+    /// Returns the contents of `places` empty directories.
     pub(crate) fn new(naming: Naming, places: u64, depth: usize) -> Self {
         let may_meet = depth > 1;
         Self {
@@ -85,7 +85,7 @@ impl Listings {
             entries.done(intent.action);
         }
         if !well {
-            // After a failure it is unknown whether the name exists.
+            // After a failed change, whether the name exists is unknown.
             if !intent.action.reads() {
                 self.places[place as usize] = None;
             }

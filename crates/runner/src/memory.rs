@@ -1,7 +1,7 @@
-//! Checks that the machine has the memory of a run before the run creates files.
+//! Checks that the machine has enough memory for a run, before the run creates files.
 //!
-//! Only memory that a run certainly touches is counted, so that no feasible run is refused: the
-//! files of its pools, contents and histograms of its workers, and its directories. Growth of pools
+//! Only memory that a run certainly uses is counted, so that no feasible run is refused: the files
+//! of its pools, the contents and histograms of its workers, and its directories. Growth of pools
 //! is not counted.
 
 use document::units::{bytes, counted, grouped};
@@ -13,32 +13,34 @@ use workload::{Phase, Work, Workers, Workload};
 
 use crate::error::Refused;
 
-/// Bytes of a file in a mix (`workload/src/pool.rs`). In a shared pool, its claim and its position
-/// are added (`shared/pool.rs`).
+/// Memory for each file of a mix, in bytes (`workload/src/pool.rs`). In a shared pool, the file's
+/// claim and its position are added (`shared/pool.rs`).
 const FILE_BYTES: u64 = 24;
 const SHARED_FILE_BYTES: u64 = 36;
-/// Bytes of a used slot of the classic table; unused slots take one bit each
+/// Memory for each used slot of the classic file table, in bytes; an unused slot takes one bit
 /// (`workload/src/table.rs`).
 const ENTRY_BYTES: u64 = 15;
 const SLOTS_A_BYTE: u64 = 8;
 /// Bytes of a latency histogram (`measure`): 34 powers of two with 128 buckets each.
 const HISTOGRAM_BYTES: u64 = 34 * 128 * 8;
-/// Random bytes from which a worker makes contents (`workload/src/contents.rs`).
+/// Size of the random data from which a worker generates contents (`workload/src/contents.rs`).
 const CONTENTS_BASE_BYTES: u64 = 260 << 10;
-/// Least bytes of a thread's stack, buffers and tables.
+/// Minimum memory for a thread's stack, buffers and tables, in bytes.
 const WORKER_BYTES: u64 = 64 << 10;
-/// Address space of a thread: its stack and guard pages.
+/// Address space of a thread in bytes: its stack and guard pages.
 const STACK_BYTES: u64 = (2 << 20) + (64 << 10);
-/// Threads besides workers: supervision, writing, merging, and calls with a time limit.
+/// Number of threads in addition to workers: supervision, writing, merging, and calls with a time
+/// limit.
 const OTHER_THREADS: u64 = 12;
-/// Most heap bytes of records, reports and the archive in a run with few workers.
+/// Maximum heap memory for records, reports and the archive in a run with few workers, in bytes.
 const HEAP_BYTES: u64 = 48 << 20;
-/// Bytes of a pool directory: its name and its positions in the lists of directories to create and
-/// remove.
+/// Memory for a pool directory in bytes: its name, and its positions in the lists of directories to
+/// create and to remove.
 const DIRECTORY_BYTES: u64 = 80;
-/// Bytes of a location in each worker, without its path, which is stored twice.
+/// Memory that each worker needs for a location, in bytes. The path is added twice, because it is
+/// stored twice.
 const LOCATION_BYTES: u64 = 160;
-/// Number of files whose sizes are drawn to estimate the largest contents.
+/// Number of files whose sizes are generated to estimate the size of the largest contents.
 const DRAWN: u64 = 4096;
 
 /// Memory for one purpose, with advice for reducing it.
@@ -48,7 +50,7 @@ struct Part {
     advice: &'static str,
 }
 
-/// The least memory of one rank, by purpose.
+/// The minimum memory of one rank, split by purpose.
 fn parts(request: &RunSpec) -> Vec<Part> {
     // A worker that checks operations of another rank keeps that worker's pool in addition to its
     // own.
@@ -143,17 +145,17 @@ fn histograms(request: &RunSpec) -> u64 {
     }
     let kinds = |phase| request.workload.actions(phase).len() as u64;
     let rounds = match request.drive.stop {
-        // Older rounds are merged into one.
+        // Histograms of rounds older than the steady-state window are merged into one.
         Stop::Steady(_) => measure::steady::WINDOW_ROUNDS as u64,
         Stop::Transactions | Stop::After(_) => 1,
     };
     kinds(Phase::Prepare) + kinds(Phase::Transactions) * rounds + kinds(Phase::Delete)
 }
 
-/// The largest contents that a worker certainly makes.
+/// Size of the largest contents that a worker certainly generates, in bytes.
 fn contents_bytes(workload: &Workload) -> u64 {
     match &workload.work {
-        // The text has the length of the largest size.
+        // The classic text is as long as the largest file.
         Work::Classic(classic) => classic.size_high_bytes,
         Work::Mix(mix) => {
             let mixer = workload.mixer(mix, 0);
@@ -164,8 +166,9 @@ fn contents_bytes(workload: &Workload) -> u64 {
     }
 }
 
-/// The smallest memory limit of this process: the machine's available memory, the control group's
-/// limit, or the address-space limit (`ulimit -v`).
+/// Returns the smallest memory limit of this process, with a description of the limit. Limits are
+/// the machine's available memory, the control group's limit and the address-space limit (`ulimit
+/// -v`).
 fn available(host: &Host) -> Option<(u64, &'static str)> {
     let of_group = host
         .cgroup
@@ -184,7 +187,7 @@ fn available(host: &Host) -> Option<(u64, &'static str)> {
         .min_by_key(|(bytes, _)| *bytes)
 }
 
-/// Describes in words why memory does not suffice; `None` if it does or is unknown.
+/// Describes why memory does not suffice; `None` if it suffices or is unknown.
 pub fn shortage(request: &RunSpec, host: &Host) -> Option<String> {
     let lacking = available(host).and_then(|available| lack(request, available));
     lacking.or_else(|| {
@@ -196,8 +199,8 @@ pub fn shortage(request: &RunSpec, host: &Host) -> Option<String> {
     })
 }
 
-/// Describes why the address space does not suffice. Its limit includes reserved memory that is
-/// never touched, and an allocation beyond it aborts the program.
+/// Describes why the address space does not suffice. The limit of the address space also counts
+/// reserved memory that is never touched. An allocation beyond the limit aborts the program.
 fn lack_of_address_space(request: &RunSpec, limit: u64, taken: u64) -> Option<String> {
     let workers = u64::from(request.of_one_rank().workload.workers.count());
     let threads = workers
@@ -357,7 +360,7 @@ mod tests {
         assert!(available(&host).is_some());
         host.memory_available_bytes = Fact::NotApplicable;
         host.cgroup = Fact::NotApplicable;
-        // Only the limit of this process remains, if it has one.
+        // Only the address-space limit of this process remains, if it is set.
         assert_eq!(
             available(&host).is_some(),
             getrlimit(Resource::As).current.is_some()

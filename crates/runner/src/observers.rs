@@ -1,9 +1,9 @@
-//! Ranks that perform no operations and read the counters of their machines during the run. Usually
-//! these machines are servers.
+//! Observers are ranks that perform no operations and read the counters of their machines during
+//! the run. Usually these machines are servers.
 //!
-//! All ranks exchange data before and after the run. Observers read counters once before it, every
-//! 100 ms during it, and once after it. Then rank 0 sends the times of the phases, and the
-//! observers return their counts for each phase.
+//! All ranks exchange data before and after the run. An observer reads counters once before the
+//! run, every 100 ms during the run, and once after it. Then rank 0 sends the times of the phases,
+//! and the observers return the changes of their counters in each phase.
 
 use std::sync::Arc;
 use std::sync::atomic::AtomicUsize;
@@ -20,12 +20,13 @@ use crate::clock::{Clock, SystemClock};
 use crate::control::Control;
 use crate::ranks::Processes;
 
-/// Interval between two readings.
+/// Interval between two readings of an observer.
 const READ_EVERY: Duration = Duration::from_millis(100);
-/// Beyond this number, every second reading is dropped, and the rate of kept readings is halved.
+/// Most stored readings of an observer. If this number is exceeded, every second reading is dropped
+/// and only half as many later ones are stored.
 const READINGS_MAX: usize = 4_000;
 
-/// One rank's part in observing.
+/// The state of one rank in a run with observers.
 #[derive(Debug)]
 pub struct Observers {
     all: Ranks,
@@ -46,7 +47,8 @@ impl Observer {
         i64::try_from(SystemClock.now_ns()).unwrap_or(i64::MAX)
     }
 
-    /// A reading with its time: the middle between its start and its end.
+    /// Reads the counters. The returned time is the middle between the start and the end of the
+    /// reading.
     fn read(&self) -> (i64, MachineReading) {
         let began = Self::now();
         let reading = self.watched.read(&Sources::default());
@@ -56,7 +58,7 @@ impl Observer {
 
 impl Observers {
     /// Starts observing on all ranks before the run. Ranks numbered from `performing` on are
-    /// observers, and read the calls to NFS-Ganesha if `find_ganesha` finds it.
+    /// observers. They also read the calls to NFS-Ganesha if `find_ganesha` finds a server.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.
@@ -77,7 +79,8 @@ impl Observers {
             own.kept.add(at_ns, reading);
             own
         });
-        // No rank performs operations before all observers have read.
+        // Waits until all observers have read their counters, so that these readings precede all
+        // operations.
         all.meet((), |(), ()| ())?;
         Ok(Self {
             all: all.clone(),
@@ -86,8 +89,8 @@ impl Observers {
         })
     }
 
-    /// On an observer: reads counters until the run ends for any reason, then sends the counts. The
-    /// run ends when `signal` changes from 0 to a signal number.
+    /// On an observer: reads counters until the run ends for any reason, then sends the counts to
+    /// rank 0. The run ends when `signal` changes from 0 to a signal number.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.
@@ -190,13 +193,13 @@ impl Observer {
     }
 }
 
-/// A bounded list of readings with their times: the first, the last, and evenly spaced ones
-/// between.
+/// A bounded list of timestamped readings: the first, the last, and evenly spaced ones between
+/// them.
 #[derive(Debug)]
 struct KeptReadings<T> {
     readings: Vec<(i64, T)>,
     max: usize,
-    /// One of this many readings is kept.
+    /// One of every `of` readings is kept.
     of: u64,
     taken: u64,
 }
@@ -228,7 +231,7 @@ impl<T> KeptReadings<T> {
         }
     }
 
-    /// Adds the last reading, which is always kept.
+    /// Adds the final reading, which is always kept.
     fn add_last(&mut self, at_ns: i64, reading: T) {
         self.taken += 1;
         self.readings.push((at_ns, reading));

@@ -1,9 +1,9 @@
-//! Measures the program's own overhead in a run: the same stream and loop on the `null` engine,
-//! which performs no operations.
+//! Measures the overhead of the program itself: the same stream and loop as in the run, on the
+//! `null` engine, which performs no operations.
 //!
-//! This happens after the run, so that it neither warms caches for the run nor changes its results.
-//! It is not a complete run: it has no pacing, think time, log, verification, check or deletion,
-//! and pools and transactions are limited to about half a second.
+//! The overhead is measured after the run, so that the measurement neither warms caches for the run
+//! nor changes its results. The measurement has no pacing, think time, log, verification, check or
+//! deletion. Its pools and transactions are limited to about half a second.
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -27,15 +27,15 @@ use crate::workers::{self, Performed};
 
 /// Most files in all pools together.
 const FILES_MAX: u64 = 1_000_000;
-/// Most content bytes of all pools, because contents are made although the engine ignores them.
+/// Most content bytes of all pools. Contents are generated although the `null` engine ignores them.
 const BYTES_MAX: u64 = 2 << 30;
 /// Number of files whose sizes are drawn to estimate the total bytes of a pool.
 const FOLLOWED_MAX: u64 = 4_096;
 /// Most transactions of each worker.
 const TRANSACTIONS_MAX: u64 = 200_000;
-/// Time limit of the transactions, and of the repetitions together.
+/// Time limit of the transactions, and of all repetitions together.
 const TIME_MAX: Duration = Duration::from_millis(250);
-/// Short measurements are repeated up to this often and the median is used, so that one
+/// Short measurements are repeated up to this many times. The median is used, so that one
 /// interruption does not decide the result.
 const TIMES: usize = 5;
 
@@ -67,8 +67,8 @@ pub(crate) fn measure(request: &RunSpec, actual: &Actual, control: &Control) -> 
     Fact::Known(measured.swap_remove(middle))
 }
 
-/// Returns the spec of the measurement: the run's work, limited, without everything that is outside
-/// of the loop.
+/// Returns the spec of the overhead measurement: the run's workload with smaller pools and fewer
+/// transactions, without activity outside of the operation loop.
 fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     let processors = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);
     let mut workload = Workload {
@@ -93,7 +93,7 @@ fn asked(request: &RunSpec, performed: u64) -> RunSpec {
         check: false,
         verify: false,
         on_error: OnError::Stop,
-        // The `null` engine made no files to delete.
+        // The `null` engine created no files to delete.
         keeping: Keeping {
             keep: true,
             reuse: false,
@@ -104,8 +104,9 @@ fn asked(request: &RunSpec, performed: u64) -> RunSpec {
     }
 }
 
-/// Limits workers to the number of processors, because a worker's time would otherwise include time
-/// of other workers. Writers and readers keep their ratio, with at least one of each that occurs.
+/// Limits workers to the number of processors. With more workers, the time of one worker would
+/// include the processor time of others. The ratio of writers to readers is kept, with at least one
+/// of each role that occurs.
 fn at_once(workers: Workers, processors: u32) -> Workers {
     let all = workers.count();
     let part = |count: u32| match count {
@@ -127,14 +128,14 @@ fn at_once(workers: Workers, processors: u32) -> Workers {
     }
 }
 
-/// Number of files in each pool, within the limits.
+/// Number of files in each pool of the overhead measurement.
 fn files(workload: &Workload) -> u64 {
     let pools = u64::from(workload.streams()).max(1);
     let mut files = workload.files().min(FILES_MAX / pools);
-    // Classic text is not generated, so its bytes need no limit.
+    // Classic text is not generated for each file, so its bytes need no limit.
     if workload.contents.is_some() {
-        // The run had a valid stream, so this one is valid, too. Files without contents cost
-        // nothing.
+        // The stream of the run was valid, so this shorter stream is also valid. Files without
+        // contents need no limit on bytes.
         if let Ok(Some(extent)) = workload.holding(BYTES_MAX / pools, FOLLOWED_MAX) {
             files = files.min(extent.files);
         }
@@ -225,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn overhead_pools_have_the_size_of_the_run_up_to_a_limit() {
+    fn overhead_measurement_limits_pool_size() {
         let classic = |files: u64| {
             Workload::from(Classic {
                 files,

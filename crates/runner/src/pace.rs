@@ -1,15 +1,15 @@
-//! Due times of transactions.
+//! Due times of transactions in an open loop.
 
 use workload::arrivals::{ArrivalProcess, Arrivals};
 
-/// Most waiting arrivals that are counted.
+/// Most overdue transactions that [`Pacer::waiting`] counts.
 const COUNTED_MAX: u64 = 10_000_000;
 
-/// The due times of one worker.
+/// Computes the due times of one worker's transactions.
 #[derive(Debug)]
 pub(crate) struct Pacer {
-    /// The arrival process, its seed, and this worker's number with the number of workers. `None`
-    /// if every load is a closed loop.
+    /// The arrival process, its seed, this worker's number, and the number of workers. `None` if
+    /// every load is a closed loop.
     process: Option<(ArrivalProcess, u64, (u32, u32))>,
     /// `None` in a closed loop, where a transaction is due when the previous one is complete.
     arrivals: Option<Arrivals>,
@@ -17,7 +17,7 @@ pub(crate) struct Pacer {
 }
 
 impl Pacer {
-    /// Returns a pacer for closed loops only.
+    /// Returns a pacer for closed loops, which have no due times.
     pub(crate) fn closed() -> Self {
         Self {
             process: None,
@@ -26,7 +26,7 @@ impl Pacer {
         }
     }
 
-    /// Returns a pacer for arrivals at the rates passed to [`Pacer::begin`].
+    /// Returns a pacer for open loops, whose rates are passed to [`Pacer::begin`].
     pub(crate) fn of(process: ArrivalProcess, seed: u64, worker: (u32, u32)) -> Self {
         Self {
             process: Some((process, seed, worker)),
@@ -34,7 +34,7 @@ impl Pacer {
         }
     }
 
-    /// Whether some load may be an open loop.
+    /// Whether the run may apply an open loop.
     pub(crate) fn may_be_open(&self) -> bool {
         self.process.is_some()
     }
@@ -44,8 +44,8 @@ impl Pacer {
         self.arrivals.is_some()
     }
 
-    /// Starts transactions at `now_ns`: in an open loop at this rate of all workers together, or in
-    /// a closed loop.
+    /// Starts transactions at `now_ns`. `rate` is the rate of all workers together in an open loop;
+    /// `None` is a closed loop.
     pub(crate) fn begin(&mut self, now_ns: u64, rate: Option<f64>) {
         self.origin_ns = now_ns;
         self.arrivals = self
@@ -59,15 +59,15 @@ impl Pacer {
             });
     }
 
-    /// When the next transaction is due; `None` in a closed loop.
+    /// Due time of the next transaction; `None` in a closed loop.
     #[inline]
     pub(crate) fn next_due_ns(&mut self) -> Option<u64> {
         let arrivals = self.arrivals.as_mut()?;
         Some(self.origin_ns.saturating_add(arrivals.next_due_ns()))
     }
 
-    /// Counts the transactions that are due by `now_ns` and were not started, up to a limit. This
-    /// consumes them, so no due time may be requested afterwards.
+    /// Counts the transactions that are due by `now_ns` and were not started, up to a limit.
+    /// Counting consumes their due times, so [`Pacer::next_due_ns`] must not be called afterwards.
     pub(crate) fn waiting(&mut self, now_ns: u64) -> u64 {
         let mut waiting = 0;
         while waiting < COUNTED_MAX && self.next_due_ns().is_some_and(|due_ns| due_ns <= now_ns) {

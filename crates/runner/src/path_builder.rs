@@ -13,7 +13,7 @@ use workload::{Action, Intent, Work};
 const EXTENDED: &CStr = c"user.postmark";
 /// The file modes that operations of a mix set.
 pub(crate) const SET_MODES: [u32; 2] = [0o600, 0o644];
-/// The file time that operations of a mix set, in nanoseconds since the Unix epoch: 2001-09-09.
+/// The file time that operations of a mix set: 2001-09-09, in nanoseconds since the Unix epoch.
 const TIMES_NS: i64 = 1_000_000_000_000_000_000;
 
 /// The scheme of a workload's file names and directories.
@@ -21,7 +21,7 @@ const TIMES_NS: i64 = 1_000_000_000_000_000_000;
 pub(crate) enum Naming {
     /// `17` or `s3/17`, as in the original PostMark.
     Classic {
-        /// Subdirectories of a location; 1 means none.
+        /// Number of subdirectories of a location; 1 means that files are in the location itself.
         subdirectories: u32,
     },
     /// The layout and names of a mix.
@@ -68,8 +68,9 @@ impl Naming {
     }
 
     /// Writes the path of the directory that contains the files of a pool directory, with a
-    /// trailing slash; empty for the location itself.
-    // For most workloads this is only a branch; without the attribute the compiler may emit a call.
+    /// trailing slash. Writes nothing if that is the location itself.
+    // For most workloads this function is a single branch. Without the attribute the compiler may
+    // emit a call.
     #[inline(always)]
     fn write_directory(&self, place: u32, kind: NameKind, to: &mut NameWriter<'_>) {
         match self {
@@ -86,8 +87,8 @@ impl Naming {
         }
     }
 
-    /// Splits the number of a pool directory into its location and the number within it. `places`
-    /// is the number of pool directories of a location.
+    /// Splits the number of a pool directory into the index of its location and the number within
+    /// that location. `places` is the number of pool directories of a location.
     #[inline]
     fn at(&self, place: u32, places: u32) -> PlaceOfName<'_> {
         let (location, inner) = match places {
@@ -116,7 +117,8 @@ impl Naming {
 pub(crate) struct Namer {
     naming: Naming,
     places: u32,
-    /// By location: buffers for an operation's name, and for its second name if it has one.
+    /// `first` contains one buffer per location for the first name of an operation, and `second`
+    /// one for its second name.
     first: Vec<PathBuffer>,
     second: Vec<PathBuffer>,
     /// Buffer for the target of a symbolic link.
@@ -125,7 +127,7 @@ pub(crate) struct Namer {
 }
 
 impl Namer {
-    /// Builds names for locations, one for each buffer, which contains the location's path.
+    /// Returns a builder for the locations whose paths `paths` contains.
     pub(crate) fn new(naming: Naming, paths: Vec<PathBuffer>) -> Self {
         Self {
             places: naming.places(),
@@ -288,7 +290,8 @@ fn second_name<'a>(
     }
 }
 
-/// The directory of a name: its location and the number of the pool directory within it.
+/// The directory of a name: the index of its location, and the number of the pool directory within
+/// that location.
 #[derive(Clone, Copy)]
 struct PlaceOfName<'a> {
     naming: &'a Naming,

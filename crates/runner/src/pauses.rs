@@ -1,10 +1,10 @@
-//! Detects pauses: times in which the program could run but does not. A thread wakes up every 20
-//! ms. If it is late without having waited for a processor, the program was stopped.
+//! Detects pauses of the program: times in which it could run but is stopped. A thread wakes up
+//! every 20 ms. If it wakes up late without having waited for a processor, the program was stopped.
 //!
-//! The time in the run queue makes the difference. On a busy machine a thread may wake up hundreds
-//! of milliseconds late, and the kernel counts this time as waiting; a stopped thread is not in the
-//! queue. If the kernel does not report run queue times, only delays of at least a second count as
-//! pauses, because load alone does not cause them.
+//! The time in the run queue distinguishes a pause from a busy machine. On a busy machine a thread
+//! may wake up hundreds of milliseconds late, and the kernel counts this time as waiting in the run
+//! queue. A stopped thread is not in the run queue. If the kernel does not report run queue times,
+//! only delays of at least a second count as pauses, because load alone does not cause them.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
@@ -18,12 +18,11 @@ use system::run_queue::RunQueue;
 
 /// Interval between wake-ups, short enough to detect a stop of 50 ms.
 const TICK: Duration = Duration::from_millis(20);
-/// Shortest delay that counts as a pause. Timers and run queue times are exact to a few
-/// milliseconds.
+/// Shortest delay of a wake-up that counts as a pause. Timers and run queue times are exact to a
+/// few milliseconds.
 const SHORTEST: Duration = Duration::from_millis(30);
-/// Shortest delay that counts as a pause if run queue times are not available.
+/// Shortest delay of a wake-up that counts as a pause if run queue times are not available.
 const SHORTEST_WITHOUT_QUEUE: Duration = Duration::from_secs(1);
-/// No pauses.
 const NONE: Pauses = Pauses {
     watched_ns: 0,
     shortest_ns: SHORTEST.as_nanos() as u64,
@@ -31,18 +30,18 @@ const NONE: Pauses = Pauses {
     total_ns: 0,
     longest_ns: 0,
 };
-/// Longest wait for a late thread at the end of a phase.
+/// Longest time that the end of a phase waits for the late wake-up of the watching thread.
 const LAST_LOOK: Duration = Duration::from_millis(200);
 
-/// Pauses since they were last taken.
+/// Pauses since [`PausesSeen::take`] was last called.
 struct PausesSeen {
-    /// All numbers under one lock, so that a reader gets consistent values.
+    /// All counts under one lock, so that a reader gets consistent values.
     pauses: Mutex<Pauses>,
-    /// When the thread wakes up next, in nanoseconds since the watch started.
+    /// Time at which the thread is due to wake up, in nanoseconds since the watch started.
     due_ns: AtomicU64,
 }
 
-/// Detects pauses until it is dropped.
+/// Detects pauses until this value is dropped.
 pub(crate) struct PauseWatch {
     seen: Arc<PausesSeen>,
     began: Instant,
@@ -51,7 +50,7 @@ pub(crate) struct PauseWatch {
 }
 
 impl PauseWatch {
-    /// Starts the thread; `None` if the system cannot start one.
+    /// Starts the watching thread; `None` if the system cannot start one.
     pub(crate) fn start() -> Option<Self> {
         let (until_dropped, end) = mpsc::channel::<()>();
         let (seen, began) = (Arc::new(PausesSeen::default()), Instant::now());
@@ -92,7 +91,8 @@ impl PauseWatch {
     pub(crate) fn end(&self) -> Pauses {
         let watched_ns = ns(self.phase_began.elapsed());
         let asked = self.began.elapsed();
-        // A pause that ends with the phase is counted only after the thread has woken up.
+        // A pause that ends together with the phase is counted only after the watching thread has
+        // woken up.
         let is_late =
             || Duration::from_nanos(self.seen.due_ns.load(Ordering::Relaxed)) + SHORTEST < asked;
         while is_late() && self.began.elapsed() < asked + LAST_LOOK {
@@ -115,8 +115,8 @@ impl Default for PausesSeen {
 }
 
 impl PausesSeen {
-    /// Counts a late wake-up. `waited_ns` contains the thread's run queue times before and after
-    /// it.
+    /// Counts a late wake-up. `waited_ns` contains the total run queue time of the thread before
+    /// and after the sleep.
     fn late(&self, late: Duration, waited_ns: Option<(u64, u64)>) {
         let (shortest, in_queue) = match waited_ns {
             Some((before, after)) => (SHORTEST, Duration::from_nanos(after.saturating_sub(before))),
@@ -171,7 +171,7 @@ mod tests {
             (2, 210 * MS, 170 * MS, 30 * MS)
         );
         assert_eq!(seen.take().times, 0, "they were taken");
-        // If run queue times are not available, the shortest pause is a second.
+        // If run queue times are not available, only delays of at least a second are pauses.
         late(999, None);
         late(1_000, None);
         let pauses = seen.take();
@@ -179,7 +179,7 @@ mod tests {
     }
 
     #[test]
-    fn pauses_include_watched_time_of_phase() {
+    fn pauses_include_watched_time_of_the_phase() {
         let mut watch = PauseWatch::start().unwrap();
         watch.begin();
         thread::sleep(Duration::from_millis(70));

@@ -24,7 +24,7 @@ use crate::timed_call::{Call, Waiter};
 
 /// Results of the preflight checks.
 pub(crate) struct Looked {
-    /// The namespace of the run's files; `None` for a run that makes none.
+    /// The namespace of the run's files; `None` for a run that creates no files.
     pub namespace: Option<Arc<dyn Namespace>>,
     pub host: Host,
     pub targets: Vec<Fact<Target>>,
@@ -32,13 +32,13 @@ pub(crate) struct Looked {
     /// The absolute path of each location.
     pub directories: Vec<PathBuf>,
     pub fingerprint: Fingerprint,
-    /// The user whose rights file access uses; `None` for the process's own user.
+    /// The user whose rights file access uses; `None` if that is the process's own user.
     pub other_user: Option<OtherUser>,
 }
 
 impl Looked {
-    /// Performs all preflight checks except those of directory contents. Only the first of several
-    /// ranks checks free space, for all ranks.
+    /// Performs all preflight checks except those of directory contents. Only the first rank checks
+    /// free space, on behalf of all ranks.
     pub(crate) fn at(
         request: &RunSpec,
         engine: &dyn Engine,
@@ -49,7 +49,7 @@ impl Looked {
         let host = Host::read(&Sources::default());
         memory::refuse_without(request, &host)?;
         let directories = directories(request)?;
-        // With a server, reachability is checked first.
+        // If the targets are on a server, its reachability is checked first.
         let ((targets, grounds), other_user) = match request.engine.uses_urls() {
             true => {
                 let other_user = ask_of_targets(request, &namespace, &directories, waiter)?;
@@ -76,13 +76,14 @@ impl Looked {
             targets,
             directories,
             other_user,
-            // Computed last, because it takes seconds for thousands of workers and refusals should
-            // be quick.
+            // The fingerprint is computed last, because it takes seconds for thousands of workers
+            // and a refusal should be quick.
             fingerprint: fingerprint::fingerprint(&request.workload)?,
         })
     }
 
-    /// Returns the locations for the record, with the directories in which the run makes its files.
+    /// Returns the locations for the record. `directories` are the directories in which the run
+    /// creates its files.
     pub(crate) fn locations(
         &self,
         request: &RunSpec,
@@ -126,8 +127,7 @@ pub fn judge(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused> {
     .map(drop)
 }
 
-/// Checks whether a run would be refused because memory or free space is too small. Changes
-/// nothing.
+/// Checks whether a run would be refused for lack of memory or free space. Changes nothing.
 ///
 /// # Errors
 /// Returns the reason for the refusal.
@@ -143,12 +143,12 @@ pub fn judge_room(request: &RunSpec, engine: &dyn Engine) -> Result<(), Refused>
     room(request, &grounds).map(drop)
 }
 
-/// Returns a waiter for checks without a run: it sends no events.
+/// Returns a waiter for checks outside of a run, which sends no events.
 fn unwatched<'e>(request: &RunSpec, nobody: &'e mut NoEvents) -> Waiter<'e> {
     Waiter::new(Control::default(), request.stall_timeout, nobody)
 }
 
-/// Calls `act` on targets. The run is refused if the call does not return in time.
+/// Calls `act`, which accesses targets. The run is refused if the call does not return in time.
 pub(crate) fn ask<A: Send + 'static>(
     waiter: &mut Waiter<'_>,
     what: &'static str,
@@ -187,8 +187,9 @@ fn ask_of_targets(
     ask(waiter, "look at", paths(directories), answer)?
 }
 
-/// Reads the facts and free space of targets. Facts of targets on servers are not applicable,
-/// because this kernel has none. A run without files needs no free space.
+/// Reads the properties and the free space of targets. Properties of targets on servers are not
+/// applicable, because this machine's kernel does not mount them. A run without files needs no free
+/// space.
 fn targets(
     request: &RunSpec,
     namespace: &Option<Arc<dyn Namespace>>,
@@ -230,7 +231,7 @@ fn room(request: &RunSpec, grounds: &[Ground]) -> Result<Option<Room>, Refused> 
     let volumes = Volumes::of(workload, grounds);
     let whole = volumes.check(workload)?;
     let is_bounded = workload.transactions() < Workload::ENDLESS || !workload.grows();
-    // For a pool that grows without limit the needed space is unknown, but the initial pool must
+    // For a pool that grows without limit the needed space is unknown. Only its initial files must
     // fit.
     let initial = match is_bounded {
         true => None,
@@ -269,7 +270,7 @@ fn need(request: &RunSpec) -> Need {
     }
 }
 
-/// The namespace of the run's files; `None` for a run that makes none.
+/// The namespace of the run's files; `None` for a run that creates no files.
 fn namespace(
     request: &RunSpec,
     engine: &dyn Engine,
@@ -303,8 +304,8 @@ fn directories(request: &RunSpec) -> Result<Vec<PathBuf>, Refused> {
     request.targets.iter().map(path).collect()
 }
 
-/// Refuses options that this machine or target does not support. Returns the other user whose
-/// rights file access uses, if any.
+/// Refuses options that this machine or target does not support. Returns the user whose rights file
+/// access uses if it is not the process's own user.
 fn refuse_inability(
     request: &RunSpec,
     namespace: Option<&dyn Namespace>,
@@ -328,7 +329,8 @@ fn refuse_inability(
         other_user = prepare::other_user(namespace, directories, trusts, subdirectories)?;
     }
     if !request.engine.uses_directories() {
-        // The following checks ask this machine's kernel, which does not apply to servers.
+        // The following checks concern this machine's kernel. They do not apply to targets on
+        // servers.
         ack_log::check(request, &[])?;
         return Ok(other_user);
     }
@@ -367,7 +369,8 @@ fn extended_attribute(directory: &Path) -> Result<(), rustix::io::Errno> {
     rustix::fs::getxattr(directory, "user.postmark", &mut buffer[..]).map(drop)
 }
 
-/// Number of subdirectories next to the user's own files.
+/// Number of subdirectories that the classic workload creates beside the user's own files.
+/// Otherwise 1, which means none.
 fn workload_subdirectories(request: &RunSpec) -> u32 {
     match (request.place, request.workload.classic()) {
         (Place::Location, Some(classic)) => classic.subdirectories,

@@ -1,4 +1,4 @@
-//! A pool that belongs to one worker.
+//! Operations on a private pool, which belongs to one worker.
 
 use record::Histogram;
 use workload::prepared::Prepared;
@@ -7,7 +7,7 @@ use workload::{ClassicStream, End, Intent, Kept, MixStream, Phase, PoolState, St
 use crate::listings::{Expected, Listings};
 
 /// The streams of private pools. A single enum, so that the loop is compiled once for all of them.
-/// The branch that selects one always goes the same way.
+/// The branch that selects the stream is well predicted, because a worker has only one stream.
 #[derive(Debug)]
 pub(crate) enum PrivateStream {
     Classic(Box<ClassicStream>),
@@ -15,7 +15,7 @@ pub(crate) enum PrivateStream {
     Prepared(Box<Prepared>),
 }
 
-/// Calls a method of the contained stream.
+/// Calls a method of the stream in the enum.
 macro_rules! of_each {
     ($self:ident, $stream:ident => $call:expr) => {
         match $self {

@@ -12,19 +12,19 @@ use serde::{Deserialize, Serialize};
 
 use crate::acknowledged::Acknowledged;
 
-/// Data that a process sends to a barrier. The barrier returns the data of all processes, merged in
-/// the order of ranks.
+/// Data that a process sends to a barrier. Every process receives the data of all processes, merged
+/// in the order of ranks.
 #[derive(Debug, Default, Serialize, Deserialize)]
 pub(crate) struct AtBarrier {
     /// Acknowledged operations by worker.
     pub acknowledged: BTreeMap<u32, Acknowledged>,
-    /// A phase that this process completed. After the barrier: the merged phase, or `None` if not
-    /// all processes completed it.
+    /// A phase that this process completed. After the barrier, this is the phase merged from all
+    /// processes, or `None` if not all processes completed it.
     #[serde(with = "record::sent")]
     pub phase: Option<PhaseRecord>,
-    /// Whether the pool ran empty for the load.
+    /// Whether the pool ran empty while the load was applied.
     pub ran_dry: bool,
-    /// A completed round of the steady-state rule.
+    /// A completed round for the steady-state rule.
     pub round: Option<Round>,
 }
 
@@ -43,7 +43,7 @@ impl AtBarrier {
     }
 }
 
-/// Transactions a second in a completed round: on average and in each second.
+/// Transactions a second in a completed round: the average, and the rate in each second.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Round {
     pub rate: f64,
@@ -51,7 +51,7 @@ pub(crate) struct Round {
 }
 
 impl Round {
-    /// Adds the rates of two processes.
+    /// Sums the rates of two processes.
     fn and(self, other: Self) -> Self {
         let seconds = self.seconds.into_iter().zip(other.seconds);
         Self {
@@ -61,17 +61,18 @@ impl Round {
     }
 }
 
-/// A barrier that this process has entered.
+/// A barrier that this process has entered and that may not be complete.
 #[derive(Debug)]
 pub(crate) enum Meeting {
-    /// Only one process, with its own data.
+    /// The run has only one process. Contains its own data.
     Alone(Option<Box<AtBarrier>>),
     Ranks(::ranks::Meeting<AtBarrier>),
 }
 
 impl Meeting {
-    /// Returns the merged data once, or `None` if it is not complete within `limit`. The error is
-    /// the reason why the run cannot continue, or `None` if one of the processes stops the run.
+    /// Returns the merged data once all processes have entered the barrier, or `None` if that takes
+    /// longer than `limit`. The error is the reason why the run cannot continue, or `None` if one
+    /// of the processes stops the run.
     pub(crate) fn wait(&mut self, limit: Duration) -> Option<Result<AtBarrier, Option<String>>> {
         match self {
             Self::Alone(own) => own.take().map(|own| Ok(*own)),
@@ -83,19 +84,20 @@ impl Meeting {
     }
 }
 
-/// State of all processes that decides how the run's files are removed.
+/// State of all processes at the end of a run. It decides how the run's files are removed.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub(crate) struct EndState {
     /// All processes completed the run.
     pub complete: bool,
-    /// A worker did not return from a call, or a rank is lost. Files must not be touched.
+    /// A worker did not return from a call, or a rank is lost. The run's files must not be touched,
+    /// because an operation may still be in progress.
     pub abandoned: bool,
     pub any_spoiled: bool,
     pub partly_written: PartlyWritten,
     pub set_back_ns: i64,
     /// All processes completed the run or were interrupted.
     pub is_whole: bool,
-    /// Stream positions by worker; `None` if any is unknown.
+    /// Positions in the streams of all workers; `None` if any position is unknown.
     pub positions: Option<Vec<Position>>,
     pub names: u64,
     pub in_use: bool,
@@ -125,11 +127,12 @@ impl EndState {
 /// The directories of a run with several processes, as determined by the first one.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(crate) struct PlaceOfAll {
-    /// By location: its path in messages, its directory, and the index of that directory.
+    /// For each location: its path for messages, its directory, and the index of that directory.
     pub locations: Vec<(PathBuf, PathBuf, usize)>,
     /// The owner of each directory; empty for a run without files.
     pub owners: Vec<FirstRank>,
-    /// Stream positions of all workers in the pool of an earlier run; empty without one.
+    /// Positions in the streams of all workers for the reused pool of an earlier run; empty if no
+    /// pool is reused.
     pub positions: Vec<Position>,
 }
 

@@ -1,5 +1,5 @@
-//! Coordinates the processes of one run: they refuse it together, agree on its directories and on
-//! one clock, meet at barriers, and remove its files when all are done. With a single process,
+//! Coordinates the processes of one run. They refuse the run together, agree on its directories and
+//! on one clock, meet at barriers, and remove its files when all are done. With a single process,
 //! these methods return at once.
 
 use ::ranks::{CommunicationError, Ranks};
@@ -39,7 +39,7 @@ impl Processes {
         refuse_more(request, ranks.as_ref())?;
         Ok(Self(ranks.map(|all| {
             let ranks = all.among(request.ranks);
-            // Detaches the handle of an earlier run, which must not stop this one.
+            // Detaches the stop handle of an earlier run, because it must not stop this run.
             ranks.tie(|| None, || ());
             ranks.open();
             ranks
@@ -64,7 +64,7 @@ impl Processes {
     /// Waits until other ranks have performed the run, and returns its record.
     pub(crate) fn rest(&self) -> Result<Record, Refused> {
         let ranks = self.0.as_ref().ok_or_else(no_result)?;
-        // The ranks that performed it send its result even after an error.
+        // The performing ranks send the result even after an error, so the error is ignored here.
         let _ = ranks.rest();
         ranks.close();
         Told::to_all(ranks, None)?
@@ -72,8 +72,9 @@ impl Processes {
             .into_record()
     }
 
-    /// Calls `stop` if another process stops the run. If `stopping` returns a reason (the number of
-    /// a signal, or 0), the other processes are stopped.
+    /// Connects stop requests of all processes. If `stopping` returns a reason (the number of a
+    /// signal, or 0), the other processes are stopped. If another process stops the run, `stop` is
+    /// called here.
     pub(crate) fn tie(
         &self,
         stopping: impl Fn() -> Option<u32> + Send + 'static,
@@ -89,7 +90,7 @@ impl Processes {
         self.0.as_ref()?.stop_reason()
     }
 
-    /// Between two runs: the signal that any process caught.
+    /// Between two runs, returns the number of the signal that any process caught.
     pub(crate) fn signal_of_any(&self, own: Option<i32>) -> Result<Option<i32>, String> {
         let Some(ranks) = &self.0 else {
             return Ok(own);
@@ -98,7 +99,8 @@ impl Processes {
         met.map_err(|why| why.to_string())
     }
 
-    /// Exchanges refusals between processes. Returns that of another process, if any.
+    /// Exchanges refusals between processes. Returns the refusal of another process, if there is
+    /// one.
     fn refusal_of_others(&self, own: Option<&Refused>) -> Option<Refused> {
         let ranks = self.0.as_ref()?;
         let said = own.map(|why| (ranks.rank(), host(), why.to_string()));
@@ -111,7 +113,8 @@ impl Processes {
     /// Makes all processes refuse the run if one of them refuses it.
     ///
     /// # Errors
-    /// Returns the refusal, with this process's own result if only another process refuses.
+    /// Returns the refusal. If only another process refuses, this process's own result is also
+    /// returned, so that the caller can undo it.
     pub(crate) fn agree<T>(&self, own: Result<T, Refused>) -> Result<T, (Refused, Option<T>)> {
         let of_others = self.refusal_of_others(own.as_ref().err());
         match (own, of_others) {
@@ -121,17 +124,17 @@ impl Processes {
         }
     }
 
-    /// Ends a refused run, and informs the waiting ranks.
+    /// Ends a refused run, and sends the refusal to the ranks that wait for its result.
     pub(crate) fn refuse(&self, why: &Refused) {
         if let Some(ranks) = &self.0 {
             ranks.close();
-            // If a rank is lost, every rank detects it.
+            // The error is ignored: if a rank is lost, every rank detects that.
             let _ = Told::to_all(ranks, Some(Err(why)));
         }
     }
 
-    /// Checks that all processes run the same program with the same options. Returns the manifest's
-    /// entries of all processes but the first, and the host name of the first.
+    /// Checks that all processes run the same program with the same options. Returns the entries in
+    /// the manifest for all processes but the first, and the host name of the first process.
     pub(crate) fn introduce(
         &self,
         request: &RunSpec,
@@ -143,12 +146,12 @@ impl Processes {
         }
     }
 
-    /// Sends the run's directories from the first process to the others, or the reason why they
+    /// Sends the run's directories from the first process to all others, or the reason why they
     /// cannot be used.
     pub(crate) fn tell_place(&self, place: impl FnOnce() -> Result<PlaceOfAll, String>) {
         if let Some(ranks) = &self.0 {
-            // If a rank is lost, the next exchange returns the error and the directories are
-            // released.
+            // The error is ignored: if a rank is lost, the next exchange returns the error and the
+            // directories are released.
             let _ = ranks.broadcast(Some(place()));
         }
     }
@@ -170,14 +173,15 @@ impl Processes {
         }
     }
 
-    /// The part of the record's `cluster` that describes this process; `None` for a single process.
+    /// The part of the `cluster` field of the record that describes this process; `None` for a
+    /// single process.
     pub(crate) fn own_part(&self, head: &Record, clock: &OneClock) -> Option<ClusterRecord> {
         let own = clock.own.clone()?;
         Some(records::own_part(self.0.as_ref()?, head, own))
     }
 
-    /// Merges the initial records of all processes. Returns `None` if the first process takes no
-    /// records. If a process is lost or stops, a later exchange reports it.
+    /// Merges the initial records of all processes. Returns `None` if the event sink of the first
+    /// process takes no records. If a process is lost or stops, a later exchange reports that.
     pub(crate) fn join_heads(&self, head: &Record, takes_records: bool) -> Option<Box<Record>> {
         let (ranks, cluster) = self.0.as_ref().zip(head.cluster.clone())?;
         let is_taken = ranks.broadcast(Some(takes_records)).ok()?;
@@ -194,7 +198,8 @@ impl Processes {
         }
     }
 
-    /// Starts the end of the run: stop requests are no longer exchanged.
+    /// Starts the end of the run. From here on, stop requests are no longer exchanged between
+    /// ranks.
     pub(crate) fn close(&self) {
         if let Some(ranks) = &self.0 {
             ranks.close();
@@ -215,8 +220,8 @@ impl Processes {
         ranks.meet(own, EndState::and).unwrap_or(lost)
     }
 
-    /// Sends from the first process whether files of the run remain. Returns `None` if that is
-    /// unknown.
+    /// Sends from the first process to all processes whether files of the run remain. Returns
+    /// `None` if a process is lost.
     pub(crate) fn tell_incomplete(&self, own: bool) -> Option<bool> {
         match &self.0 {
             Some(ranks) => ranks.broadcast(Some(own)).ok(),
@@ -255,7 +260,7 @@ fn refuse_more(request: &RunSpec, ranks: Option<&Ranks>) -> Result<(), Refused> 
     }
 }
 
-/// The error if the result of a run does not arrive.
+/// The error for a run whose result does not arrive.
 fn no_result() -> Refused {
     Refused::Ranks("rank 0 sent no result of the run".to_owned())
 }

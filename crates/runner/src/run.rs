@@ -30,7 +30,7 @@ use crate::workers::{self, Performed};
 /// Performs a run with the load of its spec and removes its files.
 ///
 /// # Errors
-/// As [`prepare`].
+/// Returns the same errors as [`prepare`].
 pub fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     request: &RunSpec,
     engine: &S,
@@ -43,14 +43,14 @@ pub fn run<S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     Ok(run.finish())
 }
 
-/// A run whose pool is ready, or which ended before that. It owns its directories until it is
-/// finished. Finishing returns the record in any case.
+/// A run whose pool is ready, or which ended before its pool was ready. The run owns its
+/// directories until it is finished. Finishing always returns a record.
 #[must_use = "what a run has made is removed when it is finished"]
 pub struct Run<'e>(Begun<'e>);
 
 enum Begun<'e> {
-    /// The run ended while it claimed its directories, so their state is unknown; or this rank
-    /// waited while others performed the run.
+    /// The run ended while it claimed its directories, so their state is unknown. Or this rank
+    /// waited while other ranks performed the run.
     Nowhere(Box<Record>, Control),
     Going(Box<Going<'e>>),
 }
@@ -102,7 +102,7 @@ pub fn prepare<'e, S: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     )
 }
 
-/// [`prepare`] on any I/O engine and clock.
+/// Like [`prepare`], for any I/O engine and clock.
 pub(crate) fn prepare_on<'e>(
     request: &RunSpec,
     engine: Arc<dyn Engine>,
@@ -185,9 +185,9 @@ fn begin<'e>(
     })))
 }
 
-/// Claims the directories. If another process cannot, they are released.
+/// Claims the directories of the run. If another process cannot claim them, they are released.
 ///
-/// The inner error is the reason why a call on them did not return.
+/// The inner error is the reason why a call on the directories did not return.
 fn take_place(
     request: &RunSpec,
     looked: &Looked,
@@ -207,8 +207,8 @@ fn take_place(
         })
 }
 
-/// Opens the acknowledgement log, if requested, and starts the workers. If another process cannot,
-/// the directories are released.
+/// Opens the acknowledgement log, if requested, and starts the workers. If another process fails to
+/// do so, the directories are released.
 fn start(
     request: &RunSpec,
     (engine, clock, origin): (&Arc<dyn Engine>, &RunClock, Origin),
@@ -252,8 +252,8 @@ fn tell_heads(head: &Record, since: &Arc<Since>, watch: &mut Watch, waiter: &mut
 }
 
 impl<'e> Run<'e> {
-    /// Whether another load can be applied: the run has neither ended nor been stopped, and its
-    /// pool has not run empty.
+    /// Whether another load can be applied. This requires that the run has neither ended nor been
+    /// stopped, and that its pool has not run empty.
     pub fn takes_loads(&self) -> bool {
         matches!(&self.0, Begun::Going(going) if going.supervisor.takes_loads())
     }
@@ -288,8 +288,8 @@ impl<'e> Run<'e> {
         }
     }
 
-    /// Sends the completed load to sinks that take records. `as_part` makes the part of the record
-    /// from it.
+    /// Sends the completed load to sinks that take records. `as_part` converts the completed phase
+    /// to a part of the record.
     pub fn tell_load(&mut self, as_part: impl Fn(PhaseRecord) -> CompletedPart) {
         if let Some(going) = self.going() {
             going.supervisor.tell_load(as_part);
@@ -311,7 +311,7 @@ impl<'e> Run<'e> {
         self.finish_parts().record
     }
 
-    /// As [`finish`](Self::finish), and also returns this rank's own record.
+    /// Like [`finish`](Self::finish), and also returns the record of this rank.
     pub fn finish_parts(self) -> Finished {
         let Going {
             head,
@@ -339,11 +339,12 @@ impl<'e> Run<'e> {
         let hashes = performed.worker_hashes();
         let mut actual = performed.into_actual(request, clean_up);
         actual.stalled = waiter.stalled;
-        // Only the first process measures: processes on one machine would disturb each other.
+        // Only the first process measures the overhead, because processes on one machine would
+        // disturb each other.
         if request.overhead && waiter.control.is_first() {
             actual.overhead = overhead::measure(&request.of_one_rank(), &actual, &waiter.control);
         }
-        // No requests are sent to servers after this.
+        // From here on, no requests are sent to servers, so the totals are complete.
         actual.traffic = servers.map(|servers| servers.totals());
         let record = Record {
             during,

@@ -1,4 +1,4 @@
-//! The directories of a run.
+//! The claimed directories of a run.
 
 use std::ffi::CString;
 use std::path::{Path, PathBuf};
@@ -21,14 +21,16 @@ pub(crate) struct Taken {
     pub owned: Arc<RunDirectories>,
     /// The directory of each location.
     pub run_directories: Vec<TakenLocation>,
-    /// Stream positions by worker in the pool of an earlier run; empty without one.
+    /// Positions in the streams of all workers for the reused pool of an earlier run; empty if no
+    /// pool is reused.
     pub positions: Vec<Position>,
     pub devices: Fact<WatchedDevices>,
 }
 
 impl Taken {
-    /// Returns the user whose rights file access uses; `None` for the process's own user. All
-    /// directories must have the same user, because each worker uses all of them from one thread.
+    /// Returns the user whose rights file access uses; `None` if that is the process's own user.
+    /// All directories must be used with the rights of the same user, because each worker uses all
+    /// of them from one thread.
     pub(crate) fn acts_as(&self) -> Result<Option<ActingUser>, Refused> {
         let users: Vec<_> = self
             .owned
@@ -46,7 +48,7 @@ impl Taken {
         }
     }
 
-    /// The directories of the files, by location.
+    /// The directories in which the run creates files, by location.
     pub(crate) fn directories(&self) -> Vec<PathBuf> {
         let locations = self.run_directories.iter();
         locations.map(|at| at.directory.clone()).collect()
@@ -76,18 +78,17 @@ impl Taken {
     }
 }
 
-/// The directory of a location.
 #[derive(Clone, Debug)]
 pub(crate) struct TakenLocation {
-    /// Its path in messages.
+    /// The path of the location in messages.
     pub shown: PathBuf,
-    /// Its path in messages, with a trailing slash.
+    /// The path of the location in messages, with a trailing slash.
     pub prefix: Vec<u8>,
-    /// The directory of the files.
+    /// The directory in which the run creates files.
     pub directory: PathBuf,
     /// Identity of the directory; `None` for a run without files.
     pub identity: Option<Identity>,
-    /// Index of the directory. Locations that are given twice share one.
+    /// Index of the directory. A location that is given twice has one directory.
     pub number: usize,
 }
 
@@ -116,7 +117,7 @@ impl TakenLocation {
         (self.shown.clone(), self.directory.clone(), self.number)
     }
 
-    /// The path in messages of one worker's directory, with a trailing slash.
+    /// The path of one worker's directory in messages, with a trailing slash.
     pub(crate) fn prefix_of(&self, worker: Option<u32>) -> Vec<u8> {
         let mut prefix = self.prefix.clone();
         if let Some(worker) = worker {

@@ -1,4 +1,4 @@
-//! Records servers and the calls to them, for engines with their own network client.
+//! Records servers and the calls to them, for engines that have their own network client.
 
 use std::sync::Arc;
 
@@ -14,17 +14,17 @@ pub(crate) fn record_of(facts: &ServerFacts) -> ServerRecord {
     record.expect("an engine that calls servers has all facts of the record")
 }
 
-/// The servers of a run, whose traffic is counted.
+/// The servers of a run, whose messages and bytes are counted.
 #[derive(Clone, Debug)]
 pub(crate) struct WatchedServers {
     namespace: Arc<dyn Namespace>,
     protocol: String,
-    /// URLs of the targets.
+    /// URLs of the targets, joined to one text.
     of: String,
 }
 
 impl WatchedServers {
-    /// Returns `None` if the engine does not call servers by itself.
+    /// Returns `None` if the engine has no network client of its own.
     pub(crate) fn of(namespace: &Arc<dyn Namespace>) -> Option<Self> {
         let servers = namespace.servers(Durability::None);
         let protocol = servers.first()?.protocol.to_owned();
@@ -37,12 +37,12 @@ impl WatchedServers {
         })
     }
 
-    /// Traffic since the engine was made.
+    /// Messages and bytes since the engine was created.
     pub(crate) fn read(&self) -> ServerTraffic {
         self.namespace.traffic().unwrap_or_default()
     }
 
-    /// Traffic between two readings.
+    /// Messages and bytes between two readings.
     pub(crate) fn since(
         &self,
         later: &ServerTraffic,
@@ -54,13 +54,13 @@ impl WatchedServers {
         (messages, counts)
     }
 
-    /// Traffic since the engine was made, in the form of the record.
+    /// Messages and bytes since the engine was created, in the form of the record.
     pub(crate) fn totals(&self) -> ServerTotals {
         let (messages, counts) = self.since(&self.read(), &ServerTraffic::default());
         ServerTotals { messages, counts }
     }
 
-    /// Converts traffic to the form of kernel counters.
+    /// Converts the counts of messages and bytes to the form of kernel counters.
     fn reading(&self, traffic: &ServerTraffic) -> MessagesReading {
         MessagesReading {
             counter: MessageCounter::NfsEngine,
@@ -128,7 +128,7 @@ mod tests {
                 )
             })
             .collect();
-        // Procedures that were not called are omitted.
+        // Procedures without a call between the readings are omitted.
         assert_eq!(
             told,
             [("LOOKUP", 4, Fact::Known(1)), ("READ", 3, Fact::Known(0))]

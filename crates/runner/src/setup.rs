@@ -25,12 +25,14 @@ use crate::processes::PlaceOfAll;
 use crate::run_target::{Taken, TakenLocation};
 use crate::timed_call::{Call, Waiter};
 
-/// The action for messages; a path follows.
+/// The action in error messages, which is followed by a path.
 const TAKE_PLACE: &str = "make the run directory in";
 
-/// Claims the directories. The first of several processes claims them, and the others open them.
+/// Claims the directories. With several processes, the first process claims them and the others
+/// open them.
 ///
-/// The inner error is the reason why a call did not return. It is then unknown what was created.
+/// The inner error is the reason why a call did not return. In this case it is unknown which
+/// directories were created.
 pub(crate) fn take(
     request: &RunSpec,
     looked: &Looked,
@@ -55,8 +57,8 @@ pub(crate) fn take(
             Err(refused) => Err(refused.to_string()),
         });
         return match taken {
-            // With several processes all refuse the run: the others claimed nothing that they must
-            // release.
+            // With several processes all refuse the run, because the other processes claimed
+            // nothing that they must release.
             Ok(Err(why)) if !processes.is_alone() => Err(Refused::Ranks(why)),
             taken => taken,
         };
@@ -95,7 +97,7 @@ fn join(
     };
     let mut identities = Vec::new();
     if let Some(namespace) = looked.namespace.clone() {
-        // A location that is given twice has one directory, which is taken from the first
+        // A location that is given twice has one directory. It is added only at its first
         // occurrence.
         let mut directories: Vec<PathBuf> = Vec::new();
         for (_, directory, number) in &locations {
@@ -208,7 +210,8 @@ fn make_place(
             let run_directory = &places.all()[*number];
             let directory = run_directory.directory();
             let shown = match request.place {
-                // A URL may end with parameters.
+                // A URL may end with parameters, so messages name the directory instead of the
+                // target.
                 Place::OwnDirectory if registry::is_url(path) => directory.to_owned(),
                 Place::OwnDirectory => path.join(directory.file_name().unwrap_or_default()),
                 Place::Location | Place::Nowhere => path.to_owned(),
@@ -224,7 +227,7 @@ fn make_place(
     })
 }
 
-/// Claims the pool of an earlier run.
+/// Claims the pool of an earlier run for this run.
 fn reuse_pool(
     workload: &Workload,
     wish: LayoutRequest,
@@ -252,8 +255,8 @@ fn reuse_pool(
     Ok(Taken {
         run_directories: run_directories.collect(),
         owned: Arc::new(places),
-        // A shared pool without transactions may be used by any number of workers. Workers without
-        // a recorded position start at the default one.
+        // A shared pool without transactions may be used by any number of workers. A worker without
+        // a recorded position starts at the default position.
         positions: vec![Position::default(); workload.workers.count() as usize]
             .into_iter()
             .enumerate()
@@ -263,9 +266,9 @@ fn reuse_pool(
     })
 }
 
-/// Properties of the workload's files by which they are recognised before removal.
+/// Properties of the workload's files, by which a clean-up recognises them before it removes them.
 fn makes(workload: &Workload) -> Makes {
-    // Modes with which engines create files: `open` as in the original PostMark, and `fopen`.
+    // File modes with which engines create files: `open` as in the original PostMark, and `fopen`.
     let mut modes = vec![0o644, 0o666];
     if let Some(mix) = workload.mix() {
         if mix.weights.get(Action::SetAttributes) > 0 {

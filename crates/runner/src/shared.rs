@@ -1,7 +1,8 @@
-//! A pool that several workers share. A file is published after its creation has closed it. Workers
-//! that change a file hold an exclusive claim, readers a shared one. Claims are taken before an
-//! operation is issued and released after it completes. So operations of two workers never
-//! conflict, and waiting for a claim is not part of a latency.
+//! A pool that several workers share. A new file is published in the pool once the operation that
+//! creates it has closed it. A worker that changes a file holds an exclusive claim on it, and a
+//! reader holds a shared claim. Claims are taken before an operation is issued and released after
+//! it completes. As a result, operations of two workers never conflict, and waiting for a claim is
+//! not part of a latency.
 
 mod draws;
 mod pool;

@@ -1,5 +1,5 @@
-//! The source of a worker's intents: the stream of a private pool, or a pool that several workers
-//! share.
+//! The source of a worker's intents: the stream of a private pool, or the operations on a pool that
+//! several workers share.
 
 use record::Histogram;
 use workload::{End, Intent, Kept, Phase, PoolState};
@@ -8,17 +8,17 @@ use crate::listings::Expected;
 use crate::private::Private;
 use crate::shared::SharedSource;
 
-/// A source of intents. Each intent belongs to a flight (a slot for an operation in flight), and
-/// its completion is reported before the flight gets another intent.
+/// A source of intents. Each intent belongs to a flight (a slot for an operation in flight). The
+/// completion of an operation must be reported before its flight gets another intent.
 ///
-/// This is an enum, so that drawing an intent is compiled into the loop. A trait object takes 1 %
-/// more instructions a transaction on the engine `null`.
+/// This is an enum, so that the compiler inlines drawing an intent into the loop. With a trait
+/// object, a transaction on the `null` engine takes 1 % more instructions.
 pub(crate) enum Source {
     Private(Box<Private>),
     Shared(Box<SharedSource>),
 }
 
-/// Calls a method of the contained pool.
+/// Calls a method of the private or shared source.
 macro_rules! of_pool {
     ($self:ident, $own:ident => $call:expr) => {
         match $self {
@@ -29,24 +29,26 @@ macro_rules! of_pool {
 }
 
 impl Source {
-    /// Whether the intents depend on nothing but the workload.
+    /// Whether the intents depend only on the workload. False for a shared pool, where they also
+    /// depend on other workers.
     #[inline]
     pub(crate) fn is_pure(&self) -> bool {
         of_pool!(self, own => own.is_pure())
     }
 
-    /// Think time in nanoseconds before the next intent of a phase is drawn. A second call returns
-    /// 0.
+    /// Returns the think time in nanoseconds before the next intent of a phase, and 0 if it was
+    /// already returned.
     #[inline]
     pub(crate) fn think_ns(&mut self, phase: Phase) -> u64 {
         of_pool!(self, own => own.think_ns(phase))
     }
 
     /// Draws the next intent of a phase into `intent`, for a flight. Returns `false` at the end of
-    /// the phase, if the run stops during a wait, or if [the file must not be waited
-    /// for](Self::wants_one_landed). Claimed files are waited for only if none of the worker's
+    /// the phase, if the run stops, or if [an operation must complete
+    /// first](Self::wants_one_landed). It waits for a claimed file only if none of the worker's
     /// operations is in flight.
-    // What the loop does between two operations is one function: calls of it take 3 % more.
+    // Always inlined, so that all code between two operations is one function. As a separate call
+    // it takes 3 % more.
     #[inline(always)]
     pub(crate) fn draw(
         &mut self,
@@ -59,19 +61,20 @@ impl Source {
     }
 
     /// Whether the last draw returned `false` because a file is claimed. One of the worker's
-    /// operations in flight must complete before the next draw.
+    /// operations must complete before the next draw.
     #[inline]
     pub(crate) fn wants_one_landed(&self) -> bool {
         of_pool!(self, own => own.wants_one_landed())
     }
 
-    /// Reports the completion of a flight's operation. `well` is false if the operation failed.
+    /// Reports that the operation of a flight has completed. `well` is false if the operation
+    /// failed.
     #[inline]
     pub(crate) fn completed(&mut self, flight: usize, intent: &Intent, well: bool) {
         of_pool!(self, own => own.completed(flight, intent, well))
     }
 
-    /// Number of files or transactions that this worker has left in a phase.
+    /// Number of files or transactions of a phase that this worker has not started.
     #[inline]
     pub(crate) fn remaining(&self, phase: Phase) -> u64 {
         of_pool!(self, own => own.remaining(phase))
@@ -82,8 +85,8 @@ impl Source {
         of_pool!(self, own => own.end())
     }
 
-    /// Whether any further operation of this worker, or of another worker that changes the pool,
-    /// could be performed on this pool.
+    /// Whether the pool allows any further operation of this worker, or of another worker that
+    /// changes the pool.
     pub(crate) fn can_perform_any(&self, pool: &PoolState) -> bool {
         of_pool!(self, own => own.can_perform_any(pool))
     }
@@ -92,13 +95,14 @@ impl Source {
         of_pool!(self, own => own.transactions_begun())
     }
 
-    /// Calls `each` for this worker's share of the pool, or for the whole pool. No operation may be
-    /// in flight.
+    /// Calls `each` for the entries in this worker's share of the pool, or for the whole pool if
+    /// `all` is set. No operation may be in flight.
     pub(crate) fn pool(&self, all: bool, each: &mut dyn FnMut(Kept)) {
         of_pool!(self, own => own.pool(all, each))
     }
 
-    /// Whether this worker lists the pool's directories when names are checked.
+    /// Whether this worker lists the pool's directories when the names of the pool are checked. In
+    /// a shared pool, only worker 0 does.
     pub(crate) fn lists(&self) -> bool {
         of_pool!(self, own => own.lists())
     }
@@ -113,7 +117,8 @@ impl Source {
         of_pool!(self, own => own.listing(flight, place))
     }
 
-    /// Waiting times for claimed files since the last call; `None` for a private pool.
+    /// Removes and returns the times that this worker has waited for claimed files; `None` for a
+    /// private pool.
     pub(crate) fn take_waits(&mut self) -> Option<Histogram> {
         of_pool!(self, own => own.take_waits())
     }

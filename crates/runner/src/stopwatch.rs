@@ -1,4 +1,4 @@
-//! Measures latencies: none, of operations, or of operations and their calls.
+//! Measures the latencies of operations, and optionally those of their calls.
 
 use engine::{NoSteps, Step, Steps, Ticket};
 use measure::{Histogram, Meter, SliceMeter, Slowest};
@@ -14,7 +14,8 @@ pub(crate) struct Meters {
     steps: Vec<(Action, Step, Histogram)>,
 }
 
-/// Creates the meter of an action. Cold, so that the usual path to an existing meter has no call.
+/// Creates the meter of an action. Marked as cold, so that the usual path, on which the meter
+/// exists, contains no call.
 #[cold]
 fn first(none: &mut Option<Box<Kind>>) -> &mut Kind {
     none.get_or_insert_default()
@@ -26,7 +27,7 @@ struct Kind {
     meter: Meter,
     /// Latencies of the current interval. They are added to the meter when the interval ends.
     slice: Option<Histogram>,
-    /// Operations, bytes and failures at the start of the interval.
+    /// Number of operations, bytes and failures at the start of the interval.
     before: (u64, u64, u64),
     slowest: Slowest<SlowThing>,
 }
@@ -41,10 +42,11 @@ pub(crate) struct SlowThing {
     pub step: Option<(Step, u64)>,
 }
 
-/// Optional measurements.
+/// Measurements that are recorded only if requested.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Recorded {
-    /// Whether service times are recorded in addition to response times.
+    /// Whether service times are recorded in addition to latencies, which are response times in an
+    /// open loop.
     pub service: bool,
     /// Whether results are recorded for each second.
     pub slices: bool,
@@ -75,8 +77,8 @@ impl Meters {
         &mut self.kind(action).meter
     }
 
-    /// Counts an operation. The latency is measured from the due time, or from issue in a closed
-    /// loop. From issue it is the service time.
+    /// Counts an operation. Its latency is measured from the due time in an open loop, and from
+    /// issue in a closed loop. The service time is always measured from issue.
     #[inline]
     fn record(
         &mut self,
@@ -106,8 +108,8 @@ impl Meters {
         });
     }
 
-    /// Returns the operations since the last call, by action. Actions without operations are
-    /// omitted.
+    /// Returns the operations since the last call of this method, by action. Actions without
+    /// operations are omitted.
     pub(crate) fn take_slice(&mut self) -> Vec<(Action, SliceMeter)> {
         let mut slice = Vec::new();
         for (action, kind) in Action::ALL.iter().zip(&mut self.by_action) {
@@ -163,7 +165,7 @@ impl Meters {
         }
     }
 
-    /// Total number of operations and bytes of all actions.
+    /// Total number of operations, and of bytes, of all actions.
     pub(crate) fn totals(&self) -> (u64, u64) {
         self.by_action
             .iter()
@@ -198,7 +200,7 @@ impl Meters {
     }
 }
 
-/// When an operation was due (in an open loop), issued and completed, by the run's clock.
+/// Times at which an operation was due (in an open loop), issued and completed, by the run's clock.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Moments {
     pub due_ns: Option<u64>,
@@ -211,13 +213,13 @@ pub(crate) struct Stopwatch {
     clock: RunClock,
     /// Whether operations are timed.
     is_on: bool,
-    /// The calls of operations; `None` if calls are not timed.
+    /// Receives the calls of operations; `None` if calls are not timed.
     laps: Option<Laps>,
     no_steps: NoSteps,
 }
 
 impl Stopwatch {
-    /// Creates a stopwatch. `steps_of` is the number of flights if calls are timed.
+    /// Returns a stopwatch. `steps_of` is the number of flights if calls are timed.
     pub(crate) fn new(clock: RunClock, is_on: bool, steps_of: Option<usize>) -> Self {
         let laps = steps_of.map(|depth| Laps::new(clock.clone(), depth));
         Self {
@@ -234,7 +236,8 @@ impl Stopwatch {
         if self.is_on { self.clock.now_ns() } else { 0 }
     }
 
-    /// Returns the receiver of the calls of an operation that is issued now.
+    /// Starts timing the calls of an operation that is issued now, and returns the receiver of
+    /// these calls.
     #[inline]
     pub(crate) fn steps(&mut self, flight: usize, issued_ns: u64) -> &mut dyn Steps {
         match &mut self.laps {
@@ -246,7 +249,7 @@ impl Stopwatch {
         }
     }
 
-    /// Returns the receiver of the calls of operations in flight.
+    /// Returns the receiver for calls of operations that are already in flight.
     pub(crate) fn steps_in_flight(&mut self) -> &mut dyn Steps {
         match &mut self.laps {
             Some(laps) => laps,
@@ -274,9 +277,8 @@ impl Stopwatch {
 /// Timed calls of the operations in flight.
 struct Laps {
     clock: RunClock,
-    /// Timed calls by flight.
     flights: Vec<LapsOfOne>,
-    /// The flight whose call ends next.
+    /// The flight to which the next call that ends belongs.
     current: usize,
 }
 
@@ -289,7 +291,7 @@ impl Laps {
     fn new(clock: RunClock, depth: usize) -> Self {
         let none = || LapsOfOne {
             last_ns: 0,
-            // More calls than any operation makes.
+            // Capacity for more calls than any operation makes.
             laps: Vec::with_capacity(32),
         };
         Self {

@@ -16,7 +16,8 @@ use crate::processes::EndState;
 use crate::timed_call::{Call, Waiter};
 use crate::workers::Performed;
 
-/// Removes what a refused run has made. A reused pool is not changed yet and is only closed.
+/// Removes everything that a refused run created. A reused pool has not been changed yet and is
+/// only closed.
 pub(crate) fn give_back(request: &RunSpec, owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     if request.keeping.reuse {
         untouched(owned, waiter);
@@ -25,7 +26,7 @@ pub(crate) fn give_back(request: &RunSpec, owned: Arc<RunDirectories>, waiter: &
     }
 }
 
-/// Cleans up the directories after the run, then ends the acknowledgement log.
+/// Cleans up the directories after the run, then completes the acknowledgement log.
 pub(crate) fn leave_all(
     request: &RunSpec,
     performed: &mut Performed,
@@ -43,7 +44,7 @@ pub(crate) fn leave_all(
     let (clean_up, unanswered) = match is_first {
         true => clean_up(request, performed, &left, owned, waiter),
         false => {
-            // The first rank removes the files of all ranks.
+            // Only the first rank removes files, those of all ranks.
             leave_open(owned);
             (None, None)
         }
@@ -57,18 +58,18 @@ pub(crate) fn leave_all(
         .as_ref()
         .is_some_and(|clean_up| clean_up.incomplete);
     let stays = waiter.control.processes().tell_incomplete(stays);
-    // If files remain, the status of this process is kept, because a later clean-up reads it.
+    // If files remain, the status of this process is kept for a later clean-up, which reads it.
     if let (Some(false), false) = (stays, is_first || left.abandoned) {
         life.end();
     }
-    // If a call did not return, it may be one on the acknowledgement log.
+    // A call did not return. It may be a call on the acknowledgement log, so the log is not closed.
     if performed.end.abandoned {
         leave_open(ack_log);
     } else if let Some(ack_log) = ack_log {
         let removed = clean_up.as_ref().map_or(0, |done| done.files);
         let path = request.ack_log.as_deref().unwrap_or(Path::new(""));
         let call = Call::new("end the acknowledgement log", path.display().to_string());
-        // If the end cannot be written, the log remains valid: see `AckLog::over`.
+        // The error is ignored: the log is valid even without its end (see `AckLog::over`).
         let _ = waiter.wait_for(&call, move || ack_log.over(removed));
     }
     clean_up
@@ -78,15 +79,15 @@ pub(crate) fn leave_all(
 fn untouched(owned: Arc<RunDirectories>, waiter: &mut Waiter<'_>) {
     let place = owned.describe();
     owned.life().end();
-    // A file that cannot be closed, for example because its server hangs, is closed when the
-    // process ends.
+    // The error is ignored: a file whose closing does not return, for example because of a hanging
+    // server, is closed when the process ends.
     let _ = waiter.wait_for(&Call::new("close what is open in", place), move || {
         drop(owned)
     });
 }
 
-/// Removes the remaining files of the run; after a complete run only the manifest. The second value
-/// is the reason why a call did not return.
+/// Removes the remaining files of the run. After a complete run, only the manifest remains. The
+/// second returned value is the reason why a call did not return.
 fn clean_up(
     request: &RunSpec,
     performed: &Performed,
@@ -119,8 +120,8 @@ fn clean_up(
         return keep(owned, kept, waiter);
     }
     if left.complete && !left.any_spoiled {
-        // The run has deleted all of its files, so a file with such a name belongs to another
-        // program.
+        // The run has deleted all of its files. A remaining file with a name of the run belongs to
+        // another program and is not removed.
         let (done, unanswered) = leave(owned, Evidence::default(), None, waiter);
         return (
             (done.files > 0 || !done.left.is_empty()).then_some(done),
@@ -171,7 +172,7 @@ fn keep(
     (Some(left(call.path, why)), unanswered)
 }
 
-/// Removes the remaining files of a run, and waits as long as files are being removed.
+/// Removes the remaining files of a run. Waits without a time limit while files are being removed.
 fn leave(
     owned: Arc<RunDirectories>,
     evidence: Evidence,
@@ -183,8 +184,7 @@ fn leave(
         ..Call::new("remove what the run made in", owned.describe())
     };
     let removed = Arc::clone(&call.progress);
-    // The closure owns the last open directory, so the target can be unmounted as soon as it
-    // returns.
+    // The closure owns the last open directory. When it returns, the target can be unmounted.
     let answer = waiter.wait_for(&call, move || {
         owned.leave(&evidence, &mut |files| {
             removed.store(files, Ordering::Relaxed)
@@ -201,24 +201,24 @@ fn leave(
 }
 
 /// Leaves open files on a hanging target open, because closing them could block this thread
-/// forever. The process may block at exit; a waiting parent process does not.
+/// forever. The exit of this process may block, but not that of a parent process that waits for it.
 pub(crate) fn leave_open<T>(of_target: T) {
     std::mem::forget(of_target);
 }
 
-/// The reason for leaving files if other ranks may still use them.
+/// The reason for leaving files that other ranks may still use.
 const WITH_OTHERS: &str = "a rank is lost or did not return from a call, and may still be \
                            working, so the run left its files ('postmark clean' removes them \
                            later)";
 
-/// The result if files remain because a call on the file system did not return.
+/// The result of a clean-up that leaves files because a call on the file system did not return.
 pub(crate) fn not_asked(path: String) -> CleanUp {
     let why =
         "a call did not return, so the run left its files ('postmark clean' removes them later)";
     left(path, why.to_owned())
 }
 
-/// The result if files remain.
+/// The result of a clean-up that leaves files.
 fn left(path: String, why: String) -> CleanUp {
     CleanUp {
         left: vec![record::Left { path, why }],

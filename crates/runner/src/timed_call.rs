@@ -1,8 +1,8 @@
-//! Calls on a target that may never return: each runs in its own thread and is awaited with a time
-//! limit.
+//! Calls on a target that may never return. Each call runs in its own thread, and the caller waits
+//! with a time limit.
 //!
-//! The thread that writes the record and reports neither calls a target nor closes files there:
-//! with a hanging server a thread may stay in the kernel, even after a signal.
+//! The thread that writes the record and the report neither calls a target nor closes files on it.
+//! With a hanging server, a thread that did so could stay in the kernel, even after a signal.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
@@ -16,18 +16,18 @@ use crate::control::Control;
 use crate::error::NoAnswer;
 use crate::events::{Event, Events, Progress, Stage};
 
-/// Interval for sending progress and checking for signals.
+/// Interval at which a wait sends progress and checks for signals.
 pub(crate) const TELL_EVERY: Duration = Duration::from_millis(100);
-/// A call is abandoned after this many stall timeouts.
+/// Number of stall timeouts after which a call is abandoned.
 pub(crate) const GIVE_UP_AFTER: u32 = 5;
-/// A stopping run waits at most this long for a call that does not return: record and report must
-/// be ready 10 s after a signal.
+/// Longest time that a stopping run waits for a call. The record and the report must be ready 10 s
+/// after a signal.
 pub(crate) const GRACE: Duration = Duration::from_secs(5);
 
-/// Calls `act` in its own thread and waits up to `limit`.
+/// Calls `act` in its own thread and waits up to `limit` for its result.
 ///
 /// # Errors
-/// Returns why there is no result. The call may still be running.
+/// Returns the reason why there is no result. The call may still be running.
 pub fn within<A: Send + 'static>(
     limit: Duration,
     act: impl FnOnce() -> A + Send + 'static,
@@ -36,15 +36,16 @@ pub fn within<A: Send + 'static>(
 }
 
 /// Calls `act` in its own thread. Waits while `goes_on` returns true for the time since the last
-/// change of `progress`. A result after that is passed to `late` in the call's thread.
+/// change of `progress`. If `act` returns after the wait ended, its thread passes the result to
+/// `late`.
 fn wait<A: Send + 'static>(
     act: impl FnOnce() -> A + Send + 'static,
     late: impl FnOnce(A) + Send + 'static,
     goes_on: &mut dyn FnMut(Duration) -> bool,
     progress: &AtomicU64,
 ) -> Result<A, NoAnswer> {
-    // Under the lock, each result goes either to the caller or to `late`, even if it arrives just
-    // as the caller stops waiting.
+    // The lock ensures that each result goes either to the caller or to `late`, even if it arrives
+    // just as the caller stops waiting.
     let answer = Arc::new(Mutex::new(Answer {
         value: None,
         is_given_up: false,
@@ -75,8 +76,8 @@ struct Answer<A> {
     is_given_up: bool,
 }
 
-/// Waits for the end of a call. Not generic, so that this code is compiled once for all result
-/// types.
+/// Waits until a call ends. Not generic, so that this code is compiled only once for all types of
+/// results.
 fn wait_for_end(
     call: Box<dyn FnOnce() + Send>,
     goes_on: &mut dyn FnMut(Duration) -> bool,
@@ -87,7 +88,8 @@ fn wait_for_end(
         .name("target".to_owned())
         .spawn(move || {
             call();
-            // The receiver is gone if the caller has stopped waiting.
+            // The error is ignored: the receiver no longer exists if the caller has stopped
+            // waiting.
             let _ = end.send(());
         });
     acting.map_err(NoAnswer::NoThread)?;
@@ -111,12 +113,12 @@ fn wait_for_end(
 /// A call on the target, with its description for events.
 #[derive(Clone, Debug)]
 pub(crate) struct Call {
-    /// The action for messages; a path follows.
+    /// The action for messages, which is followed by the path.
     pub what: String,
     pub path: String,
-    /// Counter of the call's progress. The wait continues while it changes.
+    /// Counter of the call's progress. The wait is extended whenever the counter changes.
     pub progress: Arc<AtomicU64>,
-    /// The stage to which the progress belongs.
+    /// The stage whose progress the counter reports.
     pub stage: Option<Stage>,
 }
 
@@ -134,10 +136,10 @@ impl Call {
 /// Waits for calls with a time limit, handles stop requests and sends events.
 pub(crate) struct Waiter<'e> {
     pub control: Control,
-    /// A call that takes longer is reported as stalled.
+    /// Time after which a call is reported as stalled.
     pub stall_timeout: Duration,
     pub events: &'e mut dyn Events,
-    /// The stalled calls so far.
+    /// All calls that were reported as stalled.
     pub stalled: Vec<Stalled>,
 }
 
@@ -163,7 +165,7 @@ impl<'e> Waiter<'e> {
         self.wait_or(call, act, drop)
     }
 
-    /// As [`Self::wait_for`], but a result that arrives too late is passed to `late`.
+    /// Like [`Self::wait_for`], but a result that arrives after the wait ended is passed to `late`.
     pub(crate) fn wait_or<A: Send + 'static>(
         &mut self,
         call: &Call,
@@ -181,7 +183,8 @@ impl<'e> Waiter<'e> {
         answer
     }
 
-    /// Reports a call that has taken `waited` so far. Returns whether to continue waiting.
+    /// Sends the progress of a call that has taken `waited`, and reports a stalled call. Returns
+    /// whether to continue waiting.
     fn goes_on(&mut self, call: &Call, waiting: &mut Waiting, waited: Duration) -> bool {
         if let Some(stage) = call.stage {
             let done = call.progress.load(Ordering::Relaxed);
@@ -218,7 +221,7 @@ impl<'e> Waiter<'e> {
 struct Waiting {
     /// Index in the list of stalled calls, if the call was reported.
     named: Option<usize>,
-    /// When the stop request was first seen.
+    /// Time at which the wait first noticed the stop request.
     stopping: Option<Instant>,
 }
 

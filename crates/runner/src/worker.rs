@@ -1,4 +1,4 @@
-//! A worker: its stages, and the loop that performs operations (`operation_loop`).
+//! A worker: the stages that it performs, and the loop that performs operations (`operation_loop`).
 
 mod config;
 mod directories;

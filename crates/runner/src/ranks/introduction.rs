@@ -1,5 +1,5 @@
-//! Before the run changes anything, ranks check that they have the same options and exchange their
-//! host names.
+//! Checks that all ranks have the same options, and exchanges their host names, before the run
+//! changes anything.
 
 use ::ranks::Ranks;
 use rundir::Life;
@@ -18,7 +18,7 @@ pub(super) fn host() -> String {
         .into_owned()
 }
 
-/// The data that each rank sends before the run changes anything.
+/// The data that each rank sends to the others before the run changes anything.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 struct Introduction {
     rank: u32,
@@ -28,8 +28,8 @@ struct Introduction {
     seen: OtherRank,
 }
 
-/// Checks that all ranks run the same program with the same options. Returns the manifest's entries
-/// of all ranks but the first, and the host name of the first.
+/// Checks that all ranks run the same program with the same options. Returns the entries in the
+/// manifest for all ranks but the first, and the host name of the first rank.
 pub(super) fn introduce(
     ranks: &Ranks,
     request: &RunSpec,

@@ -1,4 +1,4 @@
-//! Merges the records of all ranks. Each rank adds its host and its clock.
+//! Merges the records of all ranks. Each rank adds its host and the offset of its clock.
 
 use ::ranks::{ClockOffset, Ranks};
 use record::ranks::{ClusterRecord, HostRecord, RankClock, RankClockOffset, RankRecord};
@@ -10,7 +10,7 @@ use crate::clock::{Clock as _, RunClock};
 use crate::error::Refused;
 use crate::processes::OneClock;
 
-/// Agrees on the origin of rank 0, converted to this rank's clock.
+/// Makes all ranks use the time origin of rank 0, converted to the clock of each rank.
 pub(super) fn one_clock(ranks: &Ranks, clock: &RunClock) -> Result<OneClock, Refused> {
     let now = clock.clone();
     let offset = ranks.clock_offset(move || i64::try_from(now.now_ns()).unwrap_or(i64::MAX))?;
@@ -32,7 +32,7 @@ pub(super) fn one_clock(ranks: &Ranks, clock: &RunClock) -> Result<OneClock, Ref
     })
 }
 
-/// The part of the record's `cluster` that describes this rank.
+/// The part of the `cluster` field of the record that describes this rank.
 pub(super) fn own_part(ranks: &Ranks, head: &Record, clock: RankClock) -> ClusterRecord {
     let workers = head.spec.workers_of(ranks.rank());
     let rank = RankRecord {
@@ -55,8 +55,8 @@ pub(super) fn own_part(ranks: &Ranks, head: &Record, clock: RankClock) -> Cluste
     ClusterRecord::of_one(ranks.count(), rank, host)
 }
 
-/// The allowed processors that are online, because affinity masks often include processors that do
-/// not exist.
+/// The processors that this process may use and that are online. Affinity masks often include
+/// processors that do not exist.
 fn allowed_processors() -> Fact<Vec<u32>> {
     let sources = Sources::default();
     system::processors::allowed_online(&sources).map(|numbers| {
@@ -75,8 +75,8 @@ fn recorded(offset: ClockOffset) -> RankClockOffset {
     }
 }
 
-/// Returns the merged record of all ranks, and this rank's own. If a rank is lost, both are this
-/// rank's own record, marked as failed.
+/// Returns the merged record of all ranks, and the record of this rank. If a rank is lost, both are
+/// the record of this rank, marked as failed.
 pub(super) fn join_records(
     ranks: &Ranks,
     mut own: Record,

@@ -1,4 +1,4 @@
-//! Sends the result of a run from rank 0 to the ranks that did not perform it.
+//! Sends the result of a run from rank 0 to the ranks that did not perform the run.
 
 use ::ranks::{CommunicationError, Ranks};
 use record::{Record, Sent};
@@ -7,14 +7,14 @@ use serde::{Deserialize, Serialize};
 use super::introduction::host;
 use crate::error::Refused;
 
-/// The result of a run that not all ranks performed: its record; or the rank that refused it, its
-/// host, and the reason.
+/// The result of a run that only some ranks performed: the record, or the refusal. A refusal
+/// consists of the refusing rank, its host and the reason.
 #[derive(Debug, Serialize, Deserialize)]
 pub(super) struct Told(Result<Sent<Box<Record>>, (u32, String, String)>);
 
 impl Told {
     /// Sends the result from rank 0 to all launched ranks after the run is closed. Returns `None`
-    /// without sending if all ranks performed the run.
+    /// without sending if all launched ranks performed the run.
     pub(super) fn to_all(
         ranks: &Ranks,
         own: Option<Result<&Record, &Refused>>,
@@ -30,7 +30,8 @@ impl Told {
                 Err(refused) => Err((0, host(), refused.to_string())),
             })
         });
-        // A broadcast would let rank 0 leave before the others have closed the run.
+        // A barrier instead of a broadcast, because after a broadcast rank 0 could leave before the
+        // other ranks have closed the run.
         ranks.all().meet(told, Option::or)
     }
 

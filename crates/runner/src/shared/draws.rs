@@ -1,4 +1,5 @@
-//! Converts a draw into an intent on the current contents of the pool, and claims its file.
+//! Converts a draft of an operation into an intent for the current contents of the pool, and claims
+//! its file.
 
 use std::sync::atomic::Ordering;
 
@@ -43,8 +44,8 @@ impl SharedSource {
         creation(action, file, 0)
     }
 
-    /// Resolves a draft into `intent`. Returns `false` if its file is claimed and must not be
-    /// waited for, or if the run stops.
+    /// Resolves a draft into `intent`. Returns `false` if the run stops, or if the file of the
+    /// draft is claimed and the caller must not wait.
     pub(super) fn meet(
         &mut self,
         mut draft: Draft,
@@ -67,7 +68,7 @@ impl SharedSource {
                     *intent = read_link(thing, 0);
                     return true;
                 }
-                // Only writers create links. A reader skips the operation.
+                // Only writers create links. A reader skips the operation if the pool has no link.
                 None if !self.mixer.creates() => {
                     *intent = skipped(SkipReason::PoolEmpty);
                     return true;
@@ -134,8 +135,8 @@ impl SharedSource {
         };
         let (mut intent, change) = self.mixer.decide(draft, file, fresh);
         if intent.action == Action::SetExtended && draft.action == Action::GetExtended {
-            // Setting the attribute needs an exclusive claim, but a draft that reads it has a
-            // shared one.
+            // Setting the attribute needs an exclusive claim, but a draft for reading the attribute
+            // has a shared claim. The operation is skipped.
             intent.action = Action::Nothing;
             intent.skip = Some(SkipReason::NoAttribute);
         }
@@ -160,7 +161,8 @@ impl SharedSource {
         intent
     }
 
-    /// Takes a symbolic link out of the pool while it is read, so that no other worker removes it.
+    /// Takes a symbolic link out of the pool while the link is read, so that no other worker
+    /// removes it.
     fn lend(&mut self, flight: usize, pick: u64) -> Option<Thing> {
         let mut links = self.pool.ring(NameKind::SymbolicLink);
         if links.is_empty() {
@@ -172,7 +174,8 @@ impl SharedSource {
         Some(thing)
     }
 
-    /// Returns the removal of a link if the pool contains the maximum number.
+    /// Returns the removal of a link instead of its creation if the pool contains the maximum
+    /// number of links.
     fn remove_link(&mut self, flight: usize, draft: &Draft) -> Option<Intent> {
         let kind = if draft.action == Action::Link {
             NameKind::Link

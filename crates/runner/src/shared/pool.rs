@@ -1,7 +1,7 @@
 //! The files of a shared pool, and the claims on them.
 //!
-//! The pool is divided into shards with one lock each. A file's popularity follows from its rank
-//! over all shards.
+//! The pool is divided into shards with one lock each. The popularity of a file follows from its
+//! rank over all shards.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -21,7 +21,6 @@ pub(super) const SHARDS: usize = 64;
 /// Interval at which a waiting worker checks whether the run stops.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
-/// The pool that several workers share.
 #[derive(Debug)]
 pub(crate) struct SharedPool {
     pub(super) shards: Box<[Shard]>,
@@ -47,7 +46,7 @@ pub(super) struct Shard {
 pub(super) struct Inner {
     pub(super) slots: Vec<Slot>,
     free: Vec<u32>,
-    /// Indices of the slots in use, without gaps.
+    /// Indices of the used slots, without gaps.
     pub(super) order: Vec<u32>,
     waiting: u32,
 }
@@ -55,16 +54,17 @@ pub(super) struct Inner {
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Slot {
     pub(super) file: Packed,
-    /// Index of the slot in `order`; `u32::MAX` while the slot is free.
+    /// Position of this slot's index in `order`; `u32::MAX` while the slot is free.
     position: u32,
-    /// Number of readers; -1 for an exclusive claim.
+    /// Number of readers with a claim on the file; -1 for an exclusive claim.
     claims: i16,
-    /// Number of workers that wait for an exclusive claim. New readers wait for them.
+    /// Number of workers that wait for an exclusive claim on the file. They take precedence over
+    /// new readers.
     wanted: u16,
 }
 
-/// A claim on a file: exclusive, or shared with other readers. A plain value, so that a pool in
-/// another process could issue it, too.
+/// A claim on a file: exclusive, or shared with other readers. A claim is a plain value, so that a
+/// pool in another process could also issue it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Claim {
     shard: u32,
@@ -75,16 +75,16 @@ pub(super) struct Claim {
 #[derive(Debug)]
 pub(super) enum Claimed {
     Claim(Claim, File),
-    /// The file is claimed and the caller does not wait.
+    /// The file is claimed by another operation, and the caller does not wait.
     Later,
     /// The shard or pool contains no file, or the run stops.
     Nothing,
 }
 
-/// Waiting times for claimed files.
+/// Times that one worker has spent waiting for claimed files.
 #[derive(Debug, Default)]
 pub(super) struct Waits {
-    /// When the claim that is being waited for was first refused.
+    /// Time of the first refusal of the claim for which the worker waits.
     since_ns: Option<u64>,
     pub(super) histogram: Histogram,
 }
@@ -109,8 +109,8 @@ impl SharedPool {
     }
 
     pub(super) fn publish(&self, file: File) {
-        // Files are numbered from 1 and ranks from 0. So every file of a newly prepared pool has
-        // its own rank.
+        // Files are numbered from 1 and popularity ranks from 0. Subtracting 1 gives each file of a
+        // newly prepared pool a rank of its own.
         let shard = &self.shards[((file.file - 1) % SHARDS as u64) as usize];
         let mut inner = lock(&shard.inner);
         let slot = Slot {
@@ -135,8 +135,8 @@ impl SharedPool {
         self.files.fetch_add(1, Ordering::Relaxed);
     }
 
-    /// Claims the file at a rank, or a file of the next shard if that shard is empty. If the file
-    /// is claimed, waits for it or returns [`Claimed::Later`].
+    /// Claims the file with popularity rank `rank`. If its shard is empty, claims a file of the
+    /// next shard. If the file is claimed, waits for its release or returns [`Claimed::Later`].
     pub(super) fn claim(
         &self,
         rank: u64,
@@ -167,7 +167,7 @@ impl SharedPool {
     }
 
     /// Claims a file of one shard; returns [`Claimed::Nothing`] if the shard is empty. If the file
-    /// is not free, `refused` is called and returns whether to wait for it.
+    /// is claimed, calls `refused`, whose result is whether to wait for the release.
     fn claim_in(
         &self,
         number: usize,
@@ -178,7 +178,7 @@ impl SharedPool {
     ) -> Claimed {
         let shard = &self.shards[number];
         let mut inner = lock(&shard.inner);
-        // The slot for which new readers wait because of this worker.
+        // The slot whose `wanted` count this worker has increased, so that new readers wait.
         let mut wanted = None;
         let claimed = loop {
             let count = inner.order.len() as u64;
@@ -200,7 +200,7 @@ impl SharedPool {
                 break Some(slot);
             }
             if !refused() {
-                // This worker does not wait, so new readers need not wait for it.
+                // This worker stops waiting, so new readers no longer need to give it precedence.
                 Self::stand_down(shard, &mut inner, wanted, None);
                 return Claimed::Later;
             }
@@ -229,9 +229,9 @@ impl SharedPool {
         }
     }
 
-    /// Withdraws this worker's priority for a slot. Waiting workers are woken, unless this worker
-    /// claimed the slot: releasing it wakes them. A worker that still waits for the slot does not
-    /// wake the others, because two waiting workers would wake each other repeatedly.
+    /// Withdraws this worker's precedence for a slot and wakes waiting workers. Wakes none if this
+    /// worker claimed the slot, because its release wakes them. Not called while this worker still
+    /// waits for the slot, because two waiting workers would wake each other repeatedly.
     fn stand_down(shard: &Shard, inner: &mut Inner, wanted: Option<u32>, claimed: Option<u32>) {
         let Some(slot) = wanted else {
             return;
@@ -242,7 +242,7 @@ impl SharedPool {
         }
     }
 
-    /// Releases a claim and applies the change of the file.
+    /// Releases a claim and applies the completed change to the file's entry.
     pub(super) fn give_back(&self, claim: Claim, change: Change) {
         let shard = &self.shards[claim.shard as usize];
         let mut inner = lock(&shard.inner);
@@ -287,7 +287,8 @@ impl SharedPool {
             .is_none_or(|most| places.any(|place| place.most() < most))
     }
 
-    /// Counts a new entry of a directory as started and returns true, unless the directory is full.
+    /// Counts the creation of an entry in a directory as started and returns true. Returns false if
+    /// the directory is full.
     pub(super) fn takes_one_more(&self, place: u32) -> bool {
         self.places[place as usize].takes_one_more(self.entries_max)
     }
@@ -300,8 +301,8 @@ mod tests {
 
     use super::*;
 
-    /// Workers that wait for a claimed file sleep until it is released, or for [`LOOK_EVERY`]. They
-    /// do not wake each other.
+    /// A worker that waits for a claimed file sleeps until its release, or for [`LOOK_EVERY`].
+    /// Waiting workers do not wake each other.
     #[test]
     fn workers_waiting_for_a_claim_sleep() {
         let pool = SharedPool::new(&Mix::default());

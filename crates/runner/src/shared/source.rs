@@ -1,4 +1,4 @@
-//! The intents of one worker on a shared pool.
+//! Draws the intents of one worker on a shared pool.
 
 use std::iter;
 use std::sync::Arc;
@@ -17,29 +17,29 @@ use crate::control::Control;
 use crate::entries::Seen;
 use crate::listings::Expected;
 
-/// The part of the pool that an operation in flight holds.
+/// The part of the pool that an operation in flight uses exclusively.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Held {
     Nothing,
-    /// A new file, published after its creation.
+    /// A new file, which is published when its creation has completed.
     New(File),
     Claimed(Claim, Change),
-    /// A claimed file and its new link, which is published after its creation.
+    /// A claimed file and its new link. The link is published when its creation has completed.
     Linked(Claim, NameKind, Thing),
-    /// A symbolic link that is being read and returns to the pool afterwards.
+    /// A symbolic link that is being read. It returns to the pool when the read has completed.
     Lent(Thing),
-    /// A new directory, published after its creation.
+    /// A new directory, which is published when its creation has completed.
     Directory(Thing),
     /// An entry that is being removed.
     Gone,
 }
 
-/// The intents of one worker on a shared pool.
 #[derive(Debug)]
 pub(crate) struct SharedSource {
     pub(super) pool: Arc<SharedPool>,
     pub(super) mixer: Mixer,
-    /// The mixer of the pool's writers, for a worker that only reads.
+    /// The mixer of the pool's writers, if this worker only reads. It determines whether any writer
+    /// could still change the pool.
     pub(super) writer: Option<Mixer>,
     pub(super) ranks: PopularityRanks,
     pub(super) control: Control,
@@ -50,14 +50,15 @@ pub(crate) struct SharedSource {
     pub(super) transactions: u64,
     pub(super) prepared: u64,
     pub(super) begun: u64,
-    /// Number of new file numbers that this worker has used.
+    /// Number of new files that this worker has numbered.
     pub(super) fresh: u64,
     pub(super) deleting: Deleting,
-    /// Whether the think time before the next transaction was already returned.
+    /// Whether [`Self::think_ns`] has already returned the think time before the next transaction.
     pub(super) has_thought: bool,
-    /// The next operation's file is claimed, and an operation in flight must complete first.
+    /// The file of the next operation is claimed. An operation of this worker must complete before
+    /// the next draw.
     pub(super) wants_one_landed: bool,
-    /// Parts of the pool that operations hold, by flight.
+    /// Part of the pool that each operation in flight uses, by flight.
     pub(super) held: Vec<Held>,
     pub(super) seen: Vec<Seen>,
     pub(super) waits: Waits,
@@ -103,8 +104,8 @@ impl SharedSource {
         }
     }
 
-    /// Number of initial files that this worker creates. File numbers are distributed to the
-    /// workers in turn.
+    /// Number of initial files that this worker creates. File numbers are distributed round-robin
+    /// over the workers.
     fn share_of_files(&self) -> u64 {
         (self.files + self.workers - 1 - self.worker) / self.workers
     }
@@ -142,8 +143,8 @@ impl SharedSource {
         false
     }
 
-    /// Returns the think time before a claim is taken, so that no other worker waits for a thinking
-    /// one.
+    /// Returns the think time before the next transaction. A worker thinks before it takes a claim,
+    /// so that no other worker waits for the claim during the think time.
     pub(crate) fn think_ns(&mut self, phase: Phase) -> u64 {
         if !self.mixer.thinks()
             || self.has_thought
@@ -207,7 +208,8 @@ impl SharedSource {
         match std::mem::replace(&mut self.held[flight], Held::Nothing) {
             Held::New(file) if well => self.pool.publish(file),
             Held::Claimed(claim, change) if well => self.pool.give_back(claim, change),
-            // The file's state is unknown, so it is removed from the pool.
+            // After a failed change, the state of the file is unknown, so the file is removed from
+            // the pool.
             Held::Claimed(claim, Change::Becomes(_) | Change::Removed) => {
                 self.pool.give_back(claim, Change::Removed)
             }
@@ -218,7 +220,7 @@ impl SharedSource {
                     self.pool.ring(kind).push(thing);
                 }
             }
-            // Reading does not change the link, even if it failed.
+            // Reading does not change the link, even if the read failed.
             Held::Lent(thing) => self.pool.ring(NameKind::SymbolicLink).push(thing),
             Held::Directory(thing) if well => self.pool.ring(NameKind::Directory).push(thing),
             Held::Nothing | Held::New(_) | Held::Directory(_) | Held::Gone => {}

@@ -1,13 +1,13 @@
-//! Barriers between the processes of a run. While a process waits, it continues to supervise its
-//! workers.
+//! Barriers between the processes of a run. A process that waits at a barrier continues to
+//! supervise its workers.
 
 use super::state::Supervisor;
 use crate::processes::AtBarrier;
 use crate::timed_call::TELL_EVERY;
 
 impl Supervisor<'_> {
-    /// Waits for all processes and publishes the operations that they acknowledged, so that workers
-    /// can check other workers' pools. Returns whether the run continues.
+    /// Waits for all processes and publishes the operations that their workers acknowledged, so
+    /// that each worker can check the pool of another. Returns whether the run continues.
     pub(super) fn meet_and_tell(&mut self) -> bool {
         let own = AtBarrier {
             acknowledged: self.watch.acknowledged.take(),
@@ -18,13 +18,13 @@ impl Supervisor<'_> {
             .is_some()
     }
 
-    /// Exchanges data at a barrier; returns at once with a single process. Returns `None` if the
+    /// Exchanges data at a barrier. With a single process, returns at once. Returns `None` if the
     /// run must end because a process stops or is lost.
     pub(super) fn meet(&mut self, own: AtBarrier) -> Option<AtBarrier> {
         let processes = self.waiter.control.processes();
         if !processes.is_alone() && self.is_stopping() {
-            // The other processes may be at another barrier. The stop request reaches them
-            // separately.
+            // The other processes may wait at a different barrier, so this one is not entered. They
+            // receive the stop request separately.
             return None;
         }
         let mut meeting = processes.meet(own);

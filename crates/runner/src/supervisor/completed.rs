@@ -1,5 +1,5 @@
-//! Sends completed phases as parts of the record, to sinks that take records. This happens at
-//! barriers, where all workers wait.
+//! Sends completed phases as parts of the record, to event sinks that take records. Phases are sent
+//! at barriers, while all workers wait.
 
 use record::{Completed, CompletedPart, PhaseRecord};
 use workload::Phase;
@@ -12,8 +12,9 @@ use crate::worker::PhaseReport;
 use crate::workers::aggregate;
 
 impl Supervisor<'_> {
-    /// A phase has ended and its file systems are synced. The deletion is sent later, after waiting
-    /// for free space. Transactions are sent by the code that applied their load.
+    /// Called when a phase has ended and its file systems are synced. Sends the preparation. The
+    /// deletion is sent later, after waiting for free space. Transactions are sent by the code that
+    /// applied their load.
     pub(super) fn phase_synced(&mut self, phase: Phase) {
         match phase {
             Phase::Prepare => self.tell_phase(phase),
@@ -22,8 +23,8 @@ impl Supervisor<'_> {
                     aggregate::take_phase(&mut self.watched.phases, phase, self.watch.first_worker);
                 let beside = self.watched.take_beside(phase);
                 let load = aggregate::phase_record(phase, workers, &self.watch.drive, beside);
-                // The results are merged here, so that all ranks take the same decisions
-                // afterwards.
+                // The results of all ranks are merged at this point, so that afterwards all ranks
+                // take the same decisions.
                 let own = self.of_this_host(load.clone());
                 let of_all = self.meet(AtBarrier {
                     phase: Some(own),
@@ -38,7 +39,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// At the end of the run, sends the last phase if it completed and was not sent yet.
+    /// At the end of the run, sends the last phase if it completed and has not been sent.
     pub(super) fn tell_last(&mut self) {
         if let Some(phase) = self.untold.or(self.unsynced) {
             self.tell_phase(phase);
@@ -48,8 +49,8 @@ impl Supervisor<'_> {
     fn tell_phase(&mut self, phase: Phase) {
         let is_heard = self.watch.since.is_some() || self.watch.merged.is_some();
         if !is_heard || !self.watch.sync {
-            // Without sync the next phase starts at once, and the original PostMark's whole-second
-            // times run on between phases. They would include the time for storing the record.
+            // Without sync the next phase starts at once. The whole-second times of the original
+            // PostMark continue between phases and would include the time for storing the record.
             return;
         }
         let workers: Vec<(u32, PhaseReport)> = (self.watch.first_worker..)
@@ -84,7 +85,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Converts a phase for merging with those of other processes.
+    /// Converts a phase to the form in which phases of several ranks are merged.
     fn of_this_host(&self, phase: PhaseRecord) -> PhaseRecord {
         match &self.watch.host {
             Some(host) => phase.of_rank(host),
@@ -92,7 +93,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Sends the last load. `as_part` makes the part of the record from it.
+    /// Sends the last load. `as_part` converts its phase to a part of the record.
     pub(crate) fn tell_load(&mut self, as_part: impl Fn(PhaseRecord) -> CompletedPart) {
         if let (Some(_), Some(load)) = (&self.watch.since, self.watched.loads.last()) {
             let part = as_part(load.clone());
@@ -104,7 +105,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Adds a part that all ranks completed to the merged record, and sends it.
+    /// Adds a part that all ranks completed to the merged record, and sends the merged record.
     fn tell_merged(&mut self, part: CompletedPart) {
         let (Some(merged), Some(since), true) = (
             &mut self.watch.merged,

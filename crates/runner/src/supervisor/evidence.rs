@@ -15,9 +15,9 @@ use crate::events::Stage;
 use crate::worker::Answer;
 
 impl Supervisor<'_> {
-    /// Asks the workers for a sample of their files before or after transactions. Returns whether
-    /// it did. Without sync between phases no sample is taken, because the next phase starts at
-    /// once.
+    /// Asks the workers for a sample of their files before or after transactions, and returns true.
+    /// Without sync between phases it returns false, because the next phase starts at once and
+    /// leaves no time for a sample.
     pub(super) fn asks_for_sample(&mut self, stage: Stage) -> bool {
         let is_wanted = self.unsynced == Some(Phase::Transactions)
             || stage == Stage::Phase(Phase::Transactions);
@@ -30,14 +30,15 @@ impl Supervisor<'_> {
         true
     }
 
-    /// Continues when all workers have sent their samples and wait.
+    /// Takes the sample of the pool once all workers have sent their samples, and then continues
+    /// with the stage.
     pub(super) fn sampled(&mut self) {
         let Some(stage) = self.evidence.sampling.take() else {
             return;
         };
         let held = self.hold_sample();
         if self.unsynced == Some(Phase::Transactions) {
-            // Another load may follow. The same files are then sampled before it.
+            // If another load follows, the same files are sampled before that load.
             let (after, held) = self.look_at(held, true);
             self.evidence.held = held;
             let evidence = &mut self.watched.of_phase(Phase::Transactions).evidence;
@@ -51,16 +52,16 @@ impl Supervisor<'_> {
         self.pass(stage);
     }
 
-    /// Samples the page cache just before the transactions, after caches were dropped if that was
-    /// requested.
+    /// Samples the page cache just before the transactions. If the run drops caches, the sample
+    /// follows the drop.
     pub(super) fn look_at_residency(&mut self) {
         if let Some(held) = self.evidence.held.take() {
             self.evidence.before = Some(self.look_at(held, false).0);
         }
     }
 
-    /// Opens the files of the sample through the run's directories. In a separate thread, because
-    /// opening may never return.
+    /// Opens the files of the sample through the run's directories. Uses a separate thread, because
+    /// opening a file may never return.
     fn hold_sample(&mut self) -> Fact<HeldFiles> {
         let sample = self.evidence.whole_sample();
         let mut names = Vec::new();
@@ -100,15 +101,16 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Closes the files of the sample. In a separate thread, because closing may never return.
+    /// Closes the files of the sample. Uses a separate thread, because closing a file may never
+    /// return.
     pub(super) fn close_sample(&mut self) {
         if let Some(Fact::Known(held)) = self.evidence.held.take() {
             self.wait_for("close a sample of the pool", move || held.close());
         }
     }
 
-    /// Samples the page-cache residency of the files. With `again`, also returns the open files for
-    /// the next sample.
+    /// Samples the page-cache residency of the files. If `again` is set, also returns the open
+    /// files for the next sample.
     fn look_at(
         &mut self,
         held: Fact<HeldFiles>,

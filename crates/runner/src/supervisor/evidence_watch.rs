@@ -1,5 +1,5 @@
-//! Evidence of what served a phase: counters at its start and end, and the page-cache residency of
-//! a sample of the pool.
+//! Evidence of which component served a phase: counters at the start and end of the phase, and the
+//! page-cache residency of a sample of the pool.
 
 use std::mem::ManuallyDrop;
 use std::thread;
@@ -12,11 +12,11 @@ use system::{Accounted, Sources, WatchedAccount};
 use crate::events::Stage;
 use crate::servers::WatchedServers;
 
-/// Most files of a sample.
+/// Maximum number of files in a sample.
 pub(super) const SAMPLE_MAX: usize = 100;
 
-/// The open files of a sample. Closing a file may never return, so dropping this closes them in a
-/// separate thread.
+/// The open files of a sample. Dropping this value closes the files in a separate thread, because
+/// closing a file may never return.
 pub(super) struct HeldFiles(Vec<Box<dyn Held>>);
 
 impl HeldFiles {
@@ -35,34 +35,35 @@ impl Drop for HeldFiles {
             return;
         }
         let files = ManuallyDrop::new(std::mem::take(&mut self.0));
-        // If no thread can be started, the files are closed when the process ends.
+        // If the system cannot start a thread, the files are closed when the process ends.
         let _ = thread::Builder::new().spawn(move || drop(ManuallyDrop::into_inner(files)));
     }
 }
 
-/// Reads the evidence of what served a phase.
+/// Reads the evidence of which component served a phase.
 pub(super) struct EvidenceWatch {
     sources: Sources,
-    /// `None` if no evidence is read.
+    /// The counters to read; `None` if no evidence is read.
     watched: Option<WatchedAccount>,
-    /// `None` if the engine calls no servers.
+    /// The servers whose messages are counted; `None` if the engine has no network client of its
+    /// own.
     servers: Option<WatchedServers>,
-    /// Readings at the start of the current phase or sync.
+    /// Counters at the start of the current phase or sync.
     began: Option<(Accounted, Option<ServerTraffic>)>,
-    /// The stage before which a sample is taken. `sample` contains the worker, directory index and
-    /// number of each file so far.
+    /// `sampling` is the stage before which a sample is taken. `sample` contains the worker,
+    /// directory index and number of each file that workers have reported for the sample.
     pub(super) sampling: Option<Stage>,
     sample: Vec<(u32, u32, u64)>,
     /// Number of files in the pools of the workers.
     pool_files: u64,
-    /// The sampled files for the next transactions, or why there are none.
+    /// The open files of the sample before the next transactions, or the reason why there are none.
     pub(super) held: Option<Fact<HeldFiles>>,
     /// Page-cache residency at the start of the current transactions.
     pub(super) before: Option<Fact<ResidencySample>>,
 }
 
 impl EvidenceWatch {
-    /// `watched` selects the counters to read; with `None` no evidence is ever read.
+    /// `watched` selects the counters to read. With `None` no evidence is read.
     pub(super) fn new(watched: Option<WatchedAccount>, servers: Option<WatchedServers>) -> Self {
         Self {
             sources: Sources::default(),
@@ -77,7 +78,6 @@ impl EvidenceWatch {
         }
     }
 
-    /// Whether evidence is read.
     pub(super) fn is_on(&self) -> bool {
         self.watched.is_some()
     }
@@ -121,7 +121,7 @@ impl EvidenceWatch {
         })
     }
 
-    /// Adds a worker's number of files and its sample.
+    /// Adds the number of files in a worker's pool and the worker's sample.
     pub(super) fn take_sample(&mut self, worker: u32, (files, some): (u64, Vec<(u32, u64)>)) {
         self.pool_files += files;
         self.sample.extend(
@@ -130,8 +130,8 @@ impl EvidenceWatch {
         );
     }
 
-    /// Selects files evenly from the workers' samples: at most a hundredth of the pool, and at most
-    /// [`SAMPLE_MAX`].
+    /// Selects files evenly from the workers' samples: at most [`SAMPLE_MAX`], and at most a
+    /// hundredth of the pool.
     pub(super) fn whole_sample(&mut self) -> Vec<(u32, u32, u64)> {
         let sample = std::mem::take(&mut self.sample);
         let most = (std::mem::take(&mut self.pool_files) / 100).min(SAMPLE_MAX as u64) as usize;
@@ -168,7 +168,7 @@ pub(super) fn look(held: &HeldFiles) -> Fact<ResidencySample> {
             }
         };
         sum.pages += pages;
-        // Pages beyond the end of a file are not counted.
+        // Pages beyond the end of a file are not counted, because no file data is in them.
         sum.cached += cached.min(pages);
         sum.dirty = more(&sum.dirty, dirty);
         sum.under_write_back = more(&sum.under_write_back, under_write_back);

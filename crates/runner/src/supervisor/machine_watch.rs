@@ -1,8 +1,9 @@
 //! Reads the kernel's counters during a phase, in the supervising thread: before the phase, after
-//! each second of it, and when all workers have ended it.
+//! each second of the phase, and when all workers have ended the phase.
 //!
-//! Workers never wait for a reading, because none waits for this thread during a phase. If the
-//! thread is delayed, a reading is late: its interval is then longer and has its actual times.
+//! Workers never wait for a reading, because they do not wait for the supervising thread during a
+//! phase. If that thread is delayed, a reading is late. Its interval is then longer than a second
+//! and is recorded with its actual times.
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -11,24 +12,24 @@ use measure::SLICE_NS;
 use record::{MachineOverTime, MachineSlice};
 use system::{Counters, Fact, Sources, WatchedDevices};
 
-/// Most intervals that wait for their seconds to be sent as events. If no operation completes for a
-/// longer time, older ones are only in the record.
+/// Maximum number of intervals that wait until their seconds are sent as events. If no operation
+/// completes for longer, the oldest intervals are sent to no event and are only in the record.
 const UNTOLD_MAX: usize = 60;
 
 /// Reads the kernel's counters during a phase.
 pub(super) struct MachineWatch {
     sources: Sources,
-    /// The devices to watch; `None` if no counters are read.
+    /// The devices whose counters are read; `None` if no counters are read.
     devices: Option<Fact<WatchedDevices>>,
     going: Option<WatchedPhase>,
     /// Intervals that were not yet sent as events, in order.
     untold: VecDeque<MachineSlice>,
 }
 
-/// Readings of the current phase.
+/// Counters over time in the current phase.
 struct WatchedPhase {
     over_time: MachineOverTime,
-    /// The latest reading; `read_ns` is its time.
+    /// The latest counter values, and the time at which they were read.
     latest: Counters,
     read_ns: u64,
     /// When the current second ends.
@@ -36,7 +37,7 @@ struct WatchedPhase {
 }
 
 impl MachineWatch {
-    /// `devices` are the devices to watch; with `None` no counters are ever read.
+    /// `devices` are the devices whose counters are read. With `None` no counters are read.
     pub(super) fn new(devices: Option<Fact<WatchedDevices>>) -> Self {
         Self::with(Sources::default(), devices)
     }
@@ -64,7 +65,7 @@ impl MachineWatch {
         });
     }
 
-    /// Time until the current second of the phase ends.
+    /// Time from `now_ns` until the current second of the phase ends.
     pub(super) fn until_due(&self, now_ns: u64) -> Duration {
         match &self.going {
             Some(going) => Duration::from_nanos(going.due_ns.saturating_sub(now_ns)),
@@ -72,7 +73,7 @@ impl MachineWatch {
         }
     }
 
-    /// Reads the counters if a second of the phase has ended.
+    /// Reads the counters if the current second of the phase has ended.
     pub(super) fn second(&mut self, now_ns: u64) {
         let Some(going) = self.going.as_mut().filter(|going| now_ns >= going.due_ns) else {
             return;
@@ -82,11 +83,11 @@ impl MachineWatch {
             .over_time
             .began_ns
             .saturating_add((seconds + 1).saturating_mul(SLICE_NS));
-        // The last complete second.
+        // The interval belongs to the last complete second.
         self.read(now_ns, seconds - 1);
     }
 
-    /// Reads the counters at the end of the phase, and returns all readings of it.
+    /// Reads the counters at the end of the phase, and returns all intervals of the phase.
     pub(super) fn end(&mut self, now_ns: u64) -> Option<MachineOverTime> {
         let began_ns = self.going.as_ref()?.over_time.began_ns;
         self.read(now_ns, now_ns.saturating_sub(began_ns) / SLICE_NS);
@@ -141,7 +142,7 @@ mod tests {
 
     use super::*;
 
-    /// Writes counters that report `count` context switches and writes.
+    /// Writes kernel counter files that report `count` context switches and `count` device writes.
     fn tell(root: &Path, count: u64) {
         let stat = format!(
             "cpu {count} 0 {count} {count} 0 0 0 0\nctxt {count}\nprocs_running 1\nprocs_blocked \
@@ -173,7 +174,7 @@ mod tests {
         MachineWatch::with(Sources::beneath(root), Some(Fact::Known(devices)))
     }
 
-    /// Context switches and device flushes, by interval.
+    /// Returns the context switches and device flushes of each interval.
     fn counted(over_time: &MachineOverTime) -> Vec<(Option<u64>, Option<u64>)> {
         let flushes = &over_time.devices.known().unwrap()[0].flushes;
         let switches = over_time.system.context_switches.each().iter();

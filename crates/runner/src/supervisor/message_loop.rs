@@ -1,5 +1,5 @@
-//! The loop that receives the workers' messages, and between them checks time, target and stalled
-//! workers.
+//! The loop that receives the workers' messages. Between messages it checks time limits, the run's
+//! directories and stalled workers.
 
 use std::sync::mpsc::RecvTimeoutError;
 use std::time::{Duration, Instant};
@@ -12,7 +12,7 @@ use crate::events::{Event, Stage};
 use crate::timed_call::TELL_EVERY;
 use crate::worker::{Answer, Report};
 
-/// After abandoning a run, the time to wait for workers that are not stalled.
+/// Time to wait for workers that are not stalled, after the run was abandoned.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
 impl Supervisor<'_> {
@@ -44,7 +44,7 @@ impl Supervisor<'_> {
                 self.waiter.control.stop();
                 self.name_the_last();
                 self.hear_the_others();
-                // Stalled workers are not waited for.
+                // The run does not wait for stalled workers.
                 self.alive = 0;
             }
         }
@@ -102,7 +102,7 @@ impl Supervisor<'_> {
         if !well {
             self.waiter.control.stop();
         }
-        // This worker has ended, so the workers at the barrier must not wait for it.
+        // This worker has ended. The workers at the barrier must not wait for it.
         if self.waiting > 0 && self.waiting == self.alive {
             self.answer(Answer::go_if(!self.is_stopping()));
         }

@@ -1,4 +1,4 @@
-//! Messages of workers to the supervisor, and a worker's link to it.
+//! Messages from workers to the supervisor, and the link through which a worker sends them.
 
 use std::sync::mpsc::{Receiver, Sender};
 
@@ -8,15 +8,16 @@ use workload::{Action, End, Role};
 use crate::events::Stage;
 use crate::worker::{Answer, PhaseReport, Rendezvous, Report};
 
-/// A message of a worker.
+/// A message from a worker.
 #[derive(Debug)]
 pub(crate) enum Message {
-    /// The worker waits to start a stage with this many items.
+    /// The worker waits at the barrier before a stage, in which it will process this many items.
     Begins(Stage, u64),
-    /// The worker still waits. Contains the number of its files, and a sample of them by directory
-    /// and number.
+    /// The worker, which still waits at the barrier, was asked for a sample. Contains the number of
+    /// its files, and the directory index and number of each sampled file.
     Samples((u64, Vec<(u32, u64)>)),
-    /// The worker has ended a stage, with the numbers of items done and completed.
+    /// The worker has ended a stage. Contains the number of items that were done, and of those that
+    /// completed.
     Ended(Stage, (u64, u64), End),
     /// The worker's operations in one second of the current phase.
     Slice(Role, Slice<Action>),
@@ -44,7 +45,7 @@ impl Rendezvous for SupervisorLink {
     }
 
     fn ended(&mut self, stage: Stage, done: (u64, u64), end: End) {
-        // If the supervisor has ended, the worker notices at its next request.
+        // The error is ignored: if the supervisor has ended, the worker stops at its next request.
         let _ = self
             .messages
             .send((self.index, Message::Ended(stage, done, end)));

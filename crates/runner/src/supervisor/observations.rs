@@ -11,53 +11,56 @@ use crate::worker::{PhaseReport, Report};
 /// Observations of a run.
 #[derive(Debug, Default)]
 pub(crate) struct RunObservations {
-    /// The number of this process's first worker.
+    /// Number of this process's first worker among the workers of all ranks.
     pub first_worker: u32,
     /// Results by worker; `None` for workers that did not return.
     pub reports: Vec<Option<Result<Report, String>>>,
-    /// Phase results by worker.
+    /// Results of phases, by worker.
     pub phases: Vec<Vec<PhaseReport>>,
-    /// The transactions of completed loads, in order. Other phases are only in `phases`.
+    /// The transactions of completed loads, in order. The results of other phases are only in
+    /// `phases`.
     pub loads: Vec<PhaseRecord>,
     /// The last load, merged from all ranks.
     pub load_of_all: Option<PhaseRecord>,
-    /// Observations besides the workers' results, by phase.
+    /// Observations by phase, in addition to the workers' results.
     pub beside: BTreeMap<Phase, PhaseObservations>,
-    /// Why the run's directories are gone; `None` while they exist.
+    /// The reason why the run's directories no longer exist; `None` while they exist.
     pub gone: Option<String>,
-    /// Why sync or dropping caches failed.
+    /// The reason why a sync or dropping caches failed.
     pub failed: Option<String>,
-    /// A worker or call did not return. Files must not be touched.
+    /// Whether a worker or call did not return. The run's files must then not be touched, because
+    /// an operation may still be in progress.
     pub abandoned: bool,
     /// A reused pool has been changed.
     pub in_use: bool,
 }
 
 impl RunObservations {
-    /// The observations of a phase besides the workers' results.
+    /// Returns the supervisor's own observations of a phase.
     pub(super) fn of_phase(&mut self, phase: Phase) -> &mut PhaseObservations {
         self.beside.entry(phase).or_default()
     }
 
-    /// Removes and returns the observations of a phase.
+    /// Removes and returns the supervisor's own observations of a phase.
     pub(crate) fn take_beside(&mut self, phase: Phase) -> PhaseObservations {
         self.beside.remove(&phase).unwrap_or_default()
     }
 }
 
-/// Observations of a phase besides the workers' results.
+/// The supervisor's own observations of a phase, in addition to the workers' results.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct PhaseObservations {
     /// Operations of all workers in each second.
     pub slices: Slices<(Role, Action)>,
     /// Kernel counters during the phase.
     pub machine: Option<MachineOverTime>,
-    /// Times in which the program was stopped.
+    /// Pauses, in which the program was stopped.
     pub pauses: Option<Pauses>,
     /// The sync after the phase.
     pub sync: Option<PhaseSync>,
-    /// Evidence of what served the phase.
+    /// Evidence of which component served the phase.
     pub evidence: Option<PhaseEvidence>,
-    /// The result of the steady-state rule, and the first segment of its window.
+    /// The result of the steady-state rule, and the number of the first segment in the window of
+    /// the rule.
     pub steady: Option<(SteadyFound, u32)>,
 }

@@ -1,4 +1,5 @@
-//! Seconds that were not yet sent as events, and the rounds of the steady-state rule.
+//! The seconds of the current phase that wait to be sent as events, and the rounds of the
+//! steady-state rule.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -10,29 +11,30 @@ use workload::Action;
 
 use crate::processes::Meeting;
 
-/// Seconds of the current phase that were not yet sent as events.
+/// Seconds of the current phase that have not been sent as events.
 #[derive(Default)]
 pub(super) struct Seconds {
     pub(super) open: BTreeMap<u64, BTreeMap<Action, SliceMeter>>,
-    /// The first second that was not yet sent.
+    /// The first second that has not been sent.
     pub(super) next: u64,
 }
 
-/// Rounds of the steady-state rule: rates of transactions, as the supervisor measures them.
+/// The rounds of the steady-state rule, with the transaction rates that the supervisor measures.
 #[derive(Default)]
 pub(super) struct Rounds {
-    /// Start of the current round; `None` before the first.
+    /// Start of the current round, and of its current second; `None` before the first round.
     pub(super) round: Option<Mark>,
     pub(super) second: Option<Mark>,
-    /// Transactions a second of each round.
+    /// Average number of transactions a second in each round.
     pub(super) rates: Vec<f64>,
-    /// Transactions a second in each second of each round.
+    /// Number of transactions a second in each second of each round.
     pub(super) seconds: Vec<Vec<f64>>,
-    /// The barrier after the round that has just ended, while other ranks' rates are missing.
+    /// The barrier after the round that has just ended. `None` once the rates of all ranks have
+    /// arrived.
     pub(super) ended: Option<Meeting>,
 }
 
-/// A time since the transactions started, and the number of transactions done then.
+/// A time since the transactions started, and the number of transactions completed by that time.
 #[derive(Clone, Copy)]
 pub(super) struct Mark {
     pub(super) at: Duration,
@@ -68,7 +70,7 @@ impl Rounds {
         }
     }
 
-    /// Number of the first round of the window.
+    /// Number of the first round in the window of the steady-state rule.
     pub(super) fn window(&self) -> u32 {
         self.rates.len().saturating_sub(WINDOW_ROUNDS) as u32
     }

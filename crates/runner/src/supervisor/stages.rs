@@ -16,8 +16,8 @@ use crate::timed_call::Waiter;
 use crate::worker::Answer;
 
 impl<'e> Supervisor<'e> {
-    /// Supervises the workers until the pool is ready and all wait for a load, or the run has
-    /// ended.
+    /// Supervises the workers until the pool is ready and all workers wait for a load, or until the
+    /// run has ended.
     pub(crate) fn begin(watch: Watch, waiter: Waiter<'e>) -> Self {
         let mut supervisor = Self::new(watch, waiter);
         supervisor.look_at_space();
@@ -25,8 +25,8 @@ impl<'e> Supervisor<'e> {
         supervisor
     }
 
-    /// Performs transactions in an open loop at this rate, or in a closed loop, including the sync
-    /// after them. Returns the merged phase of all ranks; `None` if it did not complete.
+    /// Performs transactions and then syncs. `rate` is the offered rate of an open loop; `None` is
+    /// a closed loop. Returns the phase merged from all ranks; `None` if it did not complete.
     pub(crate) fn apply(&mut self, rate: Option<f64>) -> Option<&PhaseRecord> {
         if !std::mem::take(&mut self.awaits_load) {
             return None;
@@ -39,8 +39,8 @@ impl<'e> Supervisor<'e> {
         self.watched.load_of_all.as_ref()
     }
 
-    /// Ends the run without another load: supervises the workers until all have ended or are
-    /// abandoned.
+    /// Ends the run without another load: supervises the workers until all of them have ended or
+    /// are abandoned.
     pub(crate) fn end(mut self) -> (RunObservations, Waiter<'e>) {
         if std::mem::take(&mut self.awaits_load) {
             self.answer(Answer::Past);
@@ -52,20 +52,20 @@ impl<'e> Supervisor<'e> {
         if let Some(stage) = self.current {
             self.tell(Event::PhaseAborted(stage, self.waiter.control.progress()));
         } else if let (false, Some(phase)) = (self.watched.abandoned, self.unsynced) {
-            // No stage follows that would sync.
+            // No later stage syncs this phase, so it is synced now.
             self.sync_together(phase);
         }
         self.wait_for_space();
         self.tell_last();
-        // The end of the run is a barrier, so the directories are checked a last time.
+        // The end of the run is a barrier, at which the directories are checked for the last time.
         self.wait_for_look();
         drop(self.watch.mounts);
         (self.watched, self.waiter)
     }
 
     pub(super) fn stage_ended(&mut self, stage: Stage) {
-        // The shared counters may already belong to the next stage, so the workers' messages are
-        // used.
+        // The counts come from the workers' messages, because the shared counters may already
+        // belong to the next stage.
         let (_, (done, completed), end) = self.ended;
         let progress = Progress {
             done,
@@ -96,8 +96,8 @@ impl<'e> Supervisor<'e> {
         }
     }
 
-    /// Syncs the previous phase, then starts the stage. Before transactions, waits for a load
-    /// instead.
+    /// Syncs the previous phase, then starts the stage. Before transactions it does not start the
+    /// stage but waits for a load.
     pub(super) fn pass(&mut self, stage: Stage) {
         if stage != Stage::Phase(Phase::Transactions) {
             self.close_sample();
@@ -107,7 +107,7 @@ impl<'e> Supervisor<'e> {
             self.phase_synced(phase);
         }
         if self.watched.abandoned {
-            // If a call did not return, no further calls are made on the file system.
+            // A call did not return, so no further calls are made on the file system.
             return self.answer(Answer::Stop);
         }
         self.wait_for_look();
@@ -124,7 +124,8 @@ impl<'e> Supervisor<'e> {
         self.sync(phase);
     }
 
-    /// Switches the names for messages when workers change to other pools.
+    /// When workers change to other pools, switches to the names in these pools, which messages
+    /// use.
     fn turn(&mut self, stage: Stage) {
         let Watch {
             pools,

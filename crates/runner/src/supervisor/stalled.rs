@@ -16,13 +16,13 @@ impl Supervisor<'_> {
         self.waiter.stalled.push(stalled);
     }
 
-    /// Checks the operation of each worker's flights, and reports those that exceed the stall
+    /// Checks the current operation of each worker, and reports operations that exceed the stall
     /// timeout.
     pub(super) fn look_for_stalled(&mut self) {
         self.name_those_after(self.waiter.stall_timeout);
     }
 
-    /// Reports the workers because of which the run is abandoned.
+    /// Reports the operations because of which the run is abandoned.
     pub(super) fn name_the_last(&mut self) {
         self.name_those_after(GRACE.min(self.waiter.stall_timeout));
     }

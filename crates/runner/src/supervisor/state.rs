@@ -1,4 +1,5 @@
-//! The state of the supervisor: workers, the current stage, and what it watches.
+//! The state of the supervisor: the workers, the current stage, and the inputs and observations of
+//! the run.
 
 use std::sync::mpsc::Receiver;
 use std::time::{Duration, Instant};
@@ -16,7 +17,7 @@ use crate::events::{Event, Stage};
 use crate::timed_call::Waiter;
 use crate::worker::Answer;
 
-/// The operation on one flight of a worker, as the supervisor last saw it.
+/// The current operation in one flight of a worker, as the supervisor last read it.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct SeenFlight {
     pub(super) worker: usize,
@@ -45,36 +46,40 @@ pub(crate) struct Supervisor<'e> {
     pub(super) waiter: Waiter<'e>,
     pub(super) watched: RunObservations,
     pub(super) seen: Vec<SeenFlight>,
-    /// Whether workers use the pools that they check for other ranks.
+    /// Whether workers currently use the pools that they check for other ranks.
     pub(super) is_across: bool,
-    /// Workers that wait at a barrier. `totals` contains the items of each in the next stage.
+    /// Number of workers that wait at a barrier. `totals` contains the number of items of each
+    /// worker in the next stage.
     pub(super) waiting: u32,
     pub(super) totals: Vec<u64>,
-    /// Workers that have not ended.
+    /// Number of workers that have not ended.
     pub(super) alive: u32,
-    /// Workers that have started the current stage.
+    /// Number of workers that have started the current stage.
     pub(super) at_work: u32,
     pub(super) current: Option<Stage>,
-    /// Whether all workers wait to start transactions, for a load or for the end of the run.
+    /// Whether all workers wait at the barrier before transactions. There they wait for a load or
+    /// for the end of the run.
     pub(super) awaits_load: bool,
-    /// Number of workers that have ended the current stage, their done and completed items, and the
-    /// reason for the end.
+    /// Number of workers that have ended the current stage, the sums of their done and completed
+    /// items, and the reason why the stage ended.
     pub(super) ended: (u32, (u64, u64), End),
-    /// The phase that all workers have ended and that is not synced yet.
+    /// The phase that all workers have ended and that has not been synced.
     pub(super) unsynced: Option<Phase>,
-    /// The synced phase that is sent as an event after waiting for free space.
+    /// A synced phase whose event is sent only after waiting for free space.
     pub(super) untold: Option<Phase>,
     pub(super) stage_began: Instant,
     pub(super) seconds: Seconds,
     pub(super) rounds: Rounds,
     pub(super) machine: MachineWatch,
     pub(super) evidence: EvidenceWatch,
-    /// Whether transactions ended because the pool ran empty.
+    /// Whether the last transactions ended because the pool ran empty.
     pub(super) ran_dry: bool,
-    /// Start of the current transactions by the run's clock; `None` outside of them.
+    /// Start of the current transactions by the run's clock; `None` if no transactions are in
+    /// progress.
     pub(super) transactions_began_ns: Option<u64>,
     pub(super) deletion_took: Duration,
-    /// When the run's directories were last checked. `look` is the check in progress.
+    /// Time at which the run's directories were last checked. `look` receives the result of the
+    /// check in progress.
     pub(super) looked: Instant,
     pub(super) look: Option<Receiver<Result<(), String>>>,
     pub(super) stopping_since: Option<Instant>,
@@ -125,8 +130,8 @@ impl<'e> Supervisor<'e> {
         }
     }
 
-    /// Whether another load can be applied. False if the run stops, or if the pool has run empty
-    /// and could not serve a load.
+    /// Whether another load can be applied. False if the run stops, and false if the pool has run
+    /// empty, because another load would have no files.
     pub(crate) fn takes_loads(&self) -> bool {
         self.awaits_load && !self.ran_dry && !self.is_stopping()
     }
@@ -158,7 +163,7 @@ impl<'e> Supervisor<'e> {
     pub(super) fn answer(&mut self, answer: Answer) {
         self.waiting = 0;
         for answers in &self.watch.answers {
-            // A worker waits for this answer, or has ended and needs none.
+            // The error is ignored: a worker that has ended needs no answer.
             let _ = answers.send(answer);
         }
     }

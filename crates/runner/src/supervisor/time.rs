@@ -1,5 +1,5 @@
-//! Time-controlled actions: the end of warm-up, rounds and transactions, and events for completed
-//! seconds.
+//! Actions at fixed times: the end of the warm-up, of rounds and of transactions, and the events
+//! for completed seconds.
 
 use std::time::Duration;
 
@@ -15,13 +15,14 @@ use crate::pauses::PauseWatch;
 use crate::processes::{AtBarrier, Round};
 use crate::timed_call::TELL_EVERY;
 
-/// Polling interval while the other ranks' rates of a round are missing.
+/// Polling interval while the rates of other ranks for a round have not arrived.
 const ROUND_TOLD: Duration = Duration::from_millis(1);
-/// Delay after which a second is sent, so that workers can deliver their results.
+/// Delay after which a completed second is sent. Within this delay, workers deliver their results
+/// of that second.
 const HANDED_OVER_WITHIN: Duration = Duration::from_millis(500);
 
 impl Supervisor<'_> {
-    /// Ends the warm-up, rounds and transactions when their time is reached.
+    /// Ends the warm-up, rounds and transactions when their time limit is reached.
     pub(super) fn drive(&mut self) {
         let Some(elapsed) = self.transactions_elapsed() else {
             return;
@@ -42,7 +43,7 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Duration of the current transactions.
+    /// Time since the current transactions started; `None` if no transactions are in progress.
     fn transactions_elapsed(&self) -> Option<Duration> {
         let began_ns = self.transactions_began_ns?;
         Some(Duration::from_nanos(
@@ -77,7 +78,7 @@ impl Supervisor<'_> {
             return self.leave_warm_up();
         };
         let is_over = now.at.saturating_sub(round.at) >= Duration::from_nanos(asked.round_ns);
-        // A remainder at the end of a round counts as a second if it lasts at least 0.9 s.
+        // The remainder at the end of a round counts as a second if it lasts at least 0.9 s.
         let length = now.at.saturating_sub(second.at);
         if length >= SECOND || (is_over && length >= SECOND * 9 / 10) {
             if let Some(seconds) = rounds.seconds.last_mut() {
@@ -146,7 +147,7 @@ impl Supervisor<'_> {
         self.watched.of_phase(Phase::Transactions).steady = Some((found, first));
     }
 
-    /// Longest wait for messages, until the next time-controlled action.
+    /// Longest time to wait for messages: until the next action at a fixed time.
     pub(super) fn until_next_turn(&self) -> Duration {
         let Some(elapsed) = self.transactions_elapsed() else {
             return TELL_EVERY;
@@ -155,7 +156,7 @@ impl Supervisor<'_> {
         let end = match self.watch.drive.stop {
             Stop::Transactions => None,
             Stop::After(time) => Some(warm_up + time),
-            // The rates of other ranks are being awaited.
+            // The supervisor polls for the rates of other ranks.
             Stop::Steady(_) if self.rounds.ended.is_some() => Some(elapsed + ROUND_TOLD),
             Stop::Steady(asked) => {
                 let round = self
@@ -172,8 +173,9 @@ impl Supervisor<'_> {
             .fold(TELL_EVERY, Duration::min)
     }
 
-    /// Adds a worker's interval to the current phase. No worker starts another phase before all
-    /// have ended this one and sent their results.
+    /// Adds one interval of a worker to the current phase. The interval cannot belong to another
+    /// phase, because workers start a phase only after all have sent their results of the previous
+    /// one.
     pub(super) fn take_slice(&mut self, role: Role, slice: Slice<Action>) {
         let Some(Stage::Phase(phase)) = self.current else {
             return;
@@ -188,8 +190,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Sends completed seconds. If the phase is over, sends all; otherwise only those that ended
-    /// long enough ago for workers to deliver their results.
+    /// Sends completed seconds as events. If the phase is over, sends all seconds. Otherwise sends
+    /// those that ended long enough ago for workers to deliver their results.
     pub(super) fn tell_seconds(&mut self, phase: Phase, is_over: bool) {
         let late = self
             .stage_began
@@ -210,7 +212,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Ends counters, pauses and evidence of a phase that has ended or was aborted.
+    /// Ends the collection of counters, pauses and evidence for a phase that has ended or was
+    /// aborted.
     pub(super) fn end_counting(&mut self, phase: Phase) {
         let now_ns = self.now_ns();
         let observations = self.watched.of_phase(phase);
@@ -219,7 +222,8 @@ impl Supervisor<'_> {
         observations.evidence = self.evidence.end();
     }
 
-    /// Sends a second, preceded by unsent seconds without completed operations.
+    /// Sends the event of a second, after the events of earlier seconds without completed
+    /// operations.
     pub(super) fn tell_second(
         &mut self,
         phase: Phase,

@@ -1,6 +1,6 @@
-//! Calls on the file system between phases, and checks of the run's directories during them. Each
-//! runs in its own thread, because a call on a hanging file system may never return, and the
-//! supervisor must still report that.
+//! Calls on the file system between phases, and checks of the run's directories. Each of them runs
+//! in its own thread. A call on a hanging file system may never return, and the supervisor must
+//! report that.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -23,14 +23,13 @@ use rundir::run_directory::RunDirectories;
 const CHECK_EVERY: Duration = Duration::from_secs(1);
 /// Longest wait for free space after deletion, in addition to the duration of the deletion.
 const SPACE_BACK_MAX: Duration = Duration::from_secs(2);
-/// Space counts as free again if no more than this is missing, plus the space of the run's own
-/// directories.
+/// The wait for free space ends when at most this many bytes, plus the space of the run's own
+/// directories, are missing compared with the start of the run.
 const SPACE_SLACK_BYTES: u64 = 1 << 20;
 
 impl Supervisor<'_> {
-    /// Checks in regular intervals that the run's directories still exist. The check has its own
-    /// thread, because a hanging file system may block it and the supervisor must still report
-    /// that.
+    /// Checks in regular intervals that the run's directories still exist. The check runs in its
+    /// own thread. A hanging file system may block the check, and the supervisor must report that.
     pub(super) fn look_at_place(&mut self) {
         if let Some(look) = &self.look {
             match look.try_recv() {
@@ -49,7 +48,7 @@ impl Supervisor<'_> {
         let (tell, told) = mpsc::channel();
         let landmarks = self.watch.landmarks.clone();
         let looking = thread::Builder::new().spawn(move || {
-            // The supervisor may have ended.
+            // The error is ignored: the supervisor may have ended.
             let _ = tell.send(landmarks.look());
         });
         // If no thread can be started, the next barrier checks the directories.
@@ -75,7 +74,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Writes back the dirty data of a phase. In its own thread, because the call may never return.
+    /// Writes back the dirty data of a phase. The call runs in its own thread, because it may never
+    /// return.
     pub(super) fn sync(&mut self, phase: Phase) {
         if !self.watch.sync || self.is_stopping() {
             return;
@@ -111,8 +111,8 @@ impl Supervisor<'_> {
         ));
     }
 
-    /// Waits until the file systems report the space of deleted files as free. The pool's
-    /// subdirectories are deleted by now; the run's own directories are not.
+    /// Waits until the file systems report the space of deleted files as free. At this point the
+    /// pool's subdirectories are deleted, but the run's own directories are not.
     pub(super) fn wait_for_space(&mut self) {
         if self.watched.abandoned || self.is_stopping() {
             return;
@@ -141,7 +141,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Returns `None` if the wait was abandoned.
+    /// Syncs the file systems and waits until the space of deleted files is free. Returns `None` if
+    /// a call was abandoned or the sync failed.
     fn synced_space_back(&mut self) -> Option<Result<(), String>> {
         let owned = Arc::clone(&self.watch.owned);
         let synced = self.wait_for("sync the file system after deletion (syncfs)", move || {
@@ -159,7 +160,8 @@ impl Supervisor<'_> {
         self.free_before = free.flatten();
     }
 
-    /// Returns `None` if the wait was abandoned.
+    /// Waits until the file systems report as much free space as before the run. Returns `None` if
+    /// the wait was abandoned.
     fn space_back(&mut self) -> Option<Result<(), String>> {
         let Some(before) = self.free_before else {
             return Some(Err(
@@ -188,8 +190,8 @@ impl Supervisor<'_> {
         }
     }
 
-    /// Writes back dirty data, because dirty pages stay in the cache despite the advice to drop
-    /// them. The pool of an earlier run may be dirty.
+    /// Writes back dirty data before caches are dropped, because dirty pages stay in the cache
+    /// despite the advice to drop them. The pool of an earlier run may have dirty pages.
     pub(super) fn write_back(&mut self) {
         if self.is_stopping() {
             return;
@@ -250,10 +252,10 @@ impl Supervisor<'_> {
     }
 }
 
-/// Waits until the free space is back to `before`.
+/// Waits until the free space has reached `before` again.
 ///
 /// # Errors
-/// Returns how much is missing if the time limit is reached or the run stops.
+/// Returns how much space is missing if the time limit is reached or the run stops.
 fn wait_for_space(
     owned: &RunDirectories,
     control: &Control,

@@ -22,28 +22,30 @@ use crate::pauses::PauseWatch;
 use crate::servers::WatchedServers;
 use crate::worker::Answer;
 
-/// Builds names in the pool that a worker uses.
+/// Builds names in the pool that a worker currently uses.
 pub(crate) struct PoolOfWorker {
     pub namer: Namer,
-    /// The worker's directory in each location; `None` for a shared pool or a single worker.
+    /// Name of the worker's directory in each location; `None` for a shared pool or a single
+    /// worker.
     pub directory: Option<String>,
 }
 
 /// The inputs of the supervisor.
 pub(crate) struct Watch {
     pub messages: Receiver<(u32, Message)>,
-    /// Number of this process's first worker among those of all ranks. Lists by worker start with
-    /// it.
+    /// Number of this process's first worker among the workers of all ranks. Lists by worker start
+    /// with this worker.
     pub first_worker: u32,
-    /// Channels to the workers, by worker.
+    /// Channels for answers to the workers, by worker.
     pub answers: Vec<Sender<Answer>>,
     /// Status slots by worker and flight.
     pub slots: Vec<Vec<Arc<Slot>>>,
     /// The pool that each worker uses.
     pub pools: Vec<PoolOfWorker>,
-    /// The pools that workers change to after the preparation; empty if they keep theirs.
+    /// The pools that workers change to after the preparation; empty if workers keep their own
+    /// pools.
     pub neighbours: Vec<PoolOfWorker>,
-    /// The pools that workers check for other ranks; empty if they check none.
+    /// The pools that workers check for other ranks; empty if workers check none.
     pub checked: Vec<PoolOfWorker>,
     pub owned: Arc<RunDirectories>,
     pub landmarks: Landmarks,
@@ -53,15 +55,16 @@ pub(crate) struct Watch {
     /// Whether the pool is from an earlier run.
     pub reuse: bool,
     pub drive: Drive,
-    /// The devices whose counters are read over time; `None` if they are not.
+    /// The devices whose counters are read in each second; `None` if they are not read.
     pub devices: Option<Fact<WatchedDevices>>,
     /// `None` if pauses are not detected.
     pub pauses: Option<PauseWatch>,
-    /// The counters to read at the start and end of phases; `None` if the engine makes no files.
+    /// The counters to read at the start and end of phases; `None` if the engine creates no files.
     pub account: Option<WatchedAccount>,
-    /// The servers whose traffic is part of the evidence; `None` if the engine calls none.
+    /// The servers whose messages are part of the evidence; `None` if the engine has no network
+    /// client of its own.
     pub servers: Option<WatchedServers>,
-    /// This host, in a run with several ranks.
+    /// Identity of this host in a run with several ranks; `None` with a single process.
     pub host: Option<HostId>,
     /// Operations that workers acknowledged, for checks by other ranks.
     pub acknowledged: AcknowledgedByAll,
@@ -69,18 +72,18 @@ pub(crate) struct Watch {
     pub origin_ns: u64,
     /// The counters at the start of the run; `None` if no sink takes records.
     pub since: Option<Arc<Since>>,
-    /// The merged record of all ranks so far, if the first of several ranks takes records. Only
-    /// that rank updates it.
+    /// The merged record of all ranks, without incomplete parts. Only the first rank stores and
+    /// updates it; `None` if its event sink takes no records.
     pub merged: Option<Box<Record>>,
-    /// Mount changes are watched until this is dropped.
+    /// Mount changes are watched until this value is dropped.
     pub mounts: Option<OwnedFd>,
 }
 
 /// Stops the workers when a mount change hides the run's directories, because calls by path would
 /// then reach other directories.
 ///
-/// Watches until the returned value is dropped. Returns `None` if the system does not support it.
-/// The regular checks still detect the change within a second.
+/// Watches until the returned value is dropped. Returns `None` if the system cannot watch mount
+/// changes. In that case the regular checks still detect the change within a second.
 pub(crate) fn watch_mounts(control: Control, landmarks: Landmarks) -> Option<OwnedFd> {
     let changes = MountChanges::watch(&Sources::default()).ok()?;
     let (until, end) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC).ok()?;
@@ -89,7 +92,7 @@ pub(crate) fn watch_mounts(control: Control, landmarks: Landmarks) -> Option<Own
         .spawn(move || {
             while let Ok(Waited::Changed) = changes.wait(&until) {
                 if landmarks.look().is_err() {
-                    // The landmarks store the result, and the supervisor reports it.
+                    // `landmarks` stores the reason, and the supervisor reports it.
                     control.stop();
                 }
             }

@@ -19,7 +19,7 @@ use crate::path_builder::Namer;
 use crate::source::Source;
 use crate::stopwatch::Stopwatch;
 
-/// The tools of a worker.
+/// Everything that a worker uses to perform operations.
 pub(crate) struct Tools {
     pub worker: u32,
     pub source: Source,
@@ -27,11 +27,10 @@ pub(crate) struct Tools {
     pub clock: RunClock,
     pub stopwatch: Stopwatch,
     pub control: Control,
-    /// Status slots by flight. Actions other than operations use the first.
+    /// Status slots by flight. Actions that are not operations of the workload use the first slot.
     pub slots: Vec<Arc<Slot>>,
     /// The origin of the record's timestamps.
     pub origin_ns: u64,
-    /// The acknowledgement log.
     pub log: Option<Log>,
     pub pacer: Pacer,
     pub others: OtherPools,
@@ -39,7 +38,7 @@ pub(crate) struct Tools {
 
 /// Pools of other workers that a worker uses.
 pub(crate) struct OtherPools {
-    /// The pool for the transactions, if it differs from the prepared one.
+    /// The pool for the transactions, if that is not the pool that this worker prepared.
     pub neighbour: Option<OtherPool>,
     /// The pool that this worker checks for another rank.
     pub checked: Option<OtherPool>,
@@ -49,7 +48,7 @@ pub(crate) struct OtherPools {
     pub workers: u32,
 }
 
-/// The inputs for changing to another worker's pool.
+/// The inputs for changing to the pool of another worker.
 pub(crate) struct OtherPool {
     /// Number of the other worker.
     pub worker: u32,
@@ -64,17 +63,17 @@ pub(crate) struct PoolAt {
     pub namer: Namer,
     pub payload: Payload,
     pub hasher: StreamHasher,
-    /// Files and names with unknown state: after failures of this worker, or of all workers of a
-    /// shared pool.
+    /// Files and names whose state is unknown after failed operations. In a shared pool, failures
+    /// of all workers are included.
     pub spoiled: Arc<Spoiled>,
 }
 
 /// The contents of files.
 pub(crate) enum Payload {
-    /// The text of classic workloads. Every operation writes its first bytes.
+    /// The text of classic workloads. Every operation writes a prefix of the text.
     Text(Arc<Vec<u8>>),
     /// Contents that depend on file, version and offset. They are generated into a buffer before
-    /// the operation.
+    /// the operation is issued.
     Made { contents: Contents, buffer: Vec<u8> },
 }
 
@@ -100,7 +99,7 @@ impl Payload {
 /// A subdirectory of a location.
 pub(crate) struct PoolDirectory {
     pub location: usize,
-    /// Index within its location.
+    /// Index of the subdirectory within its location.
     pub number: u64,
     pub name: Vec<u8>,
 }
@@ -120,7 +119,7 @@ pub(crate) struct WorkerConfig {
     pub check: bool,
     /// Whether a transaction is a pair of operations.
     pub has_pairs: bool,
-    /// Stream position in the reused pool; `None` for a new pool.
+    /// Position in the stream of the reused pool; `None` for a new pool.
     pub reuse: Option<Position>,
     /// Whether the pool is kept after the run.
     pub keep: bool,
@@ -128,8 +127,8 @@ pub(crate) struct WorkerConfig {
     pub first_round: u32,
     /// Possible actions by phase.
     pub actions: [Vec<Action>; Phase::ALL.len()],
-    /// Whether intervals of a second are sent to the supervisor.
+    /// Whether the worker sends its results of each second to the supervisor.
     pub slices: bool,
-    /// Hashes the intents if they depend on the workload only.
+    /// Computes the hash of the stream, if the intents depend only on the workload.
     pub hasher: StreamHasher,
 }

@@ -1,4 +1,4 @@
-//! Creates the pool's directories before its files, and removes them after them.
+//! Creates the pool's directories before the files, and removes them after the files.
 
 use std::cmp::Reverse;
 
@@ -19,11 +19,12 @@ impl Worker {
         self.begins(stage, directories.len() as u64)?;
         if stage == Stage::RemoveDirectories {
             if self.config.failures.any_spoiled() {
-                // A file with unknown state may still be in a directory. The clean-up removes both.
+                // A directory may still contain a file with unknown state. The clean-up removes
+                // both.
                 directories.clear();
             }
-            // Children before their parents; otherwise in the order of creation, as the original
-            // PostMark does.
+            // Children precede their parents. Otherwise directories are removed in the order of
+            // their creation, as by the original PostMark.
             directories.sort_by_key(|directory| {
                 Reverse(directory.name.iter().filter(|byte| **byte == b'/').count())
             });
@@ -63,8 +64,8 @@ impl Worker {
         outcome.map_err(|failure| {
             let path = name.path.to_string_lossy().into_owned();
             let failed = Failed::operation(aside.name(), path, failure);
-            // This ends the run regardless of `--on-error`, because no file can be created without
-            // its directory.
+            // A failure here ends the run regardless of `--on-error`, because no file can be
+            // created without its directory.
             let _ = self.config.failures.count(failed.clone());
             Left::Failed(failed)
         })

@@ -1,18 +1,18 @@
-//! A worker's operations in flight. Each has a flight, a number below the engine's depth, and does
-//! not conflict with the others. A synchronous session never has any.
+//! A worker's operations in flight. Each operation uses a flight, which is a number below the
+//! engine's depth, and no two operations in flight conflict. A synchronous session has no
+//! operations in flight.
 
 use engine::{NameKind, Ticket};
 use measure::Histogram;
 use rundir::Entered;
 use workload::{Action, Intent};
 
-/// The operations in flight of a worker.
 pub(super) struct Flights {
     /// Operations by flight; `None` for free flights.
     in_flight: Vec<Option<Flight>>,
-    /// Free flights.
+    /// Numbers of the free flights.
     free: Vec<usize>,
-    /// Waiting times of intents for operations in flight on the same file.
+    /// Times that intents have waited for operations in flight on the same file.
     waits: Histogram,
 }
 
@@ -23,19 +23,19 @@ pub(super) struct Flight {
     pub(super) issued: Issued,
 }
 
-/// Facts of an operation since its issue.
+/// Details of an issued operation that are needed when it completes.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Issued {
     pub(super) ticket: Ticket,
-    /// Position of its transaction in the stream.
+    /// Position in the stream of the transaction that contains the operation.
     pub(super) transaction: u64,
     pub(super) due_ns: Option<u64>,
     pub(super) issued_ns: u64,
-    /// Its entry in the acknowledgement log, if there is one.
+    /// The entry of the operation in the acknowledgement log; `None` without a log.
     pub(super) logged: Option<Entered>,
 }
 
-/// The file and names that an intent concerns: the names that it creates or removes, and the file
+/// The file and the names that an intent affects: names that it creates or removes, and the target
 /// of a link.
 #[derive(Clone, Copy)]
 struct Reach {
@@ -44,7 +44,7 @@ struct Reach {
 }
 
 impl Reach {
-    /// Returns `None` for a listing, which concerns no file.
+    /// Returns `None` for a listing, which affects no file.
     fn of(intent: &Intent) -> Option<Self> {
         let name = (intent.action.named(), intent.number);
         let second = match intent.action {
@@ -82,24 +82,25 @@ impl Flights {
         self.free.len() == self.in_flight.len()
     }
 
-    /// A free flight; `None` if all are in use. It stays free until [`Self::begins`].
+    /// Returns a free flight; `None` if all are in use. The flight stays free until
+    /// [`Self::begins`].
     pub(super) fn room(&self) -> Option<usize> {
         self.free.last().copied()
     }
 
-    /// Stores an operation that is now in flight, under its ticket's flight.
+    /// Stores an issued operation under the flight of its ticket.
     pub(super) fn begins(&mut self, flight: Flight) {
         let number = flight.issued.ticket.flight();
         // Operations may have completed since `room` was called, so the flight need not be the last
-        // entry.
+        // entry of `free`.
         self.free.retain(|free| *free != number);
         self.in_flight[number] = Some(flight);
     }
 
-    /// Removes an operation that has completed.
+    /// Removes a completed operation and returns it.
     ///
     /// # Panics
-    /// Panics if it was not in flight, which violates the contract of engines.
+    /// Panics if the operation was not in flight, because an engine must return each ticket once.
     pub(super) fn ends(&mut self, ticket: Ticket) -> Flight {
         let number = ticket.flight();
         let flight = self.in_flight[number]
@@ -109,7 +110,7 @@ impl Flights {
         flight.expect("what completes was in flight")
     }
 
-    /// Whether an operation in flight concerns the same file or one of the same names.
+    /// Whether an operation in flight affects the file or a name of the intent.
     pub(super) fn meet(&self, intent: &Intent) -> bool {
         let Some(reach) = Reach::of(intent) else {
             return false;

@@ -1,5 +1,5 @@
-//! A worker's handling of operations in flight: waits for a free flight, keeps operations on one
-//! file in order, and counts completions. A synchronous session has none in flight.
+//! Handles a worker's operations in flight: waits for a free flight, performs operations on one
+//! file in order, and counts completions. A synchronous session has no operations in flight.
 
 use std::time::Duration;
 
@@ -12,8 +12,8 @@ use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 
 impl Worker {
-    /// Draws an intent after a draw that returned none: if its file is held by one of the worker's
-    /// operations in flight, waits for completions first.
+    /// Draws an intent after a draw that returned none. If one of the worker's operations in flight
+    /// holds the file, first waits for completions.
     #[cold]
     pub(super) fn draw_after_completion(
         &mut self,
@@ -34,7 +34,7 @@ impl Worker {
         }
     }
 
-    /// Returns a free flight; waits for a completion if there is none.
+    /// Returns a free flight. If there is none, waits for a completion.
     #[inline]
     pub(super) fn free_flight(&mut self, done: &mut Done) -> Result<usize, Left> {
         if self.is_synchronous {
@@ -48,8 +48,8 @@ impl Worker {
         }
     }
 
-    /// Waits until no operation in flight concerns the file or names of the intent. Later intents
-    /// do not overtake it.
+    /// Waits until no operation in flight affects the file or the names of the intent. Later
+    /// intents also wait, so the order of the stream is kept.
     #[inline]
     pub(super) fn wait_for_conflicts(
         &mut self,
@@ -93,7 +93,8 @@ impl Worker {
         self.complete(&intent, &issued, &outcome, completed_ns, done)
     }
 
-    /// Waits for all operations in flight and counts them. Returns the first reason to end the run.
+    /// Waits for all operations in flight and counts them. Returns the first error that ends the
+    /// run.
     pub(super) fn complete_all(&mut self, done: &mut Done) -> Result<(), Left> {
         let mut left = Ok(());
         while !self.is_synchronous && !self.flights.is_empty() {
@@ -102,8 +103,8 @@ impl Worker {
         left
     }
 
-    /// Waiting times of intents for files that other workers claimed or that operations in flight
-    /// use.
+    /// Removes and returns the times that intents have waited for files. Such a file was claimed by
+    /// another worker, or used by an operation in flight.
     pub(super) fn take_waits(&mut self) -> Option<Histogram> {
         let of_others = self.tools.source.take_waits();
         if self.is_synchronous || self.tools.slots.len() == 1 {

@@ -1,4 +1,4 @@
-//! Checks names one after the other, and repeats the check of names that are not visible yet.
+//! Checks names one at a time, and repeats the check of names that are not visible yet.
 
 use engine::{Errno, Operation, Session};
 use record::{Check, Stale};
@@ -13,7 +13,7 @@ use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::failures::Failed;
 
-/// Operation names of both checks in errors.
+/// Names of the operations that check names and contents, for error messages.
 pub(super) const CHECK_NAMES: &str = Aside::Look.name();
 const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 
@@ -21,9 +21,9 @@ const CHECK_CONTENTS: &str = Aside::ReadToLook.name();
 #[derive(Debug, Default)]
 pub(super) struct NamesFound {
     pub(super) check: Check,
-    /// The first difference that was found.
+    /// The first difference from the expected state.
     pub(super) first: Option<Failed>,
-    /// Names that differ so far and are checked again.
+    /// Names that differed from the expected state and are checked again.
     late: Vec<LateName>,
 }
 
@@ -49,7 +49,7 @@ impl NamesFound {
     }
 }
 
-/// A check of names, one after the other.
+/// Checks names one at a time.
 pub(super) struct Look<'w> {
     pub(super) session: &'w mut dyn Session,
     pub(super) slot: &'w Slot,
@@ -63,13 +63,14 @@ pub(super) struct Look<'w> {
 }
 
 impl Look<'_> {
-    /// Checks one entry of the pool, and its contents if they are verified.
+    /// Checks the name of one pool entry, and its contents if contents are verified.
     ///
     /// # Errors
     /// Returns a difference that ends the run.
     pub(super) fn at(&mut self, kept: Kept) -> Result<(), Failed> {
         if self.config.failures.is_uncertain(&kept) {
-            // Entries with unknown state are counted as left out, elsewhere.
+            // Entries with unknown state are not checked here. They are counted as left out when
+            // directories are listed.
             return Ok(());
         }
         self.finds(Sought::Kept(kept))
@@ -80,7 +81,7 @@ impl Look<'_> {
         self.finds(Sought::Removed(name))
     }
 
-    /// Returns the difference between an entry and its expected state, if any.
+    /// Returns the difference between a pool entry and its expected state, if there is one.
     fn kept(&mut self, kept: &Kept) -> Option<Failed> {
         let Self {
             session,
@@ -92,7 +93,7 @@ impl Look<'_> {
         let name = config.namer.name(kept.place, kept.kind, kept.number);
         let path = || name.path.to_string_lossy().into_owned();
         let bytes = (kept.kind == NameKind::File).then_some(kept.size_bytes);
-        // Directories are checked by the listings of their parents.
+        // Directories are not checked here, because listings of their parents check them.
         if kept.kind != NameKind::Directory {
             let stat = Operation::Stat { name, bytes };
             let (_, looked) = submit_aside(
@@ -186,7 +187,7 @@ impl Look<'_> {
         }
     }
 
-    /// Checks the differing names repeatedly until they are as expected or the time limit is
+    /// Checks the differing names repeatedly, until they are as expected or the time limit is
     /// reached.
     pub(super) fn until_seen(&mut self) -> Result<(), Failed> {
         while !self.looked.late.is_empty() && !self.control.is_stopping() {

@@ -1,8 +1,7 @@
-//! The only loop that performs operations: takes intents from a source, performs them on a session,
-//! takes timestamps and counts.
+//! The only loop that performs operations. It takes intents from a source, performs them on a
+//! session, takes timestamps and counts results.
 //!
-//! Source, session and clock are passed in. Between the two timestamps of an operation nothing else
-//! happens.
+//! Nothing else happens between the two timestamps of an operation.
 
 use engine::{Bytes, Cause, Failure, OperationKind, OperationOutcome, Submitted, Ticket};
 use rundir::NotLogged;
@@ -35,7 +34,7 @@ impl Worker {
                 return Ok(());
             }
             if begins_transaction {
-                // A new segment may have started while the intent was awaited.
+                // A new segment may have started while the worker waited for this intent.
                 self.turn_where_due(done);
             }
             self.report.position.intents += u64::from(is_driven);
@@ -52,8 +51,8 @@ impl Worker {
         }
     }
 
-    /// Performs one operation: builds names and contents, submits it between two timestamps, and
-    /// counts it if it has completed.
+    /// Performs one operation: builds names and contents, and submits the operation between two
+    /// timestamps. If the operation has completed, counts it.
     #[inline]
     fn perform(&mut self, flight: usize, intent: &Intent, done: &mut Done) -> Result<(), Left> {
         let Tools {
@@ -79,8 +78,8 @@ impl Worker {
         }
         let ticket = Ticket::new(self.tickets, flight);
         self.tickets += 1;
-        // Only the first operation of a transaction has a due time. Later ones are issued when the
-        // previous one completes.
+        // Only the first operation of a transaction has a due time. Each later operation is issued
+        // when the previous one completes.
         let due_ns = self.due_ns.take();
         slots[flight].issue(intent);
         let issued_ns = stopwatch.moment();
@@ -111,8 +110,8 @@ impl Worker {
         }
     }
 
-    /// Draws the next intent of a phase after its think time. Returns `false` at the end of the
-    /// phase.
+    /// Waits for the think time and draws the next intent of a phase. Returns `false` at the end of
+    /// the phase.
     #[inline]
     fn next_intent(
         &mut self,
@@ -136,14 +135,14 @@ impl Worker {
             self.config.hasher.take(intent);
         }
         if intent.think_ns > 0 {
-            // The result is ignored: a drawn intent is performed even if the transactions have
-            // ended, because the stream's later pool depends on it.
+            // The result is ignored: an intent is performed once it is drawn, even if the
+            // transactions have ended, because the pool that the stream tracks includes its effect.
             self.think(intent.think_ns, begins_transaction, done)?;
         }
         Ok(true)
     }
 
-    /// Counts an operation that has completed, successfully or not.
+    /// Counts an operation that has completed or failed.
     #[inline]
     pub(super) fn complete(
         &mut self,
@@ -182,7 +181,8 @@ impl Worker {
         }
     }
 
-    /// Counts bytes in floats as the original PostMark does, and verifies the data of a read.
+    /// Counts bytes in 32-bit floats as the original PostMark does, and verifies the data of a
+    /// read.
     #[inline]
     fn check_bytes(&mut self, ticket: Ticket, intent: &Intent) -> Result<(), Left> {
         match intent.action.performs().map(OperationKind::bytes) {
@@ -198,7 +198,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Counts a failed operation. An operation that a stop has interrupted counts neither as
+    /// Counts a failed operation. An operation that was interrupted by a stop counts neither as
     /// completed nor as failed.
     #[cold]
     fn fail(
@@ -210,8 +210,8 @@ impl Worker {
         done: &mut Done,
     ) -> Result<(), Left> {
         let slot = &self.tools.slots[flight];
-        // The names are stored before the operation counts as complete, so that a clean-up after a
-        // kill finds them.
+        // The written names are stored before the operation counts as complete. If the run is
+        // killed, the clean-up finds these names.
         let written = self.config.failures.spoil(intent, failure.step);
         slot.failed(&written);
         slot.complete(completed_ns);
@@ -232,14 +232,15 @@ impl Worker {
         Ok(goes_on?)
     }
 
-    /// Counts a completed operation for its transaction. A pair of operations counts as one
-    /// transaction when the first of them completes.
+    /// Counts a completed operation for its transaction. In a pair of operations, the transaction
+    /// counts when the first operation completes.
     #[inline]
     fn count_transaction(&mut self, transaction: u64, done: &mut Done) {
         let is_first = !self.config.has_pairs
             || done.phase != Phase::Transactions
             || match self.is_synchronous {
-                // Operations complete in order, so no list of transactions is needed.
+                // In a synchronous session operations complete in order, so no list of transactions
+                // is needed.
                 true => self.counted.take_next(transaction),
                 false => self
                     .counted
@@ -249,7 +250,7 @@ impl Worker {
         done.current.transactions += u64::from(is_first && done.phase == Phase::Transactions);
     }
 
-    /// Counts an intent that has been handled, whatever the result.
+    /// Counts an intent that has been performed or skipped.
     #[inline]
     pub(super) fn count(&mut self, intent: &Intent, done: &mut Done) {
         done.current.issued += u64::from(intent.ends_transaction);
@@ -257,7 +258,7 @@ impl Worker {
         self.slot().publish(done.published, done.completed);
     }
 
-    /// Ends the run regardless of `--on-error`, because an unlogged operation makes the log
+    /// Ends the run regardless of `--on-error`, because a log without one of the operations is
     /// useless.
     #[cold]
     fn fail_log(&mut self, why: NotLogged) -> Result<(), Left> {

@@ -1,6 +1,6 @@
-//! Changing to a pool that another worker has used. The operations that the other worker
-//! acknowledged must be visible here. `--neighbour` performs transactions there; the check across
-//! ranks only checks the pool.
+//! Changes to a pool that another worker has used. The operations that the other worker
+//! acknowledged must be visible in that pool. With `--neighbour`, transactions are performed on the
+//! other pool. The check across ranks only checks it.
 
 use std::collections::VecDeque;
 
@@ -17,20 +17,21 @@ use crate::clock::Clock as _;
 use crate::events::Stage;
 use crate::failures::Failed;
 
-/// Time limit until operations of another host must be visible. An NFS client caches attributes for
-/// up to 60 s (acregmax and acdirmax, nfs(5)).
+/// Time limit until operations of another host must be visible. It exceeds the 60 s for which an
+/// NFS client caches attributes (acregmax and acdirmax, nfs(5)).
 const SEEN_WITHIN_NS: u64 = 65_000_000_000;
 
-/// Most removed names that are checked for each worker; the last ones are kept.
+/// Maximum number of removed names that are checked for each worker. If there are more, the names
+/// removed last are checked.
 const REMOVED_MAX: usize = 10_000;
-/// Approximate number of names in shared pools, over all workers, that other ranks check.
+/// Approximate total number of names, from the shared pools of all workers, that other ranks check.
 const SAMPLE_OF_ALL: u64 = 65_536;
 
-/// A pool and a session in its directories.
+/// A pool, and a session that is open in the directories of the pool.
 type InUse = (PoolAt, Box<dyn Session>);
 
 impl Worker {
-    /// Changes from the prepared pool to that of another worker, and checks all of its names.
+    /// Changes from the prepared pool to that of another worker, and checks all names in it.
     /// Measures how long acknowledged operations take to become visible.
     pub(super) fn turn_to(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
@@ -46,9 +47,9 @@ impl Worker {
         self.taken(looked, began_ns)
     }
 
-    /// Checks the operations that another worker acknowledged in its transactions: every existing
-    /// name and its contents, and the last removed names. In a shared pool only a sample is
-    /// checked.
+    /// Checks the operations that another worker acknowledged in its transactions. Every existing
+    /// name and its contents are checked, and the last removed names. In a shared pool only a
+    /// sample of the names is checked.
     pub(super) fn check_across(&mut self, other: OtherPool) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         let sample = (!self.tools.source.is_pure()).then(|| self.sample_of_all());
@@ -75,8 +76,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns this worker's part of the names in shared pools that other ranks check, spread
-    /// evenly over its share.
+    /// Returns a sample of this worker's share of a shared pool, spread evenly, for the checks by
+    /// other ranks.
     fn sample_of_all(&self) -> Vec<Kept> {
         let most = (SAMPLE_OF_ALL / u64::from(self.tools.others.workers)).max(1);
         let mut share = 0_u64;
@@ -93,8 +94,8 @@ impl Worker {
         sample
     }
 
-    /// Publishes this worker's acknowledged operations, and after a barrier returns those of the
-    /// other pool's worker.
+    /// Publishes the operations that this worker acknowledged. After a barrier, returns the
+    /// acknowledged operations of the worker that used the other pool.
     pub(super) fn hear_of(
         &mut self,
         other: &OtherPool,
@@ -125,8 +126,8 @@ impl Worker {
             })
     }
 
-    /// Changes to another pool whose `spoiled` files and names have unknown state. Returns the
-    /// former pool.
+    /// Changes to another pool, in which the files and names in `spoiled` have unknown state.
+    /// Returns the previous pool.
     pub(super) fn enter(
         &mut self,
         other: OtherPool,
@@ -154,8 +155,8 @@ impl Worker {
         (before, std::mem::replace(&mut tools.session, session))
     }
 
-    /// Checks all names of the current pool, or only a sample. Waits for operations that are not
-    /// visible yet.
+    /// Checks all names of the current pool, or only those in `sample`. Waits for operations that
+    /// are not visible yet.
     pub(super) fn look_patiently(
         &mut self,
         sample: Option<&[Kept]>,
@@ -174,7 +175,8 @@ impl Worker {
         removed: &VecDeque<(u32, NameKind, u64)>,
         looked: &mut NamesFound,
     ) -> Result<(), Left> {
-        // Removed names are checked first, because a listing may refresh the client's cache.
+        // Removed names are checked first, because a listing may refresh the client's cache, which
+        // would hide that a removed name was still cached.
         let uncertain = self.config.failures.uncertain_names();
         let (mut look, _) = self.look(looked);
         for name @ (place, kind, number) in removed {

@@ -1,5 +1,5 @@
-//! Issue times of operations: transactions wait until they are due, and think times pass before
-//! operations. Operations in flight that complete meanwhile are counted at once.
+//! Delays operations: transactions wait until they are due, and think times pass before operations.
+//! Operations in flight that complete during a delay are counted at once.
 
 use workload::Phase;
 
@@ -17,7 +17,7 @@ impl Worker {
         if self.tools.control.is_over() {
             return Ok(false);
         }
-        // After the last transaction there is nothing to wait for.
+        // After the last transaction no due time needs to be awaited.
         if !self.tools.pacer.is_open() || self.tools.source.remaining(Phase::Transactions) == 0 {
             return Ok(true);
         }
@@ -37,8 +37,8 @@ impl Worker {
         }
     }
 
-    /// Waits for the think time before an operation. A segment may change meanwhile. Returns
-    /// `false` if the transactions end first.
+    /// Waits for the think time before an operation. A new segment may start during the wait.
+    /// Returns `false` if the transactions end first.
     #[cold]
     pub(super) fn think(
         &mut self,
@@ -61,8 +61,8 @@ impl Worker {
         }
     }
 
-    /// Waits up to `ns`, until the next check for a stop, or until an operation in flight
-    /// completes. Returns `false` if the transactions have ended.
+    /// Waits up to `ns` nanoseconds, but not beyond the next check for a stop or the next
+    /// completion of an operation in flight. Returns `false` if the transactions have ended.
     fn pass(&mut self, ns: u64, done: &mut Done) -> Result<bool, Left> {
         let ns = ns.min(LOOK_EVERY_NS);
         if self.is_synchronous || self.flights.is_empty() {

@@ -12,7 +12,8 @@ use crate::failures::Failed;
 
 impl Worker {
     /// Returns the number of files in this worker's share of the pool, and a sample spread evenly
-    /// over it: at most `most` files, and at most a hundredth, rounded up.
+    /// over this share. The sample contains at most `most` files, and at most a hundredth of the
+    /// share, rounded up.
     pub(super) fn sample(&self, most: u64) -> (u64, Vec<(u32, u64)>) {
         let pool = |each: &mut dyn FnMut(Kept)| {
             self.tools.source.pool(false, &mut |kept| {
@@ -27,7 +28,8 @@ impl Worker {
         let mut sample = Vec::new();
         let mut seen = 0;
         pool(&mut |kept| {
-            // A file is taken when its proportional position is reached.
+            // A file is added to the sample when the sample is proportionally smaller than the part
+            // of the share already visited.
             if (sample.len() as u64) < wanted && seen * wanted >= sample.len() as u64 * files {
                 sample.push((kept.place, kept.number));
             }
@@ -71,7 +73,7 @@ impl Worker {
                 (aside, (kept.place, kept.kind, kept.number)),
                 &operation,
             );
-            // After a stop the stage ends below.
+            // If the run stops, the stage ends below without an error.
             if let Err(failure) = outcome.or_else(Failure::unless_stopped) {
                 let path = name.path.to_string_lossy().into_owned();
                 failed = Some(Failed::operation("prepare the cache for", path, failure));

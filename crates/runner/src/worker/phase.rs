@@ -1,4 +1,4 @@
-//! A phase of a worker: everything around the loop.
+//! A phase of a worker: the loop of operations, and the start and report of the phase.
 
 use std::collections::BTreeMap;
 
@@ -75,7 +75,8 @@ impl Worker {
         let ended_ns = self.tools.clock.now_ns();
         let done_by_all = self.tools.control.progress().completed;
         let origin_ns = self.tools.origin_ns;
-        // A transaction whose due time was awaited when the phase ended has not started.
+        // A transaction that was not yet due, or whose due time was awaited, has not started when
+        // the phase ends.
         let due_ns = self.due_ns.take();
         let caught_up_ns = self.caught_up_ns.take();
         let is_open = done.phase == Phase::Transactions && self.tools.pacer.is_open();
