@@ -1,16 +1,16 @@
 //! The original's texts for a result: banner, verbose and terse report, and its scaling of sizes.
 //!
-//! The prompt's other texts (`show`, help, progress) are in the prompt, which uses the scaling from
-//! here. The arithmetic is that of Debian's x86-64 binary: whole seconds in 32 bits, truncating
-//! integer rates, and 32-bit float rates and byte sums. For edition 1.0, byte sums are whole
-//! numbers, as its published figures show.
+//! The code of the interactive mode contains the original's other texts (`show`, help, progress),
+//! and uses the scaling from here. The arithmetic is that of Debian's x86-64 binary: whole seconds
+//! in 32 bits, truncating integer rates, and 32-bit float rates and byte sums. For edition 1.0,
+//! byte sums are whole numbers, as the figures published for that edition show.
 
 use std::fmt::Write as _;
 
 use document::Format;
 use record::{ClassicFigures, Edition, End, Outcome, Record};
 
-/// The first line of a session, including the line break.
+/// The first line of an interactive session, including the line break.
 pub const fn banner(edition: Edition) -> &'static str {
     match edition {
         Edition::V1_0 => "PostMark v1.00 : 8/11/97\n",
@@ -30,7 +30,7 @@ pub fn report(figures: &ClassicFigures, format: Format) -> String {
     }
 }
 
-/// Replaces the report of a run that ran out of files. The original prints nothing.
+/// Replaces the report of a run that ran out of files, for which the original prints nothing.
 pub const NO_REPORT: &str = "NO REPORT: out of files before the last transaction; increase the \
                              number of files or decrease the number of transactions\n";
 
@@ -52,7 +52,7 @@ pub fn partial(figures: &ClassicFigures) -> String {
     )
 }
 
-/// The report of a record. If there is none, a line that no script mistakes for a report.
+/// The report of a record. If the run has no report, a line that no script mistakes for a report.
 pub fn of_record(record: &Record, format: Format) -> String {
     match (&record.actual.classic, &record.actual.outcome) {
         (None, _) => NOTHING.to_owned(),
@@ -87,7 +87,7 @@ pub fn verbose(figures: &ClassicFigures) -> String {
     text
 }
 
-/// The counted operations: the texts before and after each number.
+/// The counts in a verbose report, in order: the text before each count, and the text after it.
 const COUNTED: [(&str, &str); 8] = [
     ("", "created"),
     ("\tCreation alone: ", "files"),
@@ -99,7 +99,8 @@ const COUNTED: [(&str, &str); 8] = [
     ("\tMixed with transactions: ", "files"),
 ];
 
-/// Each count with the duration in seconds on which its rate is based.
+/// The counts in the order of [`COUNTED`]. Each count has the duration in seconds by which it is
+/// divided for its rate.
 fn counts(figures: &ClassicFigures, seconds: &Seconds) -> [(u64, i32); COUNTED.len()] {
     let (all, work) = (seconds.total, seconds.transactions);
     [
@@ -125,11 +126,12 @@ fn add_data(text: &mut String, figures: &ClassicFigures, seconds: i32) {
     }
 }
 
-/// A sum of bytes and its rate in bytes/s, as the edition prints them.
+/// A sum of bytes and its rate in bytes/s, formatted as in the report of the edition.
 fn sum_and_rate(bytes: f64, seconds: i32, edition: Edition) -> (String, String) {
     match edition {
-        // Whole bytes and whole bytes/s. In the paper's session, 1,337,821 bytes in 41 s are 31.86
-        // kilobytes per second. A fractional rate would be printed as 31.87.
+        // Whole bytes and whole bytes/s: in the session printed in the paper, 1,337,821 bytes in 41
+        // s are 31.86 kilobytes per second. With a fractional rate, the session would contain
+        // 31.87.
         Edition::V1_0 => {
             let rate = bytes as i64 / i64::from(seconds);
             (
@@ -161,8 +163,8 @@ pub fn terse(figures: &ClassicFigures) -> String {
     text
 }
 
-/// A whole number of bytes as `show` prints it, and in edition 1.0 also the report: whole bytes
-/// below a kilobyte, else two decimals.
+/// Formats a whole number of bytes like the original's `show` command, and like the report of
+/// edition 1.0. Numbers below a kilobyte are whole bytes; larger numbers have two decimals.
 pub fn scaled_size(bytes: i64, edition: Edition) -> String {
     let megabyte = i64::from(edition.rules().megabyte_bytes);
     if bytes / megabyte > 0 {
@@ -175,8 +177,8 @@ pub fn scaled_size(bytes: i64, edition: Edition) -> String {
 }
 
 /// A sum or rate of bytes as the reports of edition 1.5 print it. Unlike in [`scaled_size`],
-/// exactly one megabyte is still `1024.00 kilobytes`, every other number except 0 is in kilobytes,
-/// and 0 has six decimals.
+/// exactly one megabyte is still `1024.00 kilobytes`. All smaller numbers except 0 are in
+/// kilobytes, and 0 has six decimals.
 pub fn scaled_sum(bytes: f32) -> String {
     let bytes = f64::from(bytes);
     let megabytes = bytes / f64::from(Edition::V1_5.rules().megabyte_bytes);
@@ -189,7 +191,7 @@ pub fn scaled_sum(bytes: f32) -> String {
     }
 }
 
-/// A sum of bytes as the edition's report prints it.
+/// A sum of bytes, formatted as in the report of the edition.
 pub fn data(bytes: f64, edition: Edition) -> String {
     match edition {
         Edition::V1_0 => scaled_size(bytes as i64, edition),
@@ -197,8 +199,8 @@ pub fn data(bytes: f64, edition: Edition) -> String {
     }
 }
 
-/// Durations of the parts of a run in whole seconds, never 0. If the clock is set back they are
-/// negative, as in the original.
+/// Durations of the parts of a run in whole seconds, never 0. If the clock is set back during a
+/// run, durations are negative, as in the original.
 struct Seconds {
     total: i32,
     creation: i32,
@@ -217,7 +219,8 @@ impl Seconds {
     }
 }
 
-/// The difference as the original's 32-bit `int`; 1 instead of 0.
+/// The duration as the original's 32-bit `int`. A duration of 0 becomes 1, because rates are
+/// divided by it.
 fn whole_seconds(from: i64, to: i64) -> i32 {
     match to.wrapping_sub(from) as i32 {
         0 => 1,
@@ -233,7 +236,8 @@ fn whole_rate(count: u64, seconds: i32) -> i128 {
 mod tests {
     use super::*;
 
-    /// The run of Debian's binary with its defaults and 25 transactions.
+    /// The counts of a run of Debian's binary with its defaults and 25 transactions. `seconds` are
+    /// the moments between which creation, transactions and deletion took place.
     fn debian(seconds: [i64; 4]) -> ClassicFigures {
         ClassicFigures {
             edition: Edition::V1_5,
@@ -309,7 +313,7 @@ mod tests {
     /// The session printed in the paper: 41 s in total, of which 17 s are transactions. Creation
     /// and deletion take 12 s each.
     #[test]
-    fn edition_1_0_report_matches_the_session_in_the_paper() {
+    fn report_of_version_1_0_matches_the_session_in_the_paper() {
         let figures = ClassicFigures {
             edition: Edition::V1_0,
             end: End::Complete,
@@ -342,10 +346,10 @@ mod tests {
         }
     }
 
-    /// From Table 3 of the paper, NFS to an F630. With 32-bit floats, the sums would be printed as
-    /// 446.68 and 617.44.
+    /// The measurement of NFS on an F630 in Table 3 of the paper. With 32-bit floats, the report
+    /// would contain 446.68 and 617.44.
     #[test]
-    fn edition_1_0_adds_bytes_as_whole_numbers() {
+    fn report_of_version_1_0_counts_whole_bytes() {
         let figures = ClassicFigures {
             edition: Edition::V1_0,
             bytes_read: 314_238_321.0,
@@ -362,7 +366,7 @@ mod tests {
     }
 
     #[test]
-    fn run_out_of_files_has_no_report() {
+    fn run_that_runs_out_of_files_has_no_report() {
         let figures = ClassicFigures {
             end: End::OutOfFiles,
             ..debian([1, 2, 3, 4])
@@ -374,7 +378,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_scale_like_show_of_debians_binary() {
+    fn sizes_are_formatted_as_by_show_of_debians_binary() {
         for (bytes, expected) in [
             (1, "1 bytes"),
             (1_023, "1023 bytes"),
@@ -390,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn sums_scale_like_the_report_of_debians_binary() {
+    fn byte_counts_are_formatted_as_in_reports_of_debians_binary() {
         for (bytes, expected) in [
             (0.0, "0.000000 bytes"),
             (0.001, "0.00 kilobytes"),

@@ -5,7 +5,8 @@ use document::{Document, sanitize};
 use rundir::Cleaned;
 use scratch::MadeRemoved;
 
-/// The result for a scratch file system. `spec` is its description, if known.
+/// The result of removing a scratch file system. `spec` is the description of the file system, if
+/// known.
 pub fn made(spec: Option<&String>, removed: &MadeRemoved) -> Document {
     let directory = sanitize::path(&removed.directory);
     let mut document = Document::default();
@@ -25,7 +26,8 @@ pub fn made(spec: Option<&String>, removed: &MadeRemoved) -> Document {
     document
 }
 
-/// The result for the files of one run, and whether some of them still exist.
+/// The result of removing the files of one run, and whether files are left that should have been
+/// removed.
 pub fn cleaned(cleaned: &Cleaned) -> (Document, bool) {
     let mut document = Document::default();
     let (directory, told, is_left) = match cleaned {

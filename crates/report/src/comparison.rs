@@ -1,4 +1,5 @@
-//! Comparisons as a table, with a sentence for each, and with reasons to doubt them.
+//! Comparisons of configurations as a document: a table, a sentence for each comparison, and
+//! reasons to doubt the results.
 
 mod sentence;
 mod spreadsheet;
@@ -16,7 +17,7 @@ pub use self::spreadsheet::as_csv;
 use self::words::reasons;
 pub(crate) use self::words::result;
 
-/// Several tables, one after another.
+/// The documents of several tables of comparisons, one after another.
 pub fn documents(tables: &[Comparisons]) -> Document {
     let mut document = Document::default();
     for (number, table) in tables.iter().enumerate() {
@@ -41,7 +42,7 @@ pub fn document(found: &Comparisons) -> Document {
     document
 }
 
-/// Adds a sentence for each comparison, and their joint confidence.
+/// Adds a sentence for each comparison, and the joint confidence of all intervals.
 pub(crate) fn add_sentences(document: &mut Document, found: &Comparisons) {
     for row in &found.rows {
         document.item(sentence(row, found.confidence));
@@ -66,8 +67,8 @@ fn has_blocks(found: &Comparisons) -> bool {
     rows.all(|row| row.method != Method::NotInterleaved)
 }
 
-/// Number of additional blocks that would decide the undecided comparisons; `None` if all are
-/// decided or the number is not available.
+/// A sentence with the number of additional blocks that would decide the undecided comparisons.
+/// `None` if all comparisons are decided, or if the number is not available.
 fn more_blocks(found: &Comparisons) -> Option<String> {
     let done = found.rows.iter().map(|row| row.count).max()?;
     let more = found.blocks_needed()?.checked_sub(done);
@@ -79,7 +80,7 @@ fn more_blocks(found: &Comparisons) -> Option<String> {
     ))
 }
 
-/// Reasons to doubt all comparisons; empty if there are none.
+/// Reasons to doubt all comparisons of a table; empty if there is no such reason.
 pub(crate) fn doubts(found: &Comparisons) -> Vec<String> {
     let doubtful = found.noise.iter().filter(|noise| noise.is_doubtful);
     let doubts: Vec<String> = doubtful
@@ -120,8 +121,8 @@ pub(crate) fn levels(counts: &VerdictCounts) -> Vec<(Level, String)> {
     levels.map(words).collect()
 }
 
-/// The number of runs with each verdict in words, and the rules that the verdicts name. Each rule
-/// has its number of runs; the most frequent rule comes first.
+/// The number of runs with each verdict, and the rules that led to the verdicts, in words. Each
+/// rule is followed by the number of runs that broke it; the most frequent rule comes first.
 pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     let levels: Vec<String> = levels(counts).into_iter().map(|(_, words)| words).collect();
     if levels.is_empty() {
@@ -137,7 +138,7 @@ pub(crate) fn verdicts(counts: &VerdictCounts) -> String {
     text
 }
 
-/// The table only; `side` makes the cell with a configuration's name.
+/// The table of the comparisons. `side` returns the cell for the name of a configuration.
 pub(crate) fn table(found: &Comparisons, side: impl Fn(&str) -> Cell) -> Table {
     let mut table = Table::new(2, &["", "metric", "ratio", "from", "to"]);
     let counted = if has_blocks(found) { "blocks" } else { "runs" };

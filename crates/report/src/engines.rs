@@ -1,10 +1,11 @@
-//! The I/O engines and their facts.
+//! The list of I/O engines, with the properties of each engine.
 
 use document::{Cell, Document, Table};
 use engine::{Cached, EngineFacts, Targets};
 use serde_json::{Map, Value};
 
-/// The facts that are shown of an engine: the name in JSON and CSV, and a description.
+/// The listed properties of an engine: the name of the property in JSON and CSV, and a description
+/// for readers.
 const COLUMNS: [(&str, &str); 11] = [
     ("name", "--storage"),
     ("targets", "targets"),
@@ -19,7 +20,7 @@ const COLUMNS: [(&str, &str); 11] = [
     ("locks", "locks its directories"),
 ];
 
-/// The values of the columns; null if one does not apply.
+/// The values of an engine in the order of [`COLUMNS`]; null if a property does not apply.
 fn values(facts: &EngineFacts) -> [Value; COLUMNS.len()] {
     let namespace = facts.namespace;
     [
@@ -59,7 +60,7 @@ fn words(value: Value) -> Option<String> {
     }
 }
 
-/// The table as CSV.
+/// The engines as CSV.
 pub fn csv<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     let mut table = Table::new(COLUMNS.len(), &COLUMNS.map(|(name, _)| name));
     for facts in engines {
@@ -78,7 +79,7 @@ pub fn json<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> String {
     document::json(&engines.into_iter().map(named).collect::<Vec<_>>())
 }
 
-/// The list for readers.
+/// The engines as a list for readers.
 pub fn document<'a>(engines: impl IntoIterator<Item = &'a EngineFacts>) -> Document {
     let mut document = Document::default();
     document.line("I/O engines, for postmark run --storage NAME:");

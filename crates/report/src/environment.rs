@@ -117,8 +117,8 @@ fn host(document: &mut Document, host: &Host) {
     document.pair(1, "Memory", words);
 }
 
-/// A target's mount, free space and device, one line each. An unknown value is shown with its
-/// reason.
+/// A target's mount, free space and device, one line each. If a value is not available, the line
+/// contains the reason.
 pub(crate) fn target(document: &mut Document, target: &Target) {
     let mount = fact(&target.mount, |mount| {
         format!(
@@ -148,7 +148,8 @@ pub(crate) fn target(document: &mut Document, target: &Target) {
     document.pair(2, "Device", device.to_string());
 }
 
-/// Adds the server that the engine called, the sizes of calls, and the durability, one line each.
+/// Adds one line each for the server that the engine called, the sizes of its calls, and its
+/// durability.
 fn server(document: &mut Document, of: &ServerRecord) {
     let port = match of.privileged_port {
         true => ", privileged port",
@@ -223,7 +224,7 @@ fn size(number: &u64) -> Number {
     Number::Bytes(*number as f64)
 }
 
-/// A fact as a cell; an unknown value is shown with its reason.
+/// A fact as a cell. If the value is not available, the cell contains the reason.
 pub(crate) fn fact<T, C: Into<Cell>>(fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
     match fact {
         Fact::Known(value) => known(value).into(),
@@ -232,7 +233,7 @@ pub(crate) fn fact<T, C: Into<Cell>>(fact: &Fact<T>, known: impl Fn(&T) -> C) ->
     }
 }
 
-/// Like [`fact`], but with another text if the fact does not apply.
+/// Like [`fact`], but with the text `none` if the fact does not apply.
 fn fact_or<T, C: Into<Cell>>(none: &str, fact: &Fact<T>, known: impl Fn(&T) -> C) -> Cell {
     match fact {
         Fact::NotApplicable => none.into(),

@@ -19,9 +19,9 @@ pub const CSV_HEADER: &str = "number,id,begun_utc,host,file_systems,preset,workl
                               operations,operations_per_second,bytes,failed,mean_ns,p50_ns,p99_ns,\
                               p99_9_ns,max_ns\r\n";
 
-/// A run's rows without the header (RFC 4180): its transactions, its operations by phase, and the
-/// load levels of a sweep, ordered by load. Latencies and failures in the row `transaction` are
-/// those of its operations.
+/// The rows of a run, without the header (RFC 4180). The rows are for all transactions, for each
+/// operation in each phase, and for each load level of a sweep, ordered by load. In a row
+/// `transaction`, latencies and failures are those of the operations in the transactions.
 pub fn csv(entry: &ListedRun, record: &Record) -> String {
     let run = run(entry, record);
     let summary = Summary::of(record);
@@ -84,7 +84,8 @@ fn operation(phase: &str, of: &OperationSummary) -> Vec<Cell> {
     row(kind, counts, &of.latency_ns)
 }
 
-/// The kind; operations, their rate, bytes and failures; mean, percentiles and maximum in
+/// The last columns of a row. `kind` is phase, role and operation; `counts` are the number of
+/// operations, rate, bytes and failures. `times` become mean, percentiles and maximum in
 /// nanoseconds.
 fn row(kind: [&str; 3], counts: [Cell; 4], times: &LatencySummary) -> Vec<Cell> {
     let columns = ["mean", "p50", "p99", "p99.9", "max"];
@@ -92,8 +93,8 @@ fn row(kind: [&str; 3], counts: [Cell; 4], times: &LatencySummary) -> Vec<Cell> 
     [&kind.map(Cell::ours)[..], &counts, &times].concat()
 }
 
-/// A load level: its load as transactions/s, workers or ranks (the closed loop comes first), and
-/// its transactions, with all roles and kinds together.
+/// The columns of a load level: its number, the unit and value of the load, the workers, and the
+/// transactions of all roles and kinds. A closed loop has no value of the load.
 fn step(number: usize, step: &SweepStepSummary) -> Vec<Cell> {
     let (by, load) = match step.load {
         Load::Closed => ("closed", Cell::Empty),

@@ -1,5 +1,6 @@
-//! Figures for a paper: the charts of a page as SVG, each in widths for one column and for two,
-//! with data and caption. Fonts are generic. Lines and marks differ in more than colour.
+//! Figures for a paper: the charts of a page as SVG, with data and caption. Each chart has one file
+//! for one column of the paper and one for two columns. Fonts are generic. Lines and marks differ
+//! in more than colour.
 
 use document::{Block, Document, Picture, WIDTH, csv, text};
 use record::Record;
@@ -28,7 +29,8 @@ pub struct PaperFigure {
     pub caption: String,
 }
 
-/// The figures of a run. `more` is appended to the run's own blocks, for example published results.
+/// The figures of a run. The charts in `more`, for example of published results, follow the charts
+/// of the run.
 pub fn run_figures(record: &Record, more: &Document) -> Vec<PaperFigure> {
     let mut document = of_run(record);
     document.append(more.clone());
@@ -93,7 +95,7 @@ fn slug(title: &str) -> String {
     slug.trim_end_matches('-').to_owned()
 }
 
-/// Adds a size and a style to a chart of a page.
+/// Adds a size and a style to a chart of a page, so that the SVG is complete without the page.
 fn on_paper(svg: &str, width_mm: f64) -> String {
     let svg = &without(&without(svg, "data-readings"), "data-plane");
     let size = |svg: &str| {

@@ -39,8 +39,8 @@ pub fn document(gate: &Gate) -> Document {
     document
 }
 
-/// For a gate whose requirements are all met in a doubtful study: why it is undecided, or passed
-/// nevertheless. `None` for other gates.
+/// If all requirements are met in a doubtful study: why the gate is undecided, or why it passed
+/// nevertheless. `None` for all other gates.
 fn doubtful(gate: &Gate) -> Option<&'static str> {
     let mut requirements = gate.requirements.iter();
     let is_met = requirements.all(|judged| judged.decision == Decision::Passed);
@@ -77,7 +77,8 @@ const fn tone(decision: Decision) -> Tone {
     }
 }
 
-/// The number of blocks that the requirements need, and the number that exists.
+/// A sentence with the number of blocks that the requirements need, and the number of blocks that
+/// were run.
 fn needs(gate: &Gate) -> String {
     let requirements = || gate.requirements.iter();
     let done = requirements().map(|judged| judged.count).min().unwrap_or(0);
@@ -167,7 +168,8 @@ pub fn sentence(judged: &Judged) -> String {
     bound(&text)
 }
 
-/// Adds reservations to the sentence of a requirement.
+/// Adds reservations to the sentence of a requirement: why a low p-value does not fail it, and in
+/// which conditions the configurations differ.
 fn add_reservations(text: &mut String, judged: &Judged) {
     if let (Decision::Undecided, Some(order_p)) = (judged.decision, order_alone(judged)) {
         *text += &format!(
@@ -186,7 +188,8 @@ fn add_reservations(text: &mut String, judged: &Judged) {
     *text += &reservations(&judged.unlike, &judged.incomplete, side, baseline);
 }
 
-/// The order p-value, if it is the only reason why a requirement does not fail.
+/// The p-value of the random order of the runs, if it is the only reason why a requirement does not
+/// fail.
 fn order_alone(judged: &Judged) -> Option<f64> {
     let is_low = |p: f64| p <= FAIL_ALPHA;
     let order_p = judged.order_p;

@@ -1,4 +1,4 @@
-//! Latencies in tables, each of which shows some of the columns.
+//! The latency columns of tables. Each table contains some of the columns.
 
 use document::{Cell, Number};
 use verdict::SweepStepSummary;
@@ -23,7 +23,7 @@ pub(crate) fn ns(times: &LatencySummary, column: &str) -> Option<f64> {
     ns.map(|ns| ns as f64)
 }
 
-/// The values of some columns.
+/// The cells of some columns, formatted by `number`.
 pub(crate) fn cells<const N: usize>(
     times: &LatencySummary,
     columns: [&str; N],

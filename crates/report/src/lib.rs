@@ -1,5 +1,5 @@
-//! Views of records: pure functions from records to text. They define no new numbers, and read and
-//! write no files.
+//! Views of records: pure functions from records to text. All numbers come from the records and
+//! their summaries. No function reads or writes files.
 
 pub mod check;
 pub mod classic;

@@ -25,7 +25,7 @@ fn table(runs: &[ListedRun], columns: &str, cell: fn(&ListedRun, &str) -> Cell) 
     table
 }
 
-/// A run's cell in the column with this header.
+/// The cell of a run in the column with the header `column`.
 fn cell(run: &ListedRun, column: &str) -> Cell {
     let of = &run.headline;
     match column {
@@ -66,8 +66,8 @@ fn short(run: &ListedRun, column: &str) -> Cell {
     }
 }
 
-/// A cell for programs: the workload is only its kind, and the verdict does not depend on the
-/// state.
+/// A cell for programs: the column `workload` contains only the kind of the workload, and the
+/// column `verdict` never contains the state of the run.
 fn for_programs(run: &ListedRun, column: &str) -> Cell {
     match column {
         "workload" => Cell::ours(run.headline.work.map_or("", WorkKind::name)),
@@ -106,7 +106,7 @@ pub fn json(entries: &[ListedRun]) -> String {
     format!("[\n{}\n]\n", lines.join(",\n"))
 }
 
-/// A CSV table (RFC 4180) with a header. Its names are those of the JSON.
+/// A CSV table (RFC 4180) with a header, whose names are the keys of the JSON.
 pub fn csv(entries: &[ListedRun]) -> String {
     let columns = "number, id, state, begun_utc, host, file_systems, device_class, preset, \
                    workload, storage, workers, transactions_per_second, p99_ns, verdict, \

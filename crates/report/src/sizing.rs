@@ -1,4 +1,4 @@
-//! The choice of `--working-set`, in sentences.
+//! Sentences about the number of files that was chosen for `--working-set`.
 
 use document::units::{bytes, counted, grouped};
 use record::{Calibration, Drive, Sizing, Stop, Workers, WorkingSet, Workload};

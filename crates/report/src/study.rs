@@ -1,10 +1,10 @@
-//! The plan of a study and its end, in words.
+//! The plan of a study, in words.
 
 use document::Document;
 use document::units::{bytes, counted, grouped};
 use study::StudyPlan;
 
-/// Maximum number of configurations and runs of an order that are listed.
+/// Maximum number of configurations that are listed, and of runs in the order of a block.
 const NAMED: usize = 12;
 
 /// The plan of a study.

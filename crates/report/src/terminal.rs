@@ -39,7 +39,7 @@ pub fn line(values: impl Iterator<Item = f64> + Clone) -> String {
         .collect()
 }
 
-/// A block for a part from 0 to 1. Every part above 0 is visible.
+/// The character for a fraction from 0 to 1. Every fraction above 0 is visible.
 fn block(part: f64) -> char {
     let eighths = (part * 8.0).ceil().clamp(0.0, 8.0);
     BLOCKS[eighths as usize]
@@ -75,7 +75,7 @@ fn rates(document: &mut Document, record: &Record, width: usize) {
     chart(document, title, &heights, (&rate(Some(high)), "0"), &labels);
 }
 
-/// A chart of the latencies of all transactions, with the same axes as on pages.
+/// A chart of the latencies of all transactions, with the same axes as the charts of pages.
 fn latencies(document: &mut Document, record: &Record, width: usize) {
     let mut all = Histogram::default();
     for operation in operations(record) {

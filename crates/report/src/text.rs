@@ -60,7 +60,8 @@ pub fn report(record: &Record) -> Document {
     report
 }
 
-/// The figures as listed in the paper, or the elapsed time if the workload is not the paper's.
+/// Adds the figures that the 1997 paper lists, or only the elapsed time if the workload is not that
+/// of the paper.
 pub(crate) fn elapsed(document: &mut Document, summary: &Summary) {
     match &summary.paper {
         Some(paper) => self::paper(document, paper),

@@ -43,7 +43,8 @@ pub fn sentence(row: &Comparison, level: f64) -> String {
     document::units::bound(&text)
 }
 
-/// Other differences between two configurations, as an addition to a sentence about them.
+/// Conditions in which two configurations differ and operations that they did not complete, as an
+/// addition to the sentence of a comparison.
 pub(crate) fn reservations(
     unlike: &[Unlike],
     incomplete: &[IncompleteDifference],
@@ -77,19 +78,20 @@ fn ratio(row: &Comparison, estimate: &Estimate) -> String {
     )
 }
 
-/// The possessive form: `ext4's`, `1,000 files'`.
+/// The possessive form of a configuration's name: `ext4's`, `1,000 files'`.
 fn of_whom(name: &str) -> String {
     let end = if name.ends_with('s') { "'" } else { "'s" };
     format!("{name}{end}")
 }
 
-/// A ratio with its word: `0.71 of`, `1.40 times`.
+/// A ratio with the word that follows it in a sentence: `0.71 of`, `1.40 times`.
 fn ratio_of(ratio: f64, digits: usize) -> String {
     let word = if ratio < 1.0 { "of" } else { "times" };
     format!("{ratio:.digits$} {word}")
 }
 
-/// An undecided difference, with the smallest difference that would have been shown.
+/// The sentence of a comparison that shows no difference, with the smallest difference that it
+/// would have shown.
 fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
     let digits = digits(estimate);
     let mut text = format!(
@@ -113,7 +115,7 @@ fn undecided(row: &Comparison, estimate: &Estimate, basis: String) -> String {
     text
 }
 
-/// The basis of a ratio: interval, and number of blocks or runs.
+/// The basis of a ratio: its confidence interval, and the number of blocks or runs.
 fn basis(row: &Comparison, estimate: &Estimate, level: f64) -> String {
     let runs = match row.method {
         Method::Blocks => counted(row.count.into(), "block"),
@@ -176,7 +178,7 @@ pub fn unlike_words(unlike: &Unlike) -> String {
     )
 }
 
-/// Describes the A/A noise.
+/// A sentence about the A/A noise in one metric.
 pub(super) fn noise_sentence(noise: &TwinNoise, baseline: &str) -> String {
     let blocks = counted(noise.count.into(), "block");
     let spread = noise.spread.map_or("not known".to_owned(), percent);
@@ -204,7 +206,7 @@ pub(super) fn doubt(noise: &TwinNoise, baseline: &str) -> String {
     ))
 }
 
-/// A probability with its relation: `= 0.0021`, `< 0.0001`.
+/// A p-value with the sign in front of it: `= 0.0021`, `< 0.0001`.
 pub(crate) fn probability(p: f64) -> String {
     if p < 0.000_1 {
         "< 0.0001".to_owned()
@@ -213,7 +215,8 @@ pub(crate) fn probability(p: f64) -> String {
     }
 }
 
-/// A percentage, rounded up so that the statement about it stays true.
+/// A fraction as a percentage, rounded up: no difference below the printed percentage is claimed to
+/// be detectable.
 fn percent_up(fraction: f64) -> String {
     let percent = fraction * 100.0;
     if percent < 1.0 {
@@ -224,11 +227,13 @@ fn percent_up(fraction: f64) -> String {
     }
 }
 
-/// Number of decimals for a ratio and the ends of its interval, enough to tell the ends apart.
+/// Number of decimals for a ratio and the ends of its confidence interval, enough to distinguish
+/// the two ends.
 pub(super) fn digits(estimate: &Estimate) -> usize {
     let ends = estimate.interval.map(|of| [of.low, of.high]);
     let is_narrow = ends.is_some_and(|[low, high]| high - low < 0.015);
-    // An end that would be shown as 1.00 is not equal to 1, so more decimals are needed.
+    // An end near 1 would be printed as 1.00, which hides on which side of 1 it is. More decimals
+    // show the side.
     let is_near_one = ends.is_some_and(|ends| ends.iter().any(|end| (end - 1.0).abs() < 0.005));
     let by_size: usize = match estimate.ratio {
         ratio if ratio >= 100.0 => 0,
@@ -243,7 +248,7 @@ pub(super) fn digits(estimate: &Estimate) -> usize {
     }
 }
 
-/// Operations that two configurations did not complete, in words.
+/// The shares of operations that were skipped or failed in each of two configurations, in words.
 pub fn incomplete_words(found: &[IncompleteDifference], side: &str, baseline: &str) -> String {
     let words = |difference: &IncompleteDifference| {
         let verb = match difference.why {
@@ -262,7 +267,8 @@ pub fn incomplete_words(found: &[IncompleteDifference], side: &str, baseline: &s
 /// A confidence level: `95 %`.
 pub(crate) fn confidence(level: f64) -> String {
     let percent = level * 100.0;
-    // Interim analyses reduce the remaining level, which may then not be a whole percentage.
+    // Interim analyses of a study use up part of the error probability, so the confidence level may
+    // not be a whole percentage.
     let digits = if (percent - percent.round()).abs() < 1e-6 {
         0
     } else {

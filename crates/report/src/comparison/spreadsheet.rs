@@ -8,7 +8,7 @@ use super::words::{reasons, result};
 
 type Value = fn(&Comparison, &Comparisons) -> Cell;
 
-/// The columns: the name, and a function that makes a comparison's cell.
+/// The columns: the name, and a function that returns the cell of a comparison.
 const COLUMNS: [(&str, Value); 24] = [
     ("side", |row, _| row.side.as_str().into()),
     ("baseline", |row, _| row.baseline.as_str().into()),

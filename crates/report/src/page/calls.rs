@@ -1,4 +1,5 @@
-//! The durations of steps of the transactions' operations, if steps were timed.
+//! The durations of the calls (system calls or requests) that the operations of the transactions
+//! consist of, if calls were timed.
 
 use document::{Cell, Column, Document, Number, Table};
 use record::{Phase, Role};
@@ -12,7 +13,8 @@ use crate::pictures::scale::Scale;
 /// Maximum number of rows in a chart.
 const ROWS_MAX: usize = 100;
 
-/// Adds a chart of the steps: each is a point at its median, with a line to its 99th percentile.
+/// Adds a chart of the calls. Each call is a point at its median duration, with a line to its 99th
+/// percentile.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let phase = summary.phase(Phase::Transactions);
     let operations = phase.iter().flat_map(|phase| &phase.operations);

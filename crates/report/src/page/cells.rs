@@ -1,5 +1,5 @@
-//! Values of the compared configurations: a table of all of them, values along the axes of a study,
-//! latency distributions, and runs in order of time.
+//! Values of the compared configurations: a table of all configurations, values along the axes of a
+//! study, latency distributions, and runs in order of time.
 
 mod axes;
 mod distributions;
@@ -15,7 +15,7 @@ pub(super) use self::order::order;
 use super::sides::{PageSide, value};
 use crate::comparison::noun;
 
-/// Adds a table of all configurations, with their runs and the median of each metric.
+/// Adds a table of all configurations, with the number of runs and the median of each metric.
 pub(super) fn table(document: &mut Document, sides: &[PageSide<'_>], metrics: &[Metric]) {
     let mut table = Table::new(3, &["", "durability tier", "cache state"])
         .folding()

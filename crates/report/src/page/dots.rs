@@ -1,4 +1,4 @@
-//! Charts of values on an axis that another source has chosen, for example a paper.
+//! Charts of single values, for example from a paper, on an axis that the caller chooses.
 
 use document::{Cell, DotValue, Dots, Number, Picture, Table};
 

@@ -15,14 +15,14 @@ use self::histograms::{Longer, shorter};
 
 /// Maximum size of a page in bytes, for writing and for reading.
 pub const PAGE_BYTES_MAX: usize = 64 << 20;
-/// Maximum size of the uncompressed records in a page, in bytes. Records shrink to a tenth, never
-/// to a fortieth.
+/// Maximum size of the uncompressed records in a page, in bytes. Compression reduces records to
+/// about a tenth. Only below a fortieth, a page of the maximum size would exceed this limit.
 pub const RECORDS_BYTES_MAX: u64 = 2 << 30;
-/// Up to this size, records are compressed with the best level. For larger ones that would take
-/// seconds, but no study with today's records is that large.
+/// Maximum size of records that are compressed with the best level, which would take seconds for
+/// larger records. No study with today's records is that large.
 const THOROUGH_BYTES_MAX: usize = 24 << 20;
 const BEGIN: &str = "<script type=\"application/vnd.postmark.records+gzip\" id=\"records\">";
-/// The beginning of the element if its histograms are short texts.
+/// The beginning of the element if the histograms in the records are converted to short texts.
 const BEGIN_SHORTER: &str = "<script type=\"application/vnd.postmark.records+gzip\" \
                              data-histograms=\"packed\" id=\"records\">";
 const END: &str = "</script>";
@@ -53,7 +53,7 @@ pub fn fits(page: &str) -> Result<(), PageError> {
     }
 }
 
-/// The element that contains these documents, one after another.
+/// The HTML element that contains the documents (records as JSON), one after another.
 pub(super) fn element(documents: &[&str]) -> String {
     let short: Option<Vec<String>> = documents.iter().map(|document| shorter(document)).collect();
     match short {
@@ -82,18 +82,18 @@ pub fn is_page(beginning: &[u8]) -> bool {
     beginning.trim_ascii_start().first() == Some(&b'<')
 }
 
-/// The documents in a page, exactly as they were embedded. They are decompressed while they are
-/// read, so the caller can limit the size.
+/// A reader of the documents in a page, exactly as they were embedded. It decompresses while the
+/// caller reads, so the caller can limit the size.
 ///
 /// # Errors
-/// Returns an error if there are no documents, or if they are damaged. Damage at a later position
-/// becomes an error of reading.
+/// Returns an error if the page contains no documents, or if their encoding is damaged. Damage of
+/// the compressed data becomes an error of the returned reader.
 pub fn records(page: &[u8]) -> Result<Box<dyn Read>, PageError> {
     if page.len() > PAGE_BYTES_MAX {
         return Err(PageError::TooLong);
     }
-    // The element follows all shown content. Shown content cannot contain this element, because its
-    // brackets are escaped.
+    // The first match is the element: the content before it cannot contain these texts, because
+    // brackets in the content are escaped.
     let found = [(BEGIN_SHORTER, true), (BEGIN, false)]
         .into_iter()
         .find_map(|(begin, is_shorter)| {
@@ -164,8 +164,8 @@ mod tests {
         assert_eq!(short.read_to_end(&mut Vec::new()).unwrap(), 1_000);
     }
 
-    /// Elements of both kinds can be read. Documents that do not contain histograms in the usual
-    /// form stay unchanged.
+    /// Elements with converted and with unchanged histograms can be read. Documents that do not
+    /// contain histograms in the usual form stay unchanged.
     #[test]
     fn documents_without_usual_histograms_stay_unchanged() {
         for (document, begin) in [

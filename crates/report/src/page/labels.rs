@@ -19,12 +19,12 @@ pub(crate) fn rate_label(value: f64) -> String {
     }
 }
 
-/// A rate without decimals that are zero.
+/// A rate, without `.00`.
 pub(crate) fn short_rate(value: f64) -> String {
     rate(Some(value)).replace(".00", "")
 }
 
-/// A label for whole numbers only; empty for others.
+/// The label of a whole number; empty for a number with a fraction.
 pub(crate) fn whole(value: f64) -> String {
     match value.fract() == 0.0 {
         true => document::units::fixed(value, 0),

@@ -1,6 +1,6 @@
-//! Percentile curves: latency against the share of operations that took no longer. The axis is
-//! log(1/(1-p)), so that each further nine has the same width. A curve ends where fewer than ten
-//! operations are beyond the percentile.
+//! Percentile curves: latency against the share of operations that did not exceed it. The
+//! horizontal axis is log(1/(1-p)), so that each further nine of the percentile has the same width.
+//! A curve ends where fewer than ten operations are beyond the percentile.
 
 use std::collections::BTreeMap;
 
@@ -18,9 +18,10 @@ use crate::latencies;
 use crate::pictures::chart::{self, Axis, Chart, SERIES_MAX, Series};
 use crate::pictures::scale::Scale;
 
-/// Minimum number of operations beyond a point, the same as for every percentile in a report.
+/// Minimum number of operations beyond a point of a curve, the same as for every percentile in a
+/// report.
 const BEYOND_MIN: f64 = 10.0;
-/// Number of points for each nine.
+/// Number of points of a curve for each further nine of the percentile.
 const POINTS: i32 = 20;
 
 /// Adds the percentile curve of each operation of the transactions, and response time against
@@ -31,7 +32,8 @@ pub(super) fn render(document: &mut Document, record: &Record, summary: &Summary
         document.note("Percentile curves: not available (the run was made with --no-latencies).");
         return;
     }
-    // The load levels of a sweep differ, so the curves show only the last sustained one.
+    // Each load level of a sweep has other latencies, so the curves show only the last sustained
+    // level.
     let last = sweep::last_sustained(summary);
     let of_step = last.and_then(|(number, _)| record.actual.sweep_steps.get(number));
     let operations: Vec<&OperationRecord> = match of_step {
@@ -131,8 +133,8 @@ pub(super) fn what<'a>(
     if is_due { "response time" } else { "latency" }
 }
 
-/// Adds a chart of response time and service time. A closed loop hides the difference between them
-/// (coordinated omission).
+/// Adds a chart of response time and service time. Their difference is the time that operations
+/// wait, which a closed loop hides (coordinated omission).
 fn response(document: &mut Document, operations: &[&OperationRecord], which: &str) {
     let (mut response, mut service) = (Histogram::default(), Histogram::default());
     for operation in operations {
@@ -219,8 +221,8 @@ pub(crate) fn share(parts: f64) -> String {
     if parts <= 1.0 {
         return "0 %".to_owned();
     }
-    // Enough digits for all nines. A value between two nines gets one digit more than the lower
-    // one.
+    // Enough digits for all nines of the percentile. A percentile between 99 % and 99.9 % has as
+    // many digits as 99.9 %.
     let digits = (parts.log10().ceil() as usize).saturating_sub(1);
     let share = format!("{:.digits$}", 100.0 - 100.0 / parts);
     let share = match digits {
@@ -230,10 +232,10 @@ pub(crate) fn share(parts: f64) -> String {
     format!("{share} %")
 }
 
-/// Points of a curve: a number of parts, and the latency in nanoseconds that one operation in this
-/// many exceeds. Empty if fewer than ten operations are beyond the median.
+/// Points of a curve: a number n, and the latency in nanoseconds that one of n operations exceeds.
+/// Empty if fewer than ten operations are beyond the median.
 pub(crate) fn points(latency: &Histogram) -> Vec<(f64, f64)> {
-    // Half of the operations are beyond the median. With fewer than this, no point can be shown.
+    // Of fewer than 20 operations, fewer than ten are beyond the median.
     let most = latency.count() as f64 / BEYOND_MIN;
     if most < 2.0 {
         return Vec::new();

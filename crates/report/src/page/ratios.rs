@@ -12,7 +12,7 @@ use crate::pictures::scale::Scale;
 
 /// Maximum number of rows in a chart.
 const ROWS_MAX: usize = 120;
-/// The meanings of the points, in the order of their kinds.
+/// The legend of the points. `Mark::series` is the index of a text.
 const KINDS: [&str; 4] = ["no difference shown", "better", "worse", "no interval"];
 
 fn decimal<T>(of: Option<T>, value: fn(T) -> f64) -> Cell {
@@ -73,7 +73,7 @@ pub(super) fn plot(document: &mut Document, tables: &[Comparisons]) {
     document.figure(plot.picture(data));
 }
 
-/// The A/A noise in the metric of a row.
+/// The confidence interval of the A/A control, in the metric of a row.
 fn noise(table: &Comparisons, row: &Comparison) -> Option<RatioInterval> {
     let noise = table.noise.iter().find(|noise| noise.metric == row.metric);
     noise.and_then(|noise| noise.interval)
@@ -141,7 +141,7 @@ fn caption(tables: &[Comparisons], all: usize, has_band: bool) -> String {
     caption
 }
 
-/// Adds the sentences beside the plot.
+/// Adds the sentences of the comparisons, which are beside the plot.
 pub(super) fn sentences(document: &mut Document, tables: &[Comparisons]) {
     for table in tables {
         add_sentences(document, table);

@@ -98,7 +98,7 @@ pub(super) fn rest(record: &Record, summary: &Summary) -> Document {
     document
 }
 
-/// A command that performs the same work in the working directory.
+/// Adds a command that performs the same work in the working directory.
 fn again(document: &mut Document, record: &Record) {
     /// Maximum length of the command. A longer one is not useful to copy.
     const LONGEST: usize = 4_000;
@@ -129,7 +129,8 @@ fn for_shells(word: &str) -> Cow<'_, str> {
     }
 }
 
-/// Adds the workers' rates. With two workers, the table of rates is sufficient.
+/// Adds a chart of the workers' rates for each phase with more than two workers. For two workers,
+/// the table of rates is sufficient.
 fn workers(document: &mut Document, summary: &Summary) {
     let phases = summary.phases.iter();
     for phase in phases.filter(|phase| phase.workers.len() > 2) {
@@ -158,7 +159,7 @@ fn of_phase(document: &mut Document, phase: &PhaseSummary) {
         Axis::new("worker", Scale::over(points.iter().map(|(x, _)| *x)), whole),
         Axis::new("per second", rates, short_rate),
     );
-    // Workers are not ordered along a line, so the points are not connected.
+    // The order of the workers has no meaning, so the points are not connected.
     let points = points.into_iter().flat_map(|point| [Some(point), None]);
     let series = vec![Series::new("", points.collect())];
     document.figure(Chart::new(title, caption, axes, series).picture(data));

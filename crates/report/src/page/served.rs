@@ -1,5 +1,5 @@
-//! The sources (cache, device or server) that served a run: in short, by phase, by operation if
-//! available, and by load level of a sweep.
+//! Evidence of what served a run (cache, device or server): a line for the summary, and tables. The
+//! tables are by phase, by operation if available, and by load level of a sweep.
 
 use document::units::{latency, percent};
 use document::{Cell, Column, Document, Table};
@@ -15,7 +15,8 @@ use crate::text::evidence::{
     asked, behind, by_reason, cached, in_words, messages, table, unavailable,
 };
 
-/// The sources that served the transactions, for the summary at the top of the page.
+/// A line on what served the transactions (cache, device or server), for the summary at the top of
+/// the page.
 pub(super) fn in_short(record: &Record, summary: &Summary) -> String {
     if !record.spec.engine.makes_files() {
         return "memory (the storage touches no file system)".to_owned();
@@ -70,8 +71,8 @@ pub(super) fn render(all: &mut Document, record: &Record, summary: &Summary) {
     }
 }
 
-/// Adds the shares of cache, server and device for each kind of operation, or the reason if they
-/// are not available.
+/// Adds the shares of cache, server and device for each kind of operation, or the reason why the
+/// shares are not available.
 fn by_operation(all: &mut Document, summary: &Summary) {
     let operations = summary.phases.iter().flat_map(|phase| {
         let evidence = phase.evidence.iter();

@@ -17,19 +17,20 @@ pub(super) struct SideRun<'a> {
     pub observed: &'a Observed,
     /// The run on the page.
     pub run: &'a PageRun<'a>,
-    /// Its number among all runs in order of time, from 1.
+    /// Position of the run among all runs in order of time, from 1.
     pub order: usize,
 }
 
 /// A compared configuration with its runs.
 pub(super) struct PageSide<'a> {
     pub name: String,
-    /// Index of its group, from 0. Configurations of a group are compared with one another.
+    /// Index of the configuration's group, from 0. Configurations of a group are compared with one
+    /// another.
     pub group: usize,
     pub compared: &'a ComparedSide,
     pub is_twin: bool,
     pub runs: Vec<SideRun<'a>>,
-    /// Anchor of its runs on the page.
+    /// HTML anchor of the configuration's runs on the page.
     pub anchor: String,
 }
 
@@ -86,7 +87,7 @@ pub(super) fn all<'a>(
 }
 
 impl PageSide<'_> {
-    /// Its name, as a link to its runs.
+    /// The name of the configuration, as a link to its runs.
     pub(super) fn linked(&self) -> Cell {
         Cell::Linked(self.name.clone(), self.anchor.clone())
     }
@@ -121,7 +122,8 @@ impl PageSide<'_> {
     }
 }
 
-/// A sentence for a chart's caption: other differences between the configurations in it.
+/// A sentence for a chart's caption: conditions, apart from the workload, in which the
+/// configurations of the chart differ. Empty if none differs.
 pub(super) fn not_alike(sides: &[&PageSide<'_>]) -> String {
     let Some((first, others)) = sides.split_first() else {
         return String::new();

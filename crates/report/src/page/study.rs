@@ -26,7 +26,7 @@ pub struct ComparedPage<'a> {
     pub tables: &'a [Comparisons],
     /// The metrics that are compared.
     pub metrics: &'a [Metric],
-    /// The design, if this is a study.
+    /// The design of the study; `None` for other compared configurations.
     pub design: Option<&'a Design>,
     /// Tables and charts of the same runs from another source, for example a paper.
     pub more: Document,
@@ -96,7 +96,7 @@ pub fn comparison_conditions(page: &ComparedPage<'_>) -> Document {
     document
 }
 
-/// The summary at the top of the page, which every reader of the ratios needs.
+/// The summary at the top of the page, without which the ratios below could be misunderstood.
 fn strip(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut strip = Document::default();
     result(&mut strip, page.tables);
@@ -205,7 +205,7 @@ fn noise(strip: &mut Document, tables: &[Comparisons]) {
     strip.sentence("A/A noise", words);
 }
 
-/// Adds the number of runs with each verdict, and the reasons.
+/// Adds the number of runs with each verdict, and the reasons of the verdicts.
 fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
     let runs = sides.iter().flat_map(|side| &side.runs);
     let counts = VerdictCounts::of(runs.map(|run| run.observed));
@@ -215,7 +215,7 @@ fn levels(strip: &mut Document, sides: &[PageSide<'_>]) {
     strip.paint(painted.collect());
 }
 
-/// The tables of the comparisons, the basis of each, and the table of all configurations.
+/// The table of each group of comparisons with its basis, and the table of all configurations.
 fn tables(page: &ComparedPage<'_>, sides: &[PageSide<'_>]) -> Document {
     let mut document = Document::default();
     for of in page.tables {

@@ -1,5 +1,5 @@
-//! A load sweep: latency against the achieved rate, achieved against offered rate, and the limits.
-//! For workers or ranks: how the rate scales.
+//! Charts of a load sweep: latency against the achieved rate, achieved against offered rate, and
+//! the limits. For a sweep over workers or ranks: how the rate scales.
 
 use document::units::{latency, rate};
 use document::{Cell, Column, Document, Number, Table};
@@ -35,7 +35,7 @@ pub(super) fn which(step: &SweepStepSummary) -> String {
     }
 }
 
-/// Adds the charts and tables of a sweep; nothing without a sweep.
+/// Adds the charts and tables of a sweep, if the run was a sweep.
 pub(super) fn render(document: &mut Document, summary: &Summary) {
     let Some(sweep) = &summary.sweep else {
         return;
@@ -136,8 +136,9 @@ fn counted_by(steps: &[&SweepStepSummary]) -> &'static str {
     }
 }
 
-/// Adds a chart of achieved against offered rate. For workers or ranks, the reference line is the
-/// lowest level's rate, scaled linearly.
+/// Adds a chart of achieved against offered rate. For a sweep over workers or ranks, it is a chart
+/// of the achieved rate against the number of workers or ranks. The reference line is then the rate
+/// of the lowest level, scaled linearly.
 fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
     let of = |load: fn(&SweepStepSummary) -> Option<f64>| -> Vec<(f64, f64)> {
         steps
@@ -181,7 +182,7 @@ fn achieved(document: &mut Document, steps: &[&SweepStepSummary]) {
     document.figure(Chart::new(title, caption, axes, series.into()).picture(data));
 }
 
-/// The title, the horizontal axis, the reference line, and the caption.
+/// Texts of the chart: title, name of the horizontal axis, name of the reference line, and caption.
 fn words_of_scaling(is_of_counts: bool, counted_by: &str) -> [&'static str; 4] {
     match (is_of_counts, counted_by) {
         (true, "rank") => [

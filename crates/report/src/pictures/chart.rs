@@ -16,7 +16,8 @@ use self::parts::{BOTTOM, HEIGHT, LEFT, RIGHT};
 use self::plane::Plane;
 pub(crate) use self::plane::ticks;
 
-/// Maximum number of points of a line up to which each point is drawn with a tooltip.
+/// Maximum number of points of a line. With more points, a chart contains lines only, without a
+/// mark and a tooltip at each point.
 const POINTS_DRAWN_MAX: usize = 60;
 /// A chart of lines over two axes.
 pub(crate) struct Chart {
@@ -87,7 +88,7 @@ impl Chart {
             self.line(&mut svg, &plane, series, number % SERIES_MAX);
             svg.push_str("</g>\n");
         }
-        // Labels are drawn over the lines, which would otherwise cross them.
+        // Labels are drawn after the lines, which would otherwise cross the labels.
         for behind in &self.behind {
             plane.label(&mut svg, behind);
         }
@@ -201,7 +202,8 @@ impl Chart {
         if !path.is_empty() {
             let _ = writeln!(svg, "<path class=\"line s{class}\" d=\"{path}\"/>");
         }
-        // All lines of a chart have the same style.
+        // All lines of a chart have the same style, so one line with too many points removes the
+        // points of all lines.
         if self
             .series
             .iter()

@@ -1,5 +1,5 @@
 //! Charts of rows over one horizontal axis: points with intervals, and marks in the background. A
-//! row without points is a heading, or states why it contains none.
+//! row without points is a heading, or states why there are no points.
 
 use std::fmt::Write;
 
@@ -13,12 +13,12 @@ const RIGHT: f64 = 32.0;
 const BOTTOM: f64 = 46.0;
 /// Height of a row.
 const HEIGHT: f64 = 20.0;
-/// Maximum share of the width for names.
+/// Maximum share of a chart's width for the names of its rows.
 const NAMES_PART: f64 = 0.42;
 
 /// A point with its interval.
 pub(crate) struct Mark {
-    /// Index of its kind in the legend.
+    /// Index of the point's kind in the legend.
     pub series: usize,
     pub at: f64,
     pub range: Option<(f64, f64)>,
@@ -26,10 +26,10 @@ pub(crate) struct Mark {
 
 pub(crate) struct Row {
     pub name: String,
-    /// The shaded range.
+    /// A shaded range behind the points.
     pub band: Option<(f64, f64)>,
     pub marks: Vec<Mark>,
-    /// Why it contains no points; `None` for a heading.
+    /// Why the row contains no points; `None` for a heading.
     pub why: Option<String>,
 }
 
@@ -54,7 +54,7 @@ pub(crate) struct Rows {
     pub title: String,
     pub caption: String,
     pub x: Axis,
-    /// A value of the axis with a line through all rows.
+    /// The value of the axis at which a vertical line crosses all rows.
     pub rule: Option<f64>,
     /// Names of the kinds of marks; empty if there is only one kind.
     pub series: Vec<String>,

@@ -2,7 +2,7 @@
 
 /// Approximate number of labelled values on an axis.
 const TICKS: f64 = 5.0;
-/// Limit of all axes. Nanoseconds, bytes and rates do not reach it.
+/// Maximum value of an axis. Nanoseconds, bytes and rates do not reach it.
 const VALUE_MAX: f64 = 1e30;
 
 /// A mapping from values to positions.
@@ -116,7 +116,7 @@ impl Scale {
             Self::Stepped { high, .. } => value / high,
             Self::Log { low, high } => (value / low).ln() / (high / low).ln(),
         };
-        // A small excess is a rounding error.
+        // A position slightly below 0 or above 1 is a rounding error.
         (-0.01..=1.01)
             .contains(&place)
             .then(|| place.clamp(0.0, 1.0))
@@ -138,7 +138,7 @@ impl Scale {
                     .map(|number| f64::from(number) * step)
                     .collect()
             }
-            // If the scale covers less than a power of ten, the same values as on a linear scale.
+            // A scale that covers less than a power of ten has the same labels as a linear scale.
             Self::Log { low, high } if high / low < 9.99 => Self::Linear { low, high }.ticks(),
             Self::Log { low, high } if !is_power(low) || !is_power(high) => {
                 let powers = low.log10().floor() as i32..=high.log10().ceil() as i32;

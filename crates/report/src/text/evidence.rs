@@ -1,4 +1,4 @@
-//! The sources (cache, device or server) that served each phase: bytes read and written, and the
+//! Evidence of what served each phase (cache, device or server): bytes read and written, and the
 //! traffic to device or server.
 
 use document::units::{counted, grouped, percent};
@@ -37,8 +37,8 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// For engines that call servers themselves: states that the server served all operations, and
-/// counts disturbances.
+/// For engines that call servers themselves: adds that the server answered all operations, and
+/// counts disturbances such as reconnections.
 fn servers(document: &mut Document, phases: &[(&str, &EvidenceSummary)]) {
     let mut counts = phases
         .iter()
@@ -73,7 +73,8 @@ fn servers(document: &mut Document, phases: &[(&str, &EvidenceSummary)]) {
     }
 }
 
-/// Bytes read and written in named parts of a run.
+/// Adds a table of the bytes read and written in each named part of a run (a phase or a load
+/// level).
 pub(crate) fn table<'a>(
     document: &mut Document,
     stretches: impl Iterator<Item = (&'a str, &'a EvidenceSummary)>,
@@ -180,10 +181,10 @@ pub(crate) fn in_words(sample: &ResidencySample) -> String {
     words
 }
 
-/// Maximum number of kinds in the table. The record contains all.
+/// Maximum number of kinds of messages in the table. The record contains all kinds.
 const KINDS_MAX: usize = 8;
 
-/// Messages to servers in named parts of a run, by kind.
+/// Adds a table of the messages to servers in each named part of a run, by kind of message.
 pub(crate) fn messages<'a>(
     document: &mut Document,
     stretches: impl Iterator<Item = (&'a str, &'a [MessagesSent])>,
@@ -238,7 +239,8 @@ pub(crate) fn messages<'a>(
     }
 }
 
-/// The names of a phase's numbers, each with the reason if it is missing.
+/// The names of the numbers that a phase should have, each with the reason if the number is
+/// missing.
 pub(crate) fn asked(evidence: &EvidenceSummary) -> impl Iterator<Item = (&str, Option<&str>)> {
     let EvidenceSummary {
         reads,

@@ -100,7 +100,8 @@ fn skipped(document: &mut Document, phase: &PhaseSummary) {
     ));
 }
 
-/// Adds operations that were drawn but not performed.
+/// Adds operations of the stream that were not performed: skipped, or missed because the file was
+/// removed.
 fn not_performed(document: &mut Document, summary: &Summary) {
     for phase in &summary.phases {
         let name = phase.phase.name();
@@ -157,7 +158,8 @@ pub(crate) fn stalled(document: &mut Document, stalled: &Stalled) {
     ));
 }
 
-/// Adds what was removed and what was not. `place` precedes the first line.
+/// Adds how many files of the run were removed, and which files were not. The first line starts
+/// with `place`.
 pub fn clean_up(document: &mut Document, place: &str, clean_up: &CleanUp) {
     document.line(format!(
         "{place}Removed the files of the run: {}, {}.",

@@ -1,4 +1,4 @@
-//! The first lines of reports and plans: the requested run.
+//! The first lines of reports and plans, which describe the requested run.
 
 use document::Document;
 use document::units::{counted, grouped, percent};
@@ -127,7 +127,8 @@ fn mix(document: &mut Document, workload: &Workload, mix: &Mix, shares: &[Share]
     document.list("", "blocks: ", &words);
 }
 
-/// The sizes that a mix uses. Sizes that are never drawn are left out.
+/// The sizes of files, appends and ranges in a mix. The sizes of operations with weight 0 are left
+/// out.
 fn sizes(mix: &Mix) -> Vec<String> {
     let mut words = vec![format!("files {}", mix.sizes)];
     if mix.weights.get(Action::Append) > 0 {

@@ -7,9 +7,9 @@ use verdict::summary::{DeviceSummary, MachineSummary};
 use verdict::{PhaseSummary, Rate, Summary};
 
 /// Minimum duration of a phase in the table, because the kernel counts processor time in ticks of
-/// 10 ms. The record contains shorter phases.
+/// 10 ms. Shorter phases are only in the record.
 const MIN_NS: u64 = 100_000_000;
-/// Maximum number of devices in the table. The record contains all.
+/// Maximum number of devices in the table. The record contains all devices.
 const DEVICES_MAX: usize = 4;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
@@ -124,8 +124,8 @@ fn per_second(of: Option<Rate>, number: fn(f64) -> Number) -> Cell {
     of.and_then(|of| of.per_second).map(number).into()
 }
 
-/// Reads, writes and flushes for each transaction, for the target's device and for the last one
-/// below it.
+/// Adds reads, writes and flushes for each transaction, of the target's device and of the last
+/// device below it.
 fn each(document: &mut Document, machine: &MachineSummary) {
     let shown = &machine.devices[..machine.devices.len().min(DEVICES_MAX)];
     let of = |device: &DeviceSummary| {
@@ -150,7 +150,7 @@ fn each(document: &mut Document, machine: &MachineSummary) {
     }
 }
 
-/// Adds the reasons why numbers above are missing.
+/// Adds the reasons why numbers in the tables are missing.
 fn unknown(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
     let machines = phases.filter(|phase| phase.phase == Phase::Transactions);
@@ -163,7 +163,8 @@ fn unknown(document: &mut Document, record: &Record) {
     }
 }
 
-/// The columns that the text shows.
+/// Endings of the record's columns that the tables contain. For other columns, the text gives no
+/// reason why a value is missing.
 const SHOWN: [&str; 15] = [
     "process.user_ns",
     "process.system_ns",

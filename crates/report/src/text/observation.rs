@@ -10,7 +10,7 @@ use super::evidence::{messages, unavailable};
 use super::machine::role;
 use crate::environment::fact;
 
-/// The whole document.
+/// The report of an observed command.
 pub fn observation(observation: &Observation) -> Document {
     let mut account = Document::default();
     let document = &mut account;
@@ -50,7 +50,7 @@ pub fn observation(observation: &Observation) -> Document {
     account
 }
 
-/// Target, end, time and bytes of the command.
+/// Adds the target, end, time and bytes of the command.
 fn command(document: &mut Document, observation: &Observation) {
     let target = &observation.target;
     let on = format!("{}: {}", target.path, target.one_line());
@@ -73,7 +73,8 @@ fn command(document: &mut Document, observation: &Observation) {
     document.pair(0, "Command", moved);
 }
 
-/// The parts that are counted separately, with their names.
+/// The parts of an observation that are counted separately, with their names: the command, and the
+/// sync after it.
 fn stretches(observation: &Observation) -> Vec<(&'static str, &Accounted)> {
     let sync = observation
         .sync

@@ -1,5 +1,5 @@
-//! Counters of observers on their machines, for the whole run and for each phase, compared with
-//! what the ranks sent.
+//! Counters that observers read on their machines, for the whole run and for each phase, compared
+//! with the calls that the ranks sent.
 
 use document::units::{counted, grouped, percent};
 use document::{Cell, Column, Document, Number, Table, kept};
@@ -9,11 +9,11 @@ use verdict::summary::{ObserverRow, ObserverSummary};
 
 /// Maximum number of rows in the table. The record contains all.
 const ROWS_MAX: usize = 32;
-/// Relative difference in the number of calls above which it is reported, as a share of the calls
-/// that clients sent.
+/// A difference between the calls that a server counted and the calls that clients sent is reported
+/// above this share of the calls sent.
 const CALLS_DIFFER: f64 = 0.01;
-/// Minimum duration of a phase for this comparison, because calls are interpolated between readings
-/// 100 ms apart.
+/// Minimum duration of a phase whose calls are compared. Readings are 100 ms apart and
+/// interpolated, which is too inaccurate for shorter phases.
 const JUDGED_NS: u64 = 2_000_000_000;
 
 /// Columns about calls. They are left out if no observer counted calls.
@@ -52,8 +52,8 @@ pub(crate) fn render(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// Adds the accuracy of each observer's counters, and whether its calls agree with those that were
-/// sent.
+/// Adds the accuracy of each observer's counters, and a warning if the observer counted other calls
+/// than the clients sent.
 fn accuracy_and_calls(document: &mut Document, observers: &[ObserverSummary]) {
     for observer in observers {
         document.line(format!(

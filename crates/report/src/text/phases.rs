@@ -8,7 +8,8 @@ use verdict::{PhaseSummary, Rate, Summary};
 
 pub(crate) fn render(document: &mut Document, summary: &Summary) {
     if summary.phases.is_empty() {
-        // A sweep with a pool for each load level has phases only in its levels.
+        // If each load level of a sweep has its own pool, only the levels contain phases, not the
+        // run.
         return;
     }
     operations(document, summary);
@@ -96,7 +97,7 @@ fn counts(rate: &Rate) -> [Cell; 2] {
     [Cell::count(rate.count), Cell::rate(rate.per_second)]
 }
 
-/// The unit that the rates of a whole phase count.
+/// The unit of the rate of a whole phase.
 fn unit(phase: Phase) -> &'static str {
     match phase {
         Phase::Prepare | Phase::Delete => "files",
@@ -104,8 +105,8 @@ fn unit(phase: Phase) -> &'static str {
     }
 }
 
-/// Adds rates until the first worker ended, until the last one ended, and until all data was on the
-/// device, if these differ.
+/// Adds the rates of each phase until its workers ended, and until all data was on the device. With
+/// several workers, the first and the last one have separate rows.
 fn moments(document: &mut Document, summary: &Summary) {
     let mut table = Table::new(2, &["Until", "", "seconds", "done", "per second"]);
     if summary.phases.iter().any(|phase| phase.sync_ns.is_some()) {

@@ -6,7 +6,8 @@ use record::Fact;
 use verdict::Summary;
 use verdict::summary::{HostFact, HostShare, HostsDiffer, RankShare, RanksSummary};
 
-/// Maximum number of ranks in the table. With more, only the record contains them.
+/// Maximum number of ranks for a table of ranks. If there are more, only the record contains the
+/// result of each rank.
 const RANKS_MAX: usize = 16;
 /// Maximum number of hosts in the table, the slowest first.
 const HOSTS_MAX: usize = 32;

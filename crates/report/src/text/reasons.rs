@@ -52,7 +52,8 @@ pub(crate) fn reasons(document: &mut Document, summary: &Summary, max: usize) {
     }
 }
 
-/// The sentence of a reason. It is marked if it is less severe than the verdict.
+/// The sentence of a reason. A reason that is less severe than the verdict starts with
+/// `(doubtful)`.
 fn said(reason: &Reason, level: Level) -> String {
     let lead = if reason.level() < level {
         "(doubtful) "
@@ -89,8 +90,8 @@ fn in_short(steadiness: &Steadiness) -> String {
     }
 }
 
-/// The checks that passed, with their numbers. A number that is not available is shown with its
-/// reason.
+/// The checks that passed, with the values that were checked. If a value is not available, the
+/// reason is given instead.
 fn looked_at(summary: &Summary) -> Vec<String> {
     let Verdict { seen, .. } = &summary.verdict;
     let mut words = Vec::new();

@@ -100,7 +100,7 @@ fn answer(summary: &Summary) -> String {
     apart(&words)
 }
 
-/// The emphasized parts of the answer.
+/// The emphasized parts of [`answer`].
 fn emphasis(summary: &Summary) -> Vec<(String, Tone)> {
     let done =
         measured(summary).map(|transactions| (rate(transactions.rate.per_second), Tone::Headline));
@@ -108,7 +108,8 @@ fn emphasis(summary: &Summary) -> Vec<(String, Tone)> {
     done.into_iter().chain([reasons::painted(level)]).collect()
 }
 
-/// Joins facts into one line. They are separated by two spaces, the first of which does not break.
+/// Joins facts into one line. Two spaces separate the facts, and the line can break only at the
+/// second space.
 fn apart(facts: &[String]) -> String {
     let facts: Vec<String> = facts.iter().map(|fact| kept(fact)).collect();
     facts.join("\u{a0} ")

@@ -15,8 +15,8 @@ use crate::steps::by_load;
 /// Maximum number of kinds of operations in one table.
 const KINDS_MAX: usize = 5;
 
-/// Adds the load levels and what follows from them. With `is_full`, adds all columns and the
-/// latencies by operation.
+/// Adds the load levels of a sweep, and the saturation rate, SLO and knee that follow from the
+/// levels. With `is_full`, adds all columns and the latencies by operation.
 pub(crate) fn render(document: &mut Document, summary: &Summary, is_full: bool) {
     let Some(sweep) = &summary.sweep else {
         return;
@@ -85,7 +85,7 @@ fn state(step: &SweepStepSummary) -> &'static str {
     }
 }
 
-/// The columns that fit on one screen.
+/// Adds a table of the load levels, with the columns that fit on one screen.
 fn in_short(document: &mut Document, summary: &Summary) {
     let columns = ["mean", "p50", "p99", "p99.9", "max"];
     let mut table = Table::new(2, &[&["load", "", "per second"][..], &columns].concat());

@@ -11,7 +11,8 @@ use crate::latencies;
 
 pub(crate) fn render(document: &mut Document, record: &Record, summary: &Summary) {
     if record.spec.latencies && summary.phases.is_empty() {
-        // A sweep with a pool for each load level has phases only in its levels.
+        // If each load level of a sweep has its own pool, only the levels contain phases, not the
+        // run.
         return;
     }
     if record.spec.latencies {
@@ -63,7 +64,8 @@ fn latencies(document: &mut Document, summary: &Summary) {
     document.gap();
 }
 
-/// Adds the slowest operation of each kind in the transactions. The record contains more of them.
+/// Adds the slowest operation of each kind in the transactions. The record contains more slow
+/// operations.
 fn slowest(document: &mut Document, record: &Record) {
     let phases = record.actual.phases.iter();
     let header = ["Slowest", "longest step", "step, ms", "all, ms", "at, s"];

@@ -11,8 +11,8 @@ use crate::page::sides::{self, PageSide, capital, label, not_alike, number, valu
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
 use crate::pictures::scale::Scale;
 
-/// Adds the values along each numeric axis: one chart for each combination of the other dimensions,
-/// with one line for each target.
+/// Adds charts of the metrics along each numeric axis of a study. Each combination of the values of
+/// all other dimensions has its own chart, with one line for each target.
 pub(crate) fn along(
     document: &mut Document,
     sides: &[PageSide<'_>],
@@ -30,7 +30,7 @@ pub(crate) fn along(
                 .find(|(word, _)| word == at)
                 .map(|(_, number)| *number)
         };
-        // All dimensions that vary, except target, side and this axis.
+        // The keys are the values of all dimensions, except `target`, `side` and this axis.
         let mut panels: BTreeMap<Vec<(&str, &str)>, Vec<&PageSide<'_>>> = BTreeMap::new();
         for side in sides
             .iter()
@@ -172,7 +172,8 @@ fn caption(lines: &[(&str, Vec<&PageSide<'_>>)], more: usize) -> String {
     caption + &not_alike(&drawn)
 }
 
-/// A logarithmic scale if the values differ widely, exactly from the least to the greatest.
+/// A scale from the least to the greatest value, logarithmic if the greatest is at least 8 times
+/// the least.
 fn wide(values: impl Iterator<Item = f64> + Clone) -> Scale {
     let low = values.clone().fold(f64::INFINITY, f64::min);
     let high = values.clone().fold(0.0, f64::max);

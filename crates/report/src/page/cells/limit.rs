@@ -5,7 +5,7 @@ use document::Document;
 /// Maximum number of charts of one kind. The tables contain all values.
 const PICTURES_MAX: usize = 12;
 
-/// Draws a chart for each row and column, up to the limit.
+/// Draws a chart for each pair of a row and a column, up to [`PICTURES_MAX`] charts.
 pub(super) fn pictures<A: Copy, B: Copy>(
     document: &mut Document,
     rows: impl ExactSizeIterator<Item = A>,

@@ -10,8 +10,8 @@ use crate::page::sides::{PageSide, SideRun, anchor, capital, not_alike, number, 
 use crate::pictures::chart::{Axis, Behind, Chart, SERIES_MAX, Series, points};
 use crate::pictures::scale::Scale;
 
-/// Adds charts of the runs in order of time, each relative to the median of its configuration. They
-/// make drift visible.
+/// Adds charts of the runs in order of time, which make drift visible. Each run is drawn relative
+/// to the median of its configuration.
 pub(crate) fn order(document: &mut Document, groups: &[Vec<&PageSide<'_>>], metrics: &[Metric]) {
     limit::pictures(
         document,
@@ -74,7 +74,7 @@ fn in_time<'a>(side: &'a PageSide<'a>) -> Vec<&'a SideRun<'a>> {
     runs
 }
 
-/// The runs of a configuration relative to their median. An INVALID run interrupts the line.
+/// The runs of a configuration, relative to its median. An INVALID run interrupts the line.
 fn over_median(side: &PageSide<'_>, median: f64, metric: Metric) -> Series {
     let point = |run: &SideRun<'_>| match run.observed.is_counted() {
         true => {

@@ -1,8 +1,9 @@
-//! The histograms of documents as short texts. Compressed, they take half of the size of the lists,
-//! because bucket indices are stored as differences. The conversion is reversed exactly.
+//! Conversion of the histograms in a document from lists to short texts, and exactly back.
+//! Compressed, the texts take half of the size of the lists, because the texts contain differences
+//! of bucket indices.
 //!
-//! `"buckets":[[5,3],[6,40],[9,1]]` becomes `"buckets":"FDoBABB"`, and the reverse. Neither can
-//! occur within a JSON string, because quotation marks in a string are preceded by a backslash.
+//! `"buckets":[[5,3],[6,40],[9,1]]` becomes `"buckets":"FDoBABB"`, and the reverse. Neither form
+//! can occur within a JSON string, because quotation marks in a string are preceded by a backslash.
 
 use std::io::{self, BufRead, Error, ErrorKind, Read};
 
@@ -33,7 +34,7 @@ pub(super) fn shorter(document: &str) -> Option<String> {
 }
 
 /// Parses pairs such as `5,3],[6,40`. Fails if a number contains a space, a sign or a leading zero,
-/// because we do not write them.
+/// which the conversion back would not restore.
 fn pairs(list: &str) -> Option<Vec<(usize, u64)>> {
     let number = |text: &str| {
         text.parse::<u64>()
@@ -50,11 +51,11 @@ fn pairs(list: &str) -> Option<Vec<(usize, u64)>> {
 /// A reader that restores the original documents from shortened ones.
 pub(super) struct Longer<R> {
     source: R,
-    /// The bytes to be returned next, and the number of those already returned.
+    /// Bytes for the caller, of which the first `given` have been returned.
     ready: Vec<u8>,
     given: usize,
-    /// Whether the last text read is the key `buckets`, and then whether it is the start of the
-    /// value.
+    /// `is_name`: the bytes that were read last are the key `buckets`. `is_text`: the next bytes
+    /// are a histogram as a text.
     is_name: bool,
     is_text: bool,
 }
@@ -70,7 +71,7 @@ impl<R: BufRead> Longer<R> {
         }
     }
 
-    /// Reads up to the next quotation mark. `ready` is empty at the end.
+    /// Reads up to the next quotation mark. `ready` is empty at the end of the source.
     fn go_on(&mut self) -> io::Result<()> {
         self.ready.clear();
         self.given = 0;
@@ -80,7 +81,8 @@ impl<R: BufRead> Longer<R> {
             return Err(spoilt());
         }
         if std::mem::take(&mut self.is_text) {
-            // The quotation mark in front of the text was not passed on.
+            // The opening quotation mark was removed from `ready`, because a list has no quotation
+            // marks.
             let text = self
                 .ready
                 .strip_suffix(b"\"")

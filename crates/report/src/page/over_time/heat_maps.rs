@@ -20,7 +20,7 @@ use crate::pictures::scale::Scale;
 
 /// Maximum number of rows in a table of latencies over time.
 const ROWS_MAX: usize = 60;
-/// Resolution of a heat map.
+/// Resolution of a heat map: columns of time, and rows of latency.
 const COLUMNS: usize = 300;
 const ROWS: usize = 60;
 
@@ -95,8 +95,8 @@ fn meaning((least, greatest): (f64, f64)) -> String {
     )
 }
 
-/// A sentence on the latency from the issue of each operation. Empty if latencies are not counted
-/// from a due time.
+/// A sentence about the service time, which starts at the issue of an operation. Empty for a closed
+/// loop, where latencies start at the issue anyway.
 fn sentence_of_issue(operations: &[&OperationRecord], action: Action) -> String {
     let mut from_issue = Histogram::default();
     operations
@@ -113,7 +113,7 @@ fn sentence_of_issue(operations: &[&OperationRecord], action: Action) -> String 
     )
 }
 
-/// Operations per second by time and latency.
+/// Fills a heat map of an action: operations per second by time (columns) and latency (rows).
 fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Grid {
     let mut grid = Grid::new(COLUMNS, ROWS);
     for stretch in stretches {
@@ -128,7 +128,8 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
         for (ns, count) in done.latency.durations() {
             for (row, share) in rows(ns, levels) {
                 for column in first..last {
-                    // If two time intervals overlap a column, each contributes its part.
+                    // If two time intervals overlap a column, each contributes in proportion to the
+                    // overlap.
                     let part =
                         (to.min((column + 1) as f64) - from.max(column as f64)).clamp(0.0, 1.0);
                     grid.add(column, row, count as f64 / stretch.seconds() * part * share);
@@ -139,8 +140,8 @@ fn grid(action: Action, stretches: &[Stretch], time: Scale, levels: Scale) -> Gr
     grid
 }
 
-/// The rows that a histogram bucket covers, with the share in each row. `ns` is the middle of the
-/// bucket. A bucket may be wider than a row.
+/// The rows of a heat map that a histogram bucket covers, with the share of the bucket in each row.
+/// `ns` is the middle of the bucket. A bucket may be wider than a row.
 fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
     /// Distance from the middle of a bucket to its ends, relative to the middle.
     const HALF: f64 = 0.5 / (1 << LATENCY_PRECISION_BITS) as f64;
@@ -163,7 +164,7 @@ fn rows(ns: u64, levels: Scale) -> Vec<(usize, f64)> {
     seen
 }
 
-/// Series for the readout of a heat map, as in the table beside it.
+/// Percentiles over time for the readout of a heat map, the same as in the table below the map.
 fn percentiles(action: Action, stretches: &[Stretch]) -> impl Iterator<Item = Series> {
     ["p50", "p99", "max"].into_iter().map(move |name| {
         line(name, stretches, |stretch| {
@@ -195,7 +196,7 @@ mod tests {
 
     /// The colour is constant even if columns and time intervals do not start at the same moments.
     #[test]
-    fn a_constant_rate_has_one_colour() {
+    fn constant_rate_has_one_colour_in_a_heat_map() {
         let mut latency = Histogram::default();
         for _ in 0..70 {
             latency.record(1_000_000);
@@ -236,7 +237,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_covers_exactly_its_rows() {
+    fn buckets_cover_all_rows_of_a_heat_map() {
         let levels = Scale::decades([1e5, 1e6].into_iter());
         let shares = |ns: u64| rows(ns, levels);
         let all: f64 = shares(300_000).iter().map(|(_, share)| share).sum();

@@ -33,8 +33,9 @@ pub(in crate::page) fn render(document: &mut Document, record: &Record) {
     devices(document, record, &counted, together);
 }
 
-/// One point for each group of `together` slices: the middle in seconds, and the value. `value`
-/// receives the slices and their duration in seconds. A gap separates the phases.
+/// One point for each group of `together` slices: the middle of the group's time in seconds, and
+/// the value. `value` receives the slices and their duration in seconds. A gap separates the
+/// phases.
 fn points(
     counted: &[(Phase, &MachineOverTime)],
     together: usize,
@@ -58,7 +59,7 @@ fn points(
     points
 }
 
-/// A table of several series, side by side.
+/// A table with a column for each series.
 fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     let mut header = vec!["at, s".to_owned()];
     header.extend(series.iter().map(|series| series.name.clone()));
@@ -80,7 +81,7 @@ fn data(series: &[Series], cell: impl Fn(f64) -> Cell) -> Table {
     table
 }
 
-/// The time of all processors in these slices.
+/// The time of all processors in these slices, in nanoseconds; `None` if it is 0 or not available.
 fn processor_time(machine: &MachineOverTime, slices: &Range<usize>) -> Option<u64> {
     let total = machine.system.total_ns.sum(slices);
     total.filter(|total| *total > 0)
@@ -135,7 +136,7 @@ fn processors(
     document.figure(chart.over(behind(record)).picture(data));
 }
 
-/// The names of the devices under the targets, and the reason if those of a phase are not
+/// The names of the devices under the targets, and the reason if the devices of a phase are not
 /// available.
 fn names_of_devices<'a>(
     counted: &[(Phase, &'a MachineOverTime)],

@@ -1,4 +1,5 @@
-//! Merging of a record's slices into the time intervals that are charted.
+//! Merging of a record's slices, the shortest intervals in it, into the longer time intervals of a
+//! chart.
 
 use std::collections::BTreeMap;
 
@@ -52,7 +53,8 @@ impl Stretch {
     }
 }
 
-/// The phases whose times are relative to the record's own origin, in order of time.
+/// The phases in order of time. Load levels that were runs of their own are left out, because their
+/// times do not refer to the record's origin.
 pub(crate) fn phases(record: &Record) -> Vec<&PhaseRecord> {
     let steps = record
         .actual
@@ -109,21 +111,23 @@ fn put_together(phases: &[&PhaseRecord], together: usize, with_latencies: bool) 
                 done.operations = done.operations.saturating_add(meter.operations);
                 done.bytes = done.bytes.saturating_add(meter.bytes);
                 if with_latencies {
-                    // Older records contain finer histograms than a chart shows, and merging those
-                    // takes long.
+                    // Older records contain finer histograms than a chart shows, and merging such
+                    // fine histograms takes long.
                     done.latency
                         .merge(&meter.latency.coarse(LATENCY_PRECISION_BITS));
                 }
                 stretch.failed = stretch.failed.saturating_add(meter.failed);
             }
-            // An interval this short at the end of a phase is not shown as a rate of its own.
+            // A rest of less than half an interval at the end of a phase is added to the interval
+            // before it.
             let is_rest = stretch.ended_ns - stretch.began_ns < wide_ns / 2;
             match stretches.last_mut() {
                 Some(before) if is_rest && number > 0 => Stretch::add(before, stretch),
                 _ => stretches.push(stretch),
             }
         }
-        // The slices end with the last one in which an operation completed.
+        // The slices end with the last slice in which an operation completed. The rest of the phase
+        // is one interval without operations.
         let told_ns =
             began_ns.saturating_add((slices.len() as u64).saturating_mul(phase.slices.width_ns()));
         if !slices.is_empty() && ended_ns.saturating_sub(told_ns) >= phase.slices.width_ns() {

@@ -19,7 +19,7 @@ pub(super) fn time(record: &Record) -> Axis {
 }
 
 fn second(value: f64) -> String {
-    // Fractions matter if a run is short.
+    // Labels need decimals if a run takes only a few seconds.
     document::units::trimmed(value, 3)
 }
 
@@ -77,7 +77,8 @@ pub(super) fn stalls(phases: &[&PhaseRecord]) -> Vec<Behind> {
         }
         widest_ns = widest_ns.max(width_ns);
         whole_ns = ended_ns;
-        // The slices end with the last one in which an operation completed.
+        // The slices end with the last slice in which an operation completed, and the phase is idle
+        // from there.
         for number in 0..ended_ns.saturating_sub(began_ns).div_ceil(width_ns) {
             if !idle.get(number as usize).copied().unwrap_or(true) {
                 continue;
@@ -120,7 +121,7 @@ pub(super) fn line(
     let mut points = Vec::new();
     let mut before_ns = None;
     for stretch in stretches {
-        // Between phases nothing is drawn.
+        // The line is interrupted between phases.
         if before_ns.is_some_and(|before_ns| before_ns != stretch.began_ns) {
             points.push(None);
         }
@@ -130,7 +131,7 @@ pub(super) fn line(
     Series::new(name, points)
 }
 
-/// The vertical values of all series.
+/// The values of all series on the vertical axis.
 pub(super) fn values(series: &[Series]) -> impl Iterator<Item = f64> {
     points(series).map(|(_, y)| y)
 }

@@ -1,4 +1,4 @@
-//! The summary at the top of a run's page, which every reader of its numbers needs.
+//! The summary at the top of a run's page, without which the numbers below could be misunderstood.
 
 use document::units::{grouped, latency, percent, rate};
 use document::{Block, Document, Tone};
@@ -32,7 +32,7 @@ pub(crate) fn strip(record: &Record, summary: &Summary) -> Document {
     if summary.verdict.reasons.is_empty() {
         let mut rules = Document::default();
         text::reasons::render(&mut rules, summary);
-        // Only the text that follows the level, which is shown above already.
+        // Only the text after the level is added, because the level is already in the summary.
         let said = rules.blocks().iter().filter_map(|block| match block {
             Block::Painted(inside, _) => Some(&**inside),
             _ => None,
@@ -80,7 +80,7 @@ fn achieved(strip: &mut Document, summary: &Summary) {
     self::p99(strip, summary.arrivals.is_some(), p99, "");
 }
 
-/// Adds the 99th percentile. It is counted from the due time if operations have one.
+/// Adds the 99th percentile of the latency, or of the response time if operations have a due time.
 fn p99(strip: &mut Document, is_response: bool, p99_ns: Option<u64>, more: &str) {
     let what = match is_response {
         true => "p99 response time",
@@ -125,7 +125,8 @@ fn durability(strip: &mut Document, record: &Record, summary: &Summary) {
     );
 }
 
-/// Adds the share of a sample of the pool that was in the page cache, before and after.
+/// Adds how much of the pool was in the page cache before and after the transactions, according to
+/// a sample of its files.
 fn cache(strip: &mut Document, record: &Record, summary: &Summary) {
     let mut phases = summary.phases.iter();
     let residency = phases.find_map(|phase| phase.evidence.as_ref()?.residency.as_ref());

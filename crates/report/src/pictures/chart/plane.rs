@@ -115,11 +115,11 @@ impl Plane {
              height=\"{height:.1}\"><title>{}</title></rect>",
             html(name)
         );
-        // A name without space is still in the table.
+        // A name that does not fit is only in the tooltip.
         if width < LETTER * name.chars().count() as f64 {
             return;
         }
-        // A warm-up is part of a phase, whose name is above.
+        // A warm-up is part of a phase, so its name is one line below the name of the phase.
         let below = if class == "warm-up" { LINE } else { 0.0 };
         let place = (from + 3.0, top + 13.0 + below);
         let _ = writeln!(svg, "{}", parts::label("faint", place, name));
