@@ -12,9 +12,10 @@
 //! d[i] = x[i] - y[i]
 //! ```
 //!
-//! (The paper rotates such a curve by 180 degrees and uses y − x, which is the same, read from the
-//! greatest rate down.) A local maximum of `d` is a knee if `d` then falls below `d[i] − S / (n −
-//! 1)` before the next local maximum. `S` is the sensitivity, in mean distances of the points.
+//! The paper rotates such a curve by 180 degrees and uses y − x. The differences are the same, but
+//! in the order of falling rates. A local maximum of `d` is a knee if `d` then falls below `d[i] −
+//! S / (n − 1)` before the next local maximum. `n` is the number of points. `S` is the sensitivity,
+//! as a multiple of the mean distance between neighbouring points.
 //!
 //! Three things differ from the paper. The points are not smoothed by a spline, because load levels
 //! are few, and each is a result of thousands of operations. Of several knees, the one furthest
@@ -38,32 +39,32 @@ pub const RISE_MIN: f64 = 2.0;
 /// The smallest number of points for a knee.
 pub const POINTS_MIN: usize = 4;
 
-/// A knee of a curve.
+/// The knee of a curve of latency over rate.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Knee {
-    /// The rate at the knee, in the unit of the points.
+    /// The rate at the knee, in the unit of the curve's points.
     pub rate: f64,
-    /// The latency at the knee, in the unit of the points.
+    /// The latency at the knee, in the unit of the curve's points.
     pub latency: f64,
-    /// The distance below the chord, as a fraction of the scaled range.
+    /// The distance of the knee below the chord, after rates and latencies are scaled to 0 to 1.
     pub difference: f64,
-    /// The sensitivity of the search.
+    /// The sensitivity of the search: lower values find weaker knees.
     pub sensitivity: f64,
     /// The number of points of the curve.
     pub points: usize,
 }
 
-/// Returns the knee of points (rate, latency), which may be in any order and in any units. The rate
-/// should be the requested one, so that it increases. Points that are not finite are ignored;
-/// latencies at the same rate are averaged. A lower sensitivity finds weaker knees; it must be at
-/// least 0.
+/// Returns the knee of points (rate, latency), which may be in any order and in any units. Rates
+/// should be the requested ones, because the achieved rate may decrease under overload. Points that
+/// are not finite are ignored; latencies at the same rate are averaged. A lower sensitivity finds
+/// weaker knees; it must be at least 0.
 ///
 /// Returns `None` for fewer than [`POINTS_MIN`] rates, a rise by less than [`RISE_MIN`], a straight
 /// line, or a curve that bends downwards.
 pub fn knee(points: &[(f64, f64)], sensitivity: f64) -> Option<Knee> {
     let curve = curve(points);
     let differences = differences(&curve)?;
-    // The order of the paper is from the greatest rate down.
+    // The paper's algorithm processes the points from the greatest rate down.
     let falling: Vec<f64> = differences.iter().rev().copied().collect();
     let threshold = sensitivity / (curve.len() - 1) as f64;
     let found = knees(&falling, threshold)
@@ -116,8 +117,8 @@ fn differences(curve: &[(f64, f64)]) -> Option<Vec<f64>> {
     Some(curve.iter().map(difference).collect())
 }
 
-/// Returns the local maxima after which the curve falls by more than the threshold before the next
-/// one.
+/// Returns the indices of the local maxima after which the differences fall by more than the
+/// threshold, before the next local maximum.
 fn knees(differences: &[f64], threshold: f64) -> Vec<usize> {
     let maxima: Vec<usize> = (1..differences.len() - 1)
         .filter(|index| {
@@ -146,7 +147,8 @@ mod tests {
     use super::*;
     use crate::noise::Noise;
 
-    /// Returns the mean time in an M/M/1 queue, in service times, at utilisations from 0 to `end`.
+    /// Returns the mean response time of an M/M/1 queue, as a multiple of the service time, at
+    /// utilisations from 0 to `end`.
     fn queue(end: f64, points: u32) -> Vec<(f64, f64)> {
         (0..points)
             .map(|point| {
@@ -170,8 +172,8 @@ mod tests {
                 "up to {end}: {found} instead of {expected}"
             );
         }
-        // A usual sweep: 5 to 95 % in steps of 5. d is 0.6222 at 75 %, 0.6250 at 80 %, 0.5921 at 85
-        // %.
+        // A typical sweep: 5 to 95 % in steps of 5. The difference d is 0.6222 at 75 %, 0.6250 at
+        // 80 % and 0.5921 at 85 %.
         let sweep: Vec<(f64, f64)> = (1..20)
             .map(|sweep_step| f64::from(sweep_step) * 0.05)
             .map(|load| (load, 1.0 / (1.0 - load)))
@@ -184,8 +186,8 @@ mod tests {
 
     #[test]
     fn the_knee_of_the_paper_example_is_found() {
-        // Figure 2 shows y = 5 - 1 / (x + 0.1) at ten points from 0 to 1, with the knee at 2 / 9.
-        // Rotated by 180 degrees, it is at 7 / 9.
+        // Figure 2 of the paper shows y = 5 - 1 / (x + 0.1) at ten points from 0 to 1, with the
+        // knee at 2 / 9. If the curve is rotated by 180 degrees, the knee is at 7 / 9.
         let points: Vec<(f64, f64)> = (0..10)
             .map(|point| f64::from(point) / 9.0)
             .map(|x| (1.0 - x, 5.0 - (5.0 - 1.0 / (x + 0.1))))
@@ -203,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn curves_without_knee_have_none() {
+    fn straight_falling_and_short_curves_have_no_knee() {
         let line = |rise: f64| -> Vec<(f64, f64)> {
             (1..20)
                 .map(f64::from)
@@ -253,8 +255,8 @@ mod tests {
         let mut near = 0;
         for _ in 0..500 {
             assert_eq!(rate_of(&noisy(&flat, 0.05)), None);
-            // Without noise the knee is at 0.684. Near it the curve is almost parallel to its
-            // chord.
+            // Without noise the knee is at 0.684. Near this rate the curve is almost parallel to
+            // its chord, so noise can move the knee.
             let found = rate_of(&noisy(&queue(0.9, 19), 0.05)).unwrap();
             assert!((0.45..=0.80).contains(&found), "{found}");
             near += u32::from((found - 0.684).abs() <= 0.1);
@@ -283,14 +285,15 @@ mod tests {
     #[test]
     fn a_higher_sensitivity_finds_fewer_knees() {
         let bent = [(0.0, 1.0), (1.0, 1.7), (2.0, 2.4), (3.0, 4.0)];
-        // d at 2 is 2/3 - 1.4/3 = 0.2; the mean distance is 1/3.
+        // At rate 2, the difference d is 2/3 - 1.4/3 = 0.2, and then falls to 0. The threshold is
+        // 1/6 at a sensitivity of 0.5, and 1/3 at 1.
         assert_eq!(knee(&bent, 0.5).map(|knee| knee.rate), Some(2.0));
         assert_eq!(knee(&bent, 1.0), None);
     }
 
     proptest! {
         #[test]
-        fn the_knee_does_not_depend_on_units_or_order(
+        fn units_and_order_of_points_do_not_change_the_knee(
             latencies in prop::collection::vec(1.0_f64..100.0, 4..20),
             rate_unit in 0.1_f64..1e6,
             latency_unit in 0.1_f64..1e6,

@@ -1,6 +1,6 @@
-//! Meters of operations: counts, bytes, latencies, time series and the slowest operations. It also
-//! analyses them: whether a run was steady, and where the knee of a load sweep is. The crate uses
-//! no clock and no file system; durations are passed in as numbers.
+//! Meters of operations: counts, bytes, latencies, time series and the slowest operations. The
+//! crate also analyses measurements: whether a run was steady, and where the knee of a load sweep
+//! is. It uses no clock and no file system; callers measure durations.
 
 mod histogram;
 pub mod knee;

@@ -45,7 +45,8 @@ mod tests {
 
     #[test]
     fn the_line_through_four_points_is_exact() {
-        // The sums of squares and products about the means 2.5 and 5 are 5 and 7.
+        // The means are 2.5 (x) and 5 (y). For the deviations from the means, the sum of the
+        // squares of x is 5, and that of the products is 7.
         let points = [(1.0, 3.0), (2.0, 5.0), (3.0, 4.0), (4.0, 8.0)];
         let line = Line::through(&points).unwrap();
         assert_eq!((line.slope, line.squares_x), (1.4, 5.0));

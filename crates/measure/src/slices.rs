@@ -1,4 +1,4 @@
-//! Time series: meters by key in slices of equal width from a start.
+//! Time series: the meters of each key in time slices of equal width.
 //!
 //! A slice is one second wide. If there would be more than [`SLICES_MAX`] slices, pairs of
 //! neighbours are merged, which doubles the width, as often as necessary. So a long run has wider
@@ -27,7 +27,7 @@ pub const SLICES_MAX: usize = 1_800;
 /// heat map.
 pub const LATENCY_SLICES_MAX: usize = 120;
 /// The largest number of latency histograms for all keys in a recorded series. With more than eight
-/// keys, each has fewer columns.
+/// keys, each key has fewer histograms than [`LATENCY_SLICES_MAX`].
 pub const LATENCIES_MAX: usize = 960;
 /// Recorded latencies have 2 to the power of this number of buckets per power of two.
 pub const LATENCY_PRECISION_BITS: u32 = 3;
@@ -43,8 +43,8 @@ pub struct SliceMeter {
     /// Operations that failed in the slice. No other field includes them.
     pub failed: u64,
     /// Latencies of the operations. In a record, they have 8 buckets per power of two. If several
-    /// slices share their latencies, the first of them that has the key contains all; the others
-    /// are empty.
+    /// slices share their latencies, the first of these slices that has the key contains all
+    /// latencies. The latencies of the other slices are then empty.
     pub latency: SparseHistogram,
 }
 
@@ -73,7 +73,7 @@ pub struct Slice<K, M = SliceMeter> {
 /// A time series of meters by key. Merging is associative and commutative.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slices<K> {
-    /// How often the width was doubled.
+    /// How often the width of slices was doubled, from one second.
     doublings: u32,
     /// How often the width of latencies was doubled. It is larger than `doublings` if slices share
     /// latencies.
@@ -130,15 +130,15 @@ impl<K: Ord> Slices<K> {
         wide(self.doublings)
     }
 
-    /// Returns how many slices share their latencies, which are in the first of them that has the
-    /// key. It is 1 if slices do not share latencies.
+    /// Returns the number of consecutive slices that share their latencies, or 1 if slices do not
+    /// share latencies. The latencies are in the first of these slices that has the key.
     pub fn sharing(&self) -> usize {
         let more = self.latency_doublings.saturating_sub(self.doublings);
         1_usize.checked_shl(more).unwrap_or(usize::MAX)
     }
 
-    /// Returns all slices from the start to the last one that is not empty, including empty ones
-    /// between. The last slice of a run may be incomplete.
+    /// Returns all slices from the start to the last one that is not empty, including empty slices.
+    /// The last slice of a run may be shorter than its width.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = &BTreeMap<K, SliceMeter>> {
         self.slices.iter()
     }
@@ -151,7 +151,7 @@ impl<K: Ord> Slices<K> {
         self.slices.is_empty()
     }
 
-    /// Returns the sums of all slices by key.
+    /// Returns the sum of all slices for each key.
     pub fn totals(&self) -> BTreeMap<K, SliceMeter>
     where
         K: Clone,
@@ -245,13 +245,14 @@ pub(crate) struct WrittenSlices<T> {
     /// The width of a slice in nanoseconds: 1, 2, 4, 8, ... seconds.
     #[schemars(extend("multipleOf" = SLICE_NS))]
     width_ns: u64,
-    /// If slices share their latencies, the total width of the slices that do, in nanoseconds: the
-    /// width of 2, 4, 8, ... consecutive slices. Their latencies are in the first of them that has
-    /// the key. Absent or null if slices do not share latencies.
+    /// If slices share their latencies, the total width of the sharing slices in nanoseconds, which
+    /// is that of 2, 4, 8, ... consecutive slices. The latencies are in the first of these slices
+    /// that has the key. Absent or null if slices do not share latencies.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(extend("multipleOf" = SLICE_NS))]
     latency_width_ns: Option<u64>,
-    /// The slices that are not empty, in ascending order. Their numbers count slices of this width.
+    /// The slices that are not empty, in ascending order. The number of a slice counts slices of
+    /// the width `width_ns`, from 0.
     #[schemars(extend("maxItems" = SLICES_MAX))]
     slices: Vec<T>,
 }

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// The number of operations that are kept.
+/// The maximum number of operations in a list of the slowest.
 pub const SLOWEST_KEPT: usize = 20;
 
 /// A slow operation.
@@ -14,9 +14,10 @@ pub struct Slow<T> {
     pub what: T,
 }
 
-/// Keeps the [`SLOWEST_KEPT`] longest durations. If it is full, a duration equal to the shortest
-/// one is rejected, so that earlier operations remain. Merging in another order results in the same
-/// durations, but may keep other operations of equal duration.
+/// A list of the [`SLOWEST_KEPT`] operations with the longest durations. If the list is full, a
+/// duration equal to the shortest one is rejected, so that earlier operations remain. Lists that
+/// are merged in another order contain the same durations, but may contain other operations of
+/// equal duration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Slowest<T> {
     kept: Vec<Slow<T>>,
@@ -108,7 +109,7 @@ mod tests {
 
     use super::*;
 
-    /// Offers durations, each of which is its own description.
+    /// Returns a list to which durations were offered, each as its own description.
     fn of(durations: &[u64]) -> Slowest<u64> {
         let mut slowest = Slowest::default();
         durations.iter().for_each(|ns| slowest.offer(*ns, || *ns));
@@ -133,7 +134,7 @@ mod tests {
         durations
     }
 
-    /// Durations of a few different values, so that many are equal, and any others.
+    /// Returns lists of durations: small values, many of which are equal, and arbitrary values.
     fn durations() -> impl Strategy<Value = Vec<u64>> {
         prop::collection::vec(prop_oneof![0_u64..40, any::<u64>(), Just(u64::MAX)], 0..70)
     }
@@ -145,7 +146,7 @@ mod tests {
         }
 
         #[test]
-        fn merging_equals_offering_all(a in durations(), b in durations(),
+        fn merged_lists_keep_the_longest_durations(a in durations(), b in durations(),
             c in durations()) {
             let (mut left, mut right) = (of(&a), of(&c));
             left.merge(of(&b));
@@ -158,7 +159,7 @@ mod tests {
         }
 
         #[test]
-        fn serialised_slowest_are_read_back(durations in durations()) {
+        fn list_is_unchanged_by_serialisation(durations in durations()) {
             let json = serde_json::to_string(&of(&durations)).unwrap();
             let read: Slowest<u64> = serde_json::from_str(&json).unwrap();
             prop_assert_eq!(durations_of(read), expected(durations));

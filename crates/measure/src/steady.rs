@@ -35,10 +35,11 @@ mod tests {
     }
 
     #[test]
-    fn a_window_has_the_expected_values() {
+    fn window_of_five_rounds_has_the_computed_excursions() {
         let steady = window(&[100.0, 103.0, 104.0, 103.0, 110.0]).unwrap();
-        // About the means 2 and 104 the products are 8, 1, 0, -1 and 12, the squares 4, 1, 0, 1 and
-        // 4. The slope is 20 / 10 per round, or 8 over the window.
+        // The means are 2 (number of the round) and 104 (value). The deviations from the means have
+        // the products 8, 1, 0, -1 and 12, and the squares 4, 1, 0, 1 and 4. So the slope is 20 /
+        // 10 per round, or 8 over the window.
         close(steady.average, 104.0);
         close(steady.excursion, 10.0 / 104.0);
         close(steady.slope_excursion, 8.0 / 104.0);
@@ -63,12 +64,12 @@ mod tests {
             !steeper.is_steady && steeper.excursion < EXCURSION_MAX,
             "{steeper:?}"
         );
-        // A falling line is judged like a rising one.
+        // The limit is the same for a falling line.
         assert!(window(&[106.0, 103.0, 100.0, 97.0, 94.0]).is_some_and(|steady| !steady.is_steady));
     }
 
     #[test]
-    fn the_first_steady_window_is_found() {
+    fn first_steady_window_is_returned() {
         // A fresh device: fast at first, then slower, then constant.
         let settling = [
             300.0, 290.0, 220.0, 150.0, 118.0, 104.0, 101.0, 100.0, 99.0, 101.0, 100.0,
@@ -122,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_without_a_positive_mean_are_not_judged() {
+    fn windows_without_a_positive_mean_have_no_result() {
         assert_eq!(rounds(&[1.0; 4], WINDOW_ROUNDS), None);
         assert_eq!(window(&[]), None);
         assert_eq!(window(&[1.0]), None);

@@ -3,14 +3,15 @@
 //!
 //! The total error, alpha, is spent by the Pocock-type function of Lan and DeMets (Biometrika 70
 //! (1983), 659-663): alpha × ln(1 + (e - 1) t), where t is the share of the greatest number of
-//! blocks. Each look spends the error since the previous look, so the errors of all looks add up to
-//! alpha. By Boole's inequality, the intervals of all looks therefore hold together with 1 - alpha.
-//! This is independent of the correlation between looks, of normal theory, and of which look is the
-//! last. It costs little with few looks: each has about 1.4 times the blocks of the previous one.
+//! blocks. Each look spends the growth of this function since the previous look, so the errors of
+//! all looks add up to alpha. By Boole's inequality, the intervals of all looks therefore hold
+//! together with a probability of 1 - alpha. This is independent of the correlation between looks,
+//! of normal theory, and of which look is the last. The wider intervals cost little because there
+//! are few looks: each has about 1.4 times the blocks of the previous one.
 
 use serde::{Deserialize, Serialize};
 
-/// Number of blocks at the first look.
+/// Number of blocks at the first look (interim analysis) of a study.
 pub const FIRST_LOOK_BLOCKS: u32 = 10;
 
 /// The looks at a study, which are planned before it begins.
@@ -26,7 +27,7 @@ impl Looks {
         let max_blocks = max_blocks.max(FIRST_LOOK_BLOCKS);
         let mut blocks = Vec::new();
         let mut next = FIRST_LOOK_BLOCKS;
-        // A look shortly before the last one is not worth its error.
+        // A look shortly before the last one is not worth the error that it spends.
         while next < max_blocks - max_blocks / 6 {
             blocks.push(next);
             // 99/70 approximates the square root of 2.
@@ -45,8 +46,8 @@ impl Looks {
         self.blocks.last().copied().unwrap_or(FIRST_LOOK_BLOCKS)
     }
 
-    /// The error of the look at `blocks` blocks, out of a total error of `alpha`; `None` if no look
-    /// is planned there.
+    /// The error of the look at `blocks` blocks, out of a total error of `alpha`. `None` if no look
+    /// is planned at this number of blocks.
     pub fn alpha(&self, blocks: u32, alpha: f64) -> Option<f64> {
         let place = self.blocks.iter().position(|look| *look == blocks)?;
         let before = place
@@ -58,8 +59,8 @@ impl Looks {
     /// The error of a study that ended between looks after `blocks` blocks: the part of `alpha`
     /// that earlier looks have not spent.
     ///
-    /// A study that ends by its time limit does not examine its numbers, so the rest of the error
-    /// is available.
+    /// A study that ends by its time limit does not examine its results before, so this error is
+    /// still available.
     pub fn alpha_at_end(&self, blocks: u32, alpha: f64) -> f64 {
         let before = self.blocks.iter().rev().find(|look| **look < blocks);
         alpha * (1.0 - before.map_or(0.0, |look| self.spent(*look)))

@@ -18,9 +18,9 @@ const TARGET: &str = "target";
 /// A cell: the configuration of its runs.
 #[derive(Clone, Debug)]
 pub struct StudyCell {
-    /// The coordinates as text.
+    /// The cell's coordinates as text. Runs refer to their cell by this label.
     pub label: String,
-    /// One value of each dimension that has several values.
+    /// The cell's value in each dimension that has several values.
     pub coordinates: Vec<Coordinate>,
     /// Index of the workload, from 0.
     pub workload: usize,
@@ -33,7 +33,7 @@ pub struct StudyCell {
     /// Fill level of the file system before the pool is made, in percent; `None` leaves it as it
     /// is.
     pub fullness: Option<u32>,
-    /// Index of the cell's baseline, from 0. A baseline contains its own index.
+    /// Index of the cell's baseline, from 0. For a baseline, this is its own index.
     pub baseline: usize,
 }
 
@@ -108,8 +108,8 @@ impl Design {
     }
 
     /// Returns the index of the dimension along which cells are compared, and the index of the
-    /// baseline's value in it. Without an explicit baseline, this is the first value of the first
-    /// dimension with several values, in the order targets, axes, workloads.
+    /// baseline's value in this dimension. Without an explicit baseline, it is the first value of
+    /// the first dimension with several values, in the order targets, axes, workloads.
     pub(crate) fn compared(&self, dimensions: &[Dimension]) -> Result<(usize, usize), Flaw> {
         let Some(said) = &self.baseline else {
             let last = dimensions.len() - 1;
@@ -226,7 +226,7 @@ impl Design {
     }
 }
 
-/// Index of a cell's value in each dimension.
+/// Converts the number of a cell to the index of its value in each dimension.
 fn places(dimensions: &[Dimension], mut number: usize) -> Vec<usize> {
     let mut places: Vec<usize> = dimensions
         .iter()
@@ -241,7 +241,7 @@ fn places(dimensions: &[Dimension], mut number: usize) -> Vec<usize> {
     places
 }
 
-/// Number of the cell with these indices.
+/// Converts the indices of a cell's values, one for each dimension, to the number of the cell.
 fn number_of(dimensions: &[Dimension], places: &[usize]) -> usize {
     let mut number = 0;
     for (dimension, place) in dimensions.iter().zip(places) {

@@ -46,8 +46,8 @@ pub struct Estimate {
     pub spread: Option<f64>,
     /// Whether a difference is shown: 1 is outside of the interval.
     pub is_shown: bool,
-    /// Smallest difference that this number of blocks would have shown with a probability of 80 %,
-    /// as a share of the baseline (0.03 is 3 %).
+    /// Smallest difference that the performed blocks would have shown with a probability of 80 %,
+    /// as a share of the baseline (0.03 is 3 %). `None` without an interval.
     pub smallest_shown: Option<f64>,
     /// If no difference is shown: number of blocks that would show this ratio with a probability of
     /// 80 %, if it is the true one. `None` if a difference is shown, or if 10,000 blocks do not
@@ -63,7 +63,8 @@ pub enum ComparisonOutcome {
     Estimated(Estimate),
     /// Not compared: more than 20 % of the blocks (without blocks: of the runs) are INVALID.
     TooManyInvalid,
-    /// Not compared: the shares of incomplete operations differ too much, and that is not allowed.
+    /// Not compared: the shares of incomplete operations differ too much, and such comparisons are
+    /// not allowed.
     UnlikeShares,
     /// Not compared: the included runs of at least one configuration do not contain the metric.
     NotMeasured,
@@ -85,8 +86,8 @@ pub struct Comparison {
     pub count: u32,
     /// Number of blocks; without blocks, number of the baseline's runs.
     pub baseline_count: u32,
-    /// Number of excluded blocks that remained INVALID; without blocks, number of INVALID runs of
-    /// both.
+    /// Number of blocks that are excluded because they remained INVALID; without blocks, number of
+    /// INVALID runs of candidate and baseline.
     pub invalid: u32,
     /// Number of blocks or runs excluded because the metric is not known, such as a percentile with
     /// fewer than ten samples beyond it.
@@ -134,14 +135,14 @@ pub struct Comparisons {
     /// Whether the same system seems to differ from itself, in this or another table of the study.
     /// Every row is then doubtful.
     pub is_doubtful: bool,
-    /// The runs that are excluded.
+    /// The INVALID runs, which the comparisons exclude.
     pub invalid: Vec<InvalidRun>,
     /// The verdicts of all runs.
     pub verdicts: VerdictCounts,
 }
 
-/// The A/A control of a baseline; `None` without second runs, or without a block that contains
-/// both.
+/// The A/A control of a baseline; `None` without second runs, or without a block that contains a
+/// first and a second run.
 fn noise(baseline: &Baseline, metric: Metric, alpha: f64) -> Option<TwinNoise> {
     let twin = baseline.twin.as_ref()?;
     let blocks = pairs(twin, std::iter::once(&baseline.side), &logarithm(metric));
@@ -213,7 +214,7 @@ impl Comparisons {
     }
 
     /// Number of blocks that would decide all undecided rows: the maximum over the rows. `None` if
-    /// no row contains such a number.
+    /// [`Estimate::blocks_needed`] of every row is `None`.
     pub fn blocks_needed(&self) -> Option<u32> {
         self.rows
             .iter()
@@ -222,7 +223,7 @@ impl Comparisons {
     }
 
     /// Half-width of the widest interval, relative to its middle (0.02 is 2 %); `None` if a row has
-    /// no interval. A study with `until` continues until this is small enough.
+    /// no interval. A study with `until` continues until this half-width is small enough.
     pub fn half_width_max(&self) -> Option<f64> {
         let half = |row: &Comparison| {
             let interval = row.estimate()?.interval?;
@@ -323,7 +324,8 @@ impl Estimate {
     }
 }
 
-/// `None` for fewer than [`BLOCKS_MIN`] samples.
+/// Converts the interval of a mean log ratio to that of the ratio; `None` for fewer than
+/// [`BLOCKS_MIN`] samples.
 fn interval(count: u32, mean: Option<Mean>, alpha: f64) -> Option<RatioInterval> {
     let mean = mean.filter(|_| count >= BLOCKS_MIN)?;
     let (low, high) = mean.interval(alpha);

@@ -21,7 +21,7 @@ pub const BLOCKS_UNTIL: u32 = 100;
 pub const QUIET: Duration = Duration::from_secs(10);
 /// Maximum number of times that a pool is churned before the measurement.
 pub const AGE_MAX: u32 = 1_000;
-/// Maximum fill level before the pool is made, in percent, so that the pool fits as well.
+/// Maximum fill level before the pool is made, in percent. The rest is space for the pool.
 pub const FULLNESS_MAX: u32 = 95;
 
 /// The complete description of a study.
@@ -39,14 +39,16 @@ pub struct Design {
     pub run_for: Option<Duration>,
     /// Whether each baseline runs twice in a block, for the A/A control.
     pub twin: bool,
-    /// The value of a dimension that selects the baseline.
+    /// The value of a dimension (targets, workloads or an axis) that selects the baselines. `None`
+    /// for the first value of the first dimension that has several values.
     pub baseline: Option<String>,
     /// Maximum wait for a quiet machine before each run.
     pub quiet: Duration,
     pub metrics: Vec<Metric>,
     /// The paper in whose layout the results are shown.
     pub layout: Option<PaperLayout>,
-    /// For each target, the paper's system with which it is compared, by its column in the paper.
+    /// The system of the paper with which each target is compared: name of the target, and column
+    /// of the system in the paper.
     pub counterparts: BTreeMap<String, String>,
     pub workloads: Vec<WorkloadDesign>,
     pub axes: Vec<Axis>,
@@ -127,7 +129,8 @@ impl TargetDesign {
         self.at.starts_with("make:")
     }
 
-    /// Whether the target is a server that an engine of the program calls itself.
+    /// Whether the target is a URL: an I/O engine of the program sends requests to the server,
+    /// without a mounted file system.
     pub fn is_of_server(&self) -> bool {
         spec::is_url(std::path::Path::new(&self.at))
     }

@@ -2,13 +2,14 @@
 //! error.
 //!
 //! How it works: a requirement is a metric and a bound on the ratio to the baseline, with a margin
-//! that identical systems meet. It is met if the whole one-sided 95 % interval is inside of its
-//! bound. No correction is needed, because all requirements must be met (Berger 1982). The gate
-//! fails by Holm's procedure over one-sided tests, with an error of 1 % for all of them together.
-//! For interleaved blocks, two tests must reject. Student's t tests that the ratio meets its bound.
-//! The random order of the runs (`order.rs`) tests that the systems are identical, which is valid
-//! whatever disturbs the machine. All other results are undecided, as is a gate that would pass in
-//! a study with a doubtful A/A control.
+//! that identical systems meet. A requirement is met if the whole one-sided 95 % interval of the
+//! ratio is inside of the bound. This needs no correction for several requirements, because all of
+//! them must be met (Berger 1982). The gate fails by Holm's procedure over one-sided tests, with an
+//! error of 1 % for all tests together. For interleaved blocks, two tests must reject. Student's t
+//! tests the hypothesis that the ratio meets its bound. The random order of the runs (`order.rs`)
+//! tests the hypothesis that the systems are identical, and is valid whatever disturbs the machine.
+//! All other results are undecided, as is a gate that would pass in a study with a doubtful A/A
+//! control.
 
 use serde::{Deserialize, Serialize};
 
@@ -37,9 +38,9 @@ pub const FAIL_ALPHA: f64 = 0.01;
 pub enum Decision {
     /// Every requirement is shown to be met.
     Passed,
-    /// At least one is shown not to be met.
+    /// At least one requirement is shown not to be met.
     Failed,
-    /// Neither is shown.
+    /// No requirement is shown not to be met, but not all are shown to be met.
     Undecided,
 }
 
@@ -90,8 +91,8 @@ pub struct Judged {
     /// at this spread, and at least `blocks_to_fail`. `None` if the spread is not known, or if
     /// 10,000 blocks do not suffice.
     pub blocks_needed: Option<u32>,
-    /// Minimum number of blocks that can fail the gate. With fewer, a candidate may be the worst of
-    /// all blocks by the random order alone.
+    /// Minimum number of blocks that can fail the gate. With fewer blocks, even the worst run of
+    /// every block may be the candidate's by chance.
     pub blocks_to_fail: u32,
     /// Conditions in which candidate and baseline differ.
     pub unlike: Vec<Unlike>,
@@ -105,13 +106,13 @@ pub struct Gate {
     pub decision: Decision,
     /// The requirements, ordered by candidate.
     pub requirements: Vec<Judged>,
-    /// Number of blocks that the gate needs: the maximum over its requirements. `None` if the
-    /// number of one requirement is not known.
+    /// Number of blocks that the gate needs: the maximum over its requirements. `None` if
+    /// [`Judged::blocks_needed`] of a requirement is `None`.
     pub blocks_needed: Option<u32>,
-    /// Only blocks after this one were used; `None` if all were used.
+    /// Only blocks with a number above this one were used; `None` if all blocks were used.
     pub confirmed_after: Option<u32>,
-    /// Whether a baseline seems to differ from itself. The gate then does not pass, unless that is
-    /// allowed.
+    /// Whether a baseline seems to differ from itself in an A/A control. The gate then passes only
+    /// if [`GateRules::allows_doubtful`] is set.
     pub is_doubtful: bool,
     /// Comparisons in the required metrics, with the A/A controls: one table for each baseline.
     pub comparisons: Vec<Comparisons>,
@@ -120,7 +121,7 @@ pub struct Gate {
 /// Rules for the decision of a gate.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct GateRules {
-    /// Use only the blocks after this one.
+    /// Only blocks with a number above this one are used; `None` for all blocks.
     pub after: Option<u32>,
     /// Whether a study with a doubtful A/A control may pass.
     pub allows_doubtful: bool,
@@ -169,8 +170,8 @@ impl Gate {
         let is_doubtful = comparisons.iter().any(|table| table.is_doubtful);
         Ok(Self {
             decision: match decision(&judged) {
-                // A failure remains one, because the test by the order of the runs is valid
-                // whatever disturbed them.
+                // A failed gate remains failed, because the test by the random order of the runs is
+                // valid whatever disturbed the machine.
                 Decision::Passed if is_doubtful && !rules.allows_doubtful => Decision::Undecided,
                 decision => decision,
             },
@@ -238,8 +239,8 @@ fn blocks_to_fail(blocks: &[Vec<f64>], all: usize) -> u32 {
     })
 }
 
-/// Tests a requirement of a candidate, which is passed or undecided. Failures are decided later,
-/// for all requirements together.
+/// Tests a requirement of a candidate, with the result passed or undecided. Failures are decided
+/// later, for all requirements together.
 fn judge(
     side: &ComparedSide,
     baseline: &Baseline,
@@ -305,9 +306,10 @@ impl Judged {
     }
 }
 
-/// Holm's procedure (Scandinavian Journal of Statistics 6 (1979), 65-70). The smallest p-value is
-/// compared with the error divided by the number of tests, the next one with the error divided by
-/// one fewer, until one exceeds its limit. A requirement that cannot be tested counts as a test.
+/// Decides which requirements failed, by Holm's procedure (Scandinavian Journal of Statistics 6
+/// (1979), 65-70). The smallest p-value is compared with the error divided by the number of tests.
+/// The next p-value is compared with the error divided by one test fewer, until a p-value exceeds
+/// its limit. A requirement that cannot be tested counts as a test.
 fn fail_by_holm(judged: &mut [Judged]) {
     let all = judged.len();
     let mut tested: Vec<(&mut Judged, f64)> = judged

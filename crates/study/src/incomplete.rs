@@ -1,5 +1,5 @@
-//! Whether two configurations left different shares of the work incomplete. A system that fails or
-//! skips operations seems fast.
+//! Differences between the shares of incomplete operations of two configurations. A system that
+//! fails or skips operations seems faster than it is.
 
 use serde::{Deserialize, Serialize};
 
@@ -7,10 +7,12 @@ use crate::observed::{Baseline, ComparedSide, Incomplete, Observed};
 use crate::samples::Samples;
 use crate::statistics::{ALPHA, BLOCKS_MIN};
 
-/// Minimum difference of shares that is reported, if it is beyond the noise of the blocks.
+/// A smaller difference between shares of incomplete operations is not reported, even if it is
+/// beyond the noise of the blocks.
 const NAMED_MIN: f64 = 0.001;
 
-/// Maximum difference of shares at which configurations are compared by default.
+/// By default, configurations are compared only if their shares of incomplete operations differ by
+/// at most this.
 pub const INCOMPLETE_MAX: f64 = 0.01;
 
 /// A difference between the shares of incomplete operations of two configurations.
@@ -18,9 +20,9 @@ pub const INCOMPLETE_MAX: f64 = 0.01;
 pub struct IncompleteDifference {
     /// Why the operations were incomplete.
     pub why: Incomplete,
-    /// Mean share of the candidate, from 0 to 1.
+    /// Mean share of incomplete operations in the candidate's runs, from 0 to 1.
     pub side: f64,
-    /// Mean share of the baseline, from 0 to 1.
+    /// Mean share of incomplete operations in the baseline's runs, from 0 to 1.
     pub baseline: f64,
 }
 
@@ -30,9 +32,9 @@ impl IncompleteDifference {
     }
 }
 
-/// Differences beyond the noise: 0 is outside of the interval of the difference. With fewer than
-/// five blocks, or fewer than five runs of a configuration, the noise is not known, and each
-/// difference counts.
+/// Returns the differences of at least [`NAMED_MIN`] that are beyond the noise: their confidence
+/// interval excludes 0. With fewer than five blocks, or fewer than five runs of a configuration,
+/// the noise is not known and is ignored.
 pub(crate) fn differences(side: &ComparedSide, baseline: &Baseline) -> Vec<IncompleteDifference> {
     let of = |why: Incomplete| {
         let samples = Samples::of(side, baseline, &|run: &Observed| {
@@ -60,7 +62,8 @@ pub(crate) fn differences(side: &ComparedSide, baseline: &Baseline) -> Vec<Incom
     Incomplete::ALL.into_iter().filter_map(of).collect()
 }
 
-/// Whether these differences rule out a comparison.
+/// Whether the differences add up to more than [`INCOMPLETE_MAX`], so that the configurations are
+/// not comparable.
 pub(crate) fn are_too_unlike(differences: &[IncompleteDifference]) -> bool {
     differences
         .iter()

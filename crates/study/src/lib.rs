@@ -1,9 +1,11 @@
 //! The design of a study and the analysis of its runs, as data: the compared numbers ([`Metric`]),
-//! the ratios of configurations ([`Comparisons`]), and whether these meet requirements ([`Gate`]).
+//! the ratios of configurations ([`Comparisons`]), and whether the ratios meet requirements
+//! ([`Gate`]).
 //!
 //! The crate is pure: it uses no file system and no clock. How it works: an archived run is reduced
-//! to the compared numbers ([`Observed`]). The runs of one system form a [`ComparedSide`]. The runs
-//! of two sides in one block are a pair, whose log ratio is one sample. [`statistics`] computes
+//! to the compared numbers ([`Observed`]). The runs of one configuration form a [`ComparedSide`].
+//! The runs of two configurations in one block are a pair, whose log ratio is one sample.
+//! [`statistics`] computes
 //! intervals and tests from samples. `docs/specification.md`, "Comparisons", defines every
 //! estimator with its source.
 

@@ -9,7 +9,7 @@ use verdict::Summary;
 use verdict::summary::{LatencySummary, MessageKindSent};
 use workload::{Action, Phase};
 
-/// A number of a run's measured transactions.
+/// A number from a run's measured transactions that is compared between systems.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub enum Metric {
@@ -21,8 +21,8 @@ pub enum Metric {
     Written,
     /// The name of an operation, like `create`: operations of this kind a second.
     Operations(Action),
-    /// The name of an operation and a statistic, like `create.p99`: latencies of this kind, in
-    /// nanoseconds.
+    /// The name of an operation and a statistic, like `create.p99`: this statistic of the
+    /// operation's latencies, in nanoseconds.
     Latency(Action, Statistic),
     /// `cpu`: processor time of this program for a transaction, user and system mode, in
     /// nanoseconds.
@@ -89,7 +89,8 @@ impl Statistic {
         Self::ROWS[self as usize].1
     }
 
-    /// Value in nanoseconds; `None` if too few latencies are beyond a percentile.
+    /// Value of the statistic in nanoseconds; `None` if fewer than ten latencies are beyond a
+    /// percentile.
     fn of(self, latencies: &LatencySummary) -> Option<f64> {
         let whole = |ns: Option<u64>| ns.map(|ns| ns as f64);
         match self {
@@ -122,8 +123,8 @@ impl Metric {
         }
     }
 
-    /// Value in a run, in the metric's unit. `None` if the run does not contain it, or if it is 0,
-    /// because then there is no ratio.
+    /// Value of the metric in a run, in the metric's unit. `None` if the run does not contain the
+    /// metric, or if the value is 0, because a ratio to 0 does not exist.
     pub fn of(self, summary: &Summary) -> Option<f64> {
         let transactions = summary.transactions.as_ref();
         let operation = |action: Action| summary.operations.get(action.name());
@@ -149,7 +150,7 @@ fn cpu(summary: &Summary) -> Option<f64> {
 }
 
 /// Requests to all servers for each transaction; without a server, commands to the devices that
-/// contain the file systems. `None` if one of the numbers is not known.
+/// contain the file systems. `None` if the number of one kind of requests or commands is not known.
 fn messages(summary: &Summary) -> Option<f64> {
     let evidence = summary.phase(Phase::Transactions)?.evidence.as_ref()?;
     if !evidence.messages.is_empty() {
@@ -211,7 +212,8 @@ impl FromStr for Metric {
         let word = text.trim();
         let unknown = || UnknownMetric(word.to_owned());
         let action = |name: &str| operations().find(|action| action.name() == name);
-        // Names of metrics precede names of operations: `read` is the throughput.
+        // Names of metrics precede names of operations: `read` is the throughput, not the
+        // operation.
         Ok(match word {
             "transactions" => Self::Transactions,
             "read" => Self::Read,

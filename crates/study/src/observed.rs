@@ -1,4 +1,4 @@
-//! Runs as comparisons use them, and the conditions in which two configurations differ.
+//! The data of runs that comparisons use, and the conditions in which two configurations differ.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -12,7 +12,7 @@ use crate::metric::Metric;
 /// The block of a study that a run belongs to.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct BlockAttempt {
-    /// Identity of the study.
+    /// Identity of the study that the block belongs to.
     pub study: String,
     /// Whether all cells of the block were run together, in random order.
     pub is_interleaved: bool,
@@ -25,7 +25,7 @@ pub struct BlockAttempt {
 /// The part of a run that comparisons use.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Observed {
-    /// Number in the archive; `None` if the record is not archived.
+    /// Number of the run in the archive; `None` if the record is not archived.
     pub run: Option<u64>,
     /// Block of the run; `None` if the run belongs to no study.
     pub block: Option<BlockAttempt>,
@@ -37,23 +37,24 @@ pub struct Observed {
     pub reasons: BTreeSet<String>,
     /// Conditions that must be equal for two runs to be comparable.
     pub conditions: BTreeMap<UnlikeWhat, String>,
-    /// Incomplete operations as shares of the issued ones, from 0 to 1; empty if none was issued.
+    /// Shares of incomplete operations in all operations of the stream, from 0 to 1; empty if the
+    /// stream has no operations.
     pub incomplete: BTreeMap<Incomplete, f64>,
 }
 
-/// Why an operation that was issued was not completed.
+/// Why an operation of the stream was not completed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Incomplete {
-    /// It was skipped: the file was at its maximum size, the pool was empty, or an earlier failure
-    /// had damaged the file.
+    /// The operation was skipped: the file was at its maximum size, the pool was empty, or an
+    /// earlier failure had damaged the file.
     Skipped,
-    /// The system returned an error.
+    /// The system returned an error for the operation.
     Failed,
 }
 
 impl Incomplete {
-    /// All reasons, in the order in which they are shown.
+    /// All reasons, in the order in which reports list them.
     pub const ALL: [Self; 2] = [Self::Skipped, Self::Failed];
 }
 
@@ -62,7 +63,7 @@ impl Incomplete {
 pub struct ComparedSide {
     /// Name of the configuration: its cell, a tag, or numbers of runs.
     pub label: String,
-    /// Its runs, in any order.
+    /// The runs of the configuration, in any order.
     pub runs: Vec<Observed>,
 }
 
@@ -71,8 +72,7 @@ pub struct ComparedSide {
 pub struct Baseline {
     /// The first runs of the baseline.
     pub side: ComparedSide,
-    /// The second runs of the baseline in the same blocks, for the A/A control; `None` without
-    /// them.
+    /// The second runs of the baseline in the same blocks; `None` without an A/A control.
     pub twin: Option<ComparedSide>,
 }
 
@@ -113,14 +113,14 @@ pub enum UnlikeWhat {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Unlike {
     pub what: UnlikeWhat,
-    /// Values in the candidate's runs, each once.
+    /// Values of the condition in the candidate's runs, each once.
     pub side: Vec<String>,
-    /// Values in the baseline's runs, each once.
+    /// Values of the condition in the baseline's runs, each once.
     pub baseline: Vec<String>,
 }
 
 impl UnlikeWhat {
-    /// All conditions, in the order in which they are shown.
+    /// All conditions, in the order in which reports list them.
     pub const ALL: [Self; 4] = [
         Self::Fingerprint,
         Self::DurabilityTier,
@@ -161,11 +161,11 @@ fn incomplete(record: &Record) -> BTreeMap<Incomplete, f64> {
 }
 
 impl Observed {
-    /// Extracts the compared numbers from a record. `run` is its number in the archive.
+    /// Extracts the compared numbers from a record. `run` is the number of the run in the archive.
     pub fn of(record: &Record, run: Option<u64>, metrics: &[Metric]) -> Self {
         let summary = Summary::of(record);
         let value = |metric: &Metric| metric.of(&summary).map(|value| (*metric, value));
-        // Levels are distinguished by their names in JSON, as in a record.
+        // Durability levels are compared by their names in JSON.
         let tier = match &summary.durability.tier {
             Fact::Known(tier) => tier.name().to_owned(),
             Fact::NotApplicable | Fact::Unavailable(_) => "not available".to_owned(),
@@ -251,8 +251,8 @@ impl SideGroup {
     }
 }
 
-/// The conditions in which two configurations differ, or in which the runs of one of them differ.
-/// INVALID runs are ignored.
+/// The conditions in which two configurations differ, or in which the runs of one configuration
+/// differ. INVALID runs are ignored.
 pub fn unlike(side: &ComparedSide, baseline: &ComparedSide) -> Vec<Unlike> {
     let owned = |words: &BTreeSet<&str>| words.iter().map(|word| (*word).to_owned()).collect();
     let differs = |what| {

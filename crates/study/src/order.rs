@@ -1,22 +1,22 @@
-//! A test that uses the random order of the runs only: whether a candidate is worse, whatever
-//! disturbs the machine.
+//! A test of whether a candidate is worse than its baseline. It uses only the random order of the
+//! runs, so it is valid whatever disturbs the machine.
 //!
 //! How it works: the runs of a block are in random order. If the systems are identical, each run of
 //! a block is the candidate's with the same probability. Disturbances of the machine (drift,
-//! periods, outliers) are the same in each case. The probability of a mean at most as high as the
-//! observed one is therefore counted over all assignments (Fisher, The Design of Experiments
-//! (1935), section 21; Edgington and Onghena, Randomization Tests, 4th edition 2007). The test
-//! assumes no distribution of the samples.
+//! periods, outliers) are the same, whichever run is the candidate's. The p-value is therefore the
+//! share of all assignments in which the candidate's mean is at most as high as observed (Fisher,
+//! The Design of Experiments (1935), section 21; Edgington and Onghena, Randomization Tests, 4th
+//! edition 2007). The test assumes no distribution of the samples.
 
-/// Minimum number of steps to which values are rounded, over all blocks together. The test is valid
-/// with any rounding, and a finer one increases its power.
+/// Values are rounded to steps. This is the minimum number of steps in the ranges of all blocks
+/// together. The test is valid with any rounding, and finer steps increase its power.
 const STEPS_MIN: f64 = 1024.0;
-/// Minimum mean number of steps for each block.
+/// Minimum number of rounding steps per block, on average.
 const STEPS_OF_BLOCK: f64 = 32.0;
 
-/// Returns the probability that identical systems have a mean at most as high as the mean of the
-/// first values of the blocks. `blocks` contains the logarithms of the runs of each block, that of
-/// the candidate first. The result is 1 if all values are equal.
+/// Returns the probability that the candidate's mean is at most as high as observed, if the systems
+/// are identical. `blocks` contains the logarithms of the runs of each block, the candidate's
+/// first. The result is 1 if all values are equal.
 pub(crate) fn order_p(blocks: &[Vec<f64>]) -> f64 {
     let least = |block: &[f64]| block.iter().copied().fold(f64::INFINITY, f64::min);
     let greatest = |block: &[f64]| block.iter().copied().fold(f64::NEG_INFINITY, f64::max);
@@ -36,7 +36,7 @@ pub(crate) fn order_p(blocks: &[Vec<f64>]) -> f64 {
     };
     let blocks: Vec<Vec<usize>> = blocks.iter().map(rounded).collect();
     let seen: usize = blocks.iter().filter_map(|block| block.first()).sum();
-    // Probability of each sum, up to the observed one.
+    // Probability of each possible sum of the candidate's values, up to the observed sum.
     let mut sums = vec![1.0];
     for block in &blocks {
         let most = block.iter().max().copied().unwrap_or(0);
@@ -57,10 +57,10 @@ pub(crate) fn order_p(blocks: &[Vec<f64>]) -> f64 {
     sums.iter().sum::<f64>().min(1.0)
 }
 
-/// Minimum number of blocks with `runs` runs each in which a candidate that is the worst of every
-/// block has a probability of at most `p`.
+/// Minimum number of blocks, with `runs` runs each, that can result in a p-value of at most `p`.
+/// This p-value requires that the candidate is the worst of every block.
 pub(crate) fn blocks_to_reach(p: f64, runs: usize) -> u32 {
     let blocks = (p.recip().ln() / (runs.max(2) as f64).ln() - 1e-9).ceil();
-    // Even a probability of 10^-300 needs only some hundreds of blocks.
+    // The cast is safe: even a probability of 10^-300 needs fewer than 1,000 blocks.
     blocks.max(1.0) as u32
 }

@@ -12,7 +12,7 @@ pub const INVALID_MAX: f64 = 0.2;
 /// A block: the study's identity, and the block's number.
 type Key<'a> = (&'a str, u32);
 
-/// A value of a run; `None` if the run does not contain it.
+/// A function that returns a value of a run, or `None` if the run does not contain the value.
 pub(crate) trait Value: Fn(&Observed) -> Option<f64> {}
 
 impl<F: Fn(&Observed) -> Option<f64>> Value for F {}
@@ -22,17 +22,18 @@ pub(crate) fn logarithm(metric: Metric) -> impl Value {
     move |run: &Observed| run.values.get(&metric).map(|value| value.ln())
 }
 
-/// Samples, with the numbers of what is excluded.
+/// Samples, with the numbers of excluded blocks or runs.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Counted<S> {
     pub values: Vec<S>,
-    /// Blocks in which every attempt has an INVALID run; without blocks, INVALID runs.
+    /// Number of blocks in which every attempt has an INVALID run; without blocks, number of
+    /// INVALID runs.
     pub invalid: u32,
-    /// Included blocks or runs that do not contain the value.
+    /// Number of valid blocks or runs that do not contain the value.
     pub without: u32,
 }
 
-/// The values of each block: that of the candidate, then those of the baseline's runs.
+/// The values of each block: the value of the candidate's run, then those of the baseline's runs.
 pub(crate) type Blocks = Counted<Vec<f64>>;
 
 /// Values of a configuration's runs without blocks.
@@ -71,7 +72,7 @@ fn keys(side: &ComparedSide) -> BTreeSet<Key<'_>> {
         .collect()
 }
 
-/// Whether all blocks of these runs ran as a whole, in random order.
+/// Whether the runs of every block were performed together, in random order.
 pub(crate) fn are_interleaved<'a>(sides: impl IntoIterator<Item = &'a ComparedSide>) -> bool {
     let mut blocks = sides
         .into_iter()
@@ -97,15 +98,16 @@ pub(crate) fn pairs<'a>(
                 None => blocks.without += 1,
             },
             None if is_invalid => blocks.invalid += 1,
-            // The block was not completed.
+            // The block was interrupted before all of its runs were complete.
             None => {}
         }
     }
     blocks
 }
 
-/// For each block, in order: the attempts with an included run of every configuration, with these
-/// runs in the order of `sides`; and whether any of the block's runs is INVALID.
+/// Returns for each block, in ascending order, its complete attempts, and whether a run of the
+/// block is INVALID. A complete attempt has an included run of every configuration; its runs are in
+/// the order of `sides`.
 fn attempts<'a>(sides: &[&'a ComparedSide]) -> Vec<(Vec<Vec<&'a Observed>>, bool)> {
     let mut by_attempt: BTreeMap<Key<'a>, BTreeMap<u32, Vec<Option<&'a Observed>>>> =
         BTreeMap::new();

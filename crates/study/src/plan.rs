@@ -15,7 +15,7 @@ pub struct StudyPlan {
     pub until: Option<f64>,
     /// Time limit of the study, in seconds; `None` without one.
     pub run_for_s: Option<f64>,
-    /// Seed of the random order.
+    /// Seed of the random order of runs.
     pub seed: u64,
     /// The runs of the next block, in order: label of the cell, and whether it is the second run of
     /// a baseline.

@@ -11,18 +11,18 @@ use crate::statistics::{EstimatedDeviation, Mean};
 /// Maximum probability that a requirement passes although it is not met.
 pub const PASS_ALPHA: f64 = 0.05;
 
-/// Probability that identical systems miss a bound with the number of blocks that the gate
-/// requests. Together with that of an A/A control that is doubtful by chance
-/// ([`crate::comparison::DOUBT_ALPHA`]), it is 5 %.
+/// Probability that identical systems miss a bound of a gate with the number of blocks that the
+/// gate requests. An A/A control is doubtful by chance with a probability of
+/// [`crate::comparison::DOUBT_ALPHA`]. The sum of both is 5 %.
 const MISS: f64 = 0.04;
 
 /// Whether a ratio must be above or below its threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Bound {
-    /// `>=`, for metrics with higher values being better.
+    /// `>=`, for metrics whose higher values are better.
     AtLeast,
-    /// `<=`, for metrics with lower values being better.
+    /// `<=`, for metrics whose lower values are better.
     AtMost,
 }
 
@@ -73,8 +73,8 @@ impl Requirement {
         self.threshold.ln().abs()
     }
 
-    /// Returns the mean log ratio and its minimum, both with the sign that makes greater values
-    /// better.
+    /// Returns the mean log ratio and the minimum that the requirement demands. For an upper bound,
+    /// both are negated, so that greater values are better.
     pub(crate) fn at_least(&self, mean: Mean) -> (Mean, f64) {
         match self.bound {
             Bound::AtLeast => (mean, self.threshold.ln()),

@@ -20,17 +20,18 @@ pub enum Method {
     NotInterleaved,
 }
 
-/// Samples of a comparison, with numbers derived from them.
+/// The samples of a comparison: their numbers, and the estimates from them.
 pub(crate) struct Samples {
     pub method: Method,
     pub count: u32,
     pub baseline_count: u32,
     pub invalid: u32,
     pub without: u32,
-    /// `None` for fewer than two samples of a configuration.
+    /// Mean difference with its standard error; `None` for fewer than two samples of a
+    /// configuration.
     pub mean: Option<Mean>,
-    /// Mean difference of the values, which is the log ratio if these are logarithms; `None`
-    /// without samples.
+    /// Mean difference between the values of candidate and baseline, which is the log ratio if the
+    /// values are logarithms. `None` without samples.
     pub difference: Option<f64>,
     /// Standard deviation of the samples; `None` if `mean` is `None`.
     pub spread: Option<f64>,
@@ -39,7 +40,7 @@ pub(crate) struct Samples {
     pub blocks: Vec<Vec<f64>>,
 }
 
-/// Why there is no estimate.
+/// Why a difference cannot be estimated.
 pub(crate) enum Missing {
     TooManyInvalid,
     NotMeasured,

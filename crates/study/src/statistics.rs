@@ -5,17 +5,17 @@ pub use record::Middle;
 use statrs::distribution::{ContinuousCDF, Normal, StudentsT};
 use statrs::function::gamma::ln_gamma;
 
-/// Default error of a table: all of its intervals hold together with 95 %.
+/// Default error of a table: all of its intervals hold together with a probability of 95 %.
 pub const ALPHA: f64 = 0.05;
 
 /// Minimum number of blocks, or of runs of each configuration, for an interval.
 pub const BLOCKS_MIN: u32 = 5;
 
-/// Probability that an existing difference is shown with the number of blocks that is reported as
-/// needed for it.
+/// Statistical power: the probability that an existing difference is shown. The reported number of
+/// needed blocks has this power.
 pub const POWER: f64 = 0.8;
 
-/// Maximum number of blocks of a study, and of blocks that are reported as needed.
+/// Maximum number of blocks of a study. A larger number is not reported as needed.
 pub const BLOCKS_MAX: u32 = 10_000;
 
 /// A mean with its uncertainty.
@@ -27,7 +27,7 @@ pub struct Mean {
 }
 
 impl Mean {
-    /// The mean of independent samples; `None` for fewer than two, which have no standard
+    /// The mean of independent samples; `None` for fewer than two samples, which have no standard
     /// deviation.
     pub fn of(samples: &[f64]) -> Option<Self> {
         let spread = standard_deviation(samples)?;
@@ -39,8 +39,9 @@ impl Mean {
         })
     }
 
-    /// The difference of two means of independent samples whose variances may differ (Welch 1947);
-    /// `None` if one of them has fewer than two samples.
+    /// The difference between the means of `samples` and `others`, which are independent and whose
+    /// variances may differ (Welch 1947). `None` if `samples` or `others` contains fewer than two
+    /// values.
     pub fn of_difference(samples: &[f64], others: &[f64]) -> Option<Self> {
         let (one, other) = (Self::of(samples)?, Self::of(others)?);
         let (one_squared, other_squared) =
@@ -76,8 +77,8 @@ impl Mean {
         (2.0 * below(-self.mean.abs())).min(1.0)
     }
 
-    /// Probability of a mean at most as high as this one, if the true mean is `at_least`. It is
-    /// small if the true mean is lower.
+    /// Probability of a mean at most as high as this one, if the true mean is `at_least`. A small
+    /// probability is evidence that the true mean is lower.
     pub fn p_below(&self, at_least: f64) -> f64 {
         let distance = self.mean - at_least;
         if self.standard_error == 0.0 {
@@ -92,7 +93,7 @@ pub fn mean(samples: &[f64]) -> f64 {
     samples.iter().sum::<f64>() / samples.len().max(1) as f64
 }
 
-/// Standard deviation of a sample, with n - 1 degrees of freedom; `None` for fewer than two.
+/// Standard deviation of samples, with n - 1 degrees of freedom; `None` for fewer than two samples.
 pub fn standard_deviation(samples: &[f64]) -> Option<f64> {
     if samples.len() < 2 {
         return None;
@@ -119,7 +120,7 @@ fn normal_quantile(probability: f64) -> f64 {
 /// Error probabilities of a decision.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Errors {
-    /// Probability of showing a difference that does not exist, on one side.
+    /// Probability of showing a difference in one direction that does not exist.
     pub false_alarm: f64,
     /// Probability of not showing a difference that exists.
     pub miss: f64,
@@ -134,27 +135,27 @@ impl Errors {
         }
     }
 
-    /// Number of standard errors that a difference must have to be shown with these errors.
+    /// Minimum difference, in standard errors, that is shown with these error probabilities.
     fn standard_errors(self, degrees: f64) -> f64 {
         student_quantile(1.0 - self.false_alarm, degrees)
             + student_quantile(1.0 - self.miss, degrees)
     }
 
-    /// The smallest difference of means that is shown with these errors, if its standard error is
-    /// `standard_error`.
+    /// The smallest difference of means that is shown with these error probabilities, if the
+    /// standard error of the difference is `standard_error`.
     pub fn smallest_shown(self, standard_error: f64, degrees: f64) -> f64 {
         self.standard_errors(degrees) * standard_error
     }
 
-    /// Number of samples with this standard deviation that show a difference; `None` if
-    /// [`BLOCKS_MAX`] do not suffice, or if the difference is 0.
+    /// Minimum number of blocks that show a difference, if the samples have the standard deviation
+    /// `spread`. `None` if [`BLOCKS_MAX`] blocks do not suffice, or if the difference is 0.
     pub fn blocks_needed(self, difference: f64, spread: f64) -> Option<u32> {
         let shows = |blocks: u32| {
             let count = f64::from(blocks);
             self.smallest_shown(spread / count.sqrt(), count - 1.0) <= difference.abs()
         };
-        // Quantiles of Student's t exceed those of the normal distribution, so fewer samples than
-        // this never suffice.
+        // Quantiles of Student's t exceed those of the normal distribution. So fewer blocks than
+        // the normal distribution requires never suffice.
         let standard_errors =
             normal_quantile(1.0 - self.false_alarm) + normal_quantile(1.0 - self.miss);
         let least = (standard_errors * spread / difference.abs()).powi(2).ceil();
@@ -181,8 +182,8 @@ impl EstimatedDeviation {
     /// `None` if [`BLOCKS_MAX`] are too few.
     ///
     /// The true standard deviation may exceed the estimate. The probability therefore includes the
-    /// distribution of the estimate: it is that of a noncentral t, whose noncentrality is the
-    /// quantile of the bound.
+    /// distribution of the estimate. The result is the probability of a noncentral t, whose
+    /// noncentrality is the quantile of the bound.
     pub fn samples_needed(self, margin: f64, false_pass: f64, miss: f64) -> Option<u32> {
         if self.deviation == 0.0 {
             return Some(BLOCKS_MIN);
@@ -217,7 +218,7 @@ impl EstimatedDeviation {
     }
 }
 
-/// Power of a one-sided Student's t test with error `alpha`, if the true mean is this number of
+/// Power of a one-sided Student's t test with error `alpha`, if the true mean is `standard_errors`
 /// standard errors beyond the tested value.
 pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
     let (bound, normal) = (student_quantile(1.0 - alpha, degrees), Normal::standard());
@@ -226,13 +227,14 @@ pub fn power(standard_errors: f64, alpha: f64, degrees: f64) -> f64 {
     deviation_weights(degrees).iter().map(rejected).sum()
 }
 
-/// Distribution of an estimated standard deviation, relative to the true one: values with their
-/// weights, as points for Simpson's rule. It is that of the square root of chi-square over its
-/// degrees of freedom.
+/// Distribution of an estimated standard deviation, divided by the true one: values with their
+/// weights, as points for Simpson's rule. It is the distribution of the square root of chi-square
+/// divided by its degrees of freedom.
 fn deviation_weights(degrees: f64) -> Vec<(f64, f64)> {
     /// Simpson's rule requires an even number of intervals.
     const INTERVALS: u32 = 40;
-    /// Values more standard deviations from 1 than this contribute nothing.
+    /// Values at a greater distance from 1 than this number of standard deviations contribute
+    /// nothing.
     const DEVIATIONS: f64 = 6.0;
     let half = degrees / 2.0;
     if !half.is_finite() {

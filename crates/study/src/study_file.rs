@@ -18,7 +18,7 @@ use crate::metric::Metric;
 use crate::statistics::BLOCKS_MAX;
 use crate::target_entry::{TargetEntry, target_of};
 
-/// A study file as it is written.
+/// The keys of a study file, before their values are checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, rename_all = "kebab-case")]
 struct File {
@@ -45,7 +45,8 @@ struct File {
 }
 
 impl File {
-    /// Rejects too many cells before the values are parsed, because there may be very many values.
+    /// Rejects too many cells before the values of the axes are checked, because checking a very
+    /// large number of values takes long.
     fn refuse_many_cells(&self, lines: &Lines<'_>) -> Result<(), DesignError> {
         let values = self.axes.values().map(|values| values.get_ref().len());
         let sizes = [self.workload.len(), self.targets.len()]

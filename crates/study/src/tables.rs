@@ -13,7 +13,7 @@ use crate::statistics::ALPHA;
 /// A completed run of a study.
 #[derive(Clone, Debug)]
 pub struct StudyRun {
-    /// The run's place in the study.
+    /// The cell, the block and the attempt of the run.
     pub part: StudyPart,
     /// The compared numbers of the run.
     pub observed: Observed,
@@ -44,7 +44,7 @@ impl StudyComparisons {
         let alpha = error_left(design, runs);
         let mut tables = tables(cells, runs, metrics, alpha);
         for table in &mut tables {
-            // All looks together hold with this confidence.
+            // The intervals of all looks hold together with this confidence.
             table.confidence = 1.0 - ALPHA;
         }
         Self { tables, alpha }

@@ -8,7 +8,7 @@ use toml::Spanned;
 use crate::design::{TargetDesign, is_name};
 use crate::flaw::{DesignError, Flaw, Lines};
 
-/// A directory, `make:KIND`, or either with a name.
+/// An entry of `targets`: a directory, a URL or `make:KIND`, with or without a name.
 #[derive(Deserialize)]
 #[serde(
     untagged,
@@ -26,7 +26,7 @@ pub(crate) struct NamedTarget {
     at: String,
 }
 
-/// Parses the target of an entry.
+/// Converts an entry to a target, and checks its name and its path.
 pub(crate) fn target_of(
     lines: &Lines<'_>,
     said: &Spanned<TargetEntry>,
@@ -60,7 +60,7 @@ pub(crate) fn target_of(
 fn name_of(at: &str) -> String {
     match at.strip_prefix("make:") {
         Some(wish) => wish.split('?').next().unwrap_or(wish).to_owned(),
-        // The parameters of a URL specify how the server is called.
+        // The parameters of a URL are options for its engine, and are not part of the name.
         None if spec::is_url(Path::new(at)) => at
             .split('?')
             .next()

@@ -2,8 +2,8 @@
 //!
 //! Histograms for recording allocate all buckets in advance, 35 kB, so that recording allocates
 //! nothing. Histograms that were read from a file contain only the buckets that are not empty. So
-//! their memory is proportional to their text, even in records of unknown origin. They allocate all
-//! buckets at the first recording.
+//! the memory of such a histogram is proportional to its text, even in records of unknown origin.
+//! It allocates all buckets when the first duration is recorded.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl Default for Dense {
     }
 }
 
-/// Compares the contents, in either representation.
+/// Compares the counts of all buckets, whether `counts` or `few` contains them.
 impl PartialEq for Dense {
     fn eq(&self, other: &Self) -> bool {
         self.used().eq(other.used())
@@ -69,9 +69,10 @@ impl Buckets for Dense {
         self.counts.iter().chain(few).sum()
     }
 
-    /// Merges two histograms that were read from files without allocating all buckets, unless their
-    /// number is large: then all buckets take at most twice the memory of the used ones, and
-    /// further merging only takes time in proportion to the other histogram.
+    /// Merges two histograms that were read from files, without allocating all buckets if few
+    /// buckets are used. If many are used, it allocates all buckets, which take at most twice the
+    /// memory of the used ones. The time of later merges is then proportional to the other
+    /// histogram.
     fn merge(&mut self, other: &Self) {
         let are_few = self.few.len() + other.few.len() <= BUCKETS / 4;
         if self.counts.is_empty() && other.counts.is_empty() && are_few {
@@ -211,7 +212,8 @@ impl Histogram {
                 last.start
             ));
         }
-        // One of the durations is the minimum, and one is the maximum.
+        // One of the durations is the minimum, and one is the maximum, which narrows the range of
+        // possible sums.
         low += u128::from(max_ns - last.start.max(min_ns));
         high -= u128::from((first.end - 1).min(max_ns) - min_ns);
         if !(low..=high).contains(&self.sum_ns) {

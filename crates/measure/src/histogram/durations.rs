@@ -1,4 +1,4 @@
-//! The common part of all histograms, for both representations of their buckets.
+//! The code that histograms share, whichever representation their buckets have.
 
 use std::ops::Range;
 
@@ -57,7 +57,7 @@ impl<B> Durations<B> {
         }
     }
 
-    /// Copies the totals, with other buckets.
+    /// Returns a histogram with the totals of this one and the given buckets.
     pub(super) fn in_buckets<C>(&self, buckets: C) -> Durations<C> {
         Durations {
             buckets,
@@ -109,7 +109,7 @@ impl<B: Buckets> Durations<B> {
         self.buckets.sum() + self.overflow
     }
 
-    /// Returns the arithmetic mean of the exact sum, or `None` for an empty histogram.
+    /// Returns the exact arithmetic mean, or `None` for an empty histogram.
     pub fn mean_ns(&self) -> Option<f64> {
         let count = self.count();
         (count > 0).then(|| self.sum_ns as f64 / count as f64)
@@ -123,8 +123,9 @@ impl<B: Buckets> Durations<B> {
             .map(|(index, count)| (middle(index), count))
     }
 
-    /// Returns a percentile within the error bound, or `None` for an empty histogram. It uses the
-    /// nearest rank: `percent` percent of the durations do not exceed it.
+    /// Returns a percentile within the error bound of histograms, or `None` for an empty histogram.
+    /// The percentile is of the nearest rank: at least `percent` percent of the durations do not
+    /// exceed it.
     pub fn percentile(&self, percent: f64) -> Option<u64> {
         let count = self.count();
         if count == 0 {

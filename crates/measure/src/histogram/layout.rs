@@ -8,8 +8,8 @@ pub(super) const BUCKETS: usize = ((RANGE_BITS - PRECISION_BITS + 1) as usize) <
 
 pub(super) const TOO_MANY: &str = "a histogram of more than 2^64 durations";
 
-/// Returns the index of a duration's bucket, or an index of at least [`BUCKETS`] for durations
-/// beyond the range.
+/// Returns the index of a duration's bucket, or an index of at least [`BUCKETS`] for durations of
+/// 2^[`RANGE_BITS`] ns and more.
 #[inline]
 pub(super) fn bucket(ns: u64) -> usize {
     let shift = (63 - PRECISION_BITS).saturating_sub((ns | 1).leading_zeros());
@@ -22,7 +22,7 @@ pub(super) fn middle(index: usize) -> u64 {
     bounds.start + (bounds.end - bounds.start) / 2
 }
 
-/// Returns the durations of a bucket in nanoseconds.
+/// Returns the range of durations that a bucket counts, in nanoseconds.
 pub(super) fn bounds(index: usize) -> Range<u64> {
     let index = index as u64;
     let shift = (index >> PRECISION_BITS).saturating_sub(1);
@@ -30,8 +30,8 @@ pub(super) fn bounds(index: usize) -> Range<u64> {
     low..low + (1 << shift)
 }
 
-/// Returns the range of buckets from the minimum to the maximum; it is empty if there are no
-/// durations.
+/// Returns the range of buckets from that of the minimum to that of the maximum. The range is empty
+/// for an empty histogram, whose `min_ns` exceeds its `max_ns`.
 pub(super) fn range(min_ns: u64, max_ns: u64) -> Range<usize> {
     if min_ns > max_ns {
         0..0

@@ -15,7 +15,7 @@ use super::layout::{BUCKETS, TOO_MANY, check_place};
 
 const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 const DIGIT_BITS: u32 = 5;
-/// Added to a digit if more digits follow.
+/// A flag that is added to a digit if more digits of the number follow.
 const MORE: u8 = 1 << DIGIT_BITS;
 /// The value of a character that is not a digit.
 const NO_DIGIT: u8 = u8::MAX;
@@ -94,8 +94,8 @@ fn are_digits(text: &str) -> bool {
         .all(|digit| VALUES[usize::from(digit)] != NO_DIGIT)
 }
 
-/// Encodes buckets (index and count) as the text that the module describes. Returns `None` unless
-/// they are in ascending order, exist, and are not empty.
+/// Encodes buckets (index and count) as the text that the module describes. Returns `None` for an
+/// empty bucket, an index after the last bucket, or buckets that are not in ascending order.
 pub fn packed(buckets: impl IntoIterator<Item = (usize, u64)>) -> Option<String> {
     let mut packer = Packer::default();
     for (index, count) in buckets {
@@ -108,7 +108,8 @@ pub fn packed(buckets: impl IntoIterator<Item = (usize, u64)>) -> Option<String>
     String::from_utf8(packer.packed).ok()
 }
 
-/// Decodes the buckets of such a text. Returns `None` for a text that [`packed`] does not produce.
+/// Decodes a text that [`packed`] produced into buckets (index and count). Returns `None` for any
+/// other text.
 pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
     if !are_digits(text) {
         return None;
@@ -117,11 +118,11 @@ pub fn unpacked(text: &str) -> Option<Vec<(usize, u64)>> {
     (packed(buckets.iter().copied())? == text).then_some(buckets)
 }
 
-/// Encodes buckets. They must be in ascending order and not empty.
+/// An encoder of buckets, which must be in ascending order and not empty.
 #[derive(Default)]
 pub(super) struct Packer {
     pub(super) packed: Vec<u8>,
-    /// The index after the last bucket; `None` before the first bucket.
+    /// The index after that of the last encoded bucket; `None` before the first bucket.
     next: Option<usize>,
     sum: u64,
 }
@@ -168,7 +169,7 @@ impl Packer {
     }
 }
 
-/// Decodes buckets into index and count.
+/// A decoder of buckets: an iterator over index and count.
 pub(super) struct Reader<'a> {
     pub(super) digits: slice::Iter<'a, u8>,
     pub(super) next: usize,

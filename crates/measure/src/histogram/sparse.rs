@@ -8,8 +8,9 @@ use super::layout::{PRECISION_BITS, range};
 use super::packed::{Packer, SparseHistogram};
 
 impl Histogram {
-    /// Moves all durations into a compact histogram, so that this one is empty and can be reused.
-    /// It accesses only the buckets from the minimum to the maximum, and allocates only the result.
+    /// Moves all durations into a compact histogram. `self` is then empty and can be reused. The
+    /// function reads only the buckets from the minimum to the maximum, and allocates only the
+    /// result.
     pub fn take_sparse(&mut self) -> SparseHistogram {
         self.buckets.make_room();
         let used = range(self.min_ns, self.max_ns);
@@ -27,9 +28,9 @@ impl Histogram {
 
 impl SparseHistogram {
     /// Returns a histogram with coarser buckets, 2^`bits` for each power of two. The count of
-    /// combined buckets is stored in the middle one of them. Buckets below 128 ns are unchanged.
-    /// Count, sum, minimum and maximum remain exact; the relative error of a percentile is at most
-    /// 1 / 2^(bits + 1) plus half a bucket.
+    /// combined buckets is stored in the middle one of these buckets. Buckets below 128 ns are
+    /// unchanged. Count, sum, minimum and maximum remain exact. The relative error of a percentile
+    /// is at most 1 / 2^(bits + 1) plus half the width of an original bucket.
     pub fn coarse(&self, bits: u32) -> Self {
         let shift = PRECISION_BITS.saturating_sub(bits);
         if shift == 0 || self.count() == 0 {
@@ -39,7 +40,8 @@ impl SparseHistogram {
         let last = used.end.saturating_sub(1);
         let one = |index: usize| match index >> PRECISION_BITS {
             0 => index,
-            // The bucket must not be outside of the range from the minimum to the maximum.
+            // The bucket must be in the range from the minimum to the maximum, because parsers
+            // reject a histogram with buckets outside of this range.
             _ => ((index >> shift << shift) + (1 << (shift - 1))).clamp(used.start, last),
         };
         let mut packer = Packer::default();
@@ -105,7 +107,8 @@ impl SparseHistogram {
 fn by_group(durations: impl Iterator<Item = (u64, u64)>, bits: u32) -> BTreeMap<u64, u64> {
     let mut groups = BTreeMap::new();
     for (ns, count) in durations {
-        // Below this limit, each nanosecond is a separate bucket, which `coarse` does not change.
+        // Below 2^PRECISION_BITS, each nanosecond is a separate bucket, which `coarse` does not
+        // change.
         let octave = match ns >> PRECISION_BITS {
             0 => bits,
             _ => ns.ilog2(),

@@ -25,7 +25,7 @@ pub struct LatencySummary {
     pub max: Option<u64>,
 }
 
-/// The smallest number of durations beyond a percentile that is shown.
+/// A percentile is available only if at least this number of durations is beyond it.
 const BEYOND_MIN: f64 = 10.0;
 
 impl LatencySummary {

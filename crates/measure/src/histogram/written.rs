@@ -9,7 +9,8 @@ use super::durations::{Buckets, Durations};
 use super::layout::{PRECISION_BITS, RANGE_BITS, TOO_MANY, range};
 use super::packed::Packed;
 
-/// The JSON form of a histogram. The forms of the two representations differ in one key.
+/// Implements the JSON form of a histogram. The forms of [`Dense`] and [`Packed`] buckets differ in
+/// one key.
 macro_rules! written {
     ($(#[$about:meta])* $name:literal: $buckets:ty,
      $(#[$key_about:meta])* $key:ident: $written:ty) => {
@@ -18,23 +19,23 @@ macro_rules! written {
             #[derive(Serialize, Deserialize, JsonSchema)]
             #[serde(rename_all = "snake_case", deny_unknown_fields)]
             struct Written {
-                /// Every power of two contains 2 to the power of this number of buckets. It is the
-                /// same in all histograms.
+                /// The precision: every power of two is divided into 2 to the power of this number
+                /// of buckets. All histograms have the same precision.
                 #[schemars(extend("const" = PRECISION_BITS))]
                 precision_bits: u32,
-                /// Buckets exist for durations below 2 to the power of this number, in nanoseconds.
-                /// It is the same in all histograms.
+                /// The range: buckets exist for durations below 2 to the power of this number of
+                /// nanoseconds. All histograms have the same range.
                 #[schemars(extend("const" = RANGE_BITS))]
                 range_bits: u32,
                 $(#[$key_about])*
                 $key: $written,
-                /// Durations beyond the range, which are in no bucket.
+                /// The number of durations beyond the range, which no bucket counts.
                 overflow: u64,
                 /// The exact sum of all durations in nanoseconds.
                 sum_ns: u128,
-                /// The exact minimum in nanoseconds; null without durations.
+                /// The exact minimum in nanoseconds; null if the histogram is empty.
                 min_ns: Option<u64>,
-                /// The exact maximum in nanoseconds; null without durations.
+                /// The exact maximum in nanoseconds; null if the histogram is empty.
                 max_ns: Option<u64>,
             }
 
@@ -86,7 +87,7 @@ written! {
     /// A histogram of durations. Below 256 ns, every nanosecond is a separate bucket; above, every
     /// power of two is divided into 128 buckets of equal width.
     "Histogram": Dense,
-    /// The buckets that are not empty, in ascending order: index and count.
+    /// The buckets that are not empty, in ascending order, each with its index and its count.
     buckets: Vec<(u32, u64)>
 }
 
@@ -102,8 +103,8 @@ written! {
     packed: String
 }
 
-/// Creates a histogram from its JSON form, which may come from an unknown source and must be
-/// checked.
+/// Creates a histogram from its JSON form. This form may come from an unknown source, so it is
+/// checked for contradictions.
 fn read<B: Buckets>(
     bits: (u32, u32),
     written: Durations<B::Written>,

@@ -12,45 +12,50 @@ use crate::line::Line;
 /// estimated.
 pub const SLICES_MIN: usize = WINDOW_ROUNDS + 1;
 
-/// Student's t distribution, quantile 0.995 for 4 to 18 degrees of freedom (the number of batches
-/// minus 2). At a constant rate, the line exceeds it in 1 % of runs.
+/// The limits for the slope of the line, in standard errors: the 0.995 quantiles of Student's t
+/// distribution for 4 to 18 degrees of freedom (the number of batches minus 2). At a constant rate,
+/// the slope exceeds its limit in 1 % of runs.
 const LINE: [f64; BATCHES - SLICES_MIN + 1] = [
     4.604, 4.032, 3.707, 3.499, 3.355, 3.250, 3.169, 3.106, 3.055, 3.012, 2.977, 2.947, 2.921,
     2.898, 2.878,
 ];
-/// The limit of [`LINE`] for a known variance.
+/// The limit for the slope of the line if the variance is known: the 0.995 quantile of the standard
+/// normal distribution.
 const LINE_KNOWN: f64 = 2.576;
 
-/// The studentized range of five means, quantile 0.999 for 1 to 15 degrees of freedom (the number
-/// of batches minus 5). At a constant rate, the rounds exceed it in 0.1 % of runs.
+/// The limits for the range of the rounds' means, in standard errors: the 0.999 quantiles of the
+/// studentized range of five means for 1 to 15 degrees of freedom (the number of batches minus 5).
+/// At a constant rate, the range exceeds its limit in 0.1 % of runs.
 const ROUNDS: [f64; BATCHES - SLICES_MIN + 1] = [
     1657.5, 78.43, 29.13, 18.23, 13.93, 11.72, 10.40, 9.522, 8.906, 8.449, 8.098, 7.820, 7.595,
     7.409, 7.252,
 ];
-/// The limit of [`ROUNDS`] for a known variance.
+/// The limit for the range of the rounds' means if the variance is known.
 const ROUNDS_KNOWN: f64 = 5.484;
 
-/// The change of a rate over a window, and the part of it that noise explains. Drift and excursion
+/// The change of a rate over a window, and the change that noise can explain. Drift and excursion
 /// are fractions of the average.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RateChange {
-    /// Whether neither the drift nor the excursion exceeds both its limit and its noise.
+    /// Whether the rate is steady: neither drift nor excursion exceeds both its limit and its
+    /// noise.
     pub is_steady: bool,
     /// The number of slices in the window.
     pub window: usize,
-    /// The mean of the slices, in their unit.
+    /// The mean of the slices, in the unit of the slices.
     pub average: f64,
-    /// The rise of the least-squares line over the window.
+    /// The rise of the least-squares line over the window, as a fraction of the average.
     pub drift: f64,
-    /// The limit that the drift of a constant rate, up or down, exceeds in at most 1 % of runs.
+    /// A constant rate has a greater drift than this, up or down, in at most 1 % of runs.
     pub drift_by_chance: f64,
     /// The lowest mean of the five rounds, in the unit of the slices.
     pub slowest: f64,
     /// The highest mean of the five rounds, in the unit of the slices.
     pub fastest: f64,
-    /// The difference between the highest and the lowest mean of the rounds.
+    /// The difference between the highest and the lowest mean of the five rounds, as a fraction of
+    /// the average.
     pub excursion: f64,
-    /// The limit that the excursion of a constant rate exceeds in at most 0.1 % of runs.
+    /// A constant rate has a greater excursion than this in at most 0.1 % of runs.
     pub excursion_by_chance: f64,
 }
 
@@ -89,8 +94,9 @@ impl NotJudged {
     }
 }
 
-/// Compares the two quantities that SNIA limits, the rise of the line and the excursion of five
-/// rounds, with their limits and with the noise. A rate changed if one of them exceeds both.
+/// Tests whether a rate changed. The two quantities that SNIA limits, the rise of the line and the
+/// excursion of five rounds, are compared with their limits and with the noise. A rate changed if
+/// one of these quantities exceeds both its limit and its noise.
 ///
 /// Noise is estimated twice, and the larger estimate is used:
 ///
@@ -208,9 +214,9 @@ mod tests {
     }
 
     #[test]
-    fn ten_slices_have_the_expected_values() {
-        // The values alternate between 101 and 99. About the means, the products sum up to -5, the
-        // squares of x to 82.5 and those of y to 10.
+    fn alternating_slices_have_the_computed_limits() {
+        // The values (y) of the slices (x) alternate between 101 and 99. For the deviations from
+        // the means, the products add up to -5, the squares of x to 82.5, and those of y to 10.
         let slices: Vec<f64> = (0..10)
             .map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 })
             .collect();
@@ -229,7 +235,7 @@ mod tests {
             13.93 * (2.0_f64 / 2.0).sqrt() / 100.0,
         );
         assert!(found.is_steady);
-        // A known relative error of 10 % for the window corresponds to 31.6 % for a tenth of it.
+        // A known relative error of 10 % for the window is one of 31.6 % for each of ten slices.
         let noisy = judge(&slices, 100.0, 0.1).unwrap();
         close(
             noisy.drift_by_chance,
@@ -239,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_and_steps_without_noise_are_judged_by_the_limits() {
+    fn rates_without_noise_are_steady_only_within_the_limits() {
         for length in [SLICES_MIN, 10, 19, 20, 60, 233] {
             let ramp = |drift: f64| -> Vec<f64> {
                 let at = |slice: usize| (slice as f64 + 0.5) / length as f64 - 0.5;
@@ -253,7 +259,7 @@ mod tests {
                 close(found.drift, drift);
             }
         }
-        // A faster first round does not fit a line, but the comparison of rounds finds it.
+        // A fast first round is not a linear drift, but the excursion of the rounds shows it.
         let burst: Vec<f64> = (0..10)
             .map(|slice| if slice < 2 { 150.0 } else { 100.0 })
             .collect();
@@ -302,7 +308,7 @@ mod tests {
     }
 
     #[test]
-    fn unjudged_windows_have_a_reason() {
+    fn windows_without_a_result_have_a_reason() {
         let with = |slices: &[f64], longest_ns| change(slices, 10, &of([1, 1, longest_ns]));
         assert_eq!(with(&[1.0; SLICES_MIN - 1], 1), Err(NotJudged::FewSlices));
         assert_eq!(with(&[0.0; 20], 1), Err(NotJudged::NothingDone));

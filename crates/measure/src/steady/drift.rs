@@ -10,8 +10,8 @@ use crate::line::Line;
 /// for any length (Schmeiser: Batch Size Effects in the Analysis of Simulation Output, Operations
 /// Research 30(3), 1982).
 pub const BATCHES: usize = 20;
-/// The largest drift of a steady run over a window, as a fraction of its average. It equals SNIA's
-/// limit for the line.
+/// The largest drift of a steady run over a window, as a fraction of the window's average. It
+/// equals SNIA's limit for the slope excursion.
 pub const DRIFT_MAX: f64 = 0.10;
 
 /// Residuals below this fraction of the average are rounding errors, so their correlation is
@@ -27,13 +27,13 @@ const STUDENT: [f64; BATCHES - 2] = [
 /// The drift of a window of slices, and whether the window is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Drift {
-    /// Whether the complete confidence interval is within the limit.
+    /// Whether the confidence interval of the drift is completely within the limit.
     pub is_steady: bool,
     /// The window's first slice, from 0.
     pub begins: usize,
     /// The number of slices in the window.
     pub window: usize,
-    /// The mean of the window's slices, in their unit.
+    /// The mean of the window's slices, in the unit of the slices.
     pub average: f64,
     /// The rise of the least-squares line over the window, as a fraction of the average.
     pub drift: f64,
@@ -43,7 +43,7 @@ pub struct Drift {
     pub autocorrelation: f64,
     /// The number of independent batches that would give the same precision.
     pub batches_effective: f64,
-    /// The requested limit, as a fraction of the average.
+    /// The requested limit for the drift, as a fraction of the average.
     pub limit: f64,
 }
 
@@ -113,9 +113,9 @@ pub fn drift(slices: &[f64], limit: f64) -> Option<Drift> {
 /// Returns the result of [`drift`] for the first steady window of `window` slices, or for the last
 /// window if none is steady. Returns `None` if no window can be judged.
 ///
-/// The windows start at every slice, and with so many tests rare results occur by chance. So the
-/// first steady window of a long run is a point to start measuring, but no proof. The measured data
-/// is then judged by [`drift`] as one window.
+/// A window starts at every slice, and among many windows some seem steady by chance. So the first
+/// steady window of a long run is a point to start the measurement, but no proof of a steady state.
+/// [`drift`] then tests the measured slices as one window.
 pub fn drifts(slices: &[f64], window: usize, limit: f64) -> Option<Drift> {
     let verdicts = windows(slices, window).filter_map(|(begins, values)| {
         Some(Drift {
@@ -126,8 +126,8 @@ pub fn drifts(slices: &[f64], window: usize, limit: f64) -> Option<Drift> {
     first_or_last(verdicts, |verdict| verdict.is_steady)
 }
 
-/// Returns the middle of each batch, in slices from the first one, and its mean. The lengths of
-/// batches differ by at most one slice.
+/// Returns for each batch its middle, as a number of slices from the start, and its mean. The
+/// lengths of batches differ by at most one slice.
 pub(super) fn batch_means(slices: &[f64], batches: usize) -> Vec<(f64, f64)> {
     (0..batches)
         .map(|batch| {
@@ -139,8 +139,9 @@ pub(super) fn batch_means(slices: &[f64], batches: usize) -> Vec<(f64, f64)> {
         .collect()
 }
 
-/// Returns the quantile for a number of degrees of freedom, which is rounded down. So the interval
-/// is slightly too wide rather than too narrow. Returns `None` below one degree.
+/// Returns the 97.5 % quantile of Student's t distribution. The degrees of freedom are rounded
+/// down, so that the interval is slightly too wide rather than too narrow. Returns `None` below one
+/// degree.
 fn student(degrees: f64) -> Option<f64> {
     let whole = if degrees >= 1.0 {
         degrees as usize
@@ -162,8 +163,8 @@ mod tests {
         );
     }
 
-    /// Returns slices with a mean of 100, normal noise with a standard deviation and a correlation
-    /// of neighbours, and a drift of `drift` over all slices.
+    /// Returns slices with the mean 100 and a total drift of `drift`. Their noise is normal, with
+    /// the standard deviation `deviation` and the given correlation of neighbours.
     fn series(
         noise: &mut Noise,
         length: u32,
@@ -184,9 +185,10 @@ mod tests {
     }
 
     #[test]
-    fn a_window_has_the_expected_values() {
-        // The values alternate between 101 and 99, with one slice per batch. About the means, the
-        // products sum up to -10, the squares of x to 665 and those of y to 20.
+    fn alternating_slices_have_the_computed_drift_and_interval() {
+        // The values (y) of the slices (x) alternate between 101 and 99, with one slice per batch.
+        // For the deviations from the means, the products add up to -10, the squares of x to 665,
+        // and those of y to 20.
         let slices: Vec<f64> = (0..20)
             .map(|slice| if slice % 2 == 0 { 101.0 } else { 99.0 })
             .collect();
@@ -210,7 +212,8 @@ mod tests {
         let slices: Vec<f64> = (0..47).map(f64::from).collect();
         let means = batch_means(&slices, BATCHES);
         assert_eq!(means.len(), BATCHES);
-        // For the line x + 1/2, every batch mean is half a slice below its middle.
+        // Slice i has the value i and its middle at i + 1/2, so every batch mean is 1/2 below the
+        // middle of the batch.
         assert!(
             means
                 .iter()
@@ -269,7 +272,7 @@ mod tests {
     }
 
     #[test]
-    fn the_interval_contains_the_drift_at_the_stated_rate() {
+    fn confidence_interval_contains_the_true_drift_at_the_stated_rate() {
         let mut noise = Noise::new(7);
         // With 2,000 windows, a rate of 95 % is measured within ±1 % (two standard deviations). For
         // slices that are correlated over ten seconds (correlation 0.9), in batches of 15, the rate
@@ -309,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn windows_without_a_positive_mean_are_not_judged() {
+    fn windows_without_a_positive_mean_have_no_drift() {
         assert_eq!(drift(&[1.0; BATCHES - 1], DRIFT_MAX), None);
         assert_eq!(drift(&[0.0; 100], DRIFT_MAX), None);
         assert_eq!(drift(&[f64::NAN; 100], DRIFT_MAX), None);

@@ -16,15 +16,15 @@ pub const SLOPE_EXCURSION_MAX: f64 = 0.10;
 /// The excursions of a window of rounds, and whether the window is steady.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Steady {
-    /// Whether both excursions are within their limits.
+    /// Whether the excursion and the slope excursion are within their limits.
     pub is_steady: bool,
     /// The window's first round, from 0.
     pub begins: usize,
     /// The number of rounds in the window.
     pub window: usize,
-    /// The mean of the window's rounds, in their unit.
+    /// The mean of the window's rounds, in the unit of the rounds.
     pub average: f64,
-    /// The maximum minus the minimum, as a fraction of the average.
+    /// The maximum minus the minimum of the rounds, as a fraction of the average.
     pub excursion: f64,
     /// The maximum minus the minimum of the least-squares line, as a fraction of the average.
     pub slope_excursion: f64,
