@@ -1,5 +1,5 @@
-//! The numbers of the original PostMark's report: counts, whole seconds, and bytes as its editions
-//! sum them.
+//! Numbers of the report of the original PostMark: counts, times in whole seconds, and sums of
+//! bytes. PostMark 1.0 and 1.5 add bytes with different types of numbers.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -8,7 +8,7 @@ use workload::{Edition, End};
 /// Numbers of the original PostMark's report for one run.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClassicFigures {
-    /// The edition that defines the report.
+    /// Version of the original PostMark that prints this report: 1.0 or 1.5.
     pub edition: Edition,
     /// Why the transactions ended. If the pool ran out of files, the original prints no report.
     pub end: End,
@@ -20,7 +20,7 @@ pub struct ClassicFigures {
     pub transactions_ended_s: i64,
     /// Wall clock when all files were deleted, in whole seconds since 1970.
     pub ended_s: i64,
-    /// Number of requested transactions, which the report divides by time.
+    /// Number of requested transactions, which the report divides by their duration to get a rate.
     pub transactions: u64,
     /// Number of files created before the transactions.
     pub created_alone: u64,
@@ -34,8 +34,8 @@ pub struct ClassicFigures {
     pub deleted_alone: u64,
     /// Number of files deleted in transactions.
     pub deleted_mixed: u64,
-    /// Bytes read, as the edition sums them: 1.0 in whole numbers, 1.5 in 32-bit floats.
+    /// Sum of the bytes read. PostMark 1.0 adds whole numbers, PostMark 1.5 adds 32-bit floats.
     pub bytes_read: f64,
-    /// Bytes written, summed in the same way.
+    /// Sum of the bytes written, with the same type of number as `bytes_read`.
     pub bytes_written: f64,
 }

@@ -1,4 +1,5 @@
-//! Reads JSON documents that follow one another, as in exports, with at most one in memory.
+//! Reads a text of several JSON documents, such as an export of runs. At most one document is in
+//! memory.
 
 use std::io::{BufRead, BufReader, ErrorKind, Read};
 
@@ -7,11 +8,13 @@ use crate::read::BYTES_MAX;
 /// Iterates over the JSON objects of a text, which may be longer than memory. The first error ends
 /// the iteration.
 ///
-/// The end of an object is found by its brackets only. Its reader checks whether it is valid JSON.
+/// The end of an object is determined by its brackets only. The code that parses the object detects
+/// invalid JSON.
 pub struct Documents<R> {
     source: BufReader<R>,
     bytes_max: usize,
-    /// Whether an object or an error was returned.
+    /// Whether `next` has returned an object or an error. If not, the end of the text is an error:
+    /// the text is empty.
     has_any: bool,
     /// Whether an error has ended the iteration.
     is_over: bool,
@@ -42,12 +45,13 @@ pub enum DocumentError {
 }
 
 impl<R: Read> Documents<R> {
-    /// Reads the documents of a source, of at most [`BYTES_MAX`] bytes each.
+    /// Creates an iterator over the documents of a source. Each may have at most [`BYTES_MAX`]
+    /// bytes.
     pub fn of(source: R) -> Self {
         Self::up_to(source, BYTES_MAX)
     }
 
-    /// Reads the documents of a source, of at most this number of bytes each.
+    /// Creates an iterator over the documents of a source. Each may have at most `bytes_max` bytes.
     pub fn up_to(source: R, bytes_max: usize) -> Self {
         Self {
             source: BufReader::with_capacity(1 << 16, source),
@@ -57,7 +61,7 @@ impl<R: Read> Documents<R> {
         }
     }
 
-    /// Skips white space, and returns whether anything follows.
+    /// Skips white space, and returns whether the text continues after it.
     fn begins(&mut self) -> Result<bool, DocumentError> {
         loop {
             let some = filled(&mut self.source)?;
@@ -101,7 +105,8 @@ impl<R: Read> Documents<R> {
     }
 }
 
-/// Returns the bytes that were read and not yet used; empty at the end.
+/// Returns the unused bytes in the buffer. An empty buffer is refilled; it remains empty at the end
+/// of the source.
 fn filled<R: Read>(source: &mut BufReader<R>) -> Result<&[u8], DocumentError> {
     loop {
         match source.fill_buf() {
@@ -132,7 +137,7 @@ impl<R: Read> Iterator for Documents<R> {
     }
 }
 
-/// State of the brackets in a document.
+/// The brackets that are open at the current position in a document.
 #[derive(Default)]
 struct Brackets {
     open: u64,
@@ -141,7 +146,7 @@ struct Brackets {
 }
 
 impl Brackets {
-    /// Processes a byte, and returns whether it closes the first bracket.
+    /// Processes a byte, and returns whether it closes the document's first bracket.
     fn close_with(&mut self, byte: u8) -> bool {
         if self.in_string {
             match byte {
@@ -190,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn documents_end_with_their_brackets() {
+    fn document_ends_with_its_last_bracket() {
         let text = " {\"a\":[{}, \"}\\\"]{\\\\\"]}{}\n\n{\"b\":1} \n";
         let found: Vec<String> = all(text).into_iter().map(Result::unwrap).collect();
         assert_eq!(found, ["{\"a\":[{}, \"}\\\"]{\\\\\"]}", "{}", "{\"b\":1}"]);

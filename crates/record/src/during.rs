@@ -10,7 +10,7 @@ pub struct SystemDuring {
     /// Kernel counters of this process, its threads, the machine, and the devices below the target,
     /// from before the run claimed its directories until after it released them.
     pub counted: CountersDifference,
-    /// Suspensions, steps of the clock, and changes of the clock source.
+    /// Suspensions of the machine, steps of the wall clock, and changes of the clock source.
     pub clocks: ClocksDifference,
     /// The programs that used the most processor time in user mode, excluding this process and its
     /// descendants: up to three, the busiest first. Programs that started and ended during the run
@@ -18,15 +18,15 @@ pub struct SystemDuring {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub busiest: Option<Fact<Vec<BusyProgram>>>,
     /// Processor time in user mode of the servers of FUSE targets, each with its descendants;
-    /// `busiest` excludes them. Not applicable without such a target. Absent in records that are
-    /// older than this field.
+    /// `busiest` excludes these servers. Not applicable if no target is a FUSE file system. Absent
+    /// in records that are older than this field.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fuse_servers: Option<Fact<Vec<BusyProgram>>>,
 }
 
 impl SystemDuring {
-    /// Share of all processors' time that FUSE servers of the targets used in user mode, from 0 to
-    /// 1. Not applicable without such a target.
+    /// Returns the processor time in user mode of the targets' FUSE servers, as a share of the time
+    /// of all processors, from 0 to 1. Not applicable if no target is a FUSE file system.
     pub fn fuse_servers_fraction(&self) -> Fact<f64> {
         let servers = self
             .fuse_servers
@@ -35,7 +35,8 @@ impl SystemDuring {
         servers.map(|servers| servers.iter().map(|server| server.fraction).sum())
     }
 
-    /// Adds the resources that another process on the same kernel used.
+    /// Adds the resources that the process of `other` used. Both processes run on one kernel, so
+    /// all other counters remain unchanged.
     pub fn add_process(&mut self, other: &Self) {
         let process = &mut self.counted.process;
         *process = match (&*process, &other.counted.process) {

@@ -6,8 +6,9 @@ use system::{Fact, Host};
 
 use crate::evidence::PhaseEvidence;
 
-/// Identity of a host. The boot alone is not enough, because two containers of one machine have the
-/// same one; nor is the name, because two machines may share it.
+/// Identity of a host. The boot identifier alone is not enough, because all containers of one
+/// machine have the same. The name alone is not enough, because two machines may have the same
+/// name.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
 pub struct HostId {
     /// Network name of the host.
@@ -25,8 +26,8 @@ impl HostId {
         }
     }
 
-    /// Whether both hosts have the same kernel, whose counters then include both. If a boot is
-    /// unknown, the identities must be equal.
+    /// Whether both hosts have the same kernel. The kernel's counters then include the work of
+    /// both. If a boot identifier is unknown, only equal identities have the same kernel.
     pub fn has_kernel_of(&self, other: &Self) -> bool {
         match (&self.boot_id, &other.boot_id) {
             (Fact::Known(own), Fact::Known(others)) => own == others,
@@ -44,19 +45,19 @@ pub struct HostPhase {
     pub ranks: u32,
     /// Processor time of the host's workers; null if it was not counted.
     pub workers: Option<HostWorkers>,
-    /// Evidence of what served the phase. Counters of processes are summed over the host's ranks;
-    /// counters of the kernel are those that its first rank read. Null if the I/O engine uses no
-    /// file system.
+    /// Evidence of whether the page cache, a device or a server performed the phase's operations.
+    /// Counters of processes are summed over the host's ranks. Counters of the kernel are those
+    /// that the host's first rank read. Null if the I/O engine uses no file system.
     pub evidence: Option<PhaseEvidence>,
 }
 
 /// Processor time of a host's workers in the measured segments of a phase.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HostWorkers {
-    /// Number of workers whose time is known.
+    /// Number of workers whose processor time is known.
     pub count: u64,
-    /// Processor time of these workers, in nanoseconds.
+    /// Processor time of the `count` workers, in nanoseconds.
     pub cpu_ns: u64,
-    /// Measured time of each of these workers, summed, in nanoseconds: the upper limit of `cpu_ns`.
+    /// Measured time, multiplied by `count`, in nanoseconds: the upper limit of `cpu_ns`.
     pub ns: u64,
 }

@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn identity_is_read_as_it_is_written() {
+    fn identity_survives_text_and_json() {
         let id = RunId::new(0x0012_3456_789a_bcde_f012_3456_789a_bcde);
         assert_eq!(id.to_string(), "00123456789abcdef0123456789abcde");
         assert_eq!(id.to_string().parse(), Ok(id));
@@ -80,7 +80,7 @@ mod tests {
     }
 
     #[test]
-    fn other_texts_are_rejected() {
+    fn invalid_identities_are_rejected() {
         for text in [
             "",
             "0",

@@ -1,13 +1,13 @@
 //! Joins the records of ranks.
 //!
-//! A rank's record contains the results of its own workers; joined, the records are that of one run
-//! with all workers. Joining is associative, so that ranks can be joined in trees; the record with
-//! the lower ranks comes first. Moments of both count from the same origin: the code that creates
-//! the records converts them to the clock of rank 0.
+//! A rank's record contains the results of the rank's own workers. The joined record is that of one
+//! run with all workers. Joining is associative, so that records can be joined by a tree. The
+//! record with the lower ranks comes first. Moments of all records count from the same origin: the
+//! code that creates the records converts moments to the clock of rank 0.
 //!
-//! Results of all ranks (the outcome, the hash of the stream, the evidence of a phase) are computed
-//! from the values of each rank and host at every join, so that the order of joining does not
-//! matter.
+//! Some results depend on all ranks: the outcome, the hash of the stream, and the evidence of a
+//! phase. Every join computes these results from the stored values of each rank and host, so that
+//! the order of joining does not matter.
 
 mod evidence;
 mod phase;
@@ -27,9 +27,9 @@ use crate::run::{Actual, Check, PhaseRecord, Record, SweepStep};
 use crate::stale::Stale;
 
 impl Record {
-    /// Converts the record to that of one rank, to be joined with others: the outcome is stored
-    /// with the rank, and the evidence with its host. Workers must already have their numbers among
-    /// all ranks.
+    /// Converts the record to that of one rank, which can be joined with records of other ranks.
+    /// The outcome is stored with the rank, and the evidence with the rank's host. Workers must
+    /// already be numbered across all ranks.
     #[must_use]
     pub fn of_rank(mut self, mut cluster: ClusterRecord) -> Self {
         for rank in &mut cluster.ranks {
@@ -51,9 +51,9 @@ impl Record {
         self
     }
 
-    /// Joins the results of two records; `self` has the lower ranks. Values that ranks share, such
-    /// as the run spec, are those of the lowest rank. So are results that only rank 0 has, such as
-    /// the removal of the run directory.
+    /// Joins the results of two records; `self` has the lower ranks. Values that all ranks share,
+    /// such as the run spec, are those of the lowest rank. Results that only rank 0 has, such as
+    /// the removal of the run directory, are those of rank 0.
     #[must_use]
     pub fn join(mut self, later: Self) -> Self {
         self.actual = actual(self.actual, later.actual);
@@ -87,7 +87,8 @@ impl Record {
         level.pop()
     }
 
-    /// Adds ranks whose record is missing. With a missing rank, the run is not complete.
+    /// Adds ranks whose records are missing. The outcome of a run with a missing rank is not
+    /// `Complete`.
     #[must_use]
     pub fn without(mut self, missing: Vec<MissingRank>) -> Self {
         if let Some(cluster) = &mut self.cluster {
@@ -98,16 +99,17 @@ impl Record {
         self
     }
 
-    /// Checks that the outcome, the end and the evidence of phases are those of the ranks and
-    /// hosts.
+    /// Checks that the outcome, the end, the hash of the stream and the evidence of phases agree
+    /// with the values of the ranks and hosts.
     ///
     /// # Errors
-    /// Returns an error that names the value that is not.
+    /// Returns an error that names the value that does not agree.
     pub fn follows_from_its_ranks(&self) -> Result<(), String> {
         let Some(cluster) = &self.cluster else {
             return Ok(());
         };
-        // The ranks of a sweep are those of its last load level.
+        // The ranks of a sweep are those of its last load level, but its results are those of all
+        // levels.
         if self.spec.drive.sweep.is_some() {
             return Ok(());
         }
@@ -130,7 +132,7 @@ impl Record {
         Ok(())
     }
 
-    /// Computes the results of all ranks that were joined so far.
+    /// Computes the results that depend on all ranks, for the ranks joined so far.
     fn tell_of_all(&mut self) {
         let Some(cluster) = &self.cluster else { return };
         let told = Told::of(self, cluster);
@@ -144,7 +146,8 @@ impl Record {
     }
 }
 
-/// Results that follow from the ranks; for a single rank, the record's own end and hash.
+/// Results that depend on all ranks. For a single rank, the end and the hash are those of the
+/// record.
 struct Told {
     outcome: Outcome,
     end: Fact<End>,
@@ -169,7 +172,7 @@ impl Told {
     }
 }
 
-/// Returns the hash of all private pools together.
+/// Returns the hash of the streams of all private pools together.
 fn stream_hash(spec: &RunSpec, cluster: &ClusterRecord) -> Fact<StreamHash> {
     let workers = spec.workload.workers;
     if workers.is_shared() {
@@ -185,13 +188,14 @@ fn stream_hash(spec: &RunSpec, cluster: &ClusterRecord) -> Fact<StreamHash> {
     }
     let hashes = cluster.ranks.iter().flat_map(|rank| &rank.worker_hashes);
     let mut hashes: Vec<StreamHash> = hashes.cloned().collect();
-    // Each hash is that of the pool that the worker used after the preparation, its neighbour's.
-    // The rotation puts the hashes into the order of the pools.
+    // After the preparation, each worker uses the pool of its neighbour, so its hash is that of the
+    // neighbour's pool. The rotation puts the hashes into the order of the pools.
     hashes.rotate_right(spec.neighbour_of(0) as usize);
     Fact::Known(StreamHash::of_all(hashes))
 }
 
-/// Returns the worst outcome, with its rank; of equally bad ones, that of the lowest rank.
+/// Returns the worst outcome of all ranks; a failure names its rank. Of equally bad outcomes, that
+/// of the lowest rank is returned.
 fn outcome(cluster: &ClusterRecord) -> Outcome {
     let mut worst = if cluster.missing.is_empty() {
         Outcome::Complete
@@ -226,7 +230,8 @@ const fn severity(outcome: &Outcome) -> u8 {
     }
 }
 
-/// Joins the results, except outcome, end and hash, which are computed from all ranks later.
+/// Joins all results except outcome, end and hash, which [`Record::join`] computes later from all
+/// ranks.
 fn actual(one: Actual, later: Actual) -> Actual {
     let mut errors = one.errors;
     merge::errors(&mut errors, later.errors);
@@ -267,7 +272,8 @@ fn sweep_steps(steps: Vec<SweepStep>, later: Vec<SweepStep>) -> Vec<SweepStep> {
     joined
 }
 
-/// Adds counts and bytes of both; whole seconds are those of the first worker.
+/// Adds counts and bytes of both reports. Times in whole seconds are those of `one`, which contains
+/// the first worker.
 fn classic(one: ClassicFigures, more: ClassicFigures) -> ClassicFigures {
     ClassicFigures {
         end: match merge::ends([Some(one.end), Some(more.end)]) {
@@ -286,7 +292,7 @@ fn classic(one: ClassicFigures, more: ClassicFigures) -> ClassicFigures {
     }
 }
 
-/// Joins the ranks and hosts of both; a host that is in both occurs once.
+/// Joins the ranks and hosts of two records. A host with ranks in both records is listed once.
 fn clusters(mut one: ClusterRecord, later: ClusterRecord) -> ClusterRecord {
     let mut known: HashMap<HostId, usize> = (0..)
         .zip(&one.hosts)

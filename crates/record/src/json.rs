@@ -5,8 +5,8 @@ use crate::read::{self, ReadError};
 use crate::run::Record;
 
 impl Record {
-    /// Reads a record from its JSON, which is not trusted: [`crate::read`] defines the limits. The
-    /// summary beside it is ignored, because it follows from the record.
+    /// Reads a record from its JSON, which is not trusted: [`crate::read`] defines the limits. A
+    /// summary in the same JSON document is ignored, because it can be computed from the record.
     ///
     /// # Errors
     /// Returns an error if the text is not a record, is inconsistent, exceeds the limits, or has a
@@ -17,7 +17,7 @@ impl Record {
 }
 
 impl Completed {
-    /// Reads a completed part from its JSON.
+    /// Reads a completed part of a record from JSON.
     ///
     /// # Errors
     /// Returns an error if the text is not a part of a record, or exceeds the limits.

@@ -11,8 +11,9 @@
 //! counters are added, and states keep their maximum and their last value. A long phase therefore
 //! has wider slices, and no count is lost.
 //!
-//! An unknown number is null, never 0, and `unknown` contains the reason, once per column. A count
-//! that could not be read at the end of a slice is included in the next slice that has one.
+//! An unknown number is null, never 0, and `unknown` contains the reason, once per column. If a
+//! counter could not be read at the end of a slice, its growth is included in the next slice whose
+//! reading succeeded.
 
 use std::fmt;
 use std::ops::Range;
@@ -35,9 +36,9 @@ pub use groups::{DeviceOverTime, ProcessOverTime, SystemOverTime, ThreadOverTime
 /// Growth of the counters between two readings.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MachineSlice {
-    /// Number of the slice: the second of the phase, from 0, at whose end the later reading was
-    /// taken (or, for the last slice, in which it was taken). A late reading skips numbers, and its
-    /// slice is longer.
+    /// Number of the slice: the second of the phase, from 0, that ended with the later reading. For
+    /// the last slice it is the second in which the phase ended. After a late reading, numbers are
+    /// skipped, and the slice is longer than a second.
     pub index: u64,
     /// Moment of the earlier reading, in nanoseconds since the origin.
     pub began_ns: u64,
@@ -52,21 +53,22 @@ pub struct MachineSlice {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "Self", deny_unknown_fields)]
 pub struct MachineOverTime {
-    /// Nominal width of a slice, in nanoseconds. Its actual duration is the time between its
-    /// readings.
+    /// Nominal width of a slice, in nanoseconds. The actual duration of a slice is the time between
+    /// the readings at its beginning and end.
     pub width_ns: u64,
     /// Moment of the first reading, in nanoseconds since the origin.
     pub began_ns: u64,
-    /// For each slice, its number: its distance from the beginning of the phase in widths.
+    /// For each slice, its number: the position from the beginning of the phase, in units of
+    /// `width_ns`, from 0.
     pub index: Vec<u64>,
     /// For each slice, the moment of the reading at its end, in nanoseconds since the origin. The
-    /// slice begins at the reading before.
+    /// slice begins at the end of the previous slice, the first one at `began_ns`.
     pub ended_ns: Vec<u64>,
     /// Counters of this process.
     pub process: ProcessOverTime,
     /// Counters of the threads that existed at the beginning and at the end of the first slice, by
-    /// ascending number. The workers are among them. The time of other threads is part of the
-    /// process's time.
+    /// ascending thread number. Workers are included. The time of threads that are not listed is
+    /// included in `process`.
     pub threads: Fact<Vec<ThreadOverTime>>,
     /// Counters of the whole machine.
     pub system: SystemOverTime,
@@ -76,7 +78,8 @@ pub struct MachineOverTime {
     pub unknown: Vec<Unknown>,
 }
 
-/// Reason why numbers are missing: the first one of each column.
+/// Reason why numbers are missing, and the columns concerned. Each column has only its first
+/// reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unknown {
@@ -104,12 +107,13 @@ impl fmt::Display for Place<'_> {
     }
 }
 
-/// A function that receives each column with its path and its number.
+/// A function that receives each column with its path and with the column's number for the next
+/// slice.
 type VisitAll<'a> = dyn FnMut(Place<'_>, &mut dyn Column, Fact<u64>) + 'a;
 
 impl MachineOverTime {
-    /// Creates an empty series that begins with this reading. Its threads and devices are those of
-    /// the reading.
+    /// Creates a series without slices that begins with the reading `first`. Its threads and
+    /// devices are those of this reading.
     pub fn new(began_ns: u64, first: &Counters) -> Self {
         Self {
             width_ns: SLICE_NS,
@@ -134,8 +138,8 @@ impl MachineOverTime {
         }
     }
 
-    /// Adds the next slice. Slices must be in order; a slice whose number is not above that of the
-    /// last one is merged with it.
+    /// Adds the next slice. Slices must be in order. A slice is merged with the last slice if its
+    /// number is not higher.
     pub fn add(&mut self, slice: &MachineSlice) {
         if self.is_empty() {
             self.forget_the_gone(&slice.counted.threads);
@@ -166,7 +170,7 @@ impl MachineOverTime {
         self.unknown = unknown;
     }
 
-    /// Removes threads that ended during the first slice, because they did not serve the phase.
+    /// Removes threads that ended during the first slice, because they did not work for the phase.
     fn forget_the_gone(&mut self, now: &Fact<Threads>) {
         if let (Fact::Known(threads), Fact::Known(now)) = (&mut self.threads, now) {
             threads.retain(|thread| now.each.iter().any(|now| now.tid == thread.tid));
@@ -200,14 +204,14 @@ impl MachineOverTime {
         states
     }
 
-    /// Returns the total duration of these slices, in nanoseconds.
+    /// Returns the total duration of a range of slices, in nanoseconds.
     pub fn ns_of(&self, slices: &Range<usize>) -> u64 {
         let spans = self.spans().skip(slices.start).take(slices.len());
         spans.map(|span| span.end - span.start).sum()
     }
 
-    /// Returns the slices of a period, in nanoseconds since the origin: those of which more than
-    /// half is inside it. If there are none, those of which any part is.
+    /// Returns the slices of which more than half is inside the period `time`, in nanoseconds since
+    /// the origin. If there are none, returns the slices of which any part is inside the period.
     pub fn slices_of(&self, time: &Range<u64>) -> Range<usize> {
         let inside = |span: &Range<u64>| {
             span.end
@@ -238,7 +242,7 @@ impl MachineOverTime {
         (self.width_ns / SLICE_NS).max(1)
     }
 
-    /// Doubles the width, and merges slices that become one.
+    /// Doubles the width of slices, and merges slices that fall into the same wider slice.
     fn double(&mut self) {
         let wider = |index: &u64| index / 2;
         let mut before = None;
@@ -259,7 +263,8 @@ impl MachineOverTime {
         self.width_ns = self.width_ns.saturating_mul(2);
     }
 
-    /// Calls `visit` with each column, always in the same order, and with its number in `counted`.
+    /// Calls `visit` with each column, always in the same order, and with the column's number in
+    /// `counted`.
     fn each(&mut self, counted: Option<&CountersDifference>, visit: &mut VisitAll<'_>) {
         let mut group =
             |group, of: Option<&dyn fmt::Display>, each: &mut dyn FnMut(&mut Visit<'_>)| {
@@ -310,7 +315,7 @@ impl MachineOverTime {
     }
 }
 
-/// Adds the reason of a column, unless the column already has one.
+/// Adds the reason why a number of a column is missing, unless the column already has a reason.
 fn note(unknown: &mut Vec<Unknown>, place: Place<'_>, why: &str) {
     let column = place.to_string();
     if unknown.iter().any(|known| known.columns.contains(&column)) {

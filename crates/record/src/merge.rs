@@ -10,7 +10,7 @@ use workload::End;
 
 use crate::run::{Check, ClaimWaits, ErrorRecord, OperationRecord, SlowestRecord};
 
-/// Adds the counts to those of the same role and kind of operation.
+/// Adds counts and latencies of `more` to the entry with the same role and kind of operation.
 pub fn operation(all: &mut Vec<OperationRecord>, more: OperationRecord) {
     let same =
         |known: &&mut OperationRecord| (known.role, known.action) == (more.role, more.action);
@@ -26,7 +26,8 @@ pub fn operation(all: &mut Vec<OperationRecord>, more: OperationRecord) {
     }
 }
 
-/// Keeps the slowest operations of both; of equally slow ones, those that came first.
+/// Merges the slowest operations of one kind, and keeps at most [`SLOWEST_KEPT`]. Of equally slow
+/// operations, those of `all` are kept.
 pub fn slowest(all: &mut Vec<SlowestRecord>, more: SlowestRecord) {
     let Some(known) = all.iter_mut().find(|known| known.action == more.action) else {
         return all.push(more);
@@ -36,7 +37,7 @@ pub fn slowest(all: &mut Vec<SlowestRecord>, more: SlowestRecord) {
     known.operations.truncate(SLOWEST_KEPT);
 }
 
-/// Adds the waits to those of the same role.
+/// Adds the waits of `more` to the entry with the same role.
 pub fn claim_waits(all: &mut Vec<ClaimWaits>, more: ClaimWaits) {
     match all.iter_mut().find(|known| known.role == more.role) {
         Some(known) => known.wait.merge(&more.wait),
@@ -44,8 +45,8 @@ pub fn claim_waits(all: &mut Vec<ClaimWaits>, more: ClaimWaits) {
     }
 }
 
-/// Adds the counts to those of the same operation, step and error number. Path and message remain
-/// those of the first error.
+/// Adds the counts of `more` to the entries with the same operation, call and error number. Path
+/// and message remain those of the first error.
 pub fn errors(all: &mut Vec<ErrorRecord>, more: Vec<ErrorRecord>) {
     for error in more {
         let same = |known: &&mut ErrorRecord| {
@@ -59,16 +60,16 @@ pub fn errors(all: &mut Vec<ErrorRecord>, more: Vec<ErrorRecord>) {
     }
 }
 
-/// Merges the last moments at which workers kept up with their arrivals: returns the earliest, or
-/// `None` if a worker never kept up.
+/// Merges the last moments at which workers kept up with their arrivals: returns the earliest
+/// moment, or `None` if a worker never kept up.
 pub fn caught_up(each: impl IntoIterator<Item = Option<u64>>) -> Option<u64> {
     let each: Option<Vec<u64>> = each.into_iter().collect();
     each?.into_iter().min()
 }
 
 /// Merges the reasons why the transactions of several workers or ranks ended. The first reason
-/// other than complete, such as an empty pool, has precedence. Unavailable if one of them did not
-/// reach the end, or the list is empty.
+/// other than complete, such as an empty pool, has precedence. Unavailable if a worker or rank did
+/// not reach the end, or if the list is empty.
 pub fn ends(each: impl IntoIterator<Item = Option<End>>) -> Fact<End> {
     let (mut all_complete, mut any) = (true, false);
     for end in each {
@@ -109,8 +110,8 @@ impl Check {
     }
 }
 
-/// Merges two facts. A fact that is not applicable adds nothing. If one is unavailable, so is the
-/// result.
+/// Merges two facts. A fact that is not applicable adds nothing. If one of the facts is
+/// unavailable, the result is unavailable.
 pub fn facts<T>(one: Fact<T>, other: Fact<T>, merge: impl FnOnce(T, T) -> T) -> Fact<T> {
     match (one, other) {
         (Fact::Known(one), Fact::Known(other)) => Fact::Known(merge(one, other)),
@@ -121,7 +122,7 @@ pub fn facts<T>(one: Fact<T>, other: Fact<T>, merge: impl FnOnce(T, T) -> T) -> 
     }
 }
 
-/// Adds two counts; one that is not applicable adds nothing.
+/// Adds two counts. A count that is not applicable adds nothing.
 pub fn added(one: Fact<u64>, other: Fact<u64>) -> Fact<u64> {
     facts(one, other, u64::saturating_add)
 }

@@ -1,4 +1,4 @@
-//! The output of `postmark observe`: what the machine did during a command that is not PostMark.
+//! The output of `postmark observe`: counters of the machine while another program runs.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -40,7 +40,7 @@ pub struct Observation {
     /// Version of this schema.
     #[schemars(extend("const" = OBSERVATION_VERSION))]
     pub schema: u32,
-    /// The program that observed.
+    /// The PostMark program that observed the command.
     pub tool: Tool,
     /// The command and its arguments.
     pub command: Vec<String>,
@@ -57,11 +57,12 @@ pub struct Observation {
     /// Processor time in user mode, in nanoseconds, of the command and of those descendants for
     /// which their parents waited.
     pub user_ns: u64,
-    /// Processor time in the kernel of the same processes, in nanoseconds.
+    /// Processor time in the kernel, in nanoseconds, of the processes that `user_ns` includes.
     pub system_ns: u64,
-    /// Counters from before the start of the command until after its end. `own` covers the same
-    /// processes, wherever their files are: when a parent waits for a child, the kernel adds the
-    /// child's counts. Devices and servers include all activity.
+    /// Counters from before the start of the command until after its end. `own` covers the
+    /// processes that `user_ns` includes, on all file systems: when a parent waits for a child, the
+    /// kernel adds the child's counts. Counters of devices and of messages to servers include the
+    /// activity of all programs.
     pub performing: Accounted,
     /// The sync after the command; null if it was omitted.
     pub sync: Option<TargetSync>,

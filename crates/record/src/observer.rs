@@ -1,10 +1,11 @@
 //! Counters of an observer: a rank that performs no work and reads the counters of its machine
 //! while other ranks work.
 //!
-//! It reads them once before the run, about every 100 ms during the run, and once after it. No
-//! worker is active at the first and the last reading, so the counters of the whole run are exact.
-//! Between two readings each counter is assumed to grow evenly. The error of a phase's counters is
-//! therefore at most the growth between the two readings around its beginning and around its end.
+//! The observer reads the counters once before the run, about every 100 ms during the run, and once
+//! after it. No worker is active at the first and the last reading, so the counters of the whole
+//! run are exact. Between two readings each counter is assumed to grow evenly. The error of a
+//! phase's counters is therefore at most the growth between the two readings around its beginning
+//! and around its end.
 
 use serde::{Deserialize, Serialize};
 use system::{Fact, MachineReading, MessageCounter, MessagesReading};
@@ -21,9 +22,9 @@ pub struct ObservedStretch {
     pub step: Option<u32>,
     /// Kind of the phase.
     pub phase: Phase,
-    /// When it began, in nanoseconds.
+    /// When the phase began, in nanoseconds.
     pub began_ns: i64,
-    /// When it ended, in nanoseconds.
+    /// When the phase ended, in nanoseconds.
     pub ended_ns: i64,
 }
 
@@ -61,9 +62,9 @@ pub fn stretches(record: &Record) -> Vec<ObservedStretch> {
     phases.chain(steps).collect()
 }
 
-/// Length of the windows over which the processors' load is averaged, and the percentile that is
-/// reported. Both are those of Radkov et al., FAST 2004, section "CPU utilization": a study of NFS
-/// and iSCSI whose PostMark results are among the published ones.
+/// Length of the windows over which the processors' load is averaged, and the percentile of the
+/// windows that is reported. Both values are those of Radkov et al., FAST 2004, section "CPU
+/// utilization": a study of NFS and iSCSI whose PostMark results are among the published ones.
 const LOAD_WINDOW_NS: i64 = 2_000_000_000;
 const LOAD_PERCENTILE: usize = 99;
 
@@ -156,8 +157,8 @@ mod tests {
 
     const S: i64 = 1_000_000_000;
 
-    /// Readings at these seconds. The processors' busy and idle time until then are in units of 10
-    /// ms.
+    /// Creates readings. Each entry contains the second of the reading, and the processors' busy
+    /// and idle time until this second, in units of 10 ms.
     fn readings_of(processors: &[(i64, u64, u64)]) -> Vec<ReadingAt> {
         let root = tempfile::tempdir().unwrap();
         std::fs::create_dir_all(root.path().join("proc")).unwrap();
@@ -171,8 +172,8 @@ mod tests {
         processors.iter().map(read).collect()
     }
 
-    /// Readings one second apart: of 4 s, the processors were busy for 1 s in the first interval,
-    /// and for 3 s in the second and the third.
+    /// Readings of four processors, one second apart. The processors were busy for 1 of 4 s in the
+    /// first interval, and for 3 of 4 s in the second and the third.
     fn readings() -> Vec<ReadingAt> {
         readings_of(&[
             (10, 100, 1000),
@@ -198,9 +199,9 @@ mod tests {
         let asked = [
             (stretch(10_000, 13_000), Some(7_000)),
             (stretch(10_000, 11_000), Some(1_000)),
-            // Half of the first second, and a quarter of the second one.
+            // Half of the first interval, and a quarter of the second one.
             (stretch(10_500, 11_250), Some(1_250)),
-            // Within one second.
+            // A phase within one interval.
             (stretch(12_100, 12_200), Some(300)),
             (stretch(9_900, 11_000), None),
             (stretch(12_000, 13_001), None),
@@ -221,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn load_is_a_percentile_of_windows() {
+    fn load_is_the_99th_percentile_of_windows_of_two_seconds() {
         let readings = readings();
         let p99 = |began_ms: i64, ended_ms: i64| {
             cpu_busy_p99(&readings, began_ms * 1_000_000, ended_ms * 1_000_000)
@@ -234,7 +235,7 @@ mod tests {
             Fact::Unavailable("shorter than 2 s".to_owned())
         );
         assert!(p99(9_999, 12_000).why().is_some());
-        // Windows that are idle, and busy from the 198th on.
+        // The first 197 windows are idle, all later ones are busy.
         let window = |at: u64| {
             (
                 2 * at as i64,
@@ -244,7 +245,8 @@ mod tests {
         };
         let many = readings_of(&(0..=200).map(window).collect::<Vec<_>>());
         let of_first = |windows: i64| cpu_busy_p99(&many, 0, windows * 2 * S);
-        // The nearest ranks are 198 (of 200 windows) and 197 (of 198).
+        // The percentile is that of window 198 of 200, which is busy, and of window 197 of 198,
+        // which is idle.
         assert_eq!(
             (of_first(200), of_first(198)),
             (Fact::Known(1.0), Fact::Known(0.0))
@@ -252,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn only_calls_of_nfs_clients_are_summed() {
+    fn only_calls_of_nfs_clients_are_counted() {
         let reading = |counter, requests: u64| {
             let text = serde_json::json!({
                 "counter": counter, "protocol": "nfs3", "of": "a mount", "age_s": "not_applicable",

@@ -3,8 +3,8 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Repetition of the run's stream on the I/O engine `null`, which performs no operations. The
-/// remaining time is the overhead of the program.
+/// Repetition of the run's stream on the I/O engine `null`, which performs no operations. The time
+/// of this repetition is the overhead of the program.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Overhead {
     /// Number of workers: that of the run, but at most one per available processor.
@@ -13,7 +13,7 @@ pub struct Overhead {
     pub files: u64,
     /// Number of transactions that all workers performed: that of the run, up to a limit.
     pub transactions: u64,
-    /// Number of operations in these transactions.
+    /// Number of operations in the repeated transactions.
     pub operations: u64,
     /// Overhead of one operation, in nanoseconds: the sum of all workers' times divided by the
     /// number of operations.

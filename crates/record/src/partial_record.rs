@@ -15,10 +15,10 @@ pub enum CompletedPart {
     SweepStep(SweepStep),
 }
 
-/// A completed part, and the counters up to its end.
+/// A completed part of a run, and the counters of the machine until its end.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Completed {
-    /// The phase or load level.
+    /// The completed phase or load level.
     pub part: CompletedPart,
     /// Counters of the machine from the run's start until the part was completed.
     pub during: SystemDuring,
@@ -26,7 +26,7 @@ pub struct Completed {
 
 impl Record {
     /// Adds a completed part. In the record of a single rank, the counters and the evidence are
-    /// also those of its host.
+    /// also stored with the rank's host.
     pub fn add(&mut self, completed: Completed) {
         let cluster = self
             .cluster

@@ -4,12 +4,12 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Pauses of the program in a phase, detected by a thread that wakes up 50 times a second. A pause
-/// is a late wake-up without a wait for a processor. The program was stopped then (SIGSTOP, a
-/// debugger, a frozen control group), or the whole virtual machine was.
+/// is a late wake-up of this thread that a wait for a processor does not explain. The cause is a
+/// stopped program (SIGSTOP, a debugger, a frozen control group) or a stopped virtual machine.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Pauses {
-    /// Time that the thread watched, in nanoseconds: the duration of the phase.
+    /// Time during which the thread detected pauses, in nanoseconds: the duration of the phase.
     pub watched_ns: u64,
     /// Shortest delay that counts as a pause, in nanoseconds.
     pub shortest_ns: u64,
@@ -22,12 +22,12 @@ pub struct Pauses {
 }
 
 impl Pauses {
-    /// Share of the pauses in the phase's time, from 0 to 1.
+    /// Returns the total duration of the pauses as a share of the phase's duration, from 0 to 1.
     pub fn fraction(&self) -> f64 {
         (self.total_ns as f64 / self.watched_ns.max(1) as f64).min(1.0)
     }
 
-    /// Returns the pauses with the longer total duration.
+    /// Returns `self` or `other`, whichever has the longer total duration.
     #[must_use]
     pub fn worse(self, other: Self) -> Self {
         if other.total_ns > self.total_ns {

@@ -22,7 +22,7 @@ pub struct OperationRecord {
     pub action: Action,
     /// Counts and latencies of the operations.
     pub meter: Meter,
-    /// Calls of the operations, if they were timed.
+    /// Latencies of each call of the operations; empty if calls were not timed.
     pub steps: Vec<StepRecord>,
 }
 
@@ -61,7 +61,7 @@ pub struct WorkerPhase {
     pub transactions: u64,
     /// Number of operations that the worker completed.
     pub operations: u64,
-    /// Bytes that these operations read or wrote.
+    /// Bytes that the worker's completed operations read or wrote.
     pub bytes: u64,
 }
 
@@ -71,10 +71,11 @@ pub struct WorkerPhase {
 pub struct FirstDone {
     /// Number of the worker.
     pub worker: u32,
-    /// The moment, in nanoseconds since the origin.
+    /// When this worker finished, in nanoseconds since the origin.
     pub at_ns: u64,
-    /// Number of files (in `prepare` and `delete`) or transactions of the measured segments that
-    /// all workers had completed by then. With several ranks, all workers of the same rank.
+    /// Work that all workers together had completed at this moment: files in `prepare` and
+    /// `delete`, otherwise transactions of the measured segments. With several ranks, only workers
+    /// of the same rank are included.
     pub done: u64,
 }
 
@@ -96,8 +97,8 @@ pub struct PhaseSync {
 pub enum SegmentKind {
     /// Warm-up. The phase's results exclude it.
     WarmUp,
-    /// A round before the window that was steady, or before the last window if none was. The
-    /// phase's results exclude it.
+    /// Rounds before the steady window, or before the last window if no window was steady. The
+    /// phase's results exclude these rounds.
     Approach,
     /// Measurement window, to which the phase's results refer.
     Measured,
@@ -119,7 +120,7 @@ pub struct SlowOperation {
     pub ns: u64,
     /// Number of the worker.
     pub worker: u32,
-    /// When it was issued, in nanoseconds since the origin.
+    /// When the operation was issued, in nanoseconds since the origin.
     pub issued_ns: u64,
     /// Path of the operation.
     pub path: String,
@@ -167,14 +168,14 @@ pub struct PhaseRecord {
     pub segments: Vec<Segment>,
     /// Results of each worker in the measured segments.
     pub workers: Vec<WorkerPhase>,
-    /// The first worker that finished; null if none did.
+    /// The first worker that finished; null if no worker finished.
     pub first_done: Option<FirstDone>,
-    /// Number of transactions that were due but had not begun at the end of the transactions; null
-    /// for a closed loop.
+    /// Number of transactions that were due but had not begun when the phase ended; null for a
+    /// closed loop.
     pub waiting: Option<u64>,
-    /// When the workers last kept up with their arrivals. For each worker this is the last moment
-    /// at which no transaction was due; the earliest of these is stored, in nanoseconds since the
-    /// origin. Null for a closed loop, or if a worker never kept up.
+    /// Moment until which all workers kept up with their arrivals, in nanoseconds since the origin.
+    /// For each worker this is the last moment at which no transaction was due, and the earliest of
+    /// all workers is stored. Null for a closed loop, or if a worker never kept up.
     pub caught_up_ns: Option<u64>,
     /// Times that workers waited for files that other workers had claimed, or for their own
     /// operations in flight on the same file. Empty for private pools with one operation at a time.
@@ -193,9 +194,10 @@ pub struct PhaseRecord {
     pub steady: Option<SteadyFound>,
     /// The sync after the phase; null if it was not requested, or the phase was aborted.
     pub sync: Option<PhaseSync>,
-    /// Evidence of what served the phase; null if the I/O engine uses no file system. With several
-    /// ranks, counters of the I/O engine and of processes are summed over ranks, messages and
-    /// interfaces over hosts, and devices over kernels.
+    /// Evidence of whether the page cache, a device or a server performed the phase's operations;
+    /// null if the I/O engine uses no file system. With several ranks, counters of the I/O engine
+    /// and of processes are summed over ranks, messages and interfaces over hosts, and devices over
+    /// kernels.
     pub evidence: Option<PhaseEvidence>,
     /// The evidence by host, in order of their first ranks; absent for a run with one rank.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -253,11 +255,12 @@ impl PhaseRecord {
         }
     }
 
-    /// For an open loop: the share of the transactions that arrived by its end (those measured, and
-    /// those still waiting) that was performed. `None` for a closed loop, or if none arrived.
+    /// Returns the performed transactions of an open loop as a share of the arrived ones. Those
+    /// have been issued in measured segments, or were still waiting at the end. `None` for a closed
+    /// loop, or if no transaction arrived.
     ///
-    /// The share is not computed from rate times time: with random arrivals, the number of arrivals
-    /// differs from this product by chance, by 3 % if a thousand are expected.
+    /// Arrivals are counted instead of computed from rate times time. With random arrivals, their
+    /// number differs from this product by chance, by 3 % if a thousand are expected.
     pub fn done_fraction(&self) -> Option<f64> {
         let arrived = self.issued().saturating_add(self.waiting?);
         (arrived > 0).then(|| self.transactions() as f64 / arrived as f64)
@@ -265,7 +268,7 @@ impl PhaseRecord {
 
     /// Whether the queue of an open loop was bounded: every worker caught up with its arrivals in
     /// the last fifth of the measured time. The number of waiting transactions at the end is not
-    /// used, because it may be momentary.
+    /// used, because a short burst of arrivals can cause it.
     pub fn queue_is_bounded(&self) -> bool {
         let ended_ns = self.measured().last().map_or(0, |segment| segment.ended_ns);
         let since_ns = ended_ns.saturating_sub(self.measured_ns() / 5);
@@ -294,7 +297,7 @@ impl PhaseRecord {
         all
     }
 
-    /// Returns the number of completed operations of the measured segments, and of those that
+    /// Returns two counts of operations in the measured segments: completed ones, and those that
     /// failed or whose file another rank had removed.
     pub fn tried(&self) -> (u64, u64) {
         self.measured_operations()
@@ -305,7 +308,8 @@ impl PhaseRecord {
             })
     }
 
-    /// Returns the share of the operations in the measured segments that was skipped, from 0 to 1.
+    /// Returns the skipped operations as a share of all operations in the measured segments, from 0
+    /// to 1.
     pub fn skipped_fraction(&self) -> f64 {
         let (completed, failed) = self.tried();
         let skipped = self.skipped().total();

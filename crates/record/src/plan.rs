@@ -11,19 +11,20 @@ use crate::sizing::Sizing;
 /// The planned work of a run, and the space that it needs.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct PlanRecord {
-    /// Program that made the plan.
+    /// Program that computed the plan.
     pub tool: Tool,
     /// The complete run spec.
     pub spec: RunSpec,
-    /// How the number of files was chosen, if a working set was requested instead.
+    /// How the number of files was chosen for a requested working set; null if the number was
+    /// requested.
     pub sizing: Option<Sizing>,
     /// Totals of the stream.
     pub plan: Plan,
-    /// The part of the stream that was followed operation by operation, if the whole is too long;
-    /// then `plan` is an estimate.
+    /// The part of the stream that was followed operation by operation. Absent if the whole stream
+    /// was followed; otherwise `plan` is an estimate.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub followed: Option<Followed>,
-    /// Space that the run needs, and free space. Not applicable if the I/O engine uses none.
+    /// Space that the run needs, and free space. Not applicable if the I/O engine uses no space.
     pub room: Fact<Room>,
     /// The targets, in the order of the locations.
     pub targets: Vec<Target>,

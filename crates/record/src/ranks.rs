@@ -1,8 +1,8 @@
 //! The ranks of a run, and their hosts. Ranks are the processes that a launcher such as `mpirun`
 //! starts, on one machine or many.
 //!
-//! The record itself contains their joint results, as if one process had all workers. This module
-//! describes the ranks and the hosts.
+//! The record itself contains the joint results of all ranks, as if one process had all workers.
+//! This module describes the ranks and the hosts.
 
 use std::collections::HashMap;
 
@@ -19,8 +19,8 @@ use crate::tool::Tool;
 /// The ranks of a run, and their hosts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClusterRecord {
-    /// Number of ranks that the launcher started; for a sweep of ranks, those of its largest load
-    /// level.
+    /// Number of ranks that the launcher started; for a sweep of ranks, the number of its largest
+    /// load level.
     pub launched: u32,
     /// Ranks whose part of the record exists, by number.
     pub ranks: Vec<RankRecord>,
@@ -40,24 +40,25 @@ pub struct ClusterRecord {
 pub struct RankRecord {
     /// Number of the rank, from 0.
     pub rank: u32,
-    /// Index of its host in `hosts`, from 0.
+    /// Index of the rank's host in `hosts`, from 0.
     pub host: u32,
     /// Process identifier on the host.
     pub process: u32,
-    /// Number of its first worker, among the workers of all ranks.
+    /// Number of the rank's first worker, among the workers of all ranks.
     pub first_worker: u32,
-    /// Number of its workers.
+    /// Number of the rank's workers.
     pub workers: u32,
-    /// Numbers of the processors that it may use.
+    /// Numbers of the processors that the rank may use.
     pub processors: Fact<Vec<u32>>,
-    /// Offsets of its clocks from those of rank 0.
+    /// Offsets of the rank's clocks from those of rank 0.
     pub clock: RankClock,
     /// How the rank ended.
     pub outcome: Outcome,
-    /// Why its transactions ended. Unavailable if the rank did not reach their end.
+    /// Why the rank's transactions ended. Unavailable if the rank did not reach the end of its
+    /// transactions.
     pub end: Fact<End>,
-    /// Hash of the whole stream of each worker; absent if not all of its workers performed theirs,
-    /// or with a shared pool.
+    /// For each worker of the rank, the hash of its whole stream. Absent if a worker did not
+    /// perform its whole stream, and for a shared pool.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub worker_hashes: Vec<StreamHash>,
 }
@@ -69,8 +70,8 @@ pub struct RankClock {
     pub begin: Fact<RankClockOffset>,
     /// Offset of the monotonic clock after the run. Unavailable if the rank did not reach the end.
     pub end: Fact<RankClockOffset>,
-    /// Wall clock minus that of rank 0 at the same moment, in nanoseconds; its error is that of
-    /// `begin`.
+    /// Wall clock of the rank minus the wall clock of rank 0 at the same moment, in nanoseconds.
+    /// The error of this difference is that of `begin`.
     pub wall_offset_ns: i64,
 }
 
@@ -79,7 +80,7 @@ pub struct RankClock {
 pub struct RankClockOffset {
     /// When the offset was measured, by the rank's own monotonic clock, in nanoseconds.
     pub at_ns: i64,
-    /// Nanoseconds to be added to a moment of the rank's clock to get that of rank 0.
+    /// Nanoseconds that convert a moment of the rank's clock to rank 0's clock when added.
     pub offset_ns: i64,
     /// Maximum error of the offset, in nanoseconds.
     pub error_ns: u64,
@@ -90,10 +91,10 @@ pub struct RankClockOffset {
 pub struct HostRecord {
     /// The machine at the start.
     pub host: Host,
-    /// Counters of the machine during the run, as its first rank read them. Counters of the process
-    /// are summed over its ranks.
+    /// Counters of the machine during the run, as the host's first rank read them. Counters of
+    /// processes are summed over the host's ranks.
     pub during: SystemDuring,
-    /// The program on this host.
+    /// Name and version of the program on this host.
     pub tool: Tool,
 }
 
@@ -120,9 +121,9 @@ pub struct ObserverRecord {
     pub rank: u32,
     /// Machine of the observer.
     pub host: Host,
-    /// Offset of its monotonic clock from that of rank 0 before the run.
+    /// Offset of the observer's monotonic clock from that of rank 0, measured before the run.
     pub clock_begin: RankClockOffset,
-    /// Offset of its monotonic clock from that of rank 0 after the run.
+    /// Offset of the observer's monotonic clock from that of rank 0, measured after the run.
     pub clock_end: RankClockOffset,
     /// Number of readings.
     pub readings: u64,
@@ -131,33 +132,35 @@ pub struct ObserverRecord {
     /// Time from the first reading to the last, in nanoseconds.
     pub whole_ns: u64,
     /// Counters from the first reading, before the run, to the last one, after it. No worker was
-    /// active at either.
+    /// active during either reading.
     pub whole: MachineCounted,
     /// 99th percentile of the processors' busy share in windows of 2 s, over the time of all
     /// readings, from 0 to 1.
     pub cpu_busy_p99: Fact<f64>,
-    /// Counters in each phase, including warm-ups, as in the phase's evidence.
+    /// Counters in each phase. Like the phase's evidence, they include warm-ups.
     pub phases: Vec<ObserverPhase>,
 }
 
 /// Counters of an observer in one phase.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverPhase {
-    /// Index of the load level to which the phase belongs, from 0; null if it belongs to none.
+    /// Index of the load level to which the phase belongs, from 0; null outside of a sweep.
     pub step: Option<u32>,
     /// Kind of the phase.
     pub phase: Phase,
     /// Duration of the phase, in nanoseconds.
     pub ns: u64,
-    /// Counters during the phase. Unavailable if there are no readings around it.
+    /// Counters during the phase. Unavailable if the observer has no readings before and after the
+    /// phase.
     pub counted: Fact<MachineCounted>,
     /// 99th percentile of the processors' busy share in windows of 2 s from the beginning of the
-    /// phase, from 0 to 1. Unavailable for a shorter phase.
+    /// phase, from 0 to 1. Unavailable for a phase shorter than 2 s.
     pub cpu_busy_p99: Fact<f64>,
 }
 
 impl ClusterRecord {
-    /// Describes one of `launched` ranks, before it is joined with others. Its `host` becomes 0.
+    /// Describes a single rank of `launched`, before its record is joined with those of other
+    /// ranks. The rank's `host` becomes 0.
     pub fn of_one(launched: u32, rank: RankRecord, host: HostRecord) -> Self {
         Self {
             launched,
@@ -168,9 +171,9 @@ impl ClusterRecord {
         }
     }
 
-    /// Returns the counters of each kernel during the run. Those of the process are summed over the
-    /// ranks of all hosts with this kernel, because containers of one machine share the kernel's
-    /// counters.
+    /// Returns the counters of each kernel during the run. Hosts can share a kernel: containers of
+    /// one machine do. Counters of processes are therefore summed over the ranks of all hosts with
+    /// the same kernel.
     pub fn kernels(&self) -> Vec<SystemDuring> {
         let mut places: HashMap<(Option<String>, String), usize> = HashMap::new();
         let mut kernels: Vec<SystemDuring> = Vec::new();

@@ -1,10 +1,9 @@
 //! Reads records, which may come from elsewhere and are not trusted: limits, checks, and error
 //! messages.
 //!
-//! The text is read twice. The first pass stores nothing. It counts the contents against limits
-//! that no run comes near and that bound the memory for reading. The second pass creates a
-//! [`Record`] and compares its numbers with each other (`valid.rs`), so that later code may add,
-//! subtract and divide them.
+//! The text is read twice. The first pass stores nothing. It checks limits that bound the memory
+//! for reading, and that are far above the needs of any run. The second pass creates a [`Record`]
+//! and checks its numbers (`valid.rs`), so that later code may add, subtract and divide them.
 
 mod valid;
 
@@ -22,30 +21,33 @@ use crate::partial_record::Completed;
 use crate::run::{LocationRecord, PhaseRecord, Record, SCHEMA_VERSION};
 use document::sanitize;
 
-/// Maximum length of a text, in bytes: five times that of a run of a day with 64 workers.
+/// Maximum length of a text, in bytes: five times the length of the record of a day with 64
+/// workers.
 pub const BYTES_MAX: usize = 256 << 20;
 /// Maximum length of a string in the text, in bytes. The longest string that a run writes is a
 /// histogram of sizes with [`workload::sizes::BINS_MAX`] bins, below 3 MB.
 pub const STRING_BYTES_MAX: usize = 4 << 20;
-/// Maximum memory of the contents, in bytes, besides the text and its strings. It is an upper
-/// estimate: each value and each bucket counts with the largest size of its kind, including the
-/// reserve of growing lists, and larger structures count in addition. A run of a day with 64
-/// workers counts as a quarter of it.
+/// Maximum memory of the contents, in bytes, besides the text and its strings. The memory is
+/// estimated from above: each value and each bucket counts with the largest size of its kind,
+/// including the reserve of growing lists. Larger structures count in addition. The record of a day
+/// with 64 workers needs a quarter of this limit.
 pub const MEMORY_BYTES_MAX: u64 = 1 << 30;
 
-/// Maximum size of a value: a short string in a growing list.
+/// Estimated memory of a value, in bytes: that of the largest one, a short string in a growing
+/// list.
 const VALUE_BYTES: u64 = 80;
-/// Size of a value in a list of buckets, where a pair counts as three values.
+/// Estimated memory of a value in a list of buckets, in bytes. A pair of numbers counts as three
+/// values.
 const BUCKET_VALUE_BYTES: u64 = 12;
-/// Size of a location besides its values, most of which may be absent: three times its size, while
-/// the list grows.
+/// Estimated memory of a location besides its values, in bytes. Most values may be absent, but the
+/// location has its full size, three times while the list grows.
 const LOCATION_BYTES: u64 = 3 * size_of::<LocationRecord>() as u64;
-/// Size of a phase besides its values. Its slices take memory for each index from the first to the
-/// last.
+/// Estimated memory of a phase besides its values, in bytes. Slices of a phase need memory for each
+/// index from the first to the last.
 const PHASE_BYTES: u64 = 3 * size_of::<PhaseRecord>() as u64 + SLICES_MAX as u64 * SLICE_BYTES;
 const SLICE_BYTES: u64 = size_of::<BTreeMap<(Role, Action), SliceMeter>>() as u64;
 
-/// Maximum number of characters in a message, which contains a part of the text that was read.
+/// Maximum number of characters in an error message, because messages quote the text that was read.
 const TOLD_MAX: usize = 300;
 
 /// Reason why a record cannot be read.
@@ -55,7 +57,7 @@ pub enum ReadError {
     /// The text is not JSON, or does not match the schema.
     #[error("this is not a record of a PostMark run: {}{why}", at(.field))]
     NoRecord {
-        /// Path of the field, as far as it was parsed; `.` if none was.
+        /// Path of the field, up to the last name that was parsed; `.` if no name was parsed.
         field: String,
         /// Description of the error, with line and column.
         why: String,
@@ -101,8 +103,8 @@ struct ReadRun {
     record: Record,
 }
 
-/// Reads a record from its JSON. The summary beside it is ignored, because it follows from the
-/// record.
+/// Reads a record from its JSON. A summary in the same JSON document is ignored, because it can be
+/// computed from the record.
 pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
     let ReadRun { record } = read(text)?;
     valid::check(&record).map_err(|valid::Wrong { field, why }| ReadError::Impossible {
@@ -112,12 +114,13 @@ pub(crate) fn from_json(text: &str) -> Result<Record, ReadError> {
     Ok(record)
 }
 
-/// Reads a part of a record from its JSON. Its numbers are checked when the joined record is read.
+/// Reads a part of a record from JSON. The numbers of the part are checked when the joined record
+/// is read.
 pub(crate) fn part_from_json(text: &str) -> Result<Completed, ReadError> {
     read(text)
 }
 
-/// Parses a text within the limits; an error names the field.
+/// Checks the limits of a text, and parses it; an error names the field.
 fn read<T: DeserializeOwned>(text: &str) -> Result<T, ReadError> {
     count(text)?;
     let mut deserializer = serde_json::Deserializer::from_str(text);
@@ -150,7 +153,7 @@ fn count(text: &str) -> Result<(), ReadError> {
     counted.map_err(|error| no_record(&error))
 }
 
-/// Converts an error of the text as a whole.
+/// Converts a JSON error that belongs to no field.
 pub fn no_record(error: &serde_json::Error) -> ReadError {
     ReadError::NoRecord {
         field: ".".to_owned(),
@@ -158,7 +161,7 @@ pub fn no_record(error: &serde_json::Error) -> ReadError {
     }
 }
 
-/// Sanitizes a message, and shortens it to its beginning and end.
+/// Sanitizes an error message. If it is too long, only its beginning and its end are kept.
 pub fn told(problem: &str) -> String {
     let shown = sanitize::sanitize(problem);
     let length = shown.chars().count();
@@ -170,18 +173,18 @@ pub fn told(problem: &str) -> String {
     begin.chain(" … ".chars()).chain(end).collect()
 }
 
-/// Counts the contents of a text.
+/// Checks the limits of a text while it is parsed, without storing its contents.
 #[derive(Default)]
 struct Census {
     /// Estimated memory, in bytes.
     memory_bytes: u64,
-    /// Name of the next field, or of the list that contains the next elements.
+    /// Name of the field whose value is parsed next, or of the list that contains the next element.
     name: Name,
     /// Number of open lists and objects.
     depth: u32,
     /// Whether the next object is the record itself.
     is_record: bool,
-    /// Whether the next value is the summary beside the record, or inside it.
+    /// Whether the next value is the summary, or a part of the summary.
     is_summary: bool,
     /// Version of the schema that the record states.
     schema: Option<u64>,
@@ -281,7 +284,8 @@ impl<'de> Visitor<'de> for Value<'_> {
             if is_document {
                 self.0.is_summary = name == Name::Summary;
             }
-            // The names inside a summary have no meaning here: at most it is read as a JSON value.
+            // Names inside a summary need no special counting: a summary is at most stored as a
+            // JSON value.
             self.0.name = if self.0.is_summary { Name::Other } else { name };
             self.0.is_record = is_document && name == Name::Record;
             let number = object.next_value_seed(Value(self.0))?;
@@ -295,7 +299,7 @@ impl<'de> Visitor<'de> for Value<'_> {
     }
 }
 
-/// Names of fields that are counted differently.
+/// Names of fields whose values need special counting.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(field_identifier, rename_all = "snake_case")]
 enum Name {
@@ -343,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn values_buckets_locations_and_phases_are_weighed() {
+    fn memory_of_values_buckets_locations_and_phases_is_estimated() {
         let weighed = |text: &str| {
             let census = counted(text).unwrap();
             assert_eq!(census.depth, 0);
@@ -393,8 +397,8 @@ mod tests {
         );
     }
 
-    /// The longest sweep, of writers and readers that perform all operations, with service times
-    /// and with the calls of each operation.
+    /// Builds the record of the longest sweep: writers and readers perform all operations, with
+    /// service times and with the calls of each operation.
     #[test]
     fn largest_record_of_a_run_is_within_the_limits() {
         /// Buckets of one histogram: every bucket of an octave.

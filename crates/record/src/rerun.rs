@@ -1,4 +1,4 @@
-//! The options that repeat the work of a run elsewhere.
+//! The options that repeat the work of a run on another target.
 
 use serde_json::Value;
 use spec::{Options, Place, RunSpec};
@@ -6,7 +6,7 @@ use workload::contents::ContentKind;
 use workload::{Classic, ContentSpec, Mix, Work, Workload};
 
 /// Returns the options that resolve to a run spec, without its targets, acknowledgement log and
-/// reused pool: those that `postmark run --like` takes from a record.
+/// reused pool. `postmark run --like` reads these options from a record.
 pub fn options_again(spec: &RunSpec) -> Options {
     Options {
         target: Vec::new(),
@@ -16,9 +16,9 @@ pub fn options_again(spec: &RunSpec) -> Options {
     }
 }
 
-/// Returns the same options as arguments of `postmark run`.
+/// Returns the options of [`options_again`] as arguments of `postmark run`.
 pub fn words_again(spec: &RunSpec) -> Vec<String> {
-    // Files and the command line have the same names and values: numbers, texts and switches.
+    // Option files and the command line use the same names and values: numbers, texts and switches.
     let Ok(Value::Object(options)) = serde_json::to_value(options_again(spec)) else {
         return Vec::new();
     };

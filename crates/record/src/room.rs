@@ -11,9 +11,9 @@ pub struct RoomVolume {
     pub locations: Vec<String>,
     /// Type of the file system, such as `ext4`.
     pub file_system: Fact<String>,
-    /// Maximum number of files at one time.
+    /// Largest number of files that exist at one time.
     pub files_peak: u64,
-    /// Maximum bytes of contents at one time.
+    /// Largest size of the contents of all files that exist at one time, in bytes.
     pub bytes_peak: u64,
     /// Bytes needed for contents, directories and inodes at the peak.
     pub needed_bytes: u64,
@@ -50,8 +50,8 @@ impl RoomVolume {
 /// The check for enough space before a run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Room {
-    /// True if the peaks are those that the stream reaches. False if they are upper bounds, or
-    /// estimates for a stream that is too long to be followed.
+    /// True if `files_peak` and `bytes_peak` are exact. False if they are upper bounds, or
+    /// estimates for a stream that is too long to be followed operation by operation.
     pub exact: bool,
     /// The needed and free space of each file system.
     pub volumes: Vec<RoomVolume>,

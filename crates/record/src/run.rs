@@ -37,8 +37,8 @@ pub struct LocationRecord {
     pub directory: String,
     /// Facts about the target at the start; not applicable if the I/O engine uses no file system.
     pub target: Fact<Target>,
-    /// Settings that decide whether data written there is durable; null if the I/O engine uses no
-    /// file system.
+    /// Settings that decide whether data written to this location is durable; null if the I/O
+    /// engine uses no file system.
     pub durability: Option<DurabilityFacts>,
     /// The server that the I/O engine contacted itself; absent if there is none. The kernel of this
     /// machine has no facts about such a location.
@@ -78,7 +78,7 @@ pub struct Stalled {
     pub came_back: bool,
 }
 
-/// Errors with the same operation, step and error number.
+/// Errors with the same operation, call and error number.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ErrorRecord {
     /// The failed operation, or an action of the run itself.
@@ -93,7 +93,7 @@ pub struct ErrorRecord {
     pub count: u64,
     /// Path of the first error.
     pub first_path: String,
-    /// Bytes that the first failed operation had moved before it failed.
+    /// Bytes that the first failed operation had read or written before it failed.
     pub moved_bytes: Fact<u64>,
 }
 
@@ -113,10 +113,11 @@ pub struct CleanUp {
     pub files: u64,
     /// Number of directories removed.
     pub directories: u64,
-    /// Files and directories whose names have the run's form, but that were not removed.
+    /// Files and directories that were not removed, although their names have the form of the run's
+    /// names.
     pub left: Vec<Left>,
-    /// Whether the run made some of the remaining files, or may have made them. Then its manifest
-    /// remains as well.
+    /// Whether the run created, or may have created, some of the remaining files. If so, the run's
+    /// manifest remains as well.
     #[serde(default)]
     pub incomplete: bool,
 }
@@ -152,7 +153,7 @@ impl Load {
         }
     }
 
-    /// Returns the number of workers or ranks, if the load is one of these.
+    /// Returns the number of workers or ranks, if the load is a number of workers or ranks.
     pub fn count(self) -> Option<u32> {
         match self {
             Self::Workers(count) | Self::Ranks(count) => Some(count),
@@ -181,7 +182,7 @@ pub struct SweepStep {
 pub struct SweepStepRun {
     /// Fingerprint of the run's workload, which depends on the number of workers.
     pub fingerprint: Fingerprint,
-    /// The moment from which the moments of its phases count.
+    /// The moment from which the moments of this run's phases count.
     pub origin: Origin,
     /// Counters of the machine during the run.
     pub during: SystemDuring,
@@ -190,7 +191,7 @@ pub struct SweepStepRun {
 }
 
 impl SweepStep {
-    /// Returns the transactions, if the level reached them.
+    /// Returns the phase of transactions, if the level reached it.
     pub fn transactions(&self) -> Option<&PhaseRecord> {
         self.phases
             .iter()
@@ -203,7 +204,8 @@ impl SweepStep {
 pub struct Actual {
     /// How the run ended.
     pub outcome: Outcome,
-    /// Why the transactions ended. Unavailable if the run did not reach their end.
+    /// Why the transactions ended. Unavailable if the run did not reach the end of its
+    /// transactions.
     pub end: Fact<End>,
     /// Hash of the whole stream, if all of it was performed.
     pub stream_hash: Fact<StreamHash>,
@@ -211,7 +213,7 @@ pub struct Actual {
     pub phases: Vec<PhaseRecord>,
     /// Load levels of a sweep, in the order in which they were performed.
     pub sweep_steps: Vec<SweepStep>,
-    /// Errors, by operation, step and error number.
+    /// Errors, by operation, call and error number.
     pub errors: Vec<ErrorRecord>,
     /// The check of names after the transactions.
     pub check: Fact<Check>,
@@ -226,22 +228,23 @@ pub struct Actual {
     /// was checked by another rank.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stale: Option<Stale>,
-    /// Operations that took very long.
+    /// Workers whose operation did not return for a long time.
     pub stalled: Vec<Stalled>,
     /// Numbers of the original PostMark's report; null for other workloads, or if the first worker
     /// did not start.
     pub classic: Option<ClassicFigures>,
     /// Removal of files after an unfinished run; null if the run completed, or kept its pool.
     pub clean_up: Option<CleanUp>,
-    /// Overhead of the program: the same stream on the I/O engine `null`.
+    /// Overhead of the program, measured by repeating the stream on the I/O engine `null`.
     pub overhead: Fact<Overhead>,
     /// All communication with servers; absent if the I/O engine contacts none itself. For a sweep
-    /// of several runs, that of the first run.
+    /// of several runs, only the communication of the first run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub traffic: Option<ServerTotals>,
 }
 
-/// A value that is unknown before the end of the run; not applicable if it was not requested.
+/// Returns the fact for a value that is unknown before the end of the run; not applicable if the
+/// value was not requested.
 fn not_yet<T>(is_asked: bool) -> Fact<T> {
     if is_asked {
         Fact::Unavailable("the program was killed before the run ended".to_owned())
@@ -251,8 +254,8 @@ fn not_yet<T>(is_asked: bool) -> Fact<T> {
 }
 
 impl Actual {
-    /// Creates the results of a run before anything was performed. Requested values are not yet
-    /// known.
+    /// Creates the results of a run before anything was performed. Requested values are
+    /// unavailable, because the run has not ended.
     pub fn unfinished(check: bool, overhead: bool) -> Self {
         Self {
             outcome: Outcome::Unfinished,
@@ -305,8 +308,8 @@ pub struct Origin {
     pub monotonic_ns: i64,
     /// The wall clock (`CLOCK_REALTIME`) at the same moment, in nanoseconds since 1970.
     pub unix_ns: i64,
-    /// Greatest error of the two clocks against each other, in nanoseconds, because they cannot be
-    /// read at once.
+    /// Maximum error of the difference between the two clocks, in nanoseconds. The clocks cannot be
+    /// read at the same instant.
     pub uncertainty_ns: u64,
 }
 
@@ -362,7 +365,7 @@ pub struct Record {
     pub cluster: Option<ClusterRecord>,
     /// Results of the run.
     pub actual: Actual,
-    /// Notes on how options were resolved, if that may surprise.
+    /// Notes on how options were resolved, if the result may surprise.
     pub hints: Vec<Note>,
     /// The run's part in a study; absent if the run belongs to none.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,5 +1,5 @@
-//! Servers that an I/O engine contacts itself, and events between the program and them. Single
-//! calls are counted as messages.
+//! Servers that an I/O engine contacts itself, and events between the program and them. Calls are
+//! counted separately, as messages.
 
 use core::net::SocketAddr;
 
@@ -67,7 +67,7 @@ impl ServerRecord {
 pub struct ServerCounts {
     /// Number of connections that were opened.
     pub connections: u64,
-    /// Number of connections that were opened because one was lost.
+    /// Number of connections that were opened because another connection was lost.
     pub reconnections: u64,
     /// Number of changes of the write verifier: the server had restarted, and may have lost
     /// uncommitted data.
@@ -89,7 +89,7 @@ pub struct ServerCounts {
 }
 
 impl ServerRecord {
-    /// Converts the facts that an engine reports.
+    /// Creates the record from the facts that an I/O engine reports.
     ///
     /// # Errors
     /// Returns an error if a fact is missing, or has another type.
@@ -99,7 +99,7 @@ impl ServerRecord {
 }
 
 impl ServerCounts {
-    /// Creates the counts from a function that returns the count of each name.
+    /// Creates the counts from a function that returns the count for the name of a field.
     pub fn from_named(count_of: impl Fn(&str) -> u64) -> Self {
         let mut counts = Self::default();
         for (name, count) in counts.by_name() {
@@ -134,7 +134,7 @@ impl ServerCounts {
 }
 
 /// All communication between a run and its servers, from the first contact to the last call. It
-/// includes the work outside of phases, such as creating and removing the run directory's files.
+/// includes calls outside of phases, for example those that create and remove the run directory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServerTotals {
     /// Calls to the file service, by procedure.

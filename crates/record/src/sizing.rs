@@ -33,7 +33,7 @@ pub struct Sizing {
     pub cache_is: String,
     /// Mean size of the files that the stream draws first, in bytes.
     pub mean_file_bytes: f64,
-    /// Number of files that was chosen, of all pools together.
+    /// Chosen number of files of all pools together.
     pub files: u64,
     /// Speed of the target in a short run; null in a plan, which does not touch the target.
     pub calibration: Option<Calibration>,
@@ -47,7 +47,7 @@ pub struct Sizing {
 pub struct Calibration {
     /// Duration of the complete calibration, in nanoseconds.
     pub duration_ns: u64,
-    /// Number of files in its pools.
+    /// Number of files in the pools of the calibration.
     pub files: u64,
     /// Files created per second, timed until they were durable.
     pub created_per_second: f64,

@@ -7,18 +7,19 @@ use serde::{Deserialize, Serialize};
 /// see at once.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Stale {
-    /// Number of such names.
+    /// Number of names that were not seen at once.
     pub count: u64,
     /// The longest time from the first check of a name until it was seen, in nanoseconds.
     pub longest_ns: u64,
     /// The path with the longest time.
     pub path: String,
-    /// The difference that the first check of this path found.
+    /// Difference between the acknowledged state and the state that the first check of `path`
+    /// found.
     pub what: String,
 }
 
 impl Stale {
-    /// Adds the counts, and keeps the longer time.
+    /// Adds the counts of two ranks, and keeps the longer time with its path.
     #[must_use]
     pub fn and(self, other: Self) -> Self {
         let count = self.count.saturating_add(other.count);

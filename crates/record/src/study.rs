@@ -32,7 +32,8 @@ pub struct StudyPart {
     pub side: Option<String>,
     /// The wait for a quiet machine before the run; null if none was requested.
     pub quiet: Option<QuietTime>,
-    /// The file system that the study made for the run; null if the target existed before.
+    /// The scratch file system that the study created for the run; null if the target existed
+    /// before.
     pub made: Option<MadeFileSystem>,
     /// Number of times that the pool's files were churned before the measured run; null if they
     /// were not.
@@ -62,20 +63,21 @@ pub struct QuietTime {
     pub busy: Fact<f64>,
 }
 
-/// A file system that a study made.
+/// A scratch file system that a study created for a run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MadeFileSystem {
     /// The requested file system, as `make:KIND?…`.
     pub asked: String,
-    /// The commands that made and mounted it, in order.
+    /// The commands that created and mounted the file system, in order.
     pub commands: Vec<String>,
     /// The versions of the tools.
     pub tools: Vec<String>,
-    /// The driver that mounted it. That of ext4 also mounts ext2 and ext3.
+    /// The kernel driver that mounted the file system. Its name can differ from the requested type:
+    /// the driver of ext4 also mounts ext2 and ext3.
     pub driver: Fact<String>,
-    /// The file system that contains its image.
+    /// The file system that contains the image file of the scratch file system.
     pub image_file_system: Fact<String>,
-    /// Fill level that was reached before the pool was made, in percent; null if none was
+    /// Fill level that was reached before the pool was created, in percent; null if none was
     /// requested.
     pub fullness_percent: Option<f64>,
 }

@@ -11,7 +11,8 @@ pub struct Tool {
     pub name: String,
     /// Version of the program.
     pub version: String,
-    /// Version of the generators. A fingerprint depends on it and on the workload.
+    /// Version of the generators of the operation stream. A fingerprint depends on this version and
+    /// on the workload.
     pub generators: u32,
 }
 

@@ -1,10 +1,10 @@
 //! Joins the evidence of several ranks.
 //!
-//! The component that counts decides what is added. Counters of a process (its own I/O, the calls
-//! of an I/O engine that contacts servers itself) are added over all ranks. Counters of a host's
-//! kernel for all processes (messages of mounts, interfaces) are used once per host, and added over
-//! hosts. Counters of devices are used once per kernel, because containers of one machine share
-//! them.
+//! The source of a counter determines how it is joined. Counters of a process (its own I/O, the
+//! calls of an I/O engine that contacts servers itself) are added over all ranks. Counters of a
+//! host's kernel for all processes (messages of mounts, interfaces) are used once per host, and
+//! added over hosts. Counters of devices are used once per kernel, because containers of one
+//! machine share its device counters.
 
 use std::collections::HashSet;
 
@@ -17,7 +17,8 @@ use crate::merge::{added, facts, options};
 use crate::server::{ServerCounts, ServerTotals};
 use system::counters::{DeviceCounters, DeviceReading, DeviceRole};
 
-/// The origin of two readings, which decides which counters they share.
+/// Whether two readings come from one host, one kernel or two kernels. This determines which
+/// counters the readings share.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Apart {
     /// Two processes on one host, which share all counters of its kernel.
@@ -96,7 +97,8 @@ fn accounted(one: Accounted, other: Accounted, apart: Apart) -> Accounted {
     }
 }
 
-/// Adds each target, with the devices below it, to a target whose devices have the same names.
+/// Adds the counters of each target's devices to those of a target with the same devices. Targets
+/// with other devices are appended.
 fn devices(one: Vec<DeviceReading>, other: Vec<DeviceReading>) -> Vec<DeviceReading> {
     let mut all = below_targets(one);
     let names = |group: &[DeviceReading]| -> Vec<(String, DeviceRole)> {
@@ -149,7 +151,7 @@ fn messages(
             Some(known) if is_of_process || apart != Apart::Processes => {
                 *known = MessagesReading::and(known, &reading);
             }
-            // Both processes have read the same counter.
+            // Both processes have read the same counter, which must be included once.
             Some(_) => {}
         }
     }
@@ -187,7 +189,7 @@ fn residency(one: Residency, other: Residency) -> Residency {
     }
 }
 
-/// Adds the server communication of two ranks, which each process counts itself.
+/// Adds the server communication of two ranks. Each process counts only its own.
 pub(super) fn traffic(one: ServerTotals, other: ServerTotals) -> ServerTotals {
     ServerTotals {
         messages: MessagesReading::and(&one.messages, &other.messages),

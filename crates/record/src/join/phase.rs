@@ -11,7 +11,8 @@ use crate::pauses::Pauses;
 use crate::run::{FirstDone, PhaseRecord, PhaseSync, Segment};
 
 impl PhaseRecord {
-    /// Converts the phase to that of one rank on a host, to be joined with others.
+    /// Converts the phase to that of one rank on a host, which can be joined with the phases of
+    /// other ranks.
     #[must_use]
     pub fn of_rank(mut self, host: &HostId) -> Self {
         if self.hosts.is_empty() {
@@ -25,9 +26,9 @@ impl PhaseRecord {
         self
     }
 
-    /// Joins the results of ranks in the same phase; `self` has the lower ranks. Both come from
-    /// [`of_rank`](Self::of_rank), and their moments count from the same origin. Kernel counters
-    /// over time and the result of a steady-state rule are those of the lowest rank.
+    /// Joins the results of ranks in the same phase; `self` has the lower ranks. Both phases come
+    /// from [`of_rank`](Self::of_rank), and their moments count from the same origin. Kernel
+    /// counters over time and the result of a steady-state rule are those of the lowest rank.
     #[must_use]
     pub fn join(mut self, later: Self) -> Self {
         let mut segments = later.segments.into_iter();
@@ -63,7 +64,8 @@ impl PhaseRecord {
     }
 }
 
-/// Returns the processor time of the workers in the measured segments.
+/// Returns the processor time of the workers in the measured segments; `None` if it was not
+/// counted.
 fn workers(phase: &PhaseRecord) -> Option<HostWorkers> {
     let began_ns = phase.measured().next()?.began_ns;
     let machine = phase.machine.as_ref()?;
@@ -115,7 +117,7 @@ fn sync(one: PhaseSync, other: PhaseSync) -> PhaseSync {
 }
 
 fn join_hosts(hosts: &mut Vec<HostPhase>, more: Vec<HostPhase>) {
-    // Indexes by host, because each of ten thousand hosts is looked up.
+    // Uses a map, because each of up to ten thousand hosts is looked up.
     let known: HashMap<HostId, usize> = (0..)
         .zip(hosts.iter())
         .map(|(place, host)| (host.host.clone(), place))
@@ -138,8 +140,8 @@ fn join_hosts(hosts: &mut Vec<HostPhase>, more: Vec<HostPhase>) {
     }
 }
 
-/// Joins the phases of the same kind, in their order. A phase that is missing on one side was not
-/// completed by all ranks.
+/// Joins the phases of two records that have the same kind, in their order. A phase that one of the
+/// records does not contain was not completed by all ranks.
 pub(super) fn all(phases: Vec<PhaseRecord>, later: Vec<PhaseRecord>) -> Vec<PhaseRecord> {
     let mut later: BTreeMap<Key, PhaseRecord> = keyed(later).collect();
     let mut joined: BTreeMap<Key, PhaseRecord> = BTreeMap::new();

@@ -5,12 +5,13 @@ use std::ops::Range;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Growth of a counter in each slice; null if it is unknown.
+/// Growth of a counter in each slice; null if the growth is unknown.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(transparent)]
 pub struct Counts(Vec<Option<u64>>);
 
-/// Values of a state at the readings: at the end of each second, and at the end of the phase.
+/// Values of a state, such as memory in use, as read at the end of each second and at the end of
+/// the phase.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct States {
@@ -33,14 +34,14 @@ impl Counts {
         &self.0
     }
 
-    /// Returns the sum of the known numbers of these slices; `None` if none is known.
+    /// Returns the sum of the known numbers in a range of slices; `None` if none is known.
     pub fn sum(&self, slices: &Range<usize>) -> Option<u64> {
         known(&self.0, slices).reduce(u64::saturating_add)
     }
 }
 
 impl States {
-    /// Returns the maximum of the known numbers of these slices; `None` if none is known.
+    /// Returns the maximum of the known numbers in a range of slices; `None` if none is known.
     pub fn greatest(&self, slices: &Range<usize>) -> Option<u64> {
         known(&self.max, slices).max()
     }
@@ -51,16 +52,16 @@ fn known<'a>(numbers: &'a [Option<u64>], slices: &Range<usize>) -> impl Iterator
     some.iter().flatten().copied()
 }
 
-/// Operations on a column, for counters and for states.
+/// Operations that both types of columns have: counters and states.
 pub(super) trait Column {
-    /// Adds the number of a new slice, or merges it into that of the last one.
+    /// Adds the number of a new slice, or merges the number into that of the last slice.
     fn put(&mut self, is_new: bool, number: Option<u64>);
 
-    /// Merges slices. For each slice, `begins` states whether it begins a new one; otherwise it is
-    /// merged with the slice before it.
+    /// Merges slices. `begins` has an entry for each slice: false if the slice is merged with the
+    /// slice before it.
     fn merge(&mut self, begins: &[bool]);
 
-    /// Whether the column has an entry for each slice of this number of slices.
+    /// Whether the number of entries in the column is that of the slices.
     fn has(&self, slices: usize) -> bool;
 
     /// Returns the column, if its numbers are states.

@@ -10,12 +10,13 @@ use super::columns::{Column, Counts, States};
 /// Prefix of the names of workers' threads; the worker's number follows.
 pub const WORKER_THREAD: &str = "worker ";
 
-/// A function that receives each column of a group with its name and its number.
+/// A function that receives each column of a group with the column's name and its number for the
+/// next slice.
 pub(super) type Visit<'a> = dyn FnMut(&'static str, &mut dyn Column, Fact<u64>) + 'a;
 
-/// Defines a group of columns. Each column states its description, its number in the counters, and
-/// its name in the lines of `--live`, if it is in them; docs/specification.md has a table of all
-/// columns.
+/// Defines a group of columns. Each entry contains the column's description, the function that
+/// reads its number from the counters, and its name in the output of `--live`. Columns without this
+/// name are not in the output of `--live`. docs/specification.md has a table of all columns.
 macro_rules! over_time {
     (
         $(#[$about:meta])*
@@ -40,7 +41,7 @@ macro_rules! over_time {
                 $(visit(stringify!($column), &mut self.$column, of(counted, $number));)*
             }
 
-            /// Returns the numbers in lines of `--live`, with their names there.
+            /// Returns the names and numbers of this group in the output of `--live`.
             pub fn live(counted: &Fact<&$counted>) -> Vec<(&'static str, Option<u64>)> {
                 vec![$($(($live, of(counted, $number).into_known()),)?)*]
             }
@@ -93,7 +94,7 @@ over_time! {
 over_time! {
     /// Counters of one thread of this process.
     ThreadOverTime of ThreadTimes {
-        /// The kernel's number of the thread.
+        /// Thread identifier in the kernel.
         tid: u32,
         /// Name of the thread.
         name: Fact<String>,
@@ -110,8 +111,8 @@ over_time! {
     /// (proc_stat(5), proc_meminfo(5)).
     #[derive(Default)]
     SystemOverTime of SystemCountersDifference {}
-    /// Sum of all columns of the kernel's line, in nanoseconds: about the elapsed time multiplied
-    /// by the number of processors.
+    /// Sum of the processor times in the first line of `/proc/stat`, in nanoseconds: about the
+    /// elapsed time multiplied by the number of processors.
     total_ns: Counts = |system| time(system, |times| &times.total_ns), live "machine_total_ns";
     /// Used time, in nanoseconds: all except idle, iowait and steal.
     busy_ns: Counts = |system| time(system, |times| &times.busy_ns), live "machine_busy_ns";
@@ -121,8 +122,8 @@ over_time! {
     nice_ns: Counts = |system| time(system, |times| &times.nice_ns);
     /// Time in the kernel, in nanoseconds.
     system_ns: Counts = |system| time(system, |times| &times.system_ns);
-    /// Idle time while a task waits for a device, in nanoseconds. The kernel may count it
-    /// backwards; the slice then has no number.
+    /// Idle time while a task waits for a device, in nanoseconds. The kernel's counter can
+    /// decrease; the slice then has no number.
     iowait_ns: Counts = |system| time(system, |times| &times.iowait_ns), live "machine_iowait_ns";
     /// Time in hardware interrupts, in nanoseconds.
     irq_ns: Counts = |system| time(system, |times| &times.irq_ns);

@@ -6,8 +6,7 @@ use system::{DeviceCounters, ProcessTimes, SystemTimes};
 
 use super::*;
 
-/// A machine with this number of threads and devices. All of its counters and states are functions
-/// of one number.
+/// A simulated machine. All of its counters and states are functions of one number, `much`.
 struct Machine {
     threads: usize,
     devices: usize,
@@ -49,13 +48,13 @@ impl Machine {
         }
     }
 
-    /// Growth of the counters from one number to another.
+    /// Growth of the counters while `much` grows from `from` to `to`.
     fn between(&self, from: u64, to: u64) -> CountersDifference {
         self.after(to).since(&self.after(from))
     }
 
-    /// Slices of readings. Each reading is a second, counted from 1, and the number of the machine
-    /// then.
+    /// Returns the series of these readings. Each reading is a pair: the second, counted from 1,
+    /// and the value of `much` at its end.
     fn over_time(&self, readings: &[(u64, u64)]) -> MachineOverTime {
         let mut over_time = MachineOverTime::new(0, &self.after(0));
         let mut before = (0, 0);
@@ -161,8 +160,8 @@ fn assert_is(over_time: &mut MachineOverTime, machine: &Machine, readings: &[(u6
         .map(|row| row.1.iter().map(|reading| dirty(reading.1)).max())
         .collect();
     assert_eq!(over_time.system.dirty_bytes.max, greatest);
-    // Maxima are those of states within the slices; all other numbers follow from the readings at
-    // the ends.
+    // Maxima of states depend on all readings within a slice; all other numbers depend on the
+    // readings at its ends only.
     for (expected, state) in states(&mut expected).into_iter().zip(states(over_time)) {
         expected.max.clone_from(&state.max);
     }
@@ -186,7 +185,8 @@ fn states(over_time: &mut MachineOverTime) -> Vec<&mut States> {
     states
 }
 
-/// Readings at ascending seconds, close together or far apart, each with a number.
+/// Readings at ascending seconds, close together or far apart. Each reading is a pair: the second
+/// and the value of `much`.
 fn readings() -> impl Strategy<Value = Vec<(u64, u64)>> {
     let steps = (0_u32..13).prop_flat_map(|bits| {
         prop::collection::vec((1..=1_u64 << bits, 0_u64..5_000_000_000), 1..80)
@@ -208,7 +208,7 @@ const SMALL: Machine = Machine {
 
 proptest! {
     #[test]
-    fn merged_slices_equal_slices_of_merged_differences(readings in readings()) {
+    fn widened_slices_equal_slices_of_the_same_readings(readings in readings()) {
         let mut over_time = SMALL.over_time(&readings);
         prop_assert!(over_time.len() <= SLICES_MAX);
         let last = readings.last().unwrap().0 - 1;
@@ -229,7 +229,7 @@ proptest! {
     #[test]
     fn missing_counts_are_included_in_later_slices(readings in readings(),
         missing in prop::collection::vec(any::<bool>(), 80)) {
-        // The reader takes the difference to the last known reading.
+        // As in a run, each difference is computed from the last known reading.
         let mut over_time = MachineOverTime::new(0, &SMALL.after(0));
         let mut base = 0;
         for ((second, much), is_missing) in readings.iter().zip(&missing) {
@@ -255,7 +255,7 @@ proptest! {
 }
 
 #[test]
-fn slices_double_above_the_limit_and_keep_their_moments() {
+fn slice_width_doubles_above_the_maximum_number_of_slices() {
     let mut readings: Vec<(u64, u64)> =
         (1..=1_800).map(|second| (second, second * 1_000)).collect();
     let over_time = SMALL.over_time(&readings);
@@ -270,17 +270,17 @@ fn slices_double_above_the_limit_and_keep_their_moments() {
     assert_eq!(over_time.process.user_ns.each()[900], Some(7_000));
 }
 
-/// 64 workers, each of which uses a processor: for a day, and for the half hour after which slices
-/// widen.
+/// Two runs with 64 workers that each use a whole processor. One takes a day, the other half an
+/// hour, after which slices become wider.
 #[test]
-fn a_day_of_64_workers_takes_less_than_4_megabytes() {
+fn series_of_a_day_with_64_workers_needs_less_than_4_megabytes() {
     let machine = Machine {
         threads: 66,
         devices: 3,
     };
     for seconds in [1_800, 86_400] {
-        // The last thread's time is 66 times this number: a little less than a second of each
-        // second.
+        // The last thread's processor time is 66 times the value of `much`: a little less than a
+        // second per second.
         let readings: Vec<(u64, u64)> = (1..=seconds)
             .map(|second| (second, second * 15_111_999))
             .collect();
@@ -444,8 +444,8 @@ fn invalid_series_are_rejected() {
     }
 }
 
-/// The columns in the table of docs/specification.md: the names in its first cells, except those of
-/// the groups.
+/// The columns of the table in docs/specification.md are the names in the first cell of each row,
+/// except names of groups.
 #[test]
 fn specification_lists_each_column_once() {
     const DOCS: &str = include_str!("../../../../docs/specification.md");
@@ -461,7 +461,7 @@ fn specification_lists_each_column_once() {
         .collect();
     let mut columns = Vec::new();
     MachineOverTime::new(0, &SMALL.after(0)).each(None, &mut |place, _, _| {
-        // One thread and one device stand for all.
+        // All threads have the same columns, and so have all devices; one of each is compared.
         if place
             .of
             .is_none_or(|of| ["100", "vd0"].contains(&&*of.to_string()))

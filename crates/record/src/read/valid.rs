@@ -19,7 +19,8 @@ use crate::ranks::{ClusterRecord, RankClockOffset, RankRecord};
 use crate::run::{Actual, Load, LocationRecord, Record, SweepStep};
 use crate::sizing::Sizing;
 
-/// Maximum number of load levels: a sweep has 64, and some between them.
+/// Maximum number of load levels: a sweep has at most 64, and a few more that bisect the load
+/// between two of these levels.
 const SWEEP_STEPS_MAX: usize = 4096;
 /// Maximum length of a host name, in bytes: 64 on Linux, 255 in the DNS.
 const HOSTNAME_BYTES_MAX: usize = 255;
@@ -181,8 +182,8 @@ fn sweep_step(sweep_step: &SweepStep, totals: &mut Totals) -> Valid {
     phases(&sweep_step.phases, totals)
 }
 
-/// Reports of edition 1.5 print sums of bytes as 32-bit floats, whose range is smaller than that of
-/// the numbers in JSON.
+/// Checks the numbers of the original PostMark's report. PostMark 1.5 prints sums of bytes as
+/// 32-bit floats, so sums beyond the range of such floats are rejected.
 fn classic(figures: &ClassicFigures) -> Valid {
     for (field, bytes) in [
         ("bytes_read", figures.bytes_read),

@@ -54,7 +54,7 @@ fn hash(worker: u32) -> StreamHash {
 
 const SECOND: u64 = 1_000_000_000;
 
-/// The transactions of these workers, added up worker by worker.
+/// The phase of transactions of these workers, merged worker by worker.
 fn transactions(first_worker: u32, workers: &[Did]) -> PhaseRecord {
     let role = |worker: u32| {
         if worker % 3 == 0 {
@@ -225,7 +225,7 @@ fn process(first_worker: u32, workers: &[Did], of: u32) -> Record {
     record
 }
 
-/// Converts the record to that of a rank on this host. Two hosts share a kernel.
+/// Converts the record to that of a rank on a host. Hosts 0 and 1 share a kernel.
 fn part(
     record: Record,
     rank: u32,
@@ -266,7 +266,7 @@ fn part(
     record.of_rank(ClusterRecord::of_one(launched, rank, host))
 }
 
-/// The records of ranks with these numbers of workers.
+/// The records of ranks; `sizes` contains the number of workers of each rank.
 fn parts(workers: &[Did], sizes: &[usize]) -> Vec<Record> {
     let mut first = 0;
     let mut parts = Vec::new();
@@ -286,7 +286,7 @@ fn parts(workers: &[Did], sizes: &[usize]) -> Vec<Record> {
     parts
 }
 
-/// Joins the records by a tree that the numbers determine.
+/// Joins the records by a tree whose shape `choices` determines.
 fn by_any_tree(mut parts: Vec<Record>, choices: &[usize]) -> Record {
     let mut choices = choices.iter().cycle();
     while parts.len() > 1 {
@@ -298,7 +298,7 @@ fn by_any_tree(mut parts: Vec<Record>, choices: &[usize]) -> Record {
     parts.remove(0)
 }
 
-/// Removes what only records of ranks contain.
+/// Removes the fields that only records of ranks contain.
 fn bare(mut record: Record) -> Record {
     record.cluster = None;
     record.during = kept().during;
@@ -384,7 +384,7 @@ fn alike(count: usize) -> Vec<Did> {
 }
 
 #[test]
-fn stream_hash_does_not_depend_on_the_number_of_ranks() {
+fn stream_hash_is_the_same_for_any_number_of_ranks() {
     let workers = alike(8);
     let hash = |ranks: usize| {
         let joined = Record::join_all(parts(&workers, &vec![8 / ranks; ranks])).unwrap();
@@ -435,7 +435,7 @@ fn outcome_is_that_of_the_worst_rank() {
 }
 
 #[test]
-fn empty_pool_has_precedence_and_unfinished_rank_has_no_end() {
+fn end_of_a_rank_with_an_empty_pool_has_precedence() {
     let ends = |ends: [Fact<End>; 2]| {
         let mut all = parts(&alike(2), &[1, 1]);
         for (part, end) in all.iter_mut().zip(ends) {
@@ -558,7 +558,7 @@ fn evidence(own: u64, calls: u64, mount: u64, writes: u64) -> serde_json::Value 
 }
 
 #[test]
-fn counters_are_added_over_processes_hosts_or_kernels() {
+fn each_counter_is_added_once_per_process_host_or_kernel() {
     // Ranks 0 and 3 are on host 0, ranks 1 and 4 on host 1 with the same kernel, rank 2 on host 2.
     let workers = alike(5);
     let mut all = Vec::new();
@@ -582,7 +582,7 @@ fn counters_are_added_over_processes_hosts_or_kernels() {
     assert_eq!(requests, [Fact::Known(11_111), Fact::Known(7 + 8 + 9)]);
     let devices = performing.devices.known().unwrap();
     assert_eq!(devices.len(), 1);
-    // Host 1 has the kernel of host 0, so its counts are those of host 0.
+    // Host 1 has the kernel of host 0, so its device counters are not added.
     assert_eq!(
         devices[0].counters.known().unwrap().writes,
         Fact::Known(100 + 102)
@@ -604,7 +604,8 @@ fn counters_are_added_over_processes_hosts_or_kernels() {
     );
 }
 
-/// Time and memory at the root of a tree of 2,000 ranks; `POSTMARK_TEST_RANKS` sets another number.
+/// Measures time and memory at the root of a tree of 2,000 ranks; `POSTMARK_TEST_RANKS` sets
+/// another number.
 #[test]
 fn thousands_of_ranks_are_joined_in_seconds() {
     let ranks = number_of("POSTMARK_TEST_RANKS", 2_000) as usize;

@@ -5,7 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 /// Maximum distance of a moment from the origin, and maximum duration: 2^62 ns, 146 years.
 const MOMENT_MAX_NS: u64 = 1 << 62;
 
-/// Maximum number of ranks: a hundred times that of the largest run that the program is made for.
+/// Maximum number of ranks: a hundred times that of the largest run for which the program is
+/// designed.
 pub(super) const RANKS_MAX: usize = 1_000_000;
 
 /// The invalid field, and the reason.
@@ -27,7 +28,7 @@ pub(in crate::read) fn wrong<T>(
     })
 }
 
-/// Adds the path of the object that contains the field.
+/// Adds to an error the path of the object that contains the invalid field.
 pub(in crate::read) trait Within {
     fn within(self, place: impl FnOnce() -> String) -> Self;
 }
@@ -105,7 +106,8 @@ pub(in crate::read) fn order(field: &'static str, began_ns: u64, ended_ns: u64) 
     moment(field, ended_ns)
 }
 
-/// Sums of numbers that reports add up, by their description. Detects overflow.
+/// Sums that reports compute later, by their description. They are computed here to detect
+/// overflow.
 #[derive(Default)]
 pub(in crate::read) struct Totals(BTreeMap<&'static str, u64>);
 

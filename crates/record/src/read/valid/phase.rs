@@ -15,17 +15,17 @@ use crate::sizing::SteadyFound;
 /// Maximum number of segments in a phase. A run has a warm-up, one segment of merged rounds, and a
 /// window of rounds.
 const SEGMENTS_MAX: usize = 4096;
-/// Maximum number of kinds of calls in a phase, because they are searched one by one. All I/O
-/// engines together have fewer.
+/// Maximum number of kinds of calls in a phase. It is limited because later code searches kinds of
+/// calls one by one. All I/O engines together have fewer.
 const STEPS_MAX: usize = 64;
-/// Maximum length of the name of a call or a device, in bytes, because it widens a column of a
-/// table.
+/// Maximum length of the name of a call or a device, in bytes, because a long name widens a column
+/// of a table.
 const NAME_BYTES_MAX: usize = 255;
-/// Maximum length of the path of a slow operation, in bytes, because it widens a column as well.
-/// The kernel accepts 4,096.
+/// Maximum length of the path of a slow operation, in bytes, because a long path widens a column of
+/// a table. The kernel accepts 4,096.
 const PATH_BYTES_MAX: usize = 16 << 10;
 
-/// Sums that reports compute over segments, phases, calls and workers.
+/// Names of the sums that reports compute over segments, phases, calls and workers.
 const OPERATIONS: &str = "all operations";
 const BYTES: &str = "all bytes";
 const DURATIONS: &str = "all durations in histograms";
@@ -166,7 +166,7 @@ fn worker(worker: &WorkerPhase, totals: &mut Totals) -> Valid {
     totals.add(WORKERS, "operations", &[worker.operations])
 }
 
-/// Checks the sums over all kinds of operations in the slices.
+/// Checks that the sums of operations and bytes over all slices do not overflow.
 fn slices(phase: &PhaseRecord) -> Valid {
     let mut totals = Totals::default();
     for meter in phase.slices.iter().flat_map(|slice| slice.values()) {
