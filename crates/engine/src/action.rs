@@ -1,4 +1,5 @@
-//! The actions of a workload as a mix names them, each with the operation that performs it.
+//! The actions of a workload, under the names that mixes use, each with the operation that performs
+//! the action.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -48,7 +49,7 @@ macro_rules! actions {
         }
 
         impl Action {
-            /// All actions, each at the index of its own number.
+            /// All actions, each at the index that equals its number.
             pub const ALL: &[Self] = &[$(Self::$variant,)+];
 
             /// The action's name in options and reports.
@@ -75,7 +76,7 @@ macro_rules! actions {
             }
 
             /// Whether the action creates a file (`Some(true)`), removes one (`Some(false)`) or
-            /// does neither.
+            /// does neither (`None`).
             #[inline]
             pub const fn changes_count(self) -> Option<bool> {
                 match self {
@@ -83,8 +84,8 @@ macro_rules! actions {
                 }
             }
 
-            /// The actions that a mix may perform when it draws this one: itself, a substitute, or
-            /// one that limits the number of links or directories.
+            /// The actions that a mix may perform after drawing this action: the action itself, a
+            /// substitute, or an action that limits the number of links or directories.
             pub const fn comes_as(self) -> &'static [Self] {
                 match self {
                     $(Self::$variant => &[$(Self::$as),*],)+
@@ -189,8 +190,8 @@ impl Action {
         Self::asked_for().find(|action| action.name() == name)
     }
 
-    /// Whether a mix can name the action. Links are removed only when there are enough of them, so
-    /// their removal has no name in mixes.
+    /// Whether a mix can name the action. Links are removed only when enough links exist, so mixes
+    /// cannot name the removal of links.
     pub const fn is_asked_for(self) -> bool {
         !matches!(
             self,
@@ -204,7 +205,7 @@ impl Action {
         matches!(self.performs(), Some(kind) if !kind.changes())
     }
 
-    /// Whether it lists a directory.
+    /// Whether the action lists a directory.
     #[inline]
     pub const fn lists(self) -> bool {
         matches!(self.performs(), Some(Kind::List | Kind::ListWithStat))

@@ -27,8 +27,8 @@ pub enum Durability {
     /// Files are opened with `O_SYNC`: each write call waits until data and attributes are on the
     /// device.
     OSync,
-    /// syncfs(2) of a location's file system after this number of changing operations there; at
-    /// least 1.
+    /// syncfs(2) of a location's file system after this number of changing operations in the
+    /// location; at least 1.
     Batch(u32),
 }
 
@@ -44,7 +44,7 @@ pub enum DurabilityError {
         u32::MAX
     )]
     Number {
-        /// The complete text.
+        /// The complete text of the policy.
         said: String,
         /// The reason why the number is invalid.
         cause: ParseIntError,
@@ -55,7 +55,7 @@ pub enum DurabilityError {
 }
 
 impl Durability {
-    /// Each policy once; the batch contains one operation.
+    /// Each policy once; `Batch` with a size of one operation.
     pub const ALL: [Self; 7] = [
         Self::None,
         Self::Fdatasync,

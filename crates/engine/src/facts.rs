@@ -1,4 +1,5 @@
-//! Facts about an I/O engine that do not depend on a run: the columns of the registry.
+//! Facts about an I/O engine that are the same for every run. The registry of engines is a table of
+//! these facts.
 
 use crate::url::UrlSyntax;
 use crate::{Capability, Durability, Need, OperationKind, Unsupported};
@@ -14,12 +15,12 @@ pub enum Targets {
     Urls(&'static UrlSyntax),
 }
 
-/// The cache of this machine that may serve reads.
+/// The cache of this machine by which reads may be served.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Cached {
     /// The kernel's page cache.
     PageCache,
-    /// Reads always reach the target.
+    /// No cache: each read reaches the target.
     None,
 }
 
@@ -30,7 +31,8 @@ pub struct NamespaceFacts {
     pub identity: bool,
     /// Whether files have a time of creation.
     pub birth: bool,
-    /// Whether marks can be locked, which shows whether their run is still active.
+    /// Whether marks can be locked. The lock of a mark shows whether the run that created the mark
+    /// is still active.
     pub locks: bool,
 }
 
@@ -41,21 +43,21 @@ pub struct EngineFacts {
     pub name: &'static str,
     /// One sentence that describes the engine in the help.
     pub help: &'static str,
-    /// The kind of its targets.
+    /// The kind of the engine's targets.
     pub targets: Targets,
     /// The protocol in which the engine itself calls a server; `None` if it calls no server.
     pub protocol: Option<&'static str>,
-    /// The maximum number of operations in flight of a session.
+    /// The maximum number of operations that a session keeps in flight.
     pub depth_max: usize,
     /// The capabilities that the engine supports.
     pub capabilities: &'static [Capability],
-    /// The cache that may serve its reads.
+    /// The cache of this machine by which the engine's reads may be served.
     pub cache: Cached,
     /// Whether the engine supports direct I/O.
     pub direct: bool,
     /// The supported durability policies; `Batch` represents batches of any size.
     pub durability: &'static [Durability],
-    /// The facts that its namespace provides; `None` if the engine creates no files.
+    /// The facts that the engine's namespace provides; `None` if the engine creates no files.
     pub namespace: Option<NamespaceFacts>,
 }
 
@@ -88,7 +90,7 @@ impl EngineFacts {
         self.protocol.is_some()
     }
 
-    /// Whether the kernel's page cache may serve reads and delay writes.
+    /// Whether reads may be served by the kernel's page cache, which may also delay writes.
     pub fn uses_page_cache(&self) -> bool {
         self.cache == Cached::PageCache
     }

@@ -40,7 +40,7 @@ pub enum Cause {
     #[error("the run was stopped")]
     Stopped,
     /// The connection to the server was lost, and the reply to the repeated request does not show
-    /// whether the first one was executed.
+    /// whether the first request was executed.
     #[error("the connection was lost before the reply: the server may have done it or not")]
     NotKnown,
     /// The server's reply violates the protocol.
@@ -94,7 +94,7 @@ impl Failure {
         }
     }
 
-    /// The system's error number; `None` if the cause is another one.
+    /// The system's error number; `None` for any other cause.
     pub fn errno(&self) -> Option<i32> {
         match self.cause {
             Cause::System(errno) => Some(errno.raw_os_error()),

@@ -11,7 +11,7 @@ pub struct CachedPages {
     pub pages: u64,
     /// Pages in the page cache.
     pub cached: u64,
-    /// Dirty pages: those that must still be written.
+    /// Dirty pages, which must still be written to the device.
     pub dirty: Option<u64>,
     /// Pages that are currently being written.
     pub under_write_back: Option<u64>,
@@ -19,6 +19,6 @@ pub struct CachedPages {
 
 /// A file that is held open, so that its pages in the page cache can be counted.
 pub trait Held: Debug + Send {
-    /// Counts the file's pages in the page cache, without reading any into it.
+    /// Counts the file's pages in the page cache, without reading any page into the cache.
     fn cached(&self) -> Result<CachedPages, Errno>;
 }

@@ -7,16 +7,17 @@
 //!
 //! Rules for engines: an operation that completes with `Ok` was performed completely, and moved
 //! exactly the requested bytes. A failure names the `Step` at which the operation failed, the
-//! cause, and the number of bytes moved before. Creation never opens an existing file. A session
-//! allocates no memory while it performs operations.
+//! cause, and the number of bytes moved before the failure. Creation never opens an existing file.
+//! A session allocates no memory while it performs operations.
 //!
 //! Rules for the worker loop: at most [`depth`](Engine::depth) operations of a session are in
 //! flight, and never two of them on the same file. Two operations are on the same file if they
-//! share a name, including names that they create or remove. They are also on the same file if one
-//! uses a link to the other's file. A session may thus perform operations in flight in any order. A
-//! listing may be in flight together with operations that change its directory.
+//! share a name, including names that they create or remove. Two operations are also on the same
+//! file if one of them uses a link to the file of the other. A session may thus perform operations
+//! in flight in any order. A listing may be in flight together with operations that change its
+//! directory.
 
-// Other programs may use this crate.
+// Other programs may use this crate, so every public item needs documentation.
 #![warn(missing_docs)]
 
 use core::time::Duration;
@@ -54,8 +55,9 @@ mod step;
 mod ticket;
 mod url;
 
-/// Sizes, offsets and memory addresses of direct I/O must be multiples of this number of bytes. It
-/// is sufficient for every block device on which Linux mounts file systems by default.
+/// Sizes, offsets and memory addresses of direct I/O must be multiples of this number of bytes.
+/// This alignment is sufficient for every block device on which Linux mounts file systems by
+/// default.
 pub const DIRECT_ALIGNMENT: usize = 4096;
 
 /// The result of submitting an operation.
@@ -72,7 +74,8 @@ pub enum Submitted {
 pub struct Listing {
     /// Number of entries.
     pub entries: u64,
-    /// The wrapping sum of the [`name_digest`]s of the names, which does not depend on their order.
+    /// The wrapping sum of the [`name_digest`]s of the names, which does not depend on the order of
+    /// the names.
     pub digest: u64,
 }
 
@@ -115,8 +118,8 @@ pub trait Session {
         steps: &mut dyn Steps,
     ) -> Submitted;
 
-    /// Waits until an operation in flight completes, at most for `limit` if there is one. Returns
-    /// `None` if no operation is in flight, or if none completed in time.
+    /// Waits until an operation in flight completes, at most for `limit` unless `limit` is `None`.
+    /// Returns `None` if no operation is in flight, or if none completed in time.
     fn complete(
         &mut self,
         _limit: Option<Duration>,
@@ -125,9 +128,10 @@ pub trait Session {
         None
     }
 
-    /// Returns the contents of a read, or their last part if they exceed
-    /// [`keep_contents_bytes`](Settings::keep_contents_bytes). `None` if contents are not kept.
-    /// Valid after the operation completed, until the next call of `submit` or `complete`.
+    /// Returns the contents of a read; if the contents exceed
+    /// [`keep_contents_bytes`](Settings::keep_contents_bytes), only their last part. `None` if
+    /// contents are not kept. Valid after the operation completed, until the next call of `submit`
+    /// or `complete`.
     fn content(&self, _ticket: Ticket) -> Option<&[u8]> {
         None
     }
@@ -197,8 +201,8 @@ pub trait Engine: Send + Sync {
         self.facts().name
     }
 
-    /// The maximum number of operations in flight of a session: 1 for synchronous sessions, and at
-    /// most [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
+    /// The maximum number of operations that a session keeps in flight: 1 for synchronous sessions,
+    /// and at most [`FLIGHTS_MAX`](Ticket::FLIGHTS_MAX).
     fn depth(&self) -> usize {
         1
     }
@@ -218,8 +222,8 @@ pub trait Engine: Send + Sync {
     }
 
     /// Opens a session on the worker's own thread. The thread must have opened no files for its own
-    /// use. If the system allows a separate table of open files, all descriptors except standard
-    /// input, output and error are closed in it.
+    /// use. If the system allows the thread a separate table of open files, all descriptors in that
+    /// table except standard input, output and error are closed.
     ///
     /// # Errors
     /// Returns an error if the session cannot be opened.

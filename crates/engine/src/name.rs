@@ -57,7 +57,7 @@ impl<'a> NameWriter<'a> {
     }
 }
 
-/// A parameter of an operation, and its owned copy.
+/// A type of operation parameters, and the type of an owned copy of the parameter.
 pub(crate) trait Owning<'a>: Copy {
     type Owned;
     fn keep(self) -> Self::Owned;

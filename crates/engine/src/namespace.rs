@@ -6,9 +6,9 @@
 //! lists directories, and removes its own files. On file systems, a namespace works through
 //! directories that it holds open.
 //!
-//! A fact that a namespace cannot provide, such as a birth time, owner or identity, is missing. In
-//! this case only names of the form that runs use are removed, and only in a directory that the run
-//! has claimed.
+//! A fact that a namespace cannot provide, such as a birth time, owner or identity, is `None`.
+//! Without such facts, only names of the form that runs use are removed, and only in a directory
+//! that the run has claimed.
 
 use std::fmt::Debug;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ use crate::server::{ServerFacts, ServerTraffic, Unreachable};
 pub type Stamp = (i64, u32);
 
 /// The mode of directories that a run creates inside its own directory, before the process's umask.
-/// Other users need no access to them.
+/// Other users need no access to these directories.
 pub const DIRECTORY_MODE: u32 = 0o700;
 
 /// The identity of a file or directory, which does not depend on its name: stat(2).
@@ -91,7 +91,8 @@ pub struct Entry<'a> {
     pub number: Option<u64>,
 }
 
-/// A user or group that may replace a directory, or one above it, by another directory.
+/// A user or group that may replace a directory, or one of its parent directories, by another
+/// directory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Exchanger {
     /// The directory whose entries the user or group may rename.
@@ -100,7 +101,7 @@ pub struct Exchanger {
     pub who: String,
 }
 
-/// A user other than the process's own, with whose rights calls are made.
+/// The user with whose rights calls are made, instead of the process's own rights.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ActingUser {
     /// The numeric user ID.
@@ -143,7 +144,7 @@ pub trait Namespace: Debug + Send + Sync {
     /// access is refused.
     fn open(&self, path: &Path) -> Result<Arc<dyn Directory>, Errno>;
 
-    /// Returns the facts of the file that a path leads to, following symbolic links. They show
+    /// Returns the facts of the file that a path leads to, following symbolic links. The facts show
     /// whether the path still leads to the same directory.
     ///
     /// # Errors
@@ -157,8 +158,9 @@ pub trait Namespace: Debug + Send + Sync {
     /// Returns an error if the directory does not exist.
     fn real_path(&self, path: &Path) -> Result<PathBuf, Errno>;
 
-    /// Determines the rights with which a directory is used. These are the process's own if no
-    /// other user could misuse them, or if names are resolved relative to held handles.
+    /// Determines the rights with which a directory is used. The result is the process's own rights
+    /// if no other user could misuse those rights, or if names are resolved relative to held
+    /// handles.
     ///
     /// # Errors
     /// Returns an error if a directory on the path cannot be examined.
@@ -191,8 +193,9 @@ pub trait Namespace: Debug + Send + Sync {
         Vec::new()
     }
 
-    /// Returns the calls and bytes exchanged with those servers up to now, by the namespace and all
-    /// sessions. Never blocks; may be called at any time from any thread.
+    /// Returns the calls and bytes that the namespace and all sessions have exchanged with the
+    /// servers that the engine itself calls. `None` if the engine calls no server. Never blocks;
+    /// may be called at any time from any thread.
     fn traffic(&self) -> Option<ServerTraffic> {
         None
     }
@@ -210,8 +213,9 @@ pub trait Directory: Debug + Send + Sync {
     /// Returns [`Errno::NOENT`] if the name does not exist.
     fn facts_of(&self, name: &[u8]) -> Result<Facts, Errno>;
 
-    /// Calls `each` for every entry, page by page, so memory does not depend on the size of the
-    /// directory. Does not update the access time if the user may avoid that.
+    /// Calls `each` for every entry, page by page, so the memory used does not depend on the size
+    /// of the directory. Leaves the directory's access time unchanged if the process has the right
+    /// to do so.
     ///
     /// # Errors
     /// Returns the system's error, or the error of `each`.
@@ -244,7 +248,7 @@ pub trait Directory: Debug + Send + Sync {
     fn make(&self, name: &[u8], mode: u32) -> Result<(), Errno>;
 
     /// Reads a file from `offset` on until `into` is full or the file ends; returns the number of
-    /// bytes. Does not update the access time if the user may avoid that.
+    /// bytes read. Leaves the file's access time unchanged if the process has the right to do so.
     fn read(&self, name: &[u8], offset: u64, into: &mut [u8]) -> Result<usize, Errno>;
 
     /// Opens a file to query its pages in the page cache; `name` may be a path relative to this
@@ -257,8 +261,8 @@ pub trait Directory: Debug + Send + Sync {
     fn target(&self, name: &[u8]) -> Result<Vec<u8>, Errno>;
 
     /// Removes a name if it still denotes the file with the identity in `looked_at`; returns
-    /// whether it did. If there is no identity, it removes the name unconditionally. A directory
-    /// must be empty.
+    /// whether the name was removed. If `looked_at` has no identity, the name is removed
+    /// unconditionally. A directory must be empty.
     fn remove(&self, name: &[u8], looked_at: &Facts) -> Result<bool, Errno>;
 
     /// Sets the times of last access and of last change.
@@ -290,7 +294,7 @@ pub trait Directory: Debug + Send + Sync {
     fn draft(&self, name: &str) -> Result<Box<dyn Mark>, Errno>;
 
     /// Renames a locked draft to the name of a mark. The name must not exist, unless `replaces` is
-    /// set; then the draft replaces the mark permanently. The returned mark keeps the lock.
+    /// set; then the draft replaces the mark that has the name. The returned mark keeps the lock.
     ///
     /// # Errors
     /// Returns [`Errno::EXIST`] if the name exists and may not be replaced.
@@ -301,14 +305,14 @@ pub trait Directory: Debug + Send + Sync {
         replaces: bool,
     ) -> Result<Box<dyn Mark>, Errno>;
 
-    /// Opens the mark with this name; returns `None` if there is none.
+    /// Opens the mark with this name; returns `None` if the name does not exist.
     ///
     /// # Errors
     /// Returns [`Errno::LOOP`] if the name is a symbolic link.
     fn mark(&self, name: &str) -> Result<Option<Box<dyn Mark>>, Errno>;
 
     /// Whether marks may get another owner or mode than requested, because the file system assigns
-    /// its own.
+    /// owners and modes itself.
     fn gives_its_own(&self) -> bool {
         false
     }

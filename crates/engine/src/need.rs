@@ -14,8 +14,8 @@ pub struct Need {
 }
 
 impl Need {
-    /// Returns the requirements of a session's settings; the operations are unknown, so none is
-    /// listed.
+    /// Returns the requirements of a session's settings; `operations` is empty, because settings do
+    /// not include operations.
     pub fn of_settings(settings: &Settings) -> Self {
         Self {
             operations: Vec::new(),
@@ -25,7 +25,8 @@ impl Need {
     }
 }
 
-/// A requirement that an engine does not support. No substitute is used.
+/// The error for a requirement that an engine does not support. The engine uses no substitute, so
+/// the caller must reject the run.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("--storage {engine} {lack}")]
 pub struct Unsupported {

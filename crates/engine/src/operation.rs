@@ -1,7 +1,7 @@
-//! The only list of operations: parameters, names, required capabilities, the `Step`s of each, and
-//! the bytes moved. Other lists of operations are derived from it: the mix's names and help, the
-//! record's schema, the table in `docs/specification.md`, and the messages about unsupported
-//! operations.
+//! The only list of operations. For each operation it declares the parameters, the name, the
+//! required capability, the `Step`s, and the direction in which bytes move. Other lists of
+//! operations are derived from this list: the mix's names and help, the record's schema, the table
+//! in `docs/specification.md`, and the messages about unsupported operations.
 
 use std::ffi::CStr;
 use std::fmt;
@@ -24,7 +24,7 @@ macro_rules! operations {
             $($(#[$doc])* $variant { $($(#[$of_field])* $field: $of,)+ },)+
         }
 
-        /// An operation that owns its parameters. For sessions that perform operations after
+        /// An operation that owns its parameters, for sessions that perform operations after
         /// [`submit`](crate::Session::submit) has returned, and that may allocate memory.
         #[derive(Clone, Debug)]
         pub struct OwnedOperation(Owned<'static>);
@@ -196,7 +196,7 @@ operations! {
         Open.always(), Read.said("`pread`, exactly these bytes from this offset"), Close.always()
     ];
 
-    /// Write `content` at the start of an existing file, in blocks. Bytes after it remain.
+    /// Write `content` at the start of an existing file, in blocks. Later bytes of the file remain.
     Overwrite = "overwrite" {
         /// The name of the file, which must exist.
         name: Name<'a>,
@@ -235,7 +235,7 @@ operations! {
         name: Name<'a>,
         /// The permission bits.
         mode: u32,
-        /// Both times, in nanoseconds since the epoch.
+        /// The new access time and modification time, in nanoseconds since the epoch.
         times_ns: i64,
     } changes: true, needs: Attributes, bytes: None, steps: [
         Open.if_synced().by("to read; always before Linux 6.6"), SetMode.said("`fchmodat2`"),
@@ -366,8 +366,8 @@ operations! {
 }
 
 impl<'a> Operation<'a> {
-    /// The names that the operation uses, creates or removes. The first one exists before or is
-    /// created first.
+    /// The names that the operation uses, creates or removes. The first name exists before the
+    /// operation or is created first.
     #[inline]
     pub const fn names(&self) -> (Name<'a>, Option<Name<'a>>) {
         match *self {

@@ -1,5 +1,5 @@
-//! Facts about servers that an engine itself calls, and counters of its calls. The engine chooses
-//! the names of facts, calls and counters.
+//! Facts about servers that an engine itself calls, and counters of the calls that the engine made.
+//! The engine chooses the names of facts, calls and counters.
 
 use std::collections::BTreeMap;
 

@@ -31,7 +31,8 @@ pub struct Settings {
     /// one after the other in a buffer of this size, rounded up to whole blocks. Longer contents
     /// continue at the start of the buffer, so that their last part is kept.
     pub keep_contents_bytes: usize,
-    /// Asked between the blocks of a file whether the run is stopping.
+    /// Queried between the blocks of a file, so that an operation ends early if the run is
+    /// stopping.
     pub stopping: Stopping,
 }
 
@@ -56,8 +57,8 @@ impl Default for Settings {
 pub struct Location {
     /// The directory; for a server, its URL without parameters ([`Url::bare`](crate::Url::bare)).
     pub directory: PathBuf,
-    /// The expected identity of the directory, if available. It detects that the path leads to
-    /// another directory by the time it is opened.
+    /// The expected identity of the directory, if available. If the opened directory has a
+    /// different identity, the path now leads to another directory.
     pub identity: Option<Identity>,
     /// The subdirectory that contains the files; `None` if they are in `directory` itself.
     pub below: Option<CString>,

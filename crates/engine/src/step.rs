@@ -7,12 +7,13 @@ use crate::Ticket;
 /// Declares [`Step`] and the names of its variants.
 macro_rules! steps {
     ($($(#[$doc:meta])* $variant:ident = $name:literal,)+) => {
-        /// A part of an operation that ends at its own time: one call, or all calls of one kind.
+        /// A part of an operation whose end is reported separately: one call, or all calls of one
+        /// kind.
         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum Step {
             $($(#[$doc])* $variant,)+
-            /// A request of the engine's own protocol, by its procedure's name. It ends with the
-            /// reply.
+            /// A request of the engine's own protocol, with the name of the procedure. The `Step`
+            /// ends when the reply arrives.
             Call(&'static str),
         }
 
@@ -101,7 +102,7 @@ pub enum When {
 pub struct Part {
     /// The call or calls that are made.
     pub step: Step,
-    /// The condition under which they are made.
+    /// The condition under which the operation makes the call or calls.
     pub when: When,
     /// Details for the documentation, in Markdown; empty if the name is sufficient.
     pub remark: &'static str,

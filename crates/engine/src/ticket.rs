@@ -1,4 +1,4 @@
-//! Tickets, which identify operations in flight.
+//! Tickets, which identify operations in flight. A flight is a slot for one operation in flight.
 
 /// Identifies an operation in flight. The worker loop gives each operation a different ticket.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -3,7 +3,8 @@
 //!
 //! The text of a URL is used as a path: a run appends names to a URL without parameters
 //! ([`Url::bare`]). Parameters describe how to call the server and do not identify the directory.
-//! The engine takes them from the target above the directory ([`Url::leads_to`]).
+//! The engine reads the parameters from the URL of the target that contains the directory
+//! ([`Url::leads_to`]).
 
 use std::fmt;
 use std::ops::RangeInclusive;
@@ -52,7 +53,7 @@ impl UrlSyntax {
         rest.strip_prefix(b"://")
     }
 
-    /// Whether a path is a URL of this scheme, so not a path of the kernel.
+    /// Whether a path is a URL of this scheme, and therefore not a path of a mounted file system.
     pub fn matches(&self, path: &Path) -> bool {
         self.rest_of(path.as_os_str().as_bytes()).is_some()
     }
@@ -140,7 +141,8 @@ pub struct Url {
     pub port: Option<u16>,
     /// The directory's decoded path on the server: `/`, or names that are each preceded by a slash.
     pub path: Vec<u8>,
-    /// The values of the syntax's parameters, in its order; `None` for default values.
+    /// The values of parameters, in the order of [`UrlSyntax::parameters`]; `None` for default
+    /// values.
     values: Vec<Option<u32>>,
 }
 

@@ -4,7 +4,7 @@
 //!
 //! Linux keeps these rights per thread, and the system calls change only the calling thread, unlike
 //! the C library's functions of the same names. The thread's real and effective user IDs do not
-//! change, so the other user may neither signal nor trace it.
+//! change, so the other user may neither signal nor trace the thread.
 
 use std::cell::Cell;
 use std::ffi::c_int;
@@ -66,8 +66,8 @@ pub(crate) fn act_as(user: Option<ActingUser>) -> Result<(), Errno> {
     let Some(user) = user else {
         return Ok(());
     };
-    // All threads have the same groups, so the first result is cached; a thread that already acts
-    // as another user has none.
+    // All threads have the process's groups, so the list is read once. It is not read while a
+    // thread acts as another user, because such a thread has no groups.
     let groups = match GROUPS.get() {
         Some(groups) => groups,
         None => {
@@ -85,7 +85,7 @@ fn take(ActingUser { user, group }: ActingUser) -> Result<(), Errno> {
     set_thread_groups(&[])?;
     set_file_system_id(libc::setfsgid, group)?;
     set_file_system_id(libc::setfsuid, user)?;
-    // Without capabilities, quotas and reserved blocks of the other user apply as well.
+    // Root's remaining capabilities would bypass quotas and reserved blocks.
     set_effective(|_| CapabilitySet::empty())
 }
 

@@ -45,7 +45,7 @@ pub(crate) struct Reads {
     memory: Memory,
     block: usize,
     keeps: bool,
-    /// The offset of the next block in the buffer; if the block does not fit there, it goes to the
+    /// The offset of the next block in the buffer; a block that does not fit there is stored at the
     /// start.
     next: usize,
     /// The end of the last read's contents in the buffer.
@@ -86,7 +86,7 @@ impl Reads {
         (self.next, self.filled) = (0, 0);
     }
 
-    /// Returns the offset for the next block, of which `length` bytes are to be read.
+    /// Returns the offset in the buffer for the next block, of which `length` bytes are to be read.
     #[inline]
     pub(crate) fn next_block(&mut self, length: usize) -> usize {
         if length > 0 && self.next + self.block > self.memory.bytes {
@@ -169,8 +169,8 @@ impl Writes {
 }
 
 /// Buffer for results of the kernel: directory entries, targets of symbolic links, and values of
-/// extended attributes. It can store the largest value of an extended attribute, so a value that is
-/// too long is recognised.
+/// extended attributes. The buffer can store the largest value of an extended attribute, so a value
+/// longer than expected is recognised.
 #[derive(Debug)]
 pub(crate) struct Answers(Memory);
 

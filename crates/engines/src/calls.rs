@@ -1,5 +1,5 @@
-//! Whole operations from single system calls. `raw`, `posix` and `simulated` use this for all
-//! operations, `stdio` for those that do not move contents.
+//! Performs whole operations by single system calls. `raw`, `posix` and `simulated` use this module
+//! for all operations, `stdio` for operations that move no contents.
 //!
 //! A [`Style`] contains the differences between the engines. Interrupted calls are repeated, and
 //! short reads and writes are continued. A failure names the call that failed and is returned after
@@ -25,25 +25,25 @@ mod policy;
 
 /// The differences between engines that make system calls.
 pub(crate) trait Style {
-    /// Flags of open(2) to create.
+    /// Flags of open(2) to create a file.
     const CREATE: c_int;
-    /// Flags of open(2) to append.
+    /// Flags of open(2) to append to a file.
     const APPEND: c_int;
-    /// Flags of open(2) to read.
+    /// Flags of open(2) to read a file.
     const READ: c_int;
     /// Flags of open(2) to overwrite existing contents.
     const OVERWRITE: c_int;
     /// Flags of open(2) to list a directory.
     const LIST: c_int;
-    /// Whether create, append and read make a call for a remainder of 0 bytes, as the original
-    /// PostMark does.
+    /// Whether create, append and read make a call with 0 bytes after the last whole block, as the
+    /// original PostMark does.
     const EMPTY_REMAINDER: bool;
 }
 
-/// The mode of new files, before the process's mask.
+/// The mode of new files, before the process's umask.
 const FILE_MODE: libc::mode_t = 0o644;
-/// An interrupted call is repeated up to this many times; then its error counts. The limit ensures
-/// that a storm of signals cannot block a run forever.
+/// An interrupted call is repeated up to this many times; then the operation fails with the call's
+/// error. The limit ensures that a storm of signals cannot block a run forever.
 const INTERRUPTIONS_MAX: u32 = 1_000;
 
 /// A session that makes system calls in the style `T`.
@@ -85,8 +85,8 @@ impl<S: System, T: Style> Calls<S, T> {
         in_step(Step::Open, || self.system.open(at(name), flags, FILE_MODE))
     }
 
-    /// Closes a file. An earlier failure takes precedence over a failure of close(2), as it is more
-    /// specific.
+    /// Closes a file. An earlier failure takes precedence over a failure of close(2), because the
+    /// earlier failure is more specific.
     #[inline]
     fn close(
         &mut self,
@@ -95,7 +95,8 @@ impl<S: System, T: Style> Calls<S, T> {
         before: OperationOutcome,
         steps: &mut dyn Steps,
     ) -> OperationOutcome {
-        // Linux releases the descriptor even if the call fails (close(2)), so it is never repeated.
+        // Linux releases the descriptor even if the call fails (close(2)), so the call is never
+        // repeated.
         let closed = self.system.close(file);
         before?;
         closed.map_err(|errno| Failure::system(Step::Close, errno).having_moved(moved_bytes))?;
@@ -244,7 +245,8 @@ impl<S: System, T: Style> Session for Calls<S, T> {
     }
 }
 
-/// Returns how calls find a file: by a path relative to the held directory of its location.
+/// Returns the argument by which system calls find a name: its path relative to the held directory
+/// of its location.
 #[inline]
 pub(crate) fn at(name: Name<'_>) -> At<'_> {
     At::Location(name.location, name.relative)

@@ -82,7 +82,7 @@ mod tests {
 
     /// Both probes return the same result and leave no file.
     #[test]
-    fn named_and_unnamed_probe_files_agree() {
+    fn named_and_unnamed_probe_files_yield_the_same_result() {
         let directory = tempfile::tempdir().unwrap();
         let held = File::open(directory.path()).unwrap().into();
         let answers = [probe_direct(directory.path()), probe_by_name(&held)];

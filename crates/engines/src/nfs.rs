@@ -1,11 +1,11 @@
-//! `nfs`: NFS version 3 (RFC 1813) over TCP with a client of this program. No kernel client and no
-//! cache of names, attributes or data is between an operation and the server.
+//! `nfs`: NFS version 3 (RFC 1813) over TCP, with this program's own client. Between an operation
+//! and the server, there is neither a kernel client nor a cache of names, attributes or data.
 //!
 //! An operation makes only the calls that it needs. Each operation looks up its file
 //! (`docs/specification.md` lists the calls). Only handles of directories are cached; a session
-//! looks them up once. A call is repeated only if its connection was lost, and the repetition is
-//! counted. If the reply to a repeated call does not show whether the first one succeeded, the
-//! operation fails with [`Cause::NotKnown`](engine::Cause).
+//! looks up each directory once. A call is repeated only if its connection was lost, and the
+//! repetition is counted. If the reply to a repeated call does not show whether the first call
+//! succeeded, the operation fails with [`Cause::NotKnown`](engine::Cause).
 //!
 //! The protocol has no blocks: a READ or WRITE moves as many bytes as the server prefers, up to 1
 //! MiB.
@@ -72,7 +72,7 @@ pub struct Nfs {
 }
 
 impl Nfs {
-    /// The time limit for a reply, and for a lost server to return.
+    /// The time limit for a reply, and for connecting to a lost server again.
     pub const TIMEOUT: Duration = Duration::from_secs(20);
 
     /// Creates an engine whose sessions keep up to `depth` operations in flight. Each target is the
@@ -81,8 +81,8 @@ impl Nfs {
         Self::with_timeout(depth, targets, Self::TIMEOUT)
     }
 
-    /// Creates an engine with another time limit for a reply, for a lost server to return, and for
-    /// a server that answers NFS3ERR_JUKEBOX.
+    /// Creates an engine with another time limit. The limit applies to a reply, to connecting to a
+    /// lost server again, and to a server that answers NFS3ERR_JUKEBOX.
     pub fn with_timeout(depth: usize, targets: &[PathBuf], timeout: Duration) -> Self {
         let depth = depth.clamp(1, Ticket::FLIGHTS_MAX);
         Self {

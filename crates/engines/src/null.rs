@@ -1,5 +1,5 @@
-//! `null`: performs no operations, so a run with it measures the program's overhead. It stores
-//! neither contents nor names.
+//! `null`: performs no operations, so a run with this engine measures the program's overhead. It
+//! stores neither contents nor names.
 
 use std::hint::black_box;
 
@@ -41,7 +41,8 @@ impl Engine for Null {
 impl Session for NullSession {
     #[inline]
     fn submit(&mut self, _: Ticket, operation: &Operation<'_>, _: &mut dyn Steps) -> Submitted {
-        // Prevents the compiler from optimising away the loop's preparation of names and contents.
+        // Prevents the compiler from optimising away the worker loop's preparation of names and
+        // contents.
         black_box(operation);
         Submitted::Done(Ok(()))
     }

@@ -1,7 +1,7 @@
-//! `raw`: open, read, write and close, call for call as in the original's unbuffered mode. Two
-//! differences protect files of other programs. Names are resolved relative to the location's held
-//! directory, without following symbolic links. Creation is exclusive, whereas the original opens
-//! an existing file.
+//! `raw`: open, read, write and close, call for call as in the unbuffered mode of the original
+//! PostMark. Two differences protect files of other programs. Names are resolved relative to the
+//! location's held directory, without following symbolic links. Creation is exclusive, whereas the
+//! original opens an existing file.
 
 use std::sync::Arc;
 

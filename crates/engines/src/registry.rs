@@ -46,7 +46,7 @@ pub fn of_url(target: &Path) -> Option<&'static Row> {
     ROWS.iter().find(matches)
 }
 
-/// Whether a target is a URL of a known scheme, so not a path of the kernel.
+/// Whether a target is a URL of a known scheme, and therefore not a path of a mounted file system.
 pub fn is_url(target: &Path) -> bool {
     of_url(target).is_some()
 }
@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn engines_agree_with_their_rows() {
+    fn engines_have_the_facts_of_their_registry_rows() {
         for row in &ROWS {
             let engine = (row.make)(1, &[]);
             assert_eq!(engine.name(), row.facts.name);

@@ -1,5 +1,5 @@
-//! `simulated`: the code of `raw` or `posix` over system calls that are served from memory, for
-//! tests. Chosen calls fail, and each call advances a virtual clock.
+//! `simulated`: the code of `raw` or `posix` over system calls that are simulated in memory, for
+//! tests. A test can let any call fail, and each call advances a virtual clock.
 //!
 //! Tests can query at any time the real contents of files, the work really done, and the calls at
 //! which faults occurred. A [`Corruption`] differs from a fault: the call succeeds, but the stored
@@ -95,8 +95,8 @@ impl Simulated {
         self
     }
 
-    /// Allows `depth` operations in flight per session. The seed determines when each is performed
-    /// and in which order they complete.
+    /// Allows `depth` operations in flight per session. The seed determines when each operation is
+    /// performed, and in which order operations complete.
     pub fn with_depth(self, depth: usize, seed: u64) -> Self {
         Self {
             depth,
@@ -118,8 +118,8 @@ impl Simulated {
         self
     }
 
-    /// Restores the power. All files are closed, all locks released, and the processes that used
-    /// them no longer exist.
+    /// Restores the power. All files are closed, all locks released, and the processes that held
+    /// the locks no longer exist.
     pub fn restart(&self) {
         let mut state = self.state();
         state.cut_at = None;
@@ -145,7 +145,8 @@ impl Simulated {
             .collect()
     }
 
-    /// Returns the files of these corruptions, in the same order, by their paths at that time.
+    /// Returns the paths of the corrupted files, each at the time of its corruption, in the order
+    /// of [`corruptions_struck`](Self::corruptions_struck).
     pub fn corrupted_paths(&self) -> Vec<String> {
         let state = self.state();
         let struck = state.corruptions.struck.iter();
@@ -153,7 +154,8 @@ impl Simulated {
         paths.collect()
     }
 
-    /// Returns the virtual time: the nanoseconds that all calls took up to now.
+    /// Returns the virtual time in nanoseconds: the time that calls took, and the time that
+    /// [`pass`](Self::pass) added.
     pub fn now_ns(&self) -> u64 {
         self.shared.clock_ns.load(Ordering::Relaxed)
     }
@@ -168,8 +170,8 @@ impl Simulated {
         self.state().in_flight_max
     }
 
-    /// Returns names that two operations of one session used while both were in flight. A correct
-    /// caller causes none.
+    /// Returns names that two operations of one session used while both were in flight. The list is
+    /// empty for a correct caller.
     pub fn meetings(&self) -> Vec<String> {
         self.state().meetings.clone()
     }

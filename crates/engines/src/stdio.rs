@@ -1,10 +1,10 @@
 //! `stdio`: the C library's buffered streams (fread, fwrite, fclose), as the original's buffered
-//! mode uses them. fopen takes a path and follows symbolic links. Therefore files are opened
-//! relative to the held directory of their location, with fopen's flags and `O_NOFOLLOW`, and
-//! fdopen creates the stream. Creation is exclusive. Buffered data may be written as late as in
-//! fclose, whose failure is a failed write. An interrupted call of a stream is a failure, because
-//! the number of bytes taken is not available. Operations that do not move contents work as in
-//! `raw`.
+//! mode uses them. fopen takes a path and follows symbolic links, so it could open files outside
+//! the location. Therefore files are opened relative to the held directory of their location, with
+//! fopen's flags and `O_NOFOLLOW`, and fdopen creates the stream. Creation is exclusive. Buffered
+//! data may be written as late as in fclose, so a failure of fclose counts as a failed write. An
+//! interrupted call of a stream is a failure, because the number of bytes that the stream accepted
+//! is not available. Operations that do not move contents work as in `raw`.
 use std::ffi::{CStr, c_int, c_void};
 use std::mem::ManuallyDrop;
 use std::ptr::NonNull;
@@ -37,7 +37,8 @@ pub static FACTS: EngineFacts = EngineFacts {
         Durability::Fdatasync,
         Durability::Fsync,
         Durability::FsyncDirectory,
-        // fdopen accepts no flags for o-dsync and o-sync.
+        // The policies o-dsync and o-sync are missing, because no mode of fopen stands for their
+        // flags.
         Durability::Batch(1),
     ],
     namespace: Some(KernelNamespace::FACTS),
@@ -73,8 +74,8 @@ impl Engine for Stdio {
     }
 }
 
-/// An open stream. It is dropped only after a failure, which is more specific than a failure to
-/// close it.
+/// An open stream. A stream is dropped only after a failure. That failure is more specific than a
+/// failure of fclose, which is therefore ignored.
 struct Stream(NonNull<libc::FILE>);
 
 impl Stream {
@@ -85,7 +86,7 @@ impl Stream {
         NonNull::new(stream).map(Self).ok_or_else(last_errno)
     }
 
-    /// Writes a block; returns whether the stream took all of it.
+    /// Writes a block; returns whether the stream accepted the whole block.
     fn write(&mut self, block: &[u8]) -> bool {
         // SAFETY: the stream is open; pointer and length belong to one slice that outlives the
         // call.

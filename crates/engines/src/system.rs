@@ -23,9 +23,10 @@ pub(crate) fn check(answer: c_int) -> Result<(), Errno> {
     }
 }
 
-/// Converts the result of a call that returns a number of bytes, or of syscall(2). The C library's
-/// wrappers of many calls are cancellation points of threads. These cost as much as all other work
-/// of this program for a call, and no thread here is ever cancelled.
+/// Converts the result of a call that returns a number of bytes, or of syscall(2). Calls are made
+/// by syscall(2), because the C library's wrappers of many calls are cancellation points of
+/// threads. A cancellation point costs as much as all other work of this program for a call, and
+/// this program cancels no threads.
 #[inline]
 pub(crate) fn check_long(answer: c_long) -> Result<usize, Errno> {
     usize::try_from(answer).map_err(|_| last_errno())
@@ -68,8 +69,8 @@ pub(crate) trait System {
     fn size(&mut self, at: At<'_>) -> Result<u64, Errno>;
     /// Returns the size of an open file.
     fn size_of(&mut self, file: c_int) -> Result<u64, Errno>;
-    /// Sets the mode. Returns `ENOSYS` if the kernel cannot set it by name without following a
-    /// symbolic link (before Linux 6.6).
+    /// Sets the mode. Returns `ENOSYS` if the kernel cannot set the mode by name without following
+    /// a symbolic link (before Linux 6.6).
     fn set_mode(&mut self, object: Object<'_>, mode: libc::mode_t) -> Result<(), Errno>;
     fn set_times(&mut self, object: Object<'_>, times_ns: i64) -> Result<(), Errno>;
     fn rename(&mut self, from: At<'_>, to: At<'_>, replaces: bool) -> Result<(), Errno>;
@@ -78,8 +79,8 @@ pub(crate) trait System {
     fn read_link(&mut self, at: At<'_>, target: &mut [u8]) -> Result<usize, Errno>;
     fn set_extended(&mut self, file: c_int, key: &CStr, value: &[u8]) -> Result<(), Errno>;
     fn get_extended(&mut self, file: c_int, key: &CStr, value: &mut [u8]) -> Result<usize, Errno>;
-    /// Reads the next entries of an open directory in the format of getdents64(2); returns 0 at its
-    /// end.
+    /// Reads the next entries of an open directory in the format of getdents64(2); returns 0 at the
+    /// end of the directory.
     fn entries(&mut self, file: c_int, entries: &mut [u8]) -> Result<usize, Errno>;
     fn evict(&mut self, file: c_int) -> Result<(), Errno>;
 }

@@ -87,10 +87,11 @@ impl NewAttributes {
 /// How CREATE makes a file that must not exist.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Creation {
-    /// With this mode. A repeated call fails, even if the file was created by the first one.
+    /// Creates the file with this mode. A repeated call fails, even if the first call created the
+    /// file.
     Guarded(u32),
-    /// With a verifier, by which the server recognises a repeated call. The attributes must be set
-    /// afterwards.
+    /// Creates the file with a verifier, by which the server recognises a repeated call. The
+    /// attributes must be set afterwards.
     Exclusive([u8; 8]),
 }
 
@@ -126,7 +127,7 @@ pub fn write(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, data
     out.extend_from_slice(padding_of(data.len()));
 }
 
-/// Arguments of WRITE before the data, which must be followed by its [`padding_of`].
+/// Arguments of WRITE up to the data. The caller appends the data and its padding ([`padding_of`]).
 #[inline]
 pub fn write_head(out: &mut Vec<u8>, file: &Handle, offset: u64, stable: Stable, length: usize) {
     file.write(out);
@@ -165,7 +166,7 @@ pub fn symbolic_link(out: &mut Vec<u8>, directory: &Handle, name: &[u8], target:
     out.put_opaque(target);
 }
 
-/// Arguments of RENAME: each a directory and a name in it.
+/// Arguments of RENAME: the old and the new name, each with the handle of its directory.
 pub fn rename(out: &mut Vec<u8>, from: (&Handle, &[u8]), to: (&Handle, &[u8])) {
     name_in(out, from.0, from.1);
     name_in(out, to.0, to.1);
@@ -186,7 +187,8 @@ pub struct ListingPlace {
     pub verifier: [u8; 8],
 }
 
-/// Arguments of READDIR, or of READDIRPLUS, which has another limit for names and cookies only.
+/// Arguments of READDIR or READDIRPLUS. READDIRPLUS has an additional limit for names and cookies
+/// only, which is set to the same number of bytes.
 pub fn list(
     out: &mut Vec<u8>,
     directory: &Handle,

@@ -1,5 +1,5 @@
-//! A TCP connection. Requests are collected and sent together; received bytes are passed to
-//! [`records`](crate::records), which finds the replies.
+//! A TCP connection. Requests are collected and sent together; [`records`](crate::records) splits
+//! the received bytes into replies.
 
 use core::time::Duration;
 use std::io::IoSlice;
@@ -16,12 +16,13 @@ use rustix::net::{
 use crate::endpoint::Endpoint;
 use crate::records::{Record, Records};
 
-/// The time limit of one receive. After it, a receiver checks the timeouts of calls.
+/// The time limit of one receive call, so that a waiting thread regularly checks the timeouts of
+/// its calls.
 pub const LOOK_EVERY: Duration = Duration::from_millis(250);
-/// Initial capacity of the buffer of requests, enough for several short ones.
+/// Initial capacity of the buffer of requests, enough for several short requests.
 const OUT_BYTES: usize = 128 << 10;
-/// Ports that require a capability, tried from the highest down. The ports below 512 belong to
-/// services.
+/// Local ports that require a capability, tried from the highest to the lowest. Ports below 512 are
+/// reserved for services.
 const PRIVILEGED_PORTS: std::ops::RangeInclusive<u16> = 512..=1023;
 
 /// The reason why a connection cannot be used any more.
@@ -46,7 +47,7 @@ pub struct Channel {
 }
 
 impl Channel {
-    /// Starts to connect; [`finish`](Self::finish) returns whether that succeeded.
+    /// Starts to connect; [`finish`](Self::finish) reports whether the connection was established.
     pub fn begin(endpoint: &Endpoint) -> Result<Self, Errno> {
         let Endpoint {
             address,
@@ -88,7 +89,8 @@ impl Channel {
         }
     }
 
-    /// Completes an attempt to connect once the socket is writable; returns an error if it failed.
+    /// Completes an attempt to connect once the socket is writable; returns an error if the attempt
+    /// failed.
     pub fn finish(&self) -> Result<(), Errno> {
         sockopt::socket_error(&self.socket)??;
         sockopt::set_tcp_nodelay(&self.socket, true)?;
@@ -98,8 +100,8 @@ impl Channel {
         sockopt::set_socket_timeout(&self.socket, Timeout::Recv, Some(LOOK_EVERY))
     }
 
-    /// Waits up to `limit` until bytes are received or, with `to_send`, can be sent; returns
-    /// whether this occurred.
+    /// Waits up to `limit` until bytes are received or, with `to_send`, can be sent. Returns
+    /// `false` if neither occurred in time.
     pub fn wait(&self, to_send: bool, limit: Duration) -> Result<bool, Errno> {
         let mut wanted = PollFlags::IN;
         if to_send {
@@ -128,18 +130,18 @@ impl Channel {
     }
 
     /// Number of bytes written to `out` since the connection was created. After a request is
-    /// written, this is its end.
+    /// written, this number is the offset of the request's end.
     #[inline]
     pub fn written(&self) -> u64 {
         self.sent_before + self.out.len() as u64
     }
 
-    /// Number of those bytes that were sent.
+    /// Number of bytes sent since the connection was created.
     pub fn sent(&self) -> u64 {
         self.sent_before + self.sent as u64
     }
 
-    /// Whether bytes were written that are not sent.
+    /// Whether `out` contains bytes that are not sent yet.
     #[inline]
     pub fn has_unsent(&self) -> bool {
         self.sent < self.out.len()
@@ -164,8 +166,8 @@ impl Channel {
     }
 
     /// Sends the buffer followed by `tail` and `padding` without copying them first. Bytes that the
-    /// socket does not accept are buffered. After an error all are buffered, and the next
-    /// [`send`](Self::send) reports it.
+    /// socket does not accept are buffered. After an error, all bytes are buffered, and the next
+    /// [`send`](Self::send) reports the error.
     pub fn send_with(&mut self, tail: &[u8], padding: &[u8]) {
         let parts = [&self.out[self.sent..], tail, padding].map(IoSlice::new);
         let flags = SendFlags::DONTWAIT | SendFlags::NOSIGNAL;
@@ -195,7 +197,7 @@ impl Channel {
     }
 
     /// Receives the available bytes; returns whether there were any. With `waits`, waits up to
-    /// [`LOOK_EVERY`] for them.
+    /// [`LOOK_EVERY`] for the first byte.
     #[inline]
     pub fn receive(&mut self, waits: bool) -> Result<bool, Broken> {
         let flags = if waits {
@@ -214,13 +216,13 @@ impl Channel {
         }
     }
 
-    /// The received bytes, in which replies are found.
+    /// The receive buffer, which splits the received bytes into replies.
     #[inline]
     pub fn records(&mut self) -> &mut Records {
         &mut self.records
     }
 
-    /// The bytes of the record that was found last.
+    /// The bytes of the record that [`Records::next_record`] returned last.
     #[inline]
     pub fn bytes(&self, record: Record) -> &[u8] {
         self.records.bytes(record)

@@ -1,6 +1,6 @@
 //! A client that makes one call at a time and waits for its reply. If the connection is lost, the
-//! call is repeated on a new one and the repetition is counted. A call is never repeated on the
-//! same connection.
+//! call is repeated on a new connection and the repetition is counted. A call is never repeated on
+//! the same connection.
 
 use core::time::Duration;
 use std::sync::Arc;
@@ -33,13 +33,13 @@ pub enum CallError {
     /// The reply violates the protocol.
     #[error("the reply could not be understood")]
     Garbled,
-    /// The call was repeated, and its reply does not show whether the first one was executed.
+    /// The call was repeated, and its reply does not show whether the first call was executed.
     #[error("the connection was lost before the reply: the server may have done it or not")]
     NotKnown,
 }
 
 impl CallError {
-    /// The system's error number that corresponds most closely.
+    /// The system's error number that describes the error most closely.
     pub fn errno(self) -> Errno {
         match self {
             Self::Connection(errno) | Self::Failed(errno) => errno,
@@ -74,7 +74,7 @@ pub const DELAY_MAX: Duration = Duration::from_secs(1);
 pub struct Backoff(Duration);
 
 impl Backoff {
-    /// Returns the delay before the next attempt, and doubles it.
+    /// Returns the delay before the next attempt, and doubles the delay of later attempts.
     pub fn next_wait(&mut self) -> Duration {
         let wait = self.0;
         self.0 = (wait * 2).clamp(DELAY_MIN, DELAY_MAX);
@@ -88,7 +88,7 @@ impl Backoff {
     }
 }
 
-/// A client of a program. It connects with the first call.
+/// A client of an RPC program. The client connects when it makes its first call.
 #[derive(Debug)]
 pub struct Client {
     endpoint: Endpoint,
@@ -107,7 +107,7 @@ pub fn any_number() -> u64 {
 }
 
 impl Client {
-    /// Creates a client, which connects with the first call.
+    /// Creates a client, which connects when it makes its first call.
     pub fn new(endpoint: Endpoint, counters: Arc<Counters>) -> Result<Self, Errno> {
         Ok(Self {
             endpoint,
@@ -168,7 +168,8 @@ impl Client {
                 Err(Stopped::Lost(errno)) => {
                     let lost = self.channel.take();
                     was_sent |= lost.is_some_and(|channel| !channel.has_unsent());
-                    // A server may accept connections and close each one before it answers.
+                    // A server may accept connections and close each one before it answers, so the
+                    // client waits before it connects again.
                     let wait = self.backoff.next_wait();
                     if !self.pause(wait, until) {
                         return Err(self.gave_up(was_sent && procedure.differs_repeated(), errno));
@@ -208,7 +209,7 @@ impl Client {
         }
     }
 
-    /// Returns the handle of a directory below `from`, by its path relative to it. Symbolic links
+    /// Returns the handle of the directory that `path` denotes relative to `from`. Symbolic links
     /// are not followed.
     ///
     /// # Errors
@@ -229,7 +230,8 @@ impl Client {
         Ok(directory)
     }
 
-    /// Writes a call to the connection's buffer; returns its length, or 0 without a connection.
+    /// Writes a call to the connection's buffer; returns the length of the call, or 0 without a
+    /// connection.
     fn write(&mut self, procedure: Procedure, arguments: impl Fn(&mut Vec<u8>)) -> usize {
         let (head, xid) = (&self.endpoint.head, self.xid);
         let channel = self.channel.as_mut();
@@ -238,7 +240,7 @@ impl Client {
         })
     }
 
-    /// Sleeps if that ends before `until`; returns whether it did.
+    /// Sleeps for `wait` if the sleep ends before `until`; returns whether it slept.
     fn pause(&self, wait: Duration, until: Duration) -> bool {
         let has_time = self.timer.elapsed() + wait <= until;
         if has_time {
@@ -316,7 +318,7 @@ impl Client {
     }
 
     /// Connects if there is no connection. The first attempt of a client is not repeated, so a
-    /// server that refuses is reported at once.
+    /// server that refuses the connection is reported at once.
     fn connect(&mut self, until: Duration) -> Result<(), Errno> {
         while self.channel.is_none() {
             match self.connect_once(until) {

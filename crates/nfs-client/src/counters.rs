@@ -1,5 +1,5 @@
 //! Counters of calls and bytes. Each session has its own counters, so only one thread writes to
-//! each; readers add them up.
+//! each counter. Totals are sums over all sessions.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,8 +16,8 @@ impl Count {
     /// Adds `more`; only the thread that owns the counter may call this.
     #[inline]
     pub fn add(&self, more: u64) {
-        // Only one thread writes, so no increment is lost between load and store. They cost less
-        // than an atomic addition.
+        // Only one thread writes, so no increment is lost between load and store. Load and store
+        // together cost less than an atomic addition.
         self.0
             .store(self.0.load(Ordering::Relaxed) + more, Ordering::Relaxed);
     }
@@ -40,7 +40,7 @@ pub struct Calls<N = u64> {
     pub received_bytes: N,
 }
 
-/// Declares the counters that do not depend on a procedure.
+/// Declares the counters that are not kept per procedure.
 macro_rules! counters {
     ($($(#[$doc:meta])* $name:ident,)+) => {
         /// The counters of one thread.
@@ -58,7 +58,7 @@ macro_rules! counters {
         }
 
         impl Totals {
-            /// All counters that do not depend on a procedure, by their names.
+            /// All counters that are not kept per procedure, each with its name.
             pub fn by_name(&self) -> Vec<(&'static str, u64)> {
                 vec![$((stringify!($name), self.$name)),+]
             }
@@ -79,7 +79,8 @@ macro_rules! counters {
 counters! {
     /// Bytes of contents in replies to READ.
     read_bytes,
-    /// Bytes of contents that the server accepted in WRITE, including repeated ones.
+    /// Bytes of contents that the server accepted in WRITE, including bytes that were written
+    /// again.
     written_bytes,
     /// Number of connections established.
     connections,
@@ -88,21 +89,21 @@ counters! {
     /// Number of changes of the write verifier. Each shows that the server restarted and may have
     /// lost uncommitted data.
     verifier_changes,
-    /// Bytes that were written again after such a change.
+    /// Bytes that were written again after a change of the write verifier.
     rewritten_bytes,
     /// Number of operations whose execution by the server is not known.
     not_known,
     /// Number of writes with a higher stability than requested.
     stronger_answers,
     /// Number of calls repeated because the server requested a delay, or because the page of a
-    /// listing changed while it was read.
+    /// listing changed while the server read it.
     delayed,
-    /// Number of replies that belong to no request in flight, such as repeated ones.
+    /// Number of replies that belong to no request in flight, such as repeated replies.
     stray_replies,
 }
 
 impl Totals {
-    /// The procedures that were called with their counters, in the order of [`Procedure::ALL`].
+    /// The procedures that were called, each with its counters, in the order of [`Procedure::ALL`].
     pub fn procedures(&self) -> impl Iterator<Item = (Procedure, Calls)> {
         let all = Procedure::ALL.into_iter().zip(self.procedures);
         all.filter(|(_, calls)| calls.calls + calls.repetitions > 0)
@@ -110,7 +111,7 @@ impl Totals {
 }
 
 impl Counters {
-    /// Counts a request of this length that is sent, for the first time or as a repetition.
+    /// Counts a sent request of `bytes` bytes, as a first transmission or as a repetition.
     #[inline]
     pub fn sends(&self, procedure: Procedure, bytes: usize, is_repetition: bool) {
         let counts = &self.procedures[procedure as usize];
@@ -152,7 +153,8 @@ impl AllCounters {
         counters
     }
 
-    /// Adds the counters of a thread that ends to the sums.
+    /// Adds a thread's counters to the totals of ended threads. The thread must not use the
+    /// counters afterwards.
     pub fn end(&self, counters: &Arc<Counters>) {
         let mut inner = self.inner();
         let Some(at) = inner
@@ -184,7 +186,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_of_ended_threads_are_kept() {
+    fn totals_include_threads_that_ended() {
         let all = AllCounters::default();
         let (one, other) = (all.add(), all.add());
         one.sends(Procedure::Create, 100, false);

@@ -14,7 +14,7 @@ pub struct Endpoint {
     pub privileged: bool,
     /// The header of calls, including the credentials.
     pub head: CallHead,
-    /// The time limit for a reply, and for a lost server to return.
+    /// The time limit for a reply, and for connecting to a lost server again.
     pub timeout: Duration,
     /// The maximum length of a reply in bytes.
     pub record_bytes_max: usize,

@@ -9,8 +9,8 @@ use crate::{results, rpc};
 pub const PROCEDURES: usize = Procedure::ALL.len();
 
 /// Decodes `record` as a reply to the procedure with this number, modulo [`PROCEDURES`]. Returns
-/// the number of entries or bytes of contents in it. For fuzzing: this must neither panic nor
-/// allocate memory.
+/// the number of entries or bytes of contents in the reply. For fuzzing: this function must neither
+/// panic nor allocate memory.
 ///
 /// # Errors
 /// Describes what is invalid in the reply.
@@ -25,8 +25,8 @@ pub fn examine_reply(procedure: usize, record: &[u8]) -> Result<usize, &'static 
 }
 
 /// Decodes a stream of bytes that arrives in pieces of `piece` bytes as replies to this procedure.
-/// Returns the number of records, and of entries and bytes of contents in them. For fuzzing, as
-/// [`examine_reply`].
+/// Returns the number of records, and the number of entries or bytes of contents in all records.
+/// For fuzzing, like [`examine_reply`].
 ///
 /// # Errors
 /// Returns an error if the bytes are not valid records.

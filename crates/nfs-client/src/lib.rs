@@ -1,12 +1,12 @@
-//! A client of NFS version 3 (RFC 1813) over TCP, with portmapper and MOUNT. No kernel client,
-//! mount point or cache is between a call and the server.
+//! A client of NFS version 3 (RFC 1813) over TCP, with portmapper and MOUNT. Calls reach the server
+//! without a kernel client, a mount point or a cache.
 //!
 //! - [`mount()`] finds a server's ports, mounts an [`Export`] and opens its directory.
-//! - [`Client`] makes one call at a time. If the connection is lost, it repeats the call on a new
-//!   one. If the reply does not show whether the first call was executed, it returns
-//!   [`CallError::NotKnown`].
-//! - [`Channel`] is for callers with several calls in flight that wait themselves. Requests are
-//!   collected in a buffer and sent together; replies are found in the received bytes.
+//! - [`Client`] makes one call at a time. If the connection is lost, the client repeats the call on
+//!   a new connection. If the reply does not show whether the first call was executed, the client
+//!   returns [`CallError::NotKnown`].
+//! - [`Channel`] is for callers that keep several calls in flight and wait for replies themselves.
+//!   Requests are collected in a buffer and sent together; received bytes are split into replies.
 //! - [`arguments`] and [`results`] encode and decode the procedures of the RFC. Decoding copies no
 //!   data, allocates no memory, and checks all lengths.
 //! - [`Counters`] count calls, repetitions and bytes by procedure.
@@ -33,7 +33,7 @@
 //! # }
 //! ```
 
-// Other programs may use this crate.
+// Other programs may use this crate, so every public item needs documentation.
 #![warn(missing_docs)]
 
 pub mod arguments;

@@ -1,15 +1,18 @@
-//! The progress of a listing, and limits for servers that send pages in a circle or endless names.
+//! The progress of a listing, and limits for servers that send pages in a circle or names without
+//! end.
 
 use rustix::io::Errno;
 
 use crate::arguments::ListingPlace;
 
-/// The maximum number of entries of a listing. A fast server needs one or two minutes to send them.
+/// The maximum number of entries of a listing. A fast server needs one or two minutes to send this
+/// number of entries.
 const ENTRIES_MAX: u64 = 1 << 26;
-/// The maximum number of pages if they contain few entries on average, for example after many
+/// The maximum number of pages if pages contain few entries on average, for example after many
 /// removals.
 const SHORT_PAGES_MAX: u64 = 10_000;
-/// The minimum average number of entries per page beyond that limit.
+/// The minimum average number of entries per page in a listing of more than [`SHORT_PAGES_MAX`]
+/// pages.
 const ENTRIES_OF_A_PAGE_MIN: u64 = 4;
 
 /// The reason why a listing is ended early.
@@ -43,8 +46,8 @@ impl ListingProgress {
         &self.place
     }
 
-    /// Continues after a page that is not the last one. `entries` is the number of its entries,
-    /// `cookie` that of its last entry.
+    /// Continues after a page that is not the last one. `entries` is the number of entries of this
+    /// page, `cookie` the cookie of its last entry.
     pub fn go_on(&mut self, entries: u64, cookie: u64, verifier: [u8; 8]) -> Result<(), NoEnd> {
         self.pages += 1;
         self.entries += entries;
@@ -79,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn circles_are_detected() {
+    fn circular_cookies_are_detected() {
         for (before, length) in [
             (0, 1),
             (0, 2),
@@ -106,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_names_end_the_listing() {
+    fn listing_without_end_is_stopped() {
         let (pages, why) = end(1_000, |cookie| cookie + 1);
         assert_eq!((pages, why), (ENTRIES_MAX / 1_000 + 1, NoEnd::TooLong));
         let (pages, why) = end(1, |cookie| cookie + 1);

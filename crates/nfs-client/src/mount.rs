@@ -4,8 +4,8 @@ use crate::data::Handle;
 use crate::endpoint::Endpoint;
 use crate::rpc::Caller;
 
-/// The maximum size of a READ or WRITE. Larger ones are not faster and use memory for each call in
-/// flight.
+/// The maximum size of a READ or WRITE. Larger sizes are not faster, and each call in flight would
+/// use more memory.
 pub(crate) const TRANSFER_BYTES_MAX: u32 = 1 << 20;
 /// The minimum size of a READ or WRITE, which a server must support.
 pub(crate) const TRANSFER_BYTES_MIN: u32 = 512;
@@ -19,9 +19,9 @@ const REPLY_HEAD_BYTES_MAX: usize = 4096;
 /// The number of bytes that calls move.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TransferSizes {
-    /// The maximum of a READ in bytes.
+    /// The maximum size of a READ in bytes.
     pub read: u32,
-    /// The maximum of a WRITE in bytes.
+    /// The maximum size of a WRITE in bytes.
     pub write: u32,
     /// The size of a page of a listing in bytes.
     pub listing: u32,
@@ -54,9 +54,9 @@ pub struct Export {
     pub mount_port: Option<u16>,
     /// The directory's path on the server.
     pub path: Vec<u8>,
-    /// The user ID of calls; `None` uses that of this process.
+    /// The user ID of calls; `None` for the user ID of this process.
     pub uid: Option<u32>,
-    /// The group ID of calls; `None` uses that of this process.
+    /// The group ID of calls; `None` for the group ID of this process.
     pub gid: Option<u32>,
     /// Whether connections use a local port below 1024.
     pub privileged: bool,
@@ -84,7 +84,7 @@ pub struct Mounted {
     pub endpoint: Endpoint,
     /// The port of the MOUNT service.
     pub mount_port: u16,
-    /// The path that was mounted: that of the export, or of a directory above it.
+    /// The path that was mounted: the path of the export, or of one of its parent directories.
     pub export: Vec<u8>,
     /// The handle of the export's directory.
     pub directory: Handle,
@@ -106,8 +106,8 @@ pub struct MountError {
     pub why: String,
 }
 
-/// Returns the credentials of an export; the groups of this process are included only for its own
-/// user.
+/// Returns the credentials of an export; additional groups of this process are included only if
+/// calls use the user ID of this process.
 pub(crate) fn caller(export: &Export) -> Caller {
     let user = rustix::process::geteuid().as_raw();
     let group = rustix::process::getegid().as_raw();

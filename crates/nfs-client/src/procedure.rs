@@ -1,7 +1,7 @@
 //! The procedures of three programs that the client calls: the portmapper (RFC 1833, version 2),
 //! MOUNT and NFS (RFC 1813).
 
-/// A program, in the only version that the client supports.
+/// An RPC program, in the only version that the client supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Program {
     /// The service that returns the ports of other services.
@@ -101,8 +101,9 @@ procedures! {
 }
 
 impl Procedure {
-    /// Whether a repeated call may return another result than the first one (the call is not
-    /// idempotent). Its reply may then not show whether the first call was executed.
+    /// Whether the procedure is not idempotent: a repeated call may return another result than the
+    /// first call. The reply to a repeated call may then not show whether the first call was
+    /// executed.
     #[inline]
     pub const fn differs_repeated(self) -> bool {
         matches!(

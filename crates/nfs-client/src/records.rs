@@ -1,5 +1,5 @@
-//! RPC records in a stream of bytes (RFC 5531, section 11). Finds replies in the received bytes,
-//! and joins replies that arrive in fragments.
+//! RPC records in a stream of bytes (RFC 5531, section 11). Splits received bytes into replies, and
+//! joins replies that arrive in fragments.
 
 use std::io::{self, Read};
 
@@ -32,8 +32,8 @@ pub fn fragments(record: &[u8], bytes_max: usize) -> Vec<Vec<u8>> {
     (0..count).map(part).collect()
 }
 
-/// Reads the next record of a stream and joins its fragments. For servers and tests: it blocks, and
-/// does not limit the length.
+/// Reads the next record of a stream and joins its fragments. For servers and tests: the function
+/// blocks, and does not limit the length of the record.
 ///
 /// # Errors
 /// Returns an error if the stream ends or fails.
@@ -52,7 +52,7 @@ pub fn read_record(stream: &mut impl Read) -> io::Result<Vec<u8>> {
     }
 }
 
-/// A receive buffer, in which records are found.
+/// A receive buffer that splits the received bytes into records.
 #[derive(Debug)]
 pub struct Records {
     /// The receive buffer; the bytes from `begin` to `end` are not processed yet.
@@ -77,8 +77,8 @@ pub enum Record {
 impl Records {
     /// Creates a buffer for records of at most `record_bytes_max` bytes.
     pub fn new(record_bytes_max: usize) -> Self {
-        // A complete record and its mark always fit, because they are moved to the start of the
-        // buffer if necessary.
+        // A complete record and its mark always fit, because its received bytes are moved to the
+        // start of the buffer if necessary.
         let room = (record_bytes_max + MARK_BYTES).max(RECEIVED_BYTES_MIN);
         Self {
             received: vec![0; room],
@@ -90,8 +90,8 @@ impl Records {
         }
     }
 
-    /// Returns the space for received bytes. It is never empty once all complete records were
-    /// taken.
+    /// Returns the space for received bytes. The space is never empty if
+    /// [`next_record`](Self::next_record) returned all complete records before.
     #[inline]
     pub fn room(&mut self) -> &mut [u8] {
         if self.begin == self.end {
@@ -103,13 +103,14 @@ impl Records {
         &mut self.received[self.end..]
     }
 
-    /// Records that `length` bytes were received into that space.
+    /// Records that `length` bytes were received into [`room`](Self::room).
     #[inline]
     pub fn filled(&mut self, length: usize) {
         self.end += length;
     }
 
-    /// Returns the next complete record; an error if the bytes are not valid records.
+    /// Returns the next complete record; `None` if no record is complete, or an error if the bytes
+    /// are not valid records.
     #[inline]
     pub fn next_record(&mut self) -> Result<Option<Record>, Garbled> {
         loop {
@@ -139,7 +140,7 @@ impl Records {
         }
     }
 
-    /// Returns the bytes of the record that was found last.
+    /// Returns the bytes of the record that [`next_record`](Self::next_record) returned last.
     #[inline]
     pub fn bytes(&self, record: Record) -> &[u8] {
         match record {
@@ -148,7 +149,7 @@ impl Records {
         }
     }
 
-    /// Releases the record that was found last.
+    /// Releases the record that [`next_record`](Self::next_record) returned last.
     #[inline]
     pub fn done_with(&mut self, record: Record) {
         if record == Record::Fragments {
@@ -187,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn records_are_found_in_pieces_of_any_size() {
+    fn records_are_decoded_from_pieces_of_any_size() {
         let long = vec![7; RECEIVED_BYTES_MIN];
         let stream = [
             marked(b"first", true),
@@ -229,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn too_long_records_are_garbled() {
+    fn too_long_records_are_rejected() {
         assert_eq!(records(&marked(&[0; 101], true), 1_000, 100), Err(Garbled));
         let in_parts = [marked(&[0; 60], false), marked(&[0; 41], true)].concat();
         assert_eq!(records(&in_parts, 7, 100), Err(Garbled));

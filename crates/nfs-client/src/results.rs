@@ -13,10 +13,11 @@ const PATH_BYTES_MAX: usize = 4096;
 /// The maximum number of authentication flavors that a server may offer.
 const FLAVORS_MAX: u32 = 64;
 
-/// Decodes the attributes of a file before and after a change (`wcc_data`); returns those after it.
+/// Decodes the attributes of a file before and after a change (`wcc_data`); returns the attributes
+/// after the change.
 #[inline]
 pub fn changes(reader: &mut Reader<'_>) -> Result<Option<FileAttributes>, Garbled> {
-    // Size and two times before the change.
+    // Skips the size and two times before the change.
     reader.optional(|reader| reader.fixed::<24>().map(drop))?;
     FileAttributes::read_optional(reader)
 }
@@ -124,7 +125,7 @@ pub struct ListedEntry<'a> {
     pub number: u64,
     /// The name of the entry.
     pub name: &'a [u8],
-    /// The position after this entry.
+    /// The cookie from which a listing continues after this entry.
     pub cookie: u64,
     /// The attributes, if READDIRPLUS includes them.
     pub attributes: Option<FileAttributes>,
@@ -133,7 +134,8 @@ pub struct ListedEntry<'a> {
 /// A page of a directory's entries, which are decoded one after the other.
 #[derive(Clone, Copy, Debug)]
 pub struct Page<'a> {
-    /// The verifier that must accompany the cookie of the next request.
+    /// The verifier that the request for the next page must contain, in addition to the cookie of
+    /// the last entry.
     pub verifier: [u8; 8],
     entries: Reader<'a>,
     is_plus: bool,

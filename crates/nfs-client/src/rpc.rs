@@ -51,7 +51,7 @@ impl CallHead {
         match caller {
             Some(caller) => {
                 let mut body = Vec::with_capacity(64);
-                // An arbitrary stamp of the caller.
+                // The stamp, which a caller may choose freely.
                 body.put_u32(0);
                 let name = &caller.machine[..caller.machine.len().min(MACHINE_NAME_MAX)];
                 body.put_opaque(name);
@@ -86,8 +86,8 @@ impl CallHead {
         self.write_with_tail(out, xid, procedure, 0, arguments)
     }
 
-    /// As [`write`](Self::write), for a call that is followed by `tail_bytes` more bytes, which are
-    /// sent without a copy.
+    /// Like [`write`](Self::write), for a call that is followed by `tail_bytes` more bytes. The
+    /// caller sends these bytes without copying them to `out`.
     #[inline]
     pub fn write_with_tail(
         &self,
@@ -112,7 +112,7 @@ impl CallHead {
 /// The reason why a server rejected a call in the RPC layer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum RpcRefusal {
-    /// The server does not support this version of RPC.
+    /// The server does not support version 2 of RPC.
     #[error("the server does not support version 2 of RPC")]
     RpcVersion,
     /// The server rejected the credentials; the number is RFC 5531's `auth_stat`.
@@ -141,7 +141,7 @@ pub enum RpcRefusal {
 }
 
 impl RpcRefusal {
-    /// The system's error number that corresponds most closely.
+    /// The system's error number that describes the rejection most closely.
     pub fn errno(self) -> Errno {
         match self {
             Self::Credentials(_) => Errno::ACCESS,
@@ -153,7 +153,7 @@ impl RpcRefusal {
     }
 }
 
-/// The body of a reply: the results, a rejection, or an error if it is invalid.
+/// The body of a reply: the results, a rejection, or an error if the body is invalid.
 pub type Body<'a> = Result<Result<Reader<'a>, RpcRefusal>, Garbled>;
 
 /// Decodes a reply; returns its XID and its body. Returns an error if the record is not a reply.

@@ -1,5 +1,5 @@
 //! Finds a server and opens its directory: the host's addresses, the portmapper, MOUNT, and the
-//! server's preferred sizes. Also explains calls that fail.
+//! server's preferred sizes. Also describes for messages why a call failed, and what to do.
 
 use core::time::Duration;
 use std::net::{SocketAddr, ToSocketAddrs};
@@ -42,7 +42,7 @@ pub fn mount(
     let mut last = None;
     for address in seek.addresses()? {
         match seek.mount_at(address) {
-            // Another address of the host may work.
+            // Another address of the host may work, so the loop continues.
             Err(not_mounted) if not_mounted.is_connection => last = Some(not_mounted.error),
             Err(not_mounted) => return Err(not_mounted.error),
             Ok(mounted) => return Ok(mounted),
@@ -104,7 +104,7 @@ impl Seek<'_> {
         }
     }
 
-    /// Creates a client of a program, which connects with the first call.
+    /// Creates a client of an RPC program; the client connects when it makes its first call.
     fn client(&self, address: SocketAddr, program: Program) -> Result<Client, NotMounted> {
         let endpoint = self.endpoint(address, program, &TransferSizes::UNKNOWN);
         Client::new(endpoint, Arc::clone(self.counters)).map_err(|errno| {
@@ -169,8 +169,8 @@ impl Seek<'_> {
         NotMounted::answered(doing, of, why)
     }
 
-    /// Some servers accept calls only from ports below 1024, and reject others at the first NFS
-    /// call.
+    /// Returns a hint for a rejected call. Some servers accept only calls from ports below 1024;
+    /// they reject the first NFS call from another port.
     fn privileged_hint(&self) -> &'static str {
         match self.wanted.privileged {
             false => {
@@ -308,7 +308,8 @@ mod tests {
     use crate::records::{fragments, read_record};
     use crate::xdr::Reader;
 
-    /// Starts a portmapper with these ports, which serves one connection; returns its address.
+    /// Starts a portmapper with these ports, which accepts one connection; returns the portmapper's
+    /// address.
     fn portmapper(nfs: u32, mount: u32) -> SocketAddr {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();

@@ -9,7 +9,7 @@ use rustix::time::{
     timerfd_gettime, timerfd_settime,
 };
 
-/// A duration longer than any run.
+/// The duration for which the kernel timer is set: longer than any run.
 const SET: Duration = Duration::from_secs(20 * 365 * 24 * 60 * 60);
 
 /// A timer that measures the time since its creation.

@@ -1,7 +1,7 @@
 //! External data representation (RFC 4506), in which calls are encoded and replies are decoded.
 //! Decoding copies no data, allocates no memory, and never reads beyond the end.
 
-/// The error of invalid bytes: too few, or an invalid value.
+/// The error for bytes that are truncated or contain an invalid value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the reply could not be understood")]
 pub struct Garbled;
@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn too_long_or_truncated_values_are_garbled() {
+    fn too_long_or_truncated_values_are_rejected() {
         assert_eq!(
             Reader::new(b"\0\0\0\x05hello\0\0\0").opaque(4),
             Err(Garbled)

@@ -29,8 +29,8 @@ impl<S: System, T: Style> Calls<S, T> {
         self.sync_directory_of(name, content.len() as u64, steps)
     }
 
-    /// Writes a new file under a temporary name and renames it. The final name is either new or
-    /// that of a file to be replaced.
+    /// Writes a new file under a temporary name and renames it. The final name is either new, or
+    /// the name of the file that is replaced.
     pub(super) fn write_elsewhere(
         &mut self,
         temporary: Name<'_>,
@@ -209,7 +209,7 @@ impl<S: System, T: Style> Calls<S, T> {
                 return Ok(());
             }
             // A direct read ends at an unaligned offset only at the end of the file, and could not
-            // continue from there.
+            // continue from an unaligned offset.
             if read == 0 || (self.writes.is_direct() && done % DIRECT_ALIGNMENT != 0) {
                 let (read, expected) = (before + done as u64, source.bytes);
                 let failure = Failure::wrong(Step::Read, Cause::EndedEarly { read, expected });

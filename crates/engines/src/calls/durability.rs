@@ -21,7 +21,7 @@ fn parent(path: &CStr) -> &[u8] {
     }
 }
 
-/// Returns the directory of a name; `buffer` stores its path.
+/// Returns the directory that contains a name; `buffer` stores the path of the directory.
 fn directory_of<'a>(name: Name<'_>, buffer: &'a mut Vec<u8>) -> At<'a> {
     let directory = match parent(name.relative) {
         b"" => b".",
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn parent_directory_of_a_name_is_found() {
+    fn directory_of_returns_parent_directory() {
         let mut buffer = Vec::new();
         for (path, expected) in [
             (c"1", c"."),

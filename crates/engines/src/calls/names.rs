@@ -51,8 +51,8 @@ impl<S: System, T: Style> Calls<S, T> {
         Ok(())
     }
 
-    /// Renames to a name that must not exist. If the file system does not support
-    /// `RENAME_NOREPLACE` (such as NFS), the name's absence is checked before, as a part of the
+    /// Renames to a name that must not exist. Some file systems, such as NFS, do not support
+    /// `RENAME_NOREPLACE`. There, the absence of the new name is checked first, as a part of the
     /// same `Step`.
     pub(super) fn rename_to_new(
         &mut self,

@@ -9,7 +9,7 @@ use engine::namespace::{CachedPages, Held};
 
 use crate::system::{check_long, last_errno};
 
-/// Number of cachestat(2) on all architectures except Alpha.
+/// System call number of cachestat(2) on all architectures except Alpha.
 const SYS_CACHESTAT: c_long = 451;
 /// Magic number of overlayfs (linux/magic.h).
 const OVERLAYFS_SUPER_MAGIC: rustix::fs::FsWord = 0x794c_7630;
@@ -64,8 +64,8 @@ impl Held for KernelHeld {
 
 fn has_cachestat() -> bool {
     static HAS: OnceLock<bool> = OnceLock::new();
-    // An invalid descriptor: if the kernel supports the call, the error is neither `ENOSYS` nor
-    // `EPERM`.
+    // Called with an invalid descriptor: if the kernel supports the call, the error is neither
+    // `ENOSYS` nor `EPERM`.
     *HAS.get_or_init(|| !matches!(cachestat(-1), Err(Errno::NOSYS | Errno::PERM)))
 }
 

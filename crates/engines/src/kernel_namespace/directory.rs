@@ -102,7 +102,7 @@ impl KernelDirectory {
     }
 
     /// Removes the draft's name from a file that now has the mark's name as well. The file is
-    /// closed before, because NFS and FUSE keep a removed name of an open file under a hidden name.
+    /// closed first, because NFS and FUSE keep a removed name of an open file under a hidden name.
     fn rename_closed(&self, draft: Box<dyn Mark>, name: &str) -> Result<Box<dyn Mark>, Errno> {
         let (identity, from) = (draft.facts()?.identity, draft.name().to_owned());
         drop(draft);
@@ -294,8 +294,8 @@ impl Directory for KernelDirectory {
     }
 
     fn gives_its_own(&self) -> bool {
-        /// Magic numbers of FUSE, NFS, SMB and CIFS, 9p, FAT, exFAT and NTFS (magic.h of Linux and
-        /// the file systems' own headers).
+        /// File systems that assign owners and modes themselves: magic numbers of FUSE, NFS, SMB
+        /// and CIFS, 9p, FAT, exFAT and NTFS (magic.h of Linux and the file systems' own headers).
         const GIVE_THEIR_OWN: [rustix::fs::FsWord; 9] = [
             FUSE_SUPER_MAGIC,
             NFS_SUPER_MAGIC,

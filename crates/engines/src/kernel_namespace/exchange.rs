@@ -1,6 +1,6 @@
 //! Determines with whose rights a directory is used. A user who may rename a directory can replace
-//! it by another one that contains links to any file of the process's user. For root, these are all
-//! files.
+//! it by a directory with links to any file of the process's user. If that user is root, the links
+//! can lead to every file.
 
 use std::ffi::{OsStr, OsString};
 use std::os::fd::OwnedFd;
@@ -96,8 +96,8 @@ impl Walk {
         self.names.extend(names);
     }
 
-    /// Records who may rename entries of the current directory, unless an exchanger was found
-    /// before.
+    /// Records who may rename entries of the current directory, unless an exchanger was already
+    /// recorded.
     fn look(&mut self) -> Result<(), Errno> {
         if self.exchanger.is_none() {
             let facts = fstat(&self.at)?;
@@ -138,7 +138,7 @@ impl Walk {
         if let Some(exchanger) = &self.exchanger {
             return Ok(Some(exchanger.clone()));
         }
-        // In a directory with the sticky bit, a link's owner may replace it.
+        // In a directory with the sticky bit, the owner of a link may replace the link.
         if facts.st_uid != 0 {
             return Ok(Some(Exchanger {
                 directory: self.shown.join(name),
@@ -192,8 +192,9 @@ fn access(exchanger: Exchanger, (owner, group, mode): (u32, u32, u32), is_listed
     Access::Refused(exchanger)
 }
 
-/// If a directory has an access control list, its group bits are a mask: the upper limit of the
-/// rights of listed users and groups.
+/// Returns a description of the users in a directory's access control list if they may rename its
+/// entries. With such a list, the group bits of the mode are the upper limit of the rights of
+/// listed users and groups.
 fn named_in_list(directory: &Path, mode: u32) -> Option<String> {
     let mut list = [0_u8; 4096];
     let may_write = mode & STICKY == 0 && mode & 0o020 != 0;
@@ -255,7 +256,7 @@ mod tests {
     }
 
     #[test]
-    fn users_who_may_rename_entries_of_root_are_found() {
+    fn users_who_may_rename_entries_of_root_are_detected() {
         for (owner, group, mode, expected) in [
             (0, 0, 0o755, None),
             (0, 0, 0o1777, None),

@@ -1,10 +1,10 @@
 //! The namespace of NFS servers. Every call uses the handle of a directory that was looked up, and
 //! follows no symbolic link.
 //!
-//! The client implements no locks, so whether the run of a mark is active is decided by its process
-//! ID alone. The protocol has no times of creation, so files are identified by their numbers and
-//! times of last change. Checking a name's identity and removing it are two calls, because the
-//! protocol cannot remove a name only if it still denotes a certain file.
+//! The client implements no locks, so only the process ID in a mark shows whether the run that
+//! created the mark is active. The protocol has no times of creation, so files are identified by
+//! their numbers and times of last change. Checking a name's identity and removing it are two
+//! calls, because the protocol cannot remove a name only if it still denotes a certain file.
 
 mod directory;
 mod line;
@@ -61,7 +61,7 @@ impl NfsNamespace {
         Ok((line, rest))
     }
 
-    /// Returns a directory's handle and its connection.
+    /// Returns the handle of a directory and the connection to its server.
     fn find(&self, url: &Url) -> Result<(Arc<HomeLine>, Handle), NotFound> {
         let (line, rest) = self.line(url).map_err(NotFound::Server)?;
         let root = line.target.mounted.directory;

@@ -1,11 +1,11 @@
 //! A worker's session on one or several connections. A flight is a slot for one operation in
-//! flight, which is a sequence of calls.
+//! flight; an operation is a sequence of calls.
 //!
 //! The XID of a call contains the number of its flight, so replies may arrive in any order. Calls
-//! are written to a buffer, which is sent before the session waits, and when the worker has taken
-//! the last completed operation. Calls that follow from replies received together are therefore
-//! sent together. A call is repeated only if its connection was lost, with the same XID, and the
-//! repetition is counted.
+//! are written to a buffer. The session sends the buffer before it waits, and after the worker
+//! received the outcome of the last completed operation. Calls that follow from replies received
+//! together are therefore sent together. A call is repeated only if its connection was lost, with
+//! the same XID, and the repetition is counted.
 
 mod advance;
 mod directories;
@@ -65,7 +65,7 @@ pub struct NfsSession {
     timer: Timer,
     /// The time when timeouts were last checked.
     now: Duration,
-    /// Receives since timeouts were last checked.
+    /// Number of receive calls since timeouts were last checked.
     receives: u32,
     /// Number of flights that wait because the server answered NFS3ERR_JUKEBOX.
     delayed: usize,
@@ -286,7 +286,7 @@ impl Session for NfsSession {
         self.begin(number, ticket, operation);
         if self.depth > 1 {
             // Calls that follow from replies received together are sent together, once the worker
-            // has taken the last of these operations.
+            // has received the outcome of the last of these operations.
             if self.ended.is_empty() {
                 self.send_all();
             }

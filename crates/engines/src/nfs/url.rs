@@ -18,8 +18,8 @@ const fn numbers(
 /// Describes the values of `uid` and `gid`.
 const ID: &str = "a number from 0 to 4294967295";
 
-/// Without a port, the port mapper is asked. Without `uid` or `gid`, calls use the IDs of this
-/// process.
+/// The syntax of NFS URLs. Without a port, the client asks the port mapper. Without `uid` or `gid`,
+/// calls use the IDs of this process.
 pub(crate) static SYNTAX: UrlSyntax = UrlSyntax {
     scheme: "nfs",
     form: "nfs://host[:port]/export/path",
@@ -41,7 +41,7 @@ pub(crate) static SYNTAX: UrlSyntax = UrlSyntax {
             values: Values::Flag,
             default: Some(0),
         },
-        // Time limit in seconds for a reply, and for a lost server to return.
+        // Time limit in seconds for a reply, and for connecting to a lost server again.
         numbers("timeout", 1..=3_600, "a number of seconds from 1 to 3600"),
     ],
 };
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn url_leads_to_urls_below_it() {
+    fn url_leads_to_urls_of_its_subdirectories() {
         let url = |text: &str| parse(text).unwrap();
         let above = url("nfs://server/a?uid=3");
         for (other, leads) in [

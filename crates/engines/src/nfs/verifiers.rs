@@ -13,8 +13,8 @@ pub(crate) struct Verifiers {
 }
 
 impl Verifiers {
-    /// Records the verifier of a reply. The first verifier is not counted as a change, each other
-    /// new one is.
+    /// Records the verifier of a reply. Each new verifier except the first one is counted as a
+    /// change.
     #[inline]
     pub(crate) fn saw(&self, verifier: &WriteVerifier, counters: &Counters) {
         let number = u64::from_ne_bytes(*verifier);
@@ -28,7 +28,8 @@ impl Verifiers {
         /// Verifiers are not recorded beyond this number.
         const VERIFIERS_MAX: usize = 1024;
         let mut all = self.all.lock().unwrap_or_else(PoisonError::into_inner);
-        // A reply from before the restart may be processed after the first one from after it.
+        // A reply sent before a restart may be processed after replies sent after the restart, so a
+        // known verifier is not counted as a change.
         if !all.contains(&number) {
             counters.verifier_changes.add(u64::from(!all.is_empty()));
             if all.len() < VERIFIERS_MAX {

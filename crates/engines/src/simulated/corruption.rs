@@ -4,7 +4,7 @@
 /// counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Corruption {
-    /// The nth read call returns one wrong byte. The file keeps the correct one.
+    /// The nth read call returns one wrong byte. The file keeps the correct byte.
     FlipByte,
     /// The nth write at a file's end is lost.
     LoseAppend,
@@ -13,7 +13,7 @@ pub enum Corruption {
     /// The nth read of a file from its start returns the contents before the last overwrite or
     /// replacement. Has no effect if the file never had other contents.
     OldVersion,
-    /// The name of the nth created file disappears.
+    /// The nth created file loses its name at its creation.
     LoseName,
     /// The nth rename keeps the old name as well.
     DoubleName,

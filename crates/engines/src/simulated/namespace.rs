@@ -1,5 +1,5 @@
 //! The namespace of the simulated engine, in memory, without paths or descriptors of the kernel.
-//! Its calls are not numbered, so faults do not affect them; a power cut does.
+//! Calls of the namespace are not numbered, so they are not affected by faults, but by a power cut.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt;

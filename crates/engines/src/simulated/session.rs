@@ -1,5 +1,6 @@
 //! A worker's session of the simulated engine with several operations in flight. A random generator
-//! decides when each is performed between submission and completion, and in which order.
+//! decides when each operation is performed between its submission and its completion, and in which
+//! order operations complete.
 
 use core::time::Duration;
 use std::sync::Arc;

@@ -34,8 +34,9 @@ pub(super) struct State {
     pub(super) corruptions: Corruptions,
     pub(super) truth: Truth,
     pub(super) calls: u64,
-    /// Number of sessions opened; the largest number of operations in flight of one session; and
-    /// names that two operations in flight of one session used.
+    /// Number of sessions opened. `in_flight_max` is the largest number of operations that one
+    /// session had in flight. `meetings` contains names that two operations in flight of one
+    /// session used.
     pub(super) sessions: u64,
     pub(super) in_flight_max: usize,
     pub(super) meetings: Vec<String>,
@@ -333,8 +334,8 @@ impl State {
         Ok(())
     }
 
-    /// Removes `name`, because node `by` takes it. `by` stores the removed contents as its earlier
-    /// contents.
+    /// Removes `name` before node `by` gets this name. The removed contents become the earlier
+    /// contents of `by`.
     fn replace(&mut self, by: u64, name: &[u8]) -> Result<(), Errno> {
         let earlier = match &self.node(name)?.kind {
             Kind::Directory => return Err(Errno::ISDIR),

@@ -1,4 +1,4 @@
-//! System calls that are served from memory.
+//! System calls that are simulated in memory.
 
 use std::ffi::{CStr, c_int};
 use std::sync::atomic::Ordering;
@@ -99,7 +99,7 @@ fn moved(asked: usize, fault: Option<Fault>) -> Result<usize, Errno> {
     }
 }
 
-/// Copies as much of `answer` as fits into `room`; returns its length.
+/// Copies as much of `answer` as fits into `room`; returns the number of bytes copied.
 pub(super) fn put(room: &mut [u8], answer: &[u8]) -> usize {
     let length = room.len().min(answer.len());
     room[..length].copy_from_slice(&answer[..length]);

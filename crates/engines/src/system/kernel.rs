@@ -17,12 +17,12 @@ use rustix::fs::{Advice, AtFlags, Mode, OFlags, RenameFlags, Timespec, Timestamp
 /// symbolic link. All architectures except Alpha use this number.
 const SYS_FCHMODAT2: c_long = 452;
 
-/// System calls of one thread. Its descriptors are invalid in other threads, because it has its own
-/// table of open files.
+/// System calls of one thread. Descriptors of the thread are invalid in other threads, because the
+/// thread has its own table of open files.
 #[derive(Debug)]
 pub struct KernelCalls {
-    /// The held directories of the locations. All names are resolved relative to them, so a
-    /// replaced path does not redirect calls to another directory.
+    /// The held directories of the locations. All names are resolved relative to these directories,
+    /// so a replaced path does not redirect calls to another directory.
     held: Vec<OwnedFd>,
     of_this_thread: PhantomData<*const ()>,
 }
@@ -95,13 +95,14 @@ fn hold(location: &Location) -> Result<OwnedFd, OpenError> {
 }
 
 /// Gives the calling thread its own table of open files, so that the kernel needs no lock against
-/// other threads at each call. The original has one thread; without its own table, a worker would
-/// pay for the thread that displays progress. The thread's copies of the process's descriptors are
-/// closed, because they would keep files open that other threads close.
+/// other threads at each call. The original PostMark has one thread and needs no such lock. With a
+/// shared table, a worker would pay for the lock only because another thread displays progress. The
+/// thread's copies of the process's descriptors are closed, because they would keep files open that
+/// other threads close.
 pub(crate) fn own_table_of_files() {
     thread_local!(static IS_OWN: Cell<bool> = const { Cell::new(false) });
     if IS_OWN.replace(true) {
-        // The open descriptors belong to earlier sessions of this thread.
+        // The open descriptors belong to earlier sessions of this thread, so they are not closed.
         return;
     }
     // SAFETY: unshare(2) accesses no memory of this process. Other threads' descriptors remain
@@ -111,7 +112,7 @@ pub(crate) fn own_table_of_files() {
     // SAFETY: both calls only return a number.
     let is_first_thread = unsafe { libc::gettid() == libc::getpid() };
     // Descriptors of the first thread belong to the program and may not be open in any other
-    // thread.
+    // thread, so they are not closed.
     if is_unshared && !is_first_thread {
         let first: libc::c_uint = 3;
         // SAFETY: only this thread uses the table, and this thread opened none of its descriptors

@@ -28,7 +28,7 @@ pub(super) struct NfsDirectory {
 /// A listing that takes longer fails, so a slow server cannot block it forever.
 const LISTED_WITHIN: Duration = Duration::from_secs(60 * 60);
 
-/// A page of a listing: names with their numbers.
+/// A page of a listing: names with inode numbers.
 struct CopiedPage {
     names: Vec<(Vec<u8>, u64)>,
     /// The cookie of the last entry.
@@ -80,7 +80,7 @@ impl NfsDirectory {
         let arguments = |out: &mut Vec<u8>| arguments::link(out, file, &self.handle, to);
         match self.line.change(Procedure::Link, arguments) {
             Ok(()) => return self.remove_name(Procedure::Remove, from),
-            // If the name denotes this file, the first call created it.
+            // If the name denotes this file, the first LINK created the name.
             Err(CallError::NotKnown) if self.line.stands_for(&self.handle, to, file)? => {
                 return self.remove_name(Procedure::Remove, from);
             }

@@ -45,8 +45,8 @@ impl HomeLine {
         })
     }
 
-    /// Performs `work` with exclusive use of the connection, so that no other calls come in
-    /// between.
+    /// Performs `work` with exclusive use of the connection, so that no other thread makes a call
+    /// in between.
     pub(super) fn with<T>(
         &self,
         work: impl FnOnce(&mut Client) -> Result<T, CallError>,
@@ -125,8 +125,8 @@ impl HomeLine {
         }
     }
 
-    /// Reads a file's bytes from `offset` on until `into` is full or the file ends; returns their
-    /// number.
+    /// Reads a file's bytes from `offset` on until `into` is full or the file ends; returns the
+    /// number of bytes read.
     pub(super) fn read(
         &self,
         file: &Handle,

@@ -82,7 +82,8 @@ impl Mark for NfsMark {
     }
 
     fn restrict(&self, mode: u32) {
-        // If the server refuses, the mark keeps its permissions; its owner has no other means.
+        // If the server refuses, the mark keeps its permissions, because the protocol has no other
+        // way to change them.
         let _ = self
             .line
             .set_attributes(&self.file, &NewAttributes::of_mode(mode));

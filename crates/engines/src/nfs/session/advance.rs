@@ -61,7 +61,7 @@ impl NfsFlight {
             // The entry was removed by another client after it was listed.
             (Stage::LookupEntry, Errno::NOENT) => return Ok(self.next_entry()),
             // A removed directory would cause NFS3ERR_STALE. A server may return NFS3ERR_NOENT for
-            // a page whose entries change.
+            // a page whose entries change, so the page is requested again.
             (Stage::List, Errno::NOENT) if self.pages_again < PAGES_AGAIN_MAX => {
                 self.pages_again += 1;
                 context.counters.delayed.add(1);
@@ -183,7 +183,7 @@ impl NfsFlight {
         Ok(Next::Call(self.first_stage(context.directories)))
     }
 
-    /// Continues after the operation's own file was found.
+    /// Continues after the LOOKUP of the operation's own file.
     #[inline]
     fn looked_up(
         &mut self,
@@ -214,7 +214,7 @@ impl NfsFlight {
         }))
     }
 
-    /// Continues with the attributes that the operation needs: its file's size.
+    /// Continues with the attributes of the operation's file, of which only the size is needed.
     #[inline]
     fn has_attributes(
         &mut self,
@@ -255,8 +255,8 @@ impl NfsFlight {
         }
     }
 
-    /// Ends a read of the requested bytes. If contents are verified and the whole file was read,
-    /// also checks that the file is not longer.
+    /// Completes a read after all requested bytes arrived. If contents are verified and the whole
+    /// file was read, also checks that the file is not longer.
     #[inline]
     fn read_to_end(
         &mut self,

@@ -5,7 +5,8 @@ use nfs_client::Handle;
 use std::collections::HashMap;
 use std::hash::{BuildHasherDefault, Hasher};
 
-/// Maximum number of cached directories of a location; at the limit its cache is emptied.
+/// Maximum number of cached directories of a location; at the limit, the cache of that location is
+/// emptied.
 const DIRECTORIES_MAX: usize = 1 << 16;
 
 /// Cached handles of directories, by location.
@@ -41,7 +42,7 @@ impl Hasher for PathHasher {
 }
 
 impl Directories {
-    /// Adds a location; locations are numbered in the order of these calls.
+    /// Adds a location; locations are numbered in the order in which they are added.
     pub(super) fn add_location(&mut self, directory: Handle) {
         self.locations.push(OfLocation {
             directory,
@@ -74,7 +75,7 @@ impl Directories {
         below.insert(path.into(), handle);
     }
 
-    /// Removes a directory that was removed or may have been replaced.
+    /// Removes the handle of a directory that was removed or may have been replaced.
     pub(super) fn forget(&mut self, location: usize, path: &[u8]) {
         self.locations[location].below.remove(path);
     }
@@ -86,7 +87,7 @@ mod tests {
     use nfs_client::xdr::Reader;
 
     #[test]
-    fn longest_cached_prefix_is_found() {
+    fn nearest_returns_longest_cached_prefix() {
         let handle = |text: &[u8; 4]| {
             Handle::read(&mut Reader::new(&[b"\0\0\0\x04", &text[..]].concat())).unwrap()
         };

@@ -71,8 +71,8 @@ pub(super) struct NfsFlight {
     pub(super) is_listed: bool,
     /// Number of repeated requests for a page of a listing.
     pub(super) pages_again: u32,
-    /// Names of entries to be looked up, each preceded by its length in two bytes; and the offset
-    /// of the next one.
+    /// Names of entries to be looked up, each preceded by its length in two bytes. `entries_at` is
+    /// the offset of the next name.
     pub(super) entries: Vec<u8>,
     pub(super) entries_at: usize,
     /// All names of a listing; `None` if only their number and digest are needed.
@@ -103,7 +103,7 @@ pub(super) struct Call {
     pub(super) since: Option<Duration>,
     /// The time to repeat a call after NFS3ERR_JUKEBOX.
     pub(super) later: Option<Duration>,
-    /// The time of the first NFS3ERR_JUKEBOX, and the length of the next delay.
+    /// The time of the first NFS3ERR_JUKEBOX for this call. `wait` is the length of the next delay.
     pub(super) asked_since: Option<Duration>,
     pub(super) wait: Duration,
     /// The verifier of an exclusive creation, by which the server recognises a repetition.

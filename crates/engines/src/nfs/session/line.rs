@@ -49,7 +49,8 @@ impl Line {
         }
     }
 
-    /// Marks the connection as lost; returns how many of the bytes written to it were sent.
+    /// Marks the connection as lost; returns how many of the bytes written to the connection were
+    /// sent.
     pub(super) fn lose(&mut self, error: Errno, now: Duration) -> u64 {
         let sent = match &self.state {
             LineState::Up(channel) => channel.sent(),
@@ -81,7 +82,7 @@ impl Line {
         self.state = LineState::Down(now + self.backoff.next_wait());
     }
 
-    /// Finishes an attempt to connect that succeeded or failed; returns whether it succeeded.
+    /// Processes the result of an attempt to connect; returns whether the attempt succeeded.
     pub(super) fn is_connected(&mut self, now: Duration, counters: &Counters) -> bool {
         let LineState::Connecting(channel) =
             std::mem::replace(&mut self.state, LineState::Down(now))

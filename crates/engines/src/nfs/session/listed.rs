@@ -58,7 +58,8 @@ impl NfsFlight {
         self.next_entry()
     }
 
-    /// Continues with the next entry, after one was looked up or found to be removed.
+    /// Continues with the next entry, after the previous entry was looked up, or was removed by
+    /// another client.
     pub(super) fn next_entry(&mut self) -> Next {
         self.entries_at += 2 + self.entry().len();
         self.look_at_entries()

@@ -1,4 +1,5 @@
-//! Opening a session: the directories of its locations, its connections, and its memory.
+//! Opens a session: looks up the directories of its locations, connects to their servers, and
+//! allocates memory.
 
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -82,7 +83,8 @@ impl NfsSession {
         for location in locations {
             let url = self.shared.url_of(&location.directory)?;
             let (target, rest) = self.shared.target(&url, &self.counters)?;
-            // Targets on one server share connections, because files can be renamed between them.
+            // Targets on one server share connections, because files can be renamed between such
+            // targets.
             let known = opened
                 .iter()
                 .find(|(other, ..)| is_same_server(other, &target));
@@ -104,7 +106,7 @@ impl NfsSession {
         Ok(())
     }
 
-    /// Establishes the connections to a server; `first` becomes the first of them.
+    /// Establishes the connections to a server; `first` is used for the first connection.
     fn connect(
         &mut self,
         target: &Arc<Target>,

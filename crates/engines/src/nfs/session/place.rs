@@ -1,5 +1,5 @@
 //! The place of an operation: a path in a location, and the handle of the directory that contains
-//! it.
+//! the file.
 
 use engine::Name;
 use nfs_client::Handle;
@@ -17,7 +17,7 @@ pub(super) struct Place {
     pub(super) path: Vec<u8>,
     /// The length of the directory's part of `path`.
     pub(super) directory_end: usize,
-    /// The length of the part of `path` that was looked up; `directory` is its handle.
+    /// The length of the part of `path` that was looked up; `directory` is the handle of that part.
     pub(super) found_to: usize,
     pub(super) directory: Handle,
 }
@@ -81,7 +81,8 @@ impl Place {
         &self.path[self.next_begin()..self.next_end()]
     }
 
-    /// Sets `directory` to the nearest cached handle; returns whether that is the directory itself.
+    /// Sets `directory` to the nearest cached handle; returns whether the whole path of the
+    /// directory was cached.
     #[inline]
     pub(super) fn is_found(&mut self, directories: &Directories) -> bool {
         let (length, handle) = directories.nearest(self.location, &self.path[..self.directory_end]);

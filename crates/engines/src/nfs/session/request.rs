@@ -9,7 +9,8 @@ use super::flight::{NfsFlight, Stage};
 
 /// The permissions of new files; a server does not apply the process's umask.
 pub(crate) const FILE_MODE: u32 = 0o644;
-/// From this length on, a vectored send of several parts is cheaper than a copy.
+/// From this length of a WRITE's data on, a vectored send is cheaper than copying the data to the
+/// buffer of requests.
 const LONG_PART_BYTES: usize = 8 << 10;
 
 impl NfsFlight {
@@ -53,8 +54,8 @@ impl NfsFlight {
         &left[..left.len().min(sizes.write as usize)]
     }
 
-    /// Returns the part that the current WRITE sends if it is too long to be copied to the buffer
-    /// of requests.
+    /// Returns the part that the current WRITE sends if it is sent separately, because copying it
+    /// to the buffer of requests would be slower.
     #[inline]
     pub(super) fn long_part(&self, sizes: &TransferSizes) -> Option<&[u8]> {
         if self.stage != Stage::Write {

@@ -8,8 +8,8 @@ use nfs_client::{Broken, DELAY_MAX, LOOK_EVERY};
 use super::NfsSession;
 use super::line::LineState;
 
-/// Timeouts are checked at least once in this number of receives; a check needs a system call to
-/// read the clock.
+/// Timeouts are checked once in this number of receives or earlier. They are not checked after
+/// every receive, because a check needs a system call to read the clock.
 const RECEIVES_BETWEEN_LOOKS: u32 = 64;
 
 impl NfsSession {
@@ -137,13 +137,14 @@ impl NfsSession {
         }
     }
 
-    /// Whether a call waits for a connection.
+    /// Whether a call waits for this connection, or for a reply on it.
     fn is_needed(&self, line: usize) -> bool {
         let mut flights = self.flights.iter();
         flights.any(|flight| flight.call.is_pending && flight.call.line == line)
     }
 
-    /// Writes all calls that wait for a connection to its buffer, in the order of their flights.
+    /// Writes all calls that wait for a connection to the buffer of the connection, in the order of
+    /// their flights.
     fn transmit_all(&mut self, line: usize) {
         for number in 0..self.flights.len() {
             let call = &self.flights[number].call;
@@ -153,9 +154,9 @@ impl NfsSession {
         }
     }
 
-    /// Handles a lost connection, or one on which the server sent an invalid reply. The server may
-    /// have executed calls that were sent completely. An invalid reply fails all operations that
-    /// waited for a reply on the connection.
+    /// Handles a lost connection, or one on which the server sent an invalid reply. Calls that were
+    /// sent completely are marked, because the server may have executed them. An invalid reply
+    /// fails all operations that waited for a reply on the connection.
     #[cold]
     pub(super) fn break_line(&mut self, number: usize, broken: Broken) {
         let (error, is_garbled) = match broken {

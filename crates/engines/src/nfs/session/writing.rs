@@ -6,7 +6,8 @@ use nfs_client::{Stable, WriteVerifier, results, xdr::Reader};
 use super::advance::{Advanced, Context, Next, garbled};
 use super::flight::{NfsFlight, Stage};
 
-/// A server whose verifier changes more often during one operation is considered defective.
+/// A server whose verifier changes more often during one operation is considered defective, so the
+/// operation fails.
 const REWRITES_MAX: u32 = 16;
 
 impl NfsFlight {
@@ -14,7 +15,8 @@ impl NfsFlight {
     #[inline]
     pub(super) fn made(&mut self, context: &Context<'_>) -> Next {
         match self.call.creation_verifier {
-            // An exclusive creation may store the verifier in the times and other attributes.
+            // An exclusive creation may store the verifier in the times and other attributes, so
+            // the attributes are set afterwards.
             Some(_) => Next::Call(Stage::SetNew),
             None => self.write_first(context),
         }
@@ -38,7 +40,8 @@ impl NfsFlight {
             return Err(Cause::NothingWritten);
         }
         if result.stable < context.durable.stable {
-            // The server did not provide the requested durability, and no other call can.
+            // The server did not provide the requested durability, and no other call can provide
+            // it.
             return Err(Cause::System(Errno::IO));
         }
         context.counters.written_bytes.add(result.count as u64);
