@@ -12,9 +12,9 @@
 //! If a run cannot be written to the archive, its record is written to a file beside the archive
 //! (`pending`). The next process that opens the archive for writing imports this file.
 //!
-//! A process must open at most one [`Archive`] of a file at a time. Locks belong to the process,
-//! and closing any descriptor of the file, as `probe` does, releases all of the process's locks on
-//! it (fcntl(2), "Advisory record locking").
+//! A process must open at most one [`Archive`] of a file at a time. Locks belong to the process.
+//! Closing any descriptor of the file, as `probe` does, releases all locks of the process on the
+//! file (fcntl(2), "Advisory record locking").
 //!
 //! Records are compressed with zlib's format. It takes a millisecond per record, needs only safe
 //! Rust without another C library, and its checksum detects changed bits.

@@ -8,10 +8,13 @@
 //! the files. If the process ends in between, the next process detects that the runs are in the
 //! archive, and only removes the files.
 //!
-//! Other users may put files into the same directory. A file is therefore imported only if all of
-//! these conditions hold: it has such a name, is a regular file of this user or of the archive's
-//! owner, is not longer than a record can be, and contains the run of its name. Other files are
-//! left and reported.
+//! Other users may put files into the same directory, so a file is imported only if:
+//! - it has such a name;
+//! - it is a regular file of this user or of the archive's owner;
+//! - it is not longer than a record can be;
+//! - it contains the run of its name.
+//!
+//! Other files are left and reported.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};

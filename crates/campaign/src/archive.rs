@@ -1,5 +1,5 @@
-//! Stores the records of runs: which archive is used, where it is, and how the record of an active
-//! run is written to it.
+//! Stores the records of runs. Chooses the archive file, and writes the record of an active run to
+//! it.
 
 mod choice;
 mod keeper;

@@ -1,5 +1,5 @@
-//! Estimates how long a chosen pool and its transactions will take, from short runs of the same
-//! work on the same target. Their files are removed and synced before the run begins.
+//! Estimates how long the creation of a pool and its transactions will take. Performs short runs of
+//! the same work on the same target, and removes and syncs their files before the main run begins.
 
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -14,36 +14,37 @@ use crate::Error;
 use crate::perform::exit_status;
 use crate::run_spec::Specified;
 
-/// Files of the first calibration pool, whose rates determine the size of the second one.
+/// Number of files in the first calibration pool. Its rates determine the size of the second pool.
 const PROBE_FILES: u64 = 64;
-/// Maximum contents of the first pool if files are large; each pool gets at least one file.
+/// Maximum size of the first pool in bytes, for large files. Each pool contains at least one file.
 const PROBE_BYTES: u64 = 16 << 20;
-/// The second pool is as large as can be created, and deleted, in this time at the first pool's
-/// rates.
+/// Maximum time for creating the second pool, and for deleting it, at the rates of the first pool.
 const PACED: Duration = Duration::from_millis(500);
-/// Limits of the second pool, so that it is written back quickly.
+/// Maximum size of the second pool, so that its data is written back quickly.
 const POOL_FILES_MAX: u64 = 20_000;
 const POOL_BYTES_MAX: u64 = 256 << 20;
-/// The second pool takes at most 1/`CACHE_PART` of the page cache.
+/// The second pool is at most this fraction (1/`CACHE_PART`) of the page cache.
 const CACHE_PART: u64 = 4;
-/// Duration of its transactions.
+/// Duration of the transactions on the second pool.
 const TRANSACTIONS: Duration = Duration::from_secs(1);
-/// More than any target performs in that time, for all workers together. A finite number keeps the
-/// check of free space short.
+/// Maximum number of transactions of all workers: more than any target performs in this time. A
+/// finite number keeps the check of free space short.
 const TRANSACTIONS_MAX: u64 = 1_000_000;
 
 /// Performs a short run and returns its record.
 pub type Perform<'p> = dyn FnMut(&RunSpec) -> Result<Record, Refused> + 'p;
 
-/// Why there is no calibration.
+/// The reason why the calibration failed.
 enum Uncalibrated {
     /// The short run was refused.
     Refused(Refused),
-    /// A short run did not complete: how it ended, which files it left, and its record.
+    /// A short run did not complete; contains a description of its end and of the files that it
+    /// left, and its record.
     Ended(String, Box<Record>),
 }
 
-/// Refuses targets in memory, whose contents are always in the page cache. Touches nothing.
+/// Refuses targets in memory, because their files are always in the page cache. Changes nothing on
+/// the target.
 ///
 /// # Errors
 /// Returns an error if a target is in memory.
@@ -69,8 +70,9 @@ pub fn refuse_memory(specified: &Specified) -> Result<(), Error> {
     }
 }
 
-/// Performs short runs on the target to estimate how long the chosen pool and its transactions will
-/// take, and removes their files. Returns the sizing as a sentence; `None` if no pool was chosen.
+/// Performs short runs on the target to estimate how long the pool's creation and the transactions
+/// will take, and removes the runs' files. Returns a sentence about the number of files and the
+/// estimate; `None` if the number of files was given.
 ///
 /// # Errors
 /// Returns an error if the run would be refused, or a short run does not complete.
@@ -83,7 +85,8 @@ pub fn calibrate(
     };
     refuse_memory(specified)?;
     let spec = &specified.spec;
-    // Only the chosen pool is checked, before anything is made, and without following transactions.
+    // Checks the free space for the chosen pool only, before any file is made. The transactions are
+    // not simulated, so files that they create are not counted.
     let pool = RunSpec {
         workload: spec.workload.with_transactions(0),
         ..spec.clone()
@@ -104,8 +107,8 @@ pub fn calibrate(
     Ok(Some(told))
 }
 
-/// Performs the short runs. With several ranks, this process performs the part of one rank: the
-/// first rank calibrates before the others get their run spec.
+/// Performs the short runs. With several ranks, this process performs only its own rank's part,
+/// because the other ranks get their run spec after the calibration.
 ///
 /// # Errors
 /// Returns an error if a short run is refused or does not complete.
@@ -115,13 +118,14 @@ fn measure(
     perform: &mut Perform<'_>,
 ) -> Result<Calibration, Uncalibrated> {
     let began = Instant::now();
-    // The run itself will show how much faster several ranks are.
+    // The main run measures how much faster several ranks are.
     let spec = &spec.of_one_rank();
     let pools = u64::from(spec.workload.streams());
     let of_bytes = |bytes: u64| (bytes as f64 / sizing.mean_file_bytes) as u64;
     let each = |files: u64| files.div_ceil(pools).clamp(1, spec.workload.files());
     let probe = each(PROBE_FILES.min(of_bytes(PROBE_BYTES)));
-    // Data of the first run still in memory is synced with that of the second.
+    // The first run is not synced at its end: its remaining data is synced together with that of
+    // the second run.
     let first = Rates::of(&perform_short(spec, (probe, 0), (false, &mut *perform))?);
     let at_its_pace = (first.created.min(first.deleted) * PACED.as_secs_f64()) as u64;
     let room = of_bytes(POOL_BYTES_MAX.min(sizing.cache_bytes / CACHE_PART));
@@ -141,7 +145,7 @@ fn measure(
     })
 }
 
-/// Rates of a short run, per second.
+/// Rates of a short run, per second: files created, files deleted, and transactions.
 struct Rates {
     created: f64,
     created_until_durable: f64,
@@ -174,9 +178,9 @@ impl Rates {
     }
 }
 
-/// Performs the same work with this many files in each pool and transactions of each worker, and
-/// removes the files. With `sync_phases`, the deletions are also synced, so that nothing of them
-/// remains to be written when the measured run begins.
+/// Performs the run's work with other numbers of files in each pool and transactions of each
+/// worker, and removes the files. With `sync_phases`, the deletions are also synced, so that none
+/// of their data remains to be written when the measured run begins.
 fn perform_short(
     spec: &RunSpec,
     (files, transactions): (u64, u64),
@@ -221,8 +225,8 @@ fn perform_short(
     Err(Uncalibrated::Ended(why, Box::new(record)))
 }
 
-/// The expected number of transactions of a run that is limited by time; `None` if it is not, or if
-/// the rate is not available.
+/// Returns the expected number of transactions of a run that is limited by time. Returns `None` for
+/// other runs, or if the rate is not available.
 fn expected(calibration: &Calibration, drive: &Drive) -> Option<u64> {
     let Stop::After(time) = drive.stop else {
         return None;

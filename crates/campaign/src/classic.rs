@@ -1,11 +1,11 @@
-//! The language of the classic prompt and of its configuration files.
+//! The commands of the classic prompt and of its configuration files.
 //!
 //! Standard output is byte for byte that of the original, except for the text of `help`. Standard
-//! error gets the original's error messages, and lines that begin with `Warning: ` where the
-//! original silently misinterprets its input. A [`ClassicRunner`], supplied by the caller, performs
-//! the runs.
+//! error contains the original's error messages. It also contains lines that begin with `Warning: `
+//! if the original would silently misinterpret the input. The caller supplies a [`ClassicRunner`],
+//! which performs the runs.
 //!
-//! A line comes from a [`PromptInput`], `interpreter` finds the command, `settings` takes the
+//! A [`PromptInput`] reads a line, `interpreter` recognises the command, `settings` stores its
 //! value, and `show` and `report::classic` write the output.
 
 mod input;

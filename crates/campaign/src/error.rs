@@ -1,8 +1,8 @@
-//! The common error of commands and campaigns.
+//! The common error type of commands and campaigns.
 
 use std::fmt::Display;
 
-/// Why a command or a campaign cannot begin or continue, as a message for the user.
+/// A command or a campaign cannot begin or continue; contains the message for the user.
 #[derive(Debug, thiserror::Error)]
 #[error("{text}")]
 pub struct Error {
@@ -12,26 +12,27 @@ pub struct Error {
     pub form: ErrorForm,
 }
 
-/// How an error is shown.
+/// The form in which an error is shown to the user.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorForm {
-    /// As one line.
+    /// The message is shown as one line.
     Line,
-    /// With the lines of the file that contains the mistake.
+    /// The message contains lines of the input file that contains the mistake.
     Lines,
-    /// Not shown: rank 0 shows it.
+    /// The message is not shown, because rank 0 shows it.
     Silent,
-    /// The reader closed the pipe, as in `postmark schema | head`: it needs no more output.
+    /// The message is not shown: the reader closed the pipe, as in `postmark schema | head`, and
+    /// needs no more output.
     ClosedPipe,
 }
 
 impl Error {
-    /// The request is not valid; nothing was touched. Exit status 2.
+    /// Returns the error for a request that is not valid; no file was changed. Exit status 2.
     pub fn refused(why: impl Display) -> Self {
         Self::with_code(2, why)
     }
 
-    /// A failure after which runs may have been performed. Exit status 1.
+    /// Returns the error for a failure after which runs may have been performed. Exit status 1.
     pub fn failed(why: impl Display) -> Self {
         Self::with_code(1, why)
     }
@@ -44,7 +45,7 @@ impl Error {
         }
     }
 
-    /// The report could not be written to its destination.
+    /// Returns the error for a report that could not be written to its destination.
     pub fn undelivered(to: impl Display, cause: &std::io::Error) -> Self {
         let error = Self::failed(format_args!("cannot write the report to {to}: {cause}"));
         match cause.kind() {
@@ -53,14 +54,13 @@ impl Error {
         }
     }
 
-    /// Changes the form in which the error is shown.
     #[must_use]
     pub fn shown(self, form: ErrorForm) -> Self {
         Self { form, ..self }
     }
 }
 
-/// Converts errors of other crates that occur before anything is touched.
+/// Converts errors of other crates that occur before any file is changed.
 macro_rules! refused {
     ($($error:ty),*) => {
         $(impl From<$error> for Error {

@@ -13,16 +13,17 @@ use serde::de::IgnoredAny;
 use crate::error::Error;
 use crate::record_source;
 
-/// Records are written in batches of this many, because each transaction costs as much as one
-/// record.
+/// Number of records in one transaction. A batch is faster, because each transaction costs as much
+/// as one record.
 const AT_ONCE: usize = 64;
-/// A batch ends earlier if its texts reach this many bytes.
+/// A batch ends earlier if the texts of its records reach this number of bytes.
 const BYTES_AT_ONCE: usize = 16 << 20;
 
-/// Reports the result for each document: a line for an imported one, or why it was not imported.
+/// Receives the result for each document: a line for an imported document, or the reason why it was
+/// not imported.
 pub type Tell<'t> = dyn FnMut(Result<String, String>) -> Result<(), Error> + 't;
 
-/// Imports the documents of a file. Existing ones are not changed.
+/// Imports the documents in a file. Documents that already exist in the archive are not changed.
 ///
 /// # Errors
 /// Returns an error if the archive cannot be written, or `tell` fails.
@@ -69,7 +70,7 @@ fn read(text: &str) -> Result<(Record, Remarks), String> {
 fn add_submission(archive: &mut Archive, submission: &Submission) -> Result<String, Error> {
     let when = submission.when_unix_ns.to_string();
     let is_of_same_run = |other: &str| {
-        // A cheap test first: most submissions have other times and are not parsed.
+        // A cheap test first: most submissions do not contain this time, so they are not parsed.
         other.contains(&when)
             && Submission::from_json(other).is_ok_and(|other| other.is_of_same_run(submission))
     };

@@ -2,13 +2,13 @@ use std::path::{Path, PathBuf};
 
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Input {
-    /// The option that names the file.
+    /// The option that names the file, for messages.
     pub option: &'static str,
     pub path: PathBuf,
 }
 
 impl Input {
-    /// The file that an option or argument names; `-` stands for standard input.
+    /// Creates an input from the argument of an option; `-` represents standard input.
     pub fn new(option: &'static str, path: &Path) -> Self {
         let path = match path == Path::new("-") {
             true => Path::new("/dev/stdin"),
@@ -20,8 +20,8 @@ impl Input {
         }
     }
 
-    /// Whether another process can read the same contents: a regular file, not standard input or a
-    /// pipe.
+    /// Whether another process can read the same contents. It can read a regular file, but not
+    /// standard input or a pipe.
     pub fn is_file(&self) -> bool {
         self.path != Path::new("/dev/stdin") && self.path.is_file()
     }

@@ -1,8 +1,8 @@
 //! Sequences of runs on top of the runner: load sweeps, calibration before a run, and studies with
-//! their environment; also where all records are stored. Each kind of campaign has its own file.
+//! their environment. Also stores the records of all runs. Each kind of campaign has its own file.
 //!
-//! Nothing here prints. The caller chooses I/O engines, clocks and signals: a [`Prepare`] turns a
-//! run spec into a run whose pool exists, and a [`User`] shows messages.
+//! Nothing in this crate prints. The caller chooses I/O engines, clocks and signals. A [`Prepare`]
+//! turns a run spec into a run whose pool exists, and a [`User`] shows messages.
 
 pub mod archive;
 pub mod calibration;

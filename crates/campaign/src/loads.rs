@@ -1,18 +1,19 @@
-//! Chooses the next load of a sweep from the results so far, as a pure function.
+//! Chooses the next load of a sweep from the results of the earlier load levels, as a pure
+//! function.
 
 use record::Load;
 use spec::{BISECTIONS_MAX, Climb, Sweep};
 use verdict::{Limit, SweepStepSummary};
 
-/// The saturation rate is bisected until the lowest unsustained rate is at most this share above
-/// the highest sustained one.
+/// The saturation rate is bisected until the lowest unsustained rate exceeds the highest sustained
+/// rate by at most this fraction.
 const PRECISION: f64 = 0.05;
-/// After this many unsustained load levels no higher ones are tried.
+/// After this number of unsustained load levels, no higher loads are tried.
 const FAILURES_MAX: usize = 2;
 
-/// The next load after these load levels; `None` if the sweep is complete. First come the requested
-/// loads in ascending order, until [`FAILURES_MAX`] were not sustained. Then the saturation rate
-/// and the SLO are bisected.
+/// Returns the next load after the load levels `steps`; `None` if the sweep is complete. The
+/// requested loads are tried first, in ascending order, until [`FAILURES_MAX`] of them were not
+/// sustained. After that, the saturation rate and the highest rate that meets the SLO are bisected.
 pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Load> {
     let rates = match &asked.climb {
         Climb::Workers(workers) => return workers.get(steps.len()).copied().map(Load::Workers),
@@ -37,8 +38,8 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
         .iter()
         .filter(|step| step.load.rate().is_none_or(|rate| rates.contains(&rate)))
         .count();
-    // Replays the earlier bisections to count how many served the saturation rate and how many the
-    // SLO.
+    // Repeats the decisions of earlier bisections, to count separately those for the saturation
+    // rate and those for the SLO.
     let (mut for_limit, mut for_slo) = (0, 0);
     for done in asked_for..steps.len() {
         match halving(asked, &steps[..done], for_limit, for_slo) {
@@ -50,8 +51,8 @@ pub(crate) fn next_load(asked: &Sweep, steps: &[SweepStepSummary]) -> Option<Loa
     halving(asked, steps, for_limit, for_slo).map(|(_, rate)| Load::Rate(rate))
 }
 
-/// The next bisection rate: for the saturation rate first (`true`), then for the SLO, each at most
-/// [`BISECTIONS_MAX`] times.
+/// Returns the rate of the next bisection. The first value is `true` for the saturation rate, which
+/// is bisected first, and `false` for the SLO. Each is bisected at most [`BISECTIONS_MAX`] times.
 fn halving(
     asked: &Sweep,
     steps: &[SweepStepSummary],
@@ -68,8 +69,8 @@ fn halving(
         .or_else(|| Some((false, slo()?)))
 }
 
-/// The geometric mean of both rates, because loads differ by factors; `None` if the rates are
-/// closer than [`PRECISION`].
+/// Returns the geometric mean of the two rates of a limit, because loads differ by factors. Returns
+/// `None` if the rates are closer than [`PRECISION`].
 fn between(limit: Limit) -> Option<f64> {
     let (low, high) = (limit.highest?, limit.lowest_beyond?);
     (high > low * (1.0 + PRECISION)).then(|| (low * high).sqrt())
@@ -90,8 +91,8 @@ mod tests {
         }
     }
 
-    /// A server with a capacity of `capacity` transactions a second, and the mean latency of a
-    /// queue with random arrivals (M/M/1).
+    /// The results of a load level on a simulated server. Its capacity is `capacity` transactions a
+    /// second, and its mean latency is that of a queue with random arrivals (M/M/1).
     fn climb(load: Load, capacity: f64) -> SweepStepSummary {
         let (achieved, fraction) = match load {
             Load::Rate(rate) => (rate.min(capacity), Some(rate.min(capacity) / rate)),
@@ -145,7 +146,7 @@ mod tests {
             None,
         );
         let sweep_steps = climbed(&asked, 1_000.0);
-        // 1,600 and 3,200 are not sustained; then the rates between 800 and 1,600 are bisected.
+        // The rates 1,600 and 3,200 are not sustained, so rates between 800 and 1,600 are bisected.
         let all = rates(&sweep_steps);
         assert_eq!(all[..6], [100.0, 200.0, 400.0, 800.0, 1_600.0, 3_200.0]);
         assert!((all[6] - 1_131.4).abs() < 0.1, "{all:?}");
@@ -169,7 +170,7 @@ mod tests {
     }
 
     #[test]
-    fn no_bisection_if_all_or_no_loads_are_sustained() {
+    fn nothing_is_bisected_if_all_or_no_loads_are_sustained() {
         let all = asked(Climb::Rates(vec![1.0, 2.0, 3.0]), None);
         assert_eq!(rates(&climbed(&all, 100.0)), [1.0, 2.0, 3.0]);
         let sweep_steps = climbed(&all, 0.5);
@@ -179,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_refer_to_the_closed_loop_rate() {
+    fn shares_are_multiplied_by_the_closed_loop_rate() {
         let sweep_steps = climbed(
             &asked(Climb::OfClosedLoop(vec![0.3, 0.6, 0.9]), None),
             500.0,
@@ -190,8 +191,8 @@ mod tests {
 
     #[test]
     fn slo_is_bisected_after_the_saturation_rate() {
-        // The p99 of M/M/1 is -ln(0.01) / (capacity - rate): below 10 ms up to 1,000 - 460.5 =
-        // 539.5 transactions a second.
+        // The p99 latency of an M/M/1 queue is -ln(0.01) / (capacity - rate). It is below 10 ms up
+        // to 1,000 - 460.5 = 539.5 transactions a second.
         let asked = asked(
             Climb::Rates(vec![200.0, 400.0, 800.0, 1_600.0]),
             Some(10_000_000),

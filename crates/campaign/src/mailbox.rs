@@ -1,10 +1,10 @@
-//! A thread that executes orders in sequence, and the channels to it.
+//! A thread that executes orders one after the other, and the channels to and from the thread.
 
 use std::io;
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-/// Channels to and from a thread. The thread ends when either one is dropped.
+/// Channels to and from a thread. The thread ends when either of the channels is dropped.
 #[derive(Debug)]
 pub(crate) struct Mailbox<Order, Answer> {
     pub orders: Sender<Order>,
@@ -24,8 +24,8 @@ impl<Order: Send + 'static, Answer: Send + 'static> Mailbox<Order, Answer> {
                     return;
                 }
             }
-            // Dropped before the channel of answers closes: a receiver that sees it closed can rely
-            // on the resources of `follow` being released.
+            // `follow` is dropped before the channel of answers closes. A receiver that sees the
+            // channel closed can then rely on the release of the resources of `follow`.
             drop(follow);
         };
         thread::Builder::new().name(name.to_owned()).spawn(work)?;

@@ -1,15 +1,15 @@
-//! Merges the records of several runs into one.
+//! Merges the records of a sweep's load levels into one record.
 
 use record::ranks::ClusterRecord;
 use record::{Check, Climb, End, Fact, Record, Stale, merge};
 use spec::RunSpec;
 
-/// Turns the record of the first load level into that of the whole sweep.
+/// Converts the record of the first load level into the first state of the sweep's record.
 pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record.spec.drive.clone_from(&spec.drive);
     if let Some(Climb::Ranks(_)) = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb) {
-        // The record's spec is that of all launched ranks. The fingerprint is that of the first
-        // load level.
+        // The run spec in the record is that of all launched ranks. The fingerprint remains that of
+        // the first load level.
         (record.spec.ranks, record.spec.workload.workers) = (spec.ranks, spec.workload.workers);
     }
     record.actual.phases = Vec::new();
@@ -21,7 +21,7 @@ pub(crate) fn first(spec: &RunSpec, mut record: Record) -> Record {
     record
 }
 
-/// Removes stream hashes, which belong to the individual load levels.
+/// Removes the hashes of operation streams, because each load level has its own streams.
 fn without_hashes(mut cluster: ClusterRecord) -> ClusterRecord {
     for rank in &mut cluster.ranks {
         rank.worker_hashes = Vec::new();
@@ -29,10 +29,10 @@ fn without_hashes(mut cluster: ClusterRecord) -> ClusterRecord {
     cluster
 }
 
-/// Merges the record of another load level into that of the sweep.
+/// Adds the record of another load level to the record of the sweep.
 pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
-    // A sweep over ranks records the ranks of its largest load level, which was last. The earlier
-    // load levels were complete.
+    // A sweep over ranks records the ranks of its largest load level, which is the last one. All
+    // ranks of the earlier load levels were complete.
     let count = |record: &Record| {
         record
             .cluster
@@ -42,7 +42,7 @@ pub(crate) fn merge(mut all: Record, mut one: Record) -> Record {
     if count(&one) > count(&all) {
         all.cluster = one.cluster.take().map(without_hashes);
     }
-    // Outcomes of ranks are those of their last load level.
+    // For each rank, the record contains the outcome of its last load level.
     let ranks = all
         .cluster
         .iter_mut()

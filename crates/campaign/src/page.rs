@@ -1,4 +1,5 @@
-//! Pages: one HTML file about runs, a study, or compared configurations, including the records.
+//! Pages: a page is one HTML file about runs, a study, or compared configurations. It also contains
+//! their records.
 
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
@@ -17,11 +18,11 @@ use crate::record_source;
 use crate::study::found::{self, FoundStudy};
 use crate::study::select::{Found, all_of_study, is_number, no_study, sides};
 
-/// A page, and figures of the same runs.
+/// A page, and figures of the same runs as separate files.
 pub struct PageFiles {
-    /// The HTML file, from which the records can be read.
+    /// The HTML text, from which this program can read the records.
     pub page: String,
-    /// Figures as separate files, if requested.
+    /// The separate figures, if requested.
     pub figures: Vec<PaperFigure>,
 }
 
@@ -42,35 +43,36 @@ impl PageFiles {
 /// The contents of a page.
 #[derive(Clone, Copy, Debug)]
 pub struct PageRequest<'a> {
-    /// Runs by name or file, a study, or the configurations to compare.
+    /// Names of runs or of files, the name of a study, or the names of the configurations to
+    /// compare.
     pub words: &'a [PathBuf],
-    /// Whether each single run is a configuration to compare.
+    /// Whether each run is compared as a configuration of its own.
     pub compare: bool,
-    /// The metrics that are compared.
+    /// The metrics by which configurations are compared.
     pub metrics: &'a [Metric],
-    /// Whether configurations of unlike workloads are compared.
+    /// Whether configurations with different workloads may be compared.
     pub unlike: bool,
-    /// Whether figures are requested.
+    /// Whether separate figures are requested.
     pub figures: bool,
 }
 
 impl<'a> PageRequest<'a> {
-    /// The words that are files.
+    /// Returns the words that are paths of files.
     pub fn files(self) -> impl Iterator<Item = &'a PathBuf> {
         self.words.iter().filter(|word| is_file(word))
     }
 
-    /// Whether an archive is needed.
+    /// Whether an archive is needed to make the page.
     pub fn is_archived(self) -> bool {
         self.compare || self.words.iter().any(|word| !is_file(word))
     }
 
-    /// Makes the page: of runs if each word is a run; otherwise of a study, or of compared
+    /// Makes the page: of runs if each word names a run; otherwise of a study, or of compared
     /// configurations.
     ///
     /// # Errors
-    /// Returns an error if a word has no match, configurations are not alike, or a record cannot be
-    /// read.
+    /// Returns an error if a word names nothing, if compared configurations are not alike, or if a
+    /// record cannot be read.
     pub fn make(self, archive: Option<&Archive>) -> Result<PageFiles, Error> {
         let Some(archive) = archive else {
             return self.of_runs(None);
@@ -146,7 +148,8 @@ pub fn of_run(record: Record, remarks: &Remarks) -> Result<String, Error> {
     Ok(page)
 }
 
-/// Makes the page of a study. `unlike` configurations are compared, and `figures` are made.
+/// Makes the page of a study. `unlike` permits comparisons of different workloads, and `figures`
+/// requests separate figures.
 ///
 /// # Errors
 /// Returns an error if the design has no configurations, or a record cannot be read.
@@ -203,8 +206,8 @@ fn compared(
     })
 }
 
-/// A record, the user's remarks, the JSON document with both, and published results of the same
-/// work.
+/// A run on a page: its record, the user's remarks, the JSON document with both, and published
+/// results of the same work.
 struct RunOnPage {
     record: Record,
     remarks: Document,
@@ -235,7 +238,7 @@ impl RunOnPage {
         Self::new(record, remarks, more)
     }
 
-    /// The run's figures, with names that begin with `begin`.
+    /// Returns the run's figures. The names of the figures begin with `begin`.
     fn figures(&self, begin: &str) -> Vec<PaperFigure> {
         let mut figures = run_figures(&self.record, &self.more);
         for figure in &mut figures {
@@ -254,9 +257,10 @@ impl RunOnPage {
     }
 }
 
-/// Whether a word is the path of a file, and not a name in an archive.
+/// Whether a word is the path of a file instead of a name in an archive.
 fn is_file(word: &Path) -> bool {
-    // A missing file with such a name is reported as a file.
+    // A word that looks like a path counts as one even without a file. The error message is then
+    // about a missing file.
     let is_called_so = || {
         let ends = ["json", "jsonl", "html"].map(|end| Some(OsStr::new(end)));
         ends.contains(&word.extension()) || word.components().count() > 1
@@ -265,7 +269,7 @@ fn is_file(word: &Path) -> bool {
     record_source::name(word).is_none() && (is_there() || word == Path::new("-") || is_called_so())
 }
 
-/// Adds all runs of a file: an export or a page may contain several.
+/// Adds all runs in a file. An export or a page may contain several runs.
 fn add_file(path: &Path, all: &mut Vec<RunOnPage>) -> Result<(), Error> {
     for text in record_source::texts(path)? {
         let text = text?;

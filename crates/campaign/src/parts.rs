@@ -1,11 +1,11 @@
-//! Writes the progress of each rank of a run to disk after each phase: one file per rank in a
-//! directory, so that results remain if ranks are killed. Rank 0 also writes the merged record of
-//! all ranks so far. `postmark collect` joins the files into one record ([`join`]).
+//! Writes the results of each rank to disk after each phase, so that they remain if ranks are
+//! killed. Each rank writes its own file in a directory. Rank 0 also writes the record that is
+//! merged from all ranks. `postmark collect` joins the files into one record ([`join`]).
 //!
-//! Each line of a file is a JSON document: the rank; the record as it was when the run began; each
-//! part completed after that; and a last line if the rank's run ended. Each line is on disk before
-//! the rank continues. If the file system does not respond, the rank shows a warning and continues
-//! without writing its parts.
+//! Each line of a rank's file is a JSON document: the rank, the record at the beginning of the run,
+//! then each part that the run completed. A last line follows if the rank's run ended. Each line is
+//! on disk before the rank continues. If the file system does not respond, the rank shows a warning
+//! and continues without writing its parts.
 
 mod join;
 mod lines;

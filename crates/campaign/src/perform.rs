@@ -1,4 +1,4 @@
-//! Performs runs on the engines that their run specs name, under the signals of the process.
+//! Performs runs on the I/O engines that the run specs name. A signal to the process ends a run.
 
 use std::sync::atomic::Ordering;
 
@@ -7,11 +7,11 @@ use runner::{Events, Refused, RunSpec, TakeControl};
 
 use crate::sweep::{self, Prepare};
 
-/// Performs a run spec, which may need several runs, and returns one record.
+/// Performs a run spec, and returns one record. A load sweep may need several runs.
 ///
 /// # Errors
-/// Returns an error if the first run was refused; nothing was touched. The record includes the
-/// result of later runs.
+/// Returns an error if the first run was refused; no file was then made. The record contains the
+/// results of later runs, including a refusal.
 pub fn run(
     spec: &RunSpec,
     prepare: &mut Prepare<'_>,
@@ -28,10 +28,11 @@ pub fn run(
     }
 }
 
-/// Performs a run spec on the engine that it names. `signals` may remain in use after this run.
+/// Performs a run spec on the I/O engine that it names. The caller may use `signals` for later
+/// work.
 ///
 /// # Errors
-/// Returns an error if the run was refused; nothing was touched.
+/// Returns an error if the run was refused; no file was then made.
 pub fn perform(
     spec: &RunSpec,
     signals: &mut dyn TakeControl,
@@ -44,19 +45,19 @@ pub fn perform(
     )?;
     if let (Outcome::Interrupted { .. }, Some(control)) = (&record.actual.outcome, signals.taken())
     {
-        // The signal has ended this run and must not end later work.
+        // The signal ended this run. It is cleared so that it does not end later work.
         control.signal().store(0, Ordering::SeqCst);
     }
     Ok(record)
 }
 
-/// Whether files that the run made, or may have made, still exist.
+/// Whether files remain on the target that the run made, or may have made.
 pub fn left_something(record: &Record) -> bool {
     let clean_up = record.actual.clean_up.as_ref();
     clean_up.is_some_and(|clean_up| clean_up.incomplete)
 }
 
-/// The exit status for a run that began.
+/// Returns the exit status of the process for a run that began.
 pub fn exit_status(record: &Record) -> u8 {
     match &record.actual.outcome {
         Outcome::Complete => left_something(record).into(),
@@ -65,7 +66,7 @@ pub fn exit_status(record: &Record) -> u8 {
     }
 }
 
-/// The exit status of a command that was ended by a signal.
+/// Returns the exit status of a command that a signal ended.
 pub fn exit_status_of(signal: i32) -> u8 {
     128 + u8::try_from(signal).unwrap_or(0)
 }

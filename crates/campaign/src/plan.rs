@@ -1,4 +1,4 @@
-//! Plans a run without touching its targets.
+//! Plans a run: simulates its operations and checks its requirements, without changing its targets.
 
 use std::path::PathBuf;
 
@@ -12,24 +12,26 @@ use crate::Error;
 use crate::calibration::refuse_memory;
 use crate::run_spec::Specified;
 
-/// Transactions of each worker that are planned if their number is unlimited.
+/// Number of transactions of each worker that a plan includes if the run has no limit of
+/// transactions.
 const PLANNED: u64 = 1_000_000;
 
-/// Maximum number of random numbers drawn before the first file, for all workers: this takes a few
-/// seconds, twice.
+/// Maximum number of random numbers that the classic generator draws before the first file, for all
+/// workers. Drawing this many takes a few seconds, and is done twice.
 const DRAWS_MAX: u64 = 1 << 33;
 
-/// Maximum number of operations in a fingerprint, for all workers: this takes a few seconds.
+/// Maximum number of operations in a fingerprint, for all workers. Hashing this many takes a few
+/// seconds.
 const FIRST_MAX: u64 = 100_000_000;
 
-/// Refuses a run that would be refused, except because of root's rights in its targets, which only
-/// the run itself checks.
+/// Refuses a run for the same reasons as the run itself, with one exception: root's rights in the
+/// targets are checked only by the run.
 ///
 /// # Errors
 /// Returns the refusal.
 pub fn judge(specified: &Specified) -> Result<(), Error> {
     refuse_memory(specified)?;
-    // As with --allow-unsafe-target, root's rights in the targets are not checked.
+    // The option --allow-unsafe-target also switches off the check of root's rights.
     let spec = RunSpec {
         trusts_others: true,
         ..specified.spec.clone()
@@ -37,18 +39,17 @@ pub fn judge(specified: &Specified) -> Result<(), Error> {
     runner::dispatch::judge(&spec).map_err(|refused| specified.explain(refused))
 }
 
-/// The number of transactions of each worker that are planned if the run is limited by time; `None`
-/// for other runs.
+/// Returns the number of transactions of each worker that a plan includes if the run is limited by
+/// time. Returns `None` for other runs.
 pub fn first_transactions(workload: &Workload) -> Option<u64> {
     let first = || Followed::of(&workload.with_transactions(PLANNED));
     let is_endless = workload.transactions() == Workload::ENDLESS;
     is_endless.then(|| first().map_or(PLANNED, |followed| followed.transactions))
 }
 
-/// Plans a run.
 ///
 /// # Errors
-/// Returns an error if the workload has no stream, or planning it would take too long.
+/// Returns an error if the workload has no operation stream, or if planning it would take too long.
 pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
     let spec = &specified.spec;
     let workload = match first_transactions(&spec.workload) {
@@ -76,7 +77,8 @@ pub fn plan(specified: &Specified) -> Result<PlanRecord, Error> {
         };
         (plan, Fact::NotApplicable, Vec::new())
     };
-    // The fingerprint covers the complete workload, even if only a part of it was planned.
+    // The fingerprint is that of the complete workload, even if the plan includes only a part of
+    // the workload.
     if followed.is_some() || workload != spec.workload {
         plan.fingerprint = fingerprint::fingerprint(&spec.workload)?;
     }
@@ -101,7 +103,7 @@ fn refuse_long(workload: &Workload) -> Result<(), Error> {
             "cannot plan this workload in reasonable time: {why}"
         )))
     };
-    // The original's generator draws the text before the first file, for each worker.
+    // The original's generator draws a text before the first file, for each worker.
     let drawn = workload
         .classic()
         .map_or(0, |classic| 2 * classic.size_high_bytes);

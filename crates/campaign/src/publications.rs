@@ -1,4 +1,4 @@
-//! Compares runs and studies of the archive with published and submitted results.
+//! Compares the archive's runs and studies with published results and with submissions.
 
 use std::path::{Path, PathBuf};
 
@@ -16,13 +16,13 @@ use crate::error::Error;
 use crate::record_source;
 use crate::user::User;
 
-/// Compares a run with the published rows of the same configuration.
+/// Compares a run with the published results of the same configuration.
 pub fn beside_run(record: &Record) -> Beside {
     beside(&Library::read(), record)
 }
 
-/// Compares a run with the published rows, for a page with graphs; empty if the run's workload is
-/// not the published one.
+/// Compares a run with the published results, for a page with graphs. Returns an empty document if
+/// the run's workload is not the published one.
 pub fn beside_on_page(record: &Record) -> Document {
     if record.spec.workload.classic().is_none() {
         return Document::default();
@@ -37,17 +37,17 @@ pub fn beside_on_page(record: &Record) -> Document {
     document
 }
 
-/// Refuses a design whose counterparts do not occur in the paper of its layout.
+/// Refuses a design for a paper's layout if the paper has no results for one of its configurations.
 ///
 /// # Errors
-/// Returns the first problem.
+/// Returns the first problem as an error.
 pub fn check_layout(design: &Design) -> Result<(), Error> {
     design.layout.map_or(Ok(()), |layout| {
         layouts::check(layout, design, &Library::read()).map_err(Error::refused)
     })
 }
 
-/// The results of a study in the tables of a paper.
+/// Arranges the results of a study in the tables of a paper.
 ///
 /// # Errors
 /// Returns an error if a record cannot be read.
@@ -67,7 +67,8 @@ pub fn layout(
         .map_err(Error::refused)
 }
 
-/// The tables and graphs of a layout for a page, including the published results.
+/// Returns the tables and graphs of a paper's layout for a page, together with the published
+/// results.
 ///
 /// # Errors
 /// Returns an error if a record cannot be read.
@@ -88,7 +89,8 @@ pub fn layout_on_page(
     Ok(document)
 }
 
-/// The submissions of an archive; empty if no archive was named and the default one does not exist.
+/// Returns the submissions in an archive. Returns an empty list if no archive was named and the
+/// default archive does not exist.
 ///
 /// # Errors
 /// Returns an error if the archive or a submission cannot be read.
@@ -107,7 +109,8 @@ pub fn archived_submissions(asked: Option<&Path>, user: User) -> Result<Vec<Numb
     texts.into_iter().map(read).collect()
 }
 
-/// The submissions in files, in order. A later one of the same run replaces the earlier one.
+/// Reads the submissions in files, in the order of the files. A later submission of a run replaces
+/// an earlier one of the same run.
 ///
 /// # Errors
 /// Returns an error if a file cannot be read, or contains another kind of document.

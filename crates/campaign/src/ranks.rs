@@ -1,6 +1,6 @@
-//! The processes that a launcher started to perform one run together, called ranks. Rank 0 reads
-//! the user's input, reports and archives. The others receive their run spec, and print only the
-//! reason if they end early.
+//! The processes, called ranks, that a launcher started to perform one run together. Rank 0 reads
+//! the user's input, reports and archives. Each other rank receives its run spec from rank 0, and
+//! prints only the reason if it ends early.
 
 mod hosts;
 mod launcher;
@@ -23,11 +23,12 @@ use crate::user::User;
 use hosts::RankHost;
 pub use launcher::Launched;
 
-/// This process among those that its launcher started.
+/// The connection of this process to the other processes that its launcher started.
 #[derive(Debug)]
 pub struct Joined {
     ranks: Ranks,
-    /// Number of ranks that perform the run, from the first on; the others observe.
+    /// Number of ranks that perform the run: those with the lowest numbers. The remaining ranks
+    /// observe.
     performing: u32,
     host: String,
     job: String,
@@ -35,10 +36,10 @@ pub struct Joined {
 }
 
 impl Joined {
-    /// Connects to the other processes that the launcher started.
+    /// Connects this process to the other processes that the launcher started.
     ///
     /// # Errors
-    /// Returns an error if the connection fails, or its ranks differ from the launcher's.
+    /// Returns an error if the connection fails, or if MPI reports other ranks than the launcher.
     pub fn join(launched: &Launched, connect: Connect, user: User) -> Result<Self, Error> {
         let ranks = join(launched, connect)?;
         if (ranks.rank(), ranks.count()) != (launched.rank, launched.count) {
@@ -53,7 +54,7 @@ impl Joined {
                 ranks.count()
             )));
         }
-        // Job names of a launcher may recur on different days.
+        // A launcher may reuse job names on another day, so the time is added.
         let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH);
         let seconds = now.unwrap_or_default().as_secs();
         let job = launched.job.as_deref().unwrap_or("job");
@@ -69,8 +70,9 @@ impl Joined {
         Ok(joined)
     }
 
-    /// Sets the message with which this rank ends as soon as another rank is lost: the reason, and
-    /// where its part is. A later call replaces an earlier one.
+    /// Sets the message that this rank shows when it ends because another rank is lost. The message
+    /// contains the reason and the text `parts`, which names the file of this rank. A later call
+    /// replaces the text.
     pub fn when_lost(&self, parts: String) {
         let (user, who) = (self.user, self.who());
         self.ranks.when_lost(move |why| {
@@ -79,7 +81,7 @@ impl Joined {
         });
     }
 
-    /// The prefix of messages: empty for rank 0, which reports for all ranks.
+    /// Returns the prefix of messages: empty for rank 0, which reports for all ranks.
     fn who(&self) -> String {
         match self.rank() {
             0 => String::new(),
@@ -87,31 +89,31 @@ impl Joined {
         }
     }
 
-    /// All ranks, including observers.
+    /// Returns all ranks, including those that observe.
     pub fn ranks(&self) -> &Ranks {
         &self.ranks
     }
 
-    /// The ranks that perform the run.
+    /// Returns the ranks that perform the run.
     pub fn performing_ranks(&self) -> Ranks {
         self.ranks.without_watching(self.performing)
     }
 
-    /// Number of ranks that perform the run.
+    /// Returns the number of ranks that perform the run.
     pub fn performing(&self) -> u32 {
         self.performing
     }
 
-    /// Whether this rank observes and performs no operations.
+    /// Whether this rank observes; an observer performs no operations.
     pub fn is_observer(&self) -> bool {
         self.rank() >= self.performing
     }
 
-    /// Determines the observers: the ranks on the hosts that rank 0 was given.
+    /// Determines which ranks observe: those on the hosts that were requested on rank 0.
     ///
     /// # Errors
-    /// Returns an error on all ranks if one of the hosts has no rank, or observers are not the last
-    /// ranks.
+    /// Returns an error on all ranks if a requested host has no rank, or if the observers are not
+    /// the ranks with the highest numbers.
     pub fn observe(&mut self, asked: &[String]) -> Result<(), Error> {
         let asked = self.ranks.broadcast(Some(asked.to_vec()));
         let asked: Vec<String> = asked.map_err(Error::failed)?;
@@ -136,8 +138,9 @@ impl Joined {
         Ok(())
     }
 
-    /// Starts observation before the run, on all ranks; `None` if no rank observes. Observers read
-    /// the calls to NFS-Ganesha if `find_ganesha` finds it.
+    /// Starts the observers before the run, on all ranks. Returns `None` if no rank observes. If
+    /// `find_ganesha` finds an NFS-Ganesha server, observers also read the server's counts of
+    /// calls.
     ///
     /// # Errors
     /// Returns an error if a rank is lost.
@@ -152,17 +155,16 @@ impl Joined {
         begun.map(Some).map_err(Error::failed)
     }
 
-    /// The number of this rank, from 0.
     pub fn rank(&self) -> u32 {
         self.ranks.rank()
     }
 
-    /// Whether this is rank 0.
+    /// Whether this is rank 0, which reports for all ranks.
     pub fn is_first(&self) -> bool {
         self.ranks.rank() == 0
     }
 
-    /// The name of a directory for the parts of this run.
+    /// Returns the name of a directory for the rank files of this run.
     pub fn directory_name(&self) -> PathBuf {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-.".contains(letter);
         let job = self
@@ -172,11 +174,12 @@ impl Joined {
         PathBuf::from(format!("postmark-parts-{}", job.collect::<String>()))
     }
 
-    /// Broadcasts the result of rank 0. If it failed, the others get an error with its exit status.
+    /// Broadcasts the result of rank 0. If rank 0 failed, the other ranks return an error with its
+    /// exit status.
     ///
     /// # Errors
-    /// Returns an error on all ranks if rank 0 failed or a rank is lost. Only rank 0 shows its own
-    /// error.
+    /// Returns an error on all ranks if rank 0 failed or if a rank is lost. Only rank 0 shows its
+    /// own error.
     pub fn of_first<T>(&self, own: impl FnOnce() -> Result<T, Error>) -> Result<T, Error>
     where
         T: Serialize + DeserializeOwned + Send + Clone + 'static,
@@ -199,7 +202,7 @@ impl Joined {
         self.ranks.lost().is_some()
     }
 
-    /// Identifies the part of this rank.
+    /// Returns the identification that the file of this rank begins with.
     pub fn part_of(&self) -> PartOf {
         PartOf {
             rank: self.rank(),
@@ -209,10 +212,11 @@ impl Joined {
         }
     }
 
-    /// Checks that all ranks succeeded; otherwise returns the first problem on all ranks.
+    /// Checks that all ranks succeeded. Otherwise returns the problem of the first failed rank on
+    /// all ranks.
     ///
     /// # Errors
-    /// Returns the problem, or that a rank is lost.
+    /// Returns the problem, or an error if a rank is lost.
     pub fn all<T>(&self, own: Result<T, String>) -> Result<T, Error> {
         let why = own.as_ref().err();
         let why = why.map(|why| format!("rank {} ({}): {why}", self.rank(), self.host));
@@ -226,29 +230,29 @@ impl Joined {
         }
     }
 
-    /// Broadcasts the exit status of rank 0, which has the record of all ranks.
+    /// Broadcasts the exit status of rank 0, which knows the outcomes of all ranks.
     pub fn agreed(&self, own: u8) -> u8 {
         self.ranks.broadcast(Some(own)).unwrap_or(FAILED)
     }
 
-    /// Shows a message that ends this rank.
+    /// Shows the message with which this rank ends.
     pub fn tell(&self, what: impl Display) {
         self.user.tell(format_args!("{}{what}", self.who()));
     }
 }
 
-/// The exit status if the run or one of its ranks has failed.
+/// Exit status if the run or one of its ranks failed.
 pub const FAILED: u8 = 1;
 
 fn join(launched: &Launched, connect: Connect) -> Result<Ranks, Error> {
-    /// A rank that sends no heartbeat for this long is lost. Including the following steps, all
-    /// ranks then end within 10 s.
+    /// A rank that sends no heartbeat for this long counts as lost. The limit is short enough for
+    /// all other ranks to end within 10 s.
     const LIFE_LIMIT: Duration = Duration::from_secs(8);
-    /// Time limit for the start of all processes, because MPI waits without a limit.
+    /// Time limit for the start of all processes. MPI itself waits without a limit.
     const START_LIMIT: Duration = Duration::from_secs(30);
     let (answer, answers) = std::sync::mpsc::channel();
     let join = move || {
-        // The receiver may have stopped waiting.
+        // The receiver may have stopped waiting, so the error is ignored.
         let _ = answer.send(connect(LIFE_LIMIT));
     };
     let thread = std::thread::Builder::new()

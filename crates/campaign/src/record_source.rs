@@ -1,4 +1,4 @@
-//! Finds earlier runs by the names that users give, and reads their records.
+//! Finds earlier runs by the names that users type, and reads their records.
 
 use std::fmt;
 use std::fs::File;
@@ -15,12 +15,12 @@ use report::page;
 use crate::archive::record_called;
 use crate::{Error, User};
 
-/// Returns the record of a run. The name is either one in the given archive or the user's (its
-/// number, the beginning of its ID, `last`), or the path of a file written with `--format json`, or
-/// `-` for standard input.
+/// Returns the record of a run. `run` is a name in the archive (a number, the beginning of an ID,
+/// or `last`), the path of a `--format json` file, or `-` for standard input. If no archive is
+/// given, the user's archive is used.
 ///
 /// # Errors
-/// Returns an error if there is no such run, or it cannot be read as a record.
+/// Returns an error if the run does not exist, or if it cannot be read as a record.
 pub fn find(run: &Path, archive: Option<&Path>, user: User) -> Result<Record, Error> {
     match name(run) {
         Some(word) => record_called(word, archive, user).map_err(|problem| wrong(run, problem)),
@@ -28,15 +28,15 @@ pub fn find(run: &Path, archive: Option<&Path>, user: User) -> Result<Record, Er
     }
 }
 
-/// The name of a run in an archive; `None` for a path (`./12` is a file called 12).
+/// Returns the name of a run in an archive; `None` for a path (`./12` is a file with the name 12).
 pub fn name(run: &Path) -> Option<&str> {
     run.to_str().filter(|word| RunName::parse(word).is_some())
 }
 
-/// Reads the one record in a file, or on standard input for `-`.
+/// Reads a file that contains one record, or standard input for `-`.
 ///
 /// # Errors
-/// Returns an error if it cannot be read, is not a record, or contains several.
+/// Returns an error if the file cannot be read, is not a record, or contains several records.
 pub fn read(run: &Path) -> Result<Record, Error> {
     let mut texts = texts(run)?;
     let Some(first) = texts.next().transpose()? else {
@@ -56,16 +56,17 @@ pub fn read(run: &Path) -> Result<Record, Error> {
     }
 }
 
-/// Reads the records in a file as JSON, one after another. An export or a page may contain several.
+/// Reads the records in a file as JSON texts, one after the other. An export or a page may contain
+/// several records.
 ///
 /// # Errors
-/// Returns an error if the file cannot be read, or contains other documents.
+/// Returns an error if the file cannot be read, or if it contains another kind of document.
 pub fn texts(run: &Path) -> Result<impl Iterator<Item = Result<String, Error>>, Error> {
     let source = source(run).map_err(|cause| cannot_read(run, cause))?;
     Ok(Documents::of(source).map(move |text| text.map_err(|error| no_record(run, error))))
 }
 
-/// Parses a record.
+/// Parses a record; `run` names the record in the error message.
 ///
 /// # Errors
 /// Returns an error if the text is not a record.
@@ -97,8 +98,8 @@ fn cannot_read(run: &Path, cause: io::Error) -> Error {
     ))
 }
 
-/// Opens a file, or standard input for `-`. For an HTML page written by `report`, returns the
-/// records in it.
+/// Opens a file, or standard input for `-`. For an HTML page that `report` wrote, returns the
+/// records in the page.
 ///
 /// # Errors
 /// Returns the system's error, or an error if an HTML file contains no records.
@@ -110,7 +111,7 @@ pub fn source(path: &Path) -> io::Result<Box<dyn Read>> {
 }
 
 fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
-    /// Enough bytes to distinguish a page from JSON.
+    /// Number of bytes that suffice to distinguish a page from JSON.
     const BEGINNING: u64 = 64;
     let mut beginning = Vec::new();
     source
@@ -123,7 +124,8 @@ fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
         return Ok(Box::new(whole));
     }
     let mut text = Vec::new();
-    // One byte more than allowed, so that a file that is too long is reported and not truncated.
+    // Reads one byte more than allowed, so that a page that is too long is rejected instead of
+    // truncated.
     whole
         .take(page::PAGE_BYTES_MAX as u64 + 1)
         .read_to_end(&mut text)?;
@@ -132,7 +134,8 @@ fn unpacked(mut source: impl Read + 'static) -> io::Result<Box<dyn Read>> {
     Ok(records)
 }
 
-/// The error for a run that cannot be used. The problem may quote untrusted text.
+/// Returns the error for a run that cannot be used. The problem may quote untrusted text, so it is
+/// sanitised.
 pub fn wrong(run: &Path, problem: impl fmt::Display) -> Error {
     let problem = sanitize::shown(problem);
     Error::refused(format_args!(
@@ -141,7 +144,7 @@ pub fn wrong(run: &Path, problem: impl fmt::Display) -> Error {
     ))
 }
 
-/// Shows a run as it appears in messages.
+/// Displays the name or file of a run in messages, with `-` as "standard input".
 pub struct Called<'a>(pub &'a Path);
 
 impl fmt::Display for Called<'_> {

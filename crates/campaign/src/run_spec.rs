@@ -1,7 +1,7 @@
 //! Resolves command-line options into the complete run spec.
 //!
-//! Options take precedence over the configuration file (or the record of an earlier run, which is
-//! treated like one), the file over the preset, and the preset over the original's defaults.
+//! Options take precedence over the configuration file, the file over the preset, and the preset
+//! over the original's defaults. The record of an earlier run is treated like a configuration file.
 
 mod config;
 mod like;
@@ -24,31 +24,31 @@ use crate::record_source::{self, Called};
 use crate::similar::similar;
 use crate::{Error, User};
 
-/// A run as the user requested it.
+/// The options and arguments of a run, as the user typed them.
 #[derive(Clone, Debug)]
 pub struct RunRequest {
-    /// The preset that supplies defaults.
+    /// Name of the preset that supplies default values.
     pub preset: Option<String>,
-    /// The configuration file.
+    /// Path of the configuration file.
     pub config: Option<PathBuf>,
-    /// The earlier run that is to be repeated.
+    /// Name or file of the earlier run that is to be repeated.
     pub like: Option<PathBuf>,
-    /// The archive with that run.
+    /// The archive that contains the earlier run; `None` for the user's archive.
     pub like_in: Option<PathBuf>,
-    /// Arguments of the command other than options.
+    /// Command-line arguments that are not options of the run.
     pub invocation: Invocation,
-    /// The options, without the targets.
+    /// The options of the run, without the targets.
     pub options: Options,
-    /// The targets, or why they cannot be parsed.
+    /// The targets, or the reason why they cannot be parsed.
     pub locations: Result<Vec<TargetOption>, String>,
-    /// Whether the targets' weights were given.
+    /// Whether the user typed weights of the targets.
     pub has_weights: bool,
 }
 
 /// Resolves a request into a run spec.
 ///
 /// # Errors
-/// Returns what is wrong and where, and what would be correct.
+/// Returns the problem, the option or file that contains it, and what would be correct.
 pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
     let machine = machine();
     let Some(run) = &request.like else {
@@ -72,8 +72,8 @@ pub fn specify(request: &RunRequest, user: User) -> Result<Specified, Error> {
     Ok(specified)
 }
 
-/// Resolves a request for the given host; `None` if the result depends on a file, an earlier run,
-/// or the size of a working set.
+/// Resolves a request for the given host. Returns `None` if the result depends on a file, an
+/// earlier run, or the size of a working set.
 pub fn specify_on(request: &RunRequest, host: &Host) -> Option<Result<RunSpec, Error>> {
     let options = &request.options;
     let is_of_others = request.like.is_some() || request.config.is_some();
@@ -84,7 +84,7 @@ pub fn specify_on(request: &RunRequest, host: &Host) -> Option<Result<RunSpec, E
     Some(specified.map(|specified| specified.spec))
 }
 
-/// Resolves a request over the options of a file or of an earlier run.
+/// Resolves a request, with `file` as the options of a configuration file or of an earlier run.
 fn specify_over(
     request: &RunRequest,
     file: Options,
@@ -118,7 +118,8 @@ fn specify_over(
         Ok::<_, Wrong>(sized)
     });
     let resolved = resolved.map_err(|wrong| match wrong {
-        // The option may come from the record, and a number from any of the sources.
+        // The option may be from the record, and a number from any of the sources, so the message
+        // lists the sources.
         Wrong::Config(error) if request.like.is_some() || error.is_of_numbers() => {
             Error::refused(format_args!("{error} (from {})", places(request)))
         }
@@ -133,7 +134,7 @@ fn specify_over(
     })
 }
 
-/// Why a request cannot be resolved.
+/// The reason why a request cannot be resolved.
 #[derive(Debug, thiserror::Error)]
 enum Wrong {
     #[error(transparent)]
@@ -160,7 +161,7 @@ fn preset_called(name: &str, machine: &Machine) -> Result<Preset, Error> {
     })
 }
 
-/// Names the sources of a run's options, for messages.
+/// Lists the sources of a run's options, for messages.
 fn places(request: &RunRequest) -> String {
     let mut places = "the options".to_owned();
     if let Some(path) = &request.config {
@@ -175,7 +176,7 @@ fn places(request: &RunRequest) -> String {
     places
 }
 
-/// The files with histograms that options name, including options that others override.
+/// Returns the histogram files in these options, even if other options override them.
 fn histograms(options: &Options) -> Vec<Input> {
     let sizes = [
         ("--size", &options.size),
@@ -189,8 +190,8 @@ fn histograms(options: &Options) -> Vec<Input> {
     sizes.into_iter().filter_map(file).collect()
 }
 
-/// The machine for which presets are sized: this one; small defaults replace values that are not
-/// available.
+/// Describes this machine, for which presets are sized. Values that are not available are replaced
+/// by small default values.
 pub fn machine() -> Machine {
     machine_of(&Host::read(&Sources::default()))
 }

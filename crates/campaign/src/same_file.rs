@@ -4,20 +4,21 @@ use std::fs::{self, Metadata};
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::Path;
 
-/// Device and inode.
+/// Device and inode of a file.
 pub type FileId = (u64, u64);
 
 pub fn id_of(facts: &Metadata) -> FileId {
     (facts.dev(), facts.ino())
 }
 
-/// Whether a write could overwrite data: character devices, pipes and sockets store none.
+/// Whether a write to the file could overwrite data. Character devices, pipes and sockets store no
+/// data.
 pub fn holds_data(facts: &Metadata) -> bool {
     facts.is_file() || facts.file_type().is_block_device()
 }
 
-/// Whether two paths lead to the same file, or would after it is created. Files that store no data
-/// never count as the same.
+/// Whether two paths lead to the same file, or would lead to the same file after its creation.
+/// Files that store no data never count as the same.
 pub fn is_same_file(one: &Path, other: &Path) -> bool {
     match (fs::metadata(one), fs::metadata(other)) {
         (Ok(one), Ok(other)) => holds_data(&one) && id_of(&one) == id_of(&other),

@@ -1,9 +1,10 @@
-//! Finds similar words, for suggestions.
+//! Suggests known words that are similar to a mistyped one.
 
-/// Minimum Jaro-Winkler similarity of a suggestion, from 0 to 1.
+/// Minimum Jaro-Winkler similarity of a suggested word, from 0 to 1.
 const SIMILAR_MIN: f64 = 0.75;
 
-/// The word most similar to `word`, ignoring case; `None` if none is similar enough.
+/// Returns the word that is most similar to `word`, ignoring case. Returns `None` if no word is
+/// similar enough.
 pub fn similar<'a>(word: &str, all: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let word = word.to_lowercase();
     let rated = all

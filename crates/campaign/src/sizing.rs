@@ -1,8 +1,8 @@
-//! Auto-sizing: chooses a pool that is as large as the requested working set.
+//! Chooses the number of files for a pool that is as large as the requested working set.
 //!
-//! The number of files follows from the file sizes of the stream and from the page cache of this
-//! machine, so plans and runs choose the same number. [`crate::calibration`] estimates the
-//! duration.
+//! The number of files depends only on the file sizes of the operation stream and on this machine's
+//! page cache. Plans and runs therefore choose the same number. [`crate::calibration`] estimates
+//! the duration of the run.
 
 use record::Sizing;
 use report::sizing::sentence;
@@ -10,18 +10,19 @@ use spec::{Drive, WorkingSet};
 use system::{CacheBound, Fact, Host, Sources};
 use workload::Workload;
 
-/// Largest accepted multiple of the page cache.
+/// Maximum size of a working set, as a multiple of the page cache.
 const FACTOR_MAX: f64 = 1_000.0;
-/// Number of files of the stream that are followed to determine the mean file size.
+/// Number of files of the operation stream whose sizes are averaged to determine the mean file
+/// size.
 const FOLLOWED_MAX: u64 = 1 << 20;
 
-/// Chooses the number of files in each pool.
+/// Chooses the number of files in each pool for a working set.
 ///
 /// # Errors
-/// Returns an error if the working set is not valid, or no pool of that size is possible.
+/// Returns an error if the working set is not valid, or if no pool of that size is possible.
 pub fn choose(working_set: WorkingSet, workload: &Workload) -> Result<(Workload, Sizing), String> {
     let refuse = |text: String| Err(format!("cannot use --working-set {working_set}: {text}"));
-    // Also false for NaN.
+    // The comparison is also false for NaN, so NaN is refused.
     let is_one = match working_set {
         WorkingSet::OfCache(factor) => factor > 0.0 && factor <= FACTOR_MAX,
         WorkingSet::Bytes(bytes) => bytes > 0,
@@ -88,7 +89,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn all_pools_together_have_the_requested_size() {
+    fn total_size_of_all_pools_equals_the_working_set() {
         let cache = Host::read(&Sources::default())
             .cache_limit_bytes()
             .into_known()

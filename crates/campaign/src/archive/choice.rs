@@ -1,5 +1,5 @@
-//! Chooses the archive file and its owner: by an option, the environment, or the user's data
-//! directory.
+//! Chooses the archive file and its owner, by an option, an environment variable, or the user's
+//! data directory.
 
 use std::ffi::OsString;
 use std::os::unix::fs::MetadataExt;
@@ -14,24 +14,24 @@ use record::Record;
 use crate::error::Error;
 use crate::user::User;
 
-/// Given instead of a file if runs are not to be archived.
+/// The argument of `--archive` that switches archiving off.
 const NONE: &str = "none";
-/// The environment variable that names the archive if no option does.
+/// Environment variable with the archive file, used without the option `--archive`.
 const VARIABLE: &str = "POSTMARK_ARCHIVE";
 
-/// Where a run is to be archived.
+/// The choice of the archive for a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Chosen {
-    /// Not archived, as requested.
+    /// Archiving is switched off.
     Nowhere,
-    /// In this archive.
+    /// The run is stored in this archive.
     At(ArchivePlace),
-    /// No archive was requested, and the default one cannot be located; and why.
+    /// No archive was requested, and the default archive cannot be located; contains the reason.
     Unknown(String),
 }
 
 impl Chosen {
-    /// The archive; `None` if there is none.
+    /// Returns the chosen archive; `None` if the run is not archived.
     pub fn place(&self) -> Option<&ArchivePlace> {
         match self {
             Self::At(place) => Some(place),
@@ -40,17 +40,16 @@ impl Chosen {
     }
 }
 
-/// The environment, as far as it determines the archive.
+/// The environment variables and users that determine the archive.
 struct Surroundings {
-    /// `POSTMARK_ARCHIVE`.
+    /// Value of `POSTMARK_ARCHIVE`.
     archive: Option<OsString>,
-    /// `XDG_DATA_HOME`, if it belongs to the user whose archive is used.
+    /// Value of `XDG_DATA_HOME`, if that directory belongs to the user whose archive is used.
     data: Option<OsString>,
-    /// `HOME`.
+    /// Value of `HOME`.
     home: Option<OsString>,
-    /// The user ID of this process.
     user: u32,
-    /// The user who called this process of root by sudo.
+    /// The user who started this process as root with sudo.
     invoker: Option<Owner>,
 }
 
@@ -59,7 +58,7 @@ impl Surroundings {
         // An empty variable counts as not set.
         let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
         let number = |name: &str| variable(name)?.to_str()?.parse().ok();
-        // An invalid user ID if it cannot be read.
+        // An invalid user ID is used if the ID cannot be read.
         let user = std::fs::metadata("/proc/self").map_or(u32::MAX, |facts| facts.uid());
         let invoker = || {
             Some(Owner {
@@ -69,7 +68,7 @@ impl Surroundings {
         };
         let invoker = (user == 0).then(invoker).flatten();
         let invoker = invoker.filter(|owner| owner.user != 0);
-        // Under sudo, the variable may name root's directory and not the invoking user's.
+        // Under sudo, `XDG_DATA_HOME` may be root's directory instead of the invoking user's.
         let is_meant = |data: &OsString| {
             invoker.is_none_or(|owner| holder(Path::new(data)) == Some(owner.user))
         };
@@ -83,8 +82,8 @@ impl Surroundings {
     }
 }
 
-/// The owner of a directory, or of its nearest existing parent; `None` if its file system does not
-/// respond.
+/// Returns the owner of a directory, or of its nearest existing parent. Returns `None` if the file
+/// system does not respond.
 fn holder(directory: &Path) -> Option<u32> {
     let directory = directory.to_owned();
     let facts = runner::within(LOOK_MAX, move || {
@@ -95,16 +94,16 @@ fn holder(directory: &Path) -> Option<u32> {
     facts.ok().flatten().map(|facts| facts.uid())
 }
 
-/// Whether the argument requests that runs are not archived.
+/// Whether the argument of `--archive` switches archiving off.
 pub fn is_none(said: &Path) -> bool {
-    // A file of that name can be given as `./none`.
+    // The argument for a file of this name is `./none`.
     said.as_os_str() == NONE
 }
 
-/// Chooses the archive.
+/// Chooses the archive by the argument of `--archive`, if given.
 ///
 /// # Errors
-/// Returns an error if the argument is not a file.
+/// Returns an error if the argument cannot be the path of a file.
 fn chosen(said: Option<&Path>) -> Result<Chosen, Error> {
     find(said, Surroundings::read(), &home_of)
 }
@@ -112,14 +111,15 @@ fn chosen(said: Option<&Path>) -> Result<Chosen, Error> {
 /// Chooses the archive of a run, without waiting for a file system that does not respond.
 ///
 /// # Errors
-/// Returns an error if the argument is not a file, or is on such a file system.
+/// Returns an error if the argument cannot be the path of a file, or if its file system does not
+/// respond.
 pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Error> {
     let chosen = chosen(said)?;
     let Chosen::At(place) = &chosen else {
         return Ok(chosen);
     };
     let path = place.path.clone();
-    // The result does not matter here; the archive is examined when it is opened.
+    // Only a response matters here; the archive itself is examined when it is opened.
     match runner::within(LOOK_MAX, move || drop(std::fs::metadata(path))) {
         Ok(()) => Ok(chosen),
         Err(why) if place.is_asked => Err(place.unanswered("look at", why).into()),
@@ -129,10 +129,11 @@ pub fn chosen_for_run(said: Option<&Path>) -> Result<Chosen, Error> {
     }
 }
 
-/// The directory of the archive; if runs are not archived, that of the user's archive.
+/// Returns the directory of the archive. If archiving is switched off, returns the directory of the
+/// user's default archive.
 ///
 /// # Errors
-/// Returns the reason if neither can be located.
+/// Returns the reason if no archive can be located.
 pub fn directory_of_runs(said: Option<&Path>) -> Result<PathBuf, String> {
     let chosen = match chosen(said) {
         Ok(Chosen::Nowhere) => {
@@ -154,7 +155,7 @@ pub fn directory_of_runs(said: Option<&Path>) -> Result<PathBuf, String> {
     }
 }
 
-/// Chooses the archive for a command that needs one.
+/// Chooses the archive for a command that requires an archive.
 ///
 /// # Errors
 /// Returns an error if archiving is switched off, or no archive can be located.
@@ -195,7 +196,7 @@ fn find(
             is_asked: true,
         }));
     }
-    // The XDG Base Directory Specification 0.8 requires relative paths to be ignored.
+    // The XDG Base Directory Specification 0.8 requires that relative paths are ignored.
     let data = surroundings
         .data
         .map(PathBuf::from)
@@ -223,14 +224,14 @@ fn find(
     }))
 }
 
-/// The home directory of a user in the user database.
+/// Returns the home directory of a user from the user database.
 fn home_of(user: u32) -> Option<PathBuf> {
     let found = Account::from_uid(user.into()).ok()??;
     Some(found.dir).filter(|home| home.is_absolute())
 }
 
-/// Reads the record of a run by its name in the given archive. If none was given, or archiving is
-/// switched off, the user's archive is used.
+/// Reads the record of the run with this name. Uses the archive `asked`; or the user's archive if
+/// `asked` is `None` or switches archiving off.
 ///
 /// # Errors
 /// Returns an error if the archive or the run does not exist or cannot be read.
@@ -277,7 +278,7 @@ mod tests {
     }
 
     #[test]
-    fn option_precedes_environment_precedes_data_directory() {
+    fn option_overrides_variable_and_both_override_the_data_directory() {
         let with_variable = || Surroundings {
             archive: Some("/v.db".into()),
             data: Some("/data".into()),
@@ -366,7 +367,7 @@ mod tests {
     }
 
     #[test]
-    fn home_directory_is_found_by_user_id() {
+    fn home_directory_is_read_from_the_user_database() {
         assert_eq!(home_of(0), Some(PathBuf::from("/root")));
         assert_eq!(home_of(u32::MAX - 7), None);
     }

@@ -1,11 +1,12 @@
-//! Writes the record of an active run to the archive: receives completed parts, and writes them in
-//! its own thread.
+//! Writes the record of an active run to the archive. A thread of its own writes each part that the
+//! run completes.
 //!
-//! Each part is written before the event handler returns, so that writing happens between phases,
-//! like the events themselves. A file system that does not respond must not block the run or its
-//! interruption: after a time limit the run continues. At the end the complete record is written.
-//! If that fails too, the record goes to a file beside the archive, which the next command that
-//! opens the archive imports. A default archive that cannot be opened gets only that file.
+//! Each part is written before the event handler returns, so the writes happen between phases and
+//! not during a measurement. A file system that does not respond must not block the run or its
+//! interruption, so the run continues after a time limit. At the end of the run, the complete
+//! record is written. If this also fails, the record is written to a file beside the archive, which
+//! the next command that opens the archive imports. If the default archive cannot be opened, the
+//! record is written only to such a file.
 
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::RecvTimeoutError;
@@ -21,13 +22,13 @@ use crate::error::Error;
 use crate::mailbox::Mailbox;
 use crate::user::User;
 
-/// Time limit for an answer: longer than a transaction of another process.
+/// Time limit for the writer's answer: longer than the transaction of another process takes.
 const PATIENCE: Duration = Duration::from_secs(60);
-/// Time limit after a signal requests the end: enough for a busy disk.
+/// Time limit for the writer's answer after a signal has requested the end: enough for a busy disk.
 const PATIENCE_AFTER_SIGNAL: Duration = Duration::from_secs(2);
-/// Time limit for writing the file beside the archive, whose file system may not respond.
+/// Time limit for writing the file beside the archive. Its file system may not respond.
 const PATIENCE_BESIDE: Duration = Duration::from_secs(10);
-/// Interval at which the time limits are checked.
+/// Interval between two checks of the time limits.
 const LOOK_EVERY: Duration = Duration::from_millis(100);
 
 /// Writes the record of a run to the archive; see the module documentation.
@@ -36,38 +37,38 @@ pub struct Keeper {
     owner: Option<Owner>,
     is_asked: bool,
     remarks: Remarks,
-    /// `None` if the archive cannot be opened.
+    /// The thread that writes; `None` if the archive cannot be opened.
     writer: Option<WriterThread>,
-    /// Adds information to the record before it is written.
+    /// Adds information to the initial record before it is written.
     complete: Box<dyn Fn(&mut Record)>,
 }
 
-/// Where a run's record was stored.
+/// The place at which a run's record was stored.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Archiving {
-    /// In the archive, under this number.
+    /// The record is in the archive, under this number.
     Archived(u64),
-    /// In a file beside the archive.
+    /// The record is in a file beside the archive.
     Beside {
         path: PathBuf,
-        /// Why it is not in the archive; `None` if this was reported before the run.
+        /// The reason why the record is not in the archive; `None` if it was reported before the
+        /// run.
         why: Option<String>,
-        /// Whether the user requested an archive.
+        /// Whether the user requested this archive.
         is_asked: bool,
     },
-    /// It could not be stored.
+    /// The record could not be stored.
     Lost {
-        /// The reason.
         why: String,
-        /// Whether the user requested an archive.
+        /// Whether the user requested this archive.
         is_asked: bool,
     },
 }
 
-/// The channels to the thread that writes.
+/// The channels to the thread that writes to the archive.
 struct WriterThread {
     mailbox: Mailbox<Order, Answer>,
-    /// Number of orders not answered yet.
+    /// Number of orders that the thread has not answered yet.
     owed: u32,
     user: User,
 }
@@ -80,11 +81,11 @@ enum Order {
 
 type Answer = Result<Option<u64>, ArchiveError>;
 
-/// The state of the thread that writes.
+/// The state of the thread that writes to the archive.
 struct Writer {
     archive: Archive,
     remarks: Remarks,
-    /// The run's number, and its record so far.
+    /// The run's number in the archive, and its record with all parts completed so far.
     run: Option<(u64, Box<Record>)>,
 }
 
@@ -103,14 +104,14 @@ impl Writer {
                 self.archive.complete(*number, &completed, so_far)?;
                 Ok(Some(*number))
             }
-            // The run could not be added at its beginning; its complete record follows at the end.
+            // The run could not be added at its beginning. Its complete record is added at the end.
             (Order::Complete(_), None) => Ok(None),
             (Order::Finish(record), Some((number, _))) => {
                 self.archive.finish(*number, &record)?;
                 Ok(Some(*number))
             }
-            // The run was not added at its beginning, or this was not confirmed. If it exists, it
-            // is completed.
+            // The run was not added at its beginning, or the addition was not confirmed. If the run
+            // is in the archive, the import completes its record.
             (Order::Finish(record), None) => match self
                 .archive
                 .import_all(&[(&*record, &self.remarks)])?[..]
@@ -125,12 +126,11 @@ impl Writer {
 }
 
 impl Keeper {
-    /// Prepares to write the run's record, with remarks, to the archive. If the default archive
-    /// cannot be opened, a warning is shown and the record will go to a file beside it; `None` if
-    /// that is not possible either.
+    /// Prepares the archive for the run's record and `remarks`. If the default archive cannot be
+    /// opened, it shows a warning, and the record will be written to a file beside the archive.
+    /// Returns `None` if that is not possible either.
     ///
     /// # Errors
-    /// Returns an error if a requested archive cannot be opened, or no thread can be started.
     pub fn of(place: &ArchivePlace, remarks: Remarks, user: User) -> Result<Option<Self>, Error> {
         let (archive, path) = match place.open_for_run(user) {
             Ok(archive) => {
@@ -169,17 +169,16 @@ impl Keeper {
         }))
     }
 
-    /// Sets a function that adds information to the record before it is written.
+    /// Sets a function that adds information to the initial record before it is written.
     pub fn adds(&mut self, complete: impl Fn(&mut Record) + 'static) {
         self.complete = Box::new(complete);
     }
 
-    /// The path of the archive.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Writes the complete record of the ended run, whether or not its parts were written.
+    /// Writes the complete record of the ended run, even if its parts were not written.
     pub fn finish(self, record: &Record) -> Archiving {
         let why = match self.writer {
             Some(writer) => match writer.finish(&self.path, record) {
@@ -202,7 +201,7 @@ impl Keeper {
     }
 }
 
-/// Writes a record to a file beside the archive, in its own thread, with a time limit.
+/// Writes a record to a file beside the archive, in a separate thread and with a time limit.
 fn leave_beside(
     archive: PathBuf,
     owner: Option<Owner>,
@@ -235,13 +234,13 @@ impl WriterThread {
     fn finish(mut self, path: &Path, record: &Record) -> Result<u64, String> {
         let number = self.ask(path, Order::Finish(Box::new(record.clone())))?;
         drop(self.mailbox.orders);
-        // Closing the archive writes its log into the file. If this takes too long, the next
-        // process to open the archive does it.
+        // Closing the archive writes its write-ahead log into the file. If this takes too long, the
+        // next process that opens the archive does it.
         let _ = self.mailbox.answers.recv_timeout(PATIENCE);
         Ok(number.unwrap_or_default())
     }
 
-    /// Sends an order, and waits until all orders are answered. Returns the last answer.
+    /// Sends an order, waits until all orders are answered, and returns the last answer.
     fn ask(&mut self, path: &Path, order: Order) -> Result<Option<u64>, String> {
         let gone = "its thread has ended (this is a bug in postmark: please report it)";
         let sent = self.mailbox.orders.send(order);
@@ -294,11 +293,11 @@ impl Events for Keeper {
             Event::PhaseRecorded(completed) => Order::Complete(completed),
             _ => return,
         };
-        // If an earlier order is not answered yet, no order is sent, because it would be executed
-        // during a measurement. The complete record is written at the end.
+        // If an earlier order is not answered yet, this order is not sent, because it would be
+        // executed during a measurement. The complete record is written at the end.
         if let Some(writer) = self.writer.as_mut().filter(|writer| writer.owed == 0) {
-            // Errors are ignored here: the result is reported at the end, when the complete record
-            // is written.
+            // An error is ignored here, because writing the complete record at the end reports its
+            // own result.
             let _ = writer.ask(&self.path, order);
         }
     }

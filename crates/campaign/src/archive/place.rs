@@ -1,5 +1,5 @@
-//! Where the archive is: the journal mode that its file system allows, records that wait beside it,
-//! and whether the target shares its device.
+//! The path of the archive, and what follows from its file system: the journal mode, and whether
+//! the target is on the same device. Imports the records that wait beside the archive.
 
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -14,61 +14,63 @@ use crate::error::Error;
 use crate::same_file::is_same_file;
 use crate::user::User;
 
-/// How long a command waits for another process that has locked the archive.
+/// Maximum wait of a command for another process that has locked the archive.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// The same limit for a run about to begin, and for importing records that wait beside the archive.
+/// Maximum wait for the lock at the beginning of a run, and when records beside the archive are
+/// imported.
 const PATIENCE_SHORT: Duration = Duration::from_secs(2);
-/// How long a run about to begin waits for the archive's file system, which may be busy, and for
-/// importing waiting records.
+/// Maximum time for opening the archive at the beginning of a run, including the import of waiting
+/// records. Its file system may be busy.
 const OPEN_MAX: Duration = Duration::from_secs(60);
-/// How long a run about to begin waits for a file system to report what is at a path.
+/// Maximum wait for a file system to report the facts of a path, at the beginning of a run.
 pub(super) const LOOK_MAX: Duration = Duration::from_secs(5);
-/// Maximum number of files beside an archive that are named in messages.
+/// Maximum number of files beside an archive that messages list.
 const NAMED_MAX: usize = 5;
 
-/// An archive that may not exist yet.
+/// The path of an archive, which may not exist yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ArchivePlace {
     pub(super) path: PathBuf,
     pub(super) owner: Option<Owner>,
-    /// Named by an option or the environment; otherwise it is in the user's data directory.
+    /// Whether an option or the environment names the archive. If not, it is in the user's data
+    /// directory.
     pub(super) is_asked: bool,
 }
 
 impl ArchivePlace {
-    /// The path of the archive.
     pub fn path(&self) -> &Path {
         &self.path
     }
 
-    /// The owner that new files there get; `None` for the process's user.
+    /// Returns the owner of new files beside the archive; `None` for the user of this process.
     pub fn owner(&self) -> Option<Owner> {
         self.owner
     }
 
-    /// Whether the user requested this archive.
+    /// Whether an option or the environment names this archive.
     pub fn is_asked(&self) -> bool {
         self.is_asked
     }
 
-    /// The error for a file system that does not respond.
+    /// Returns the error for a file system that does not respond.
     pub(super) fn unanswered(&self, doing: &'static str, why: NoAnswer) -> ArchiveError {
         ArchiveError::file(doing, &self.path, &std::io::Error::other(why))
     }
 
-    /// Opens the archive for a command, and imports the records that wait beside it.
+    /// Opens the archive for a command, and imports the records that wait beside the archive.
     ///
     /// # Errors
-    /// Returns an error if it cannot be opened, or does not exist and `make` is false.
+    /// Returns an error if the archive cannot be opened, or if it does not exist and `make` is
+    /// false.
     pub fn open(&self, make: bool, user: User) -> Result<Archive, ArchiveError> {
         self.open_within(make, PATIENCE, user)
     }
 
-    /// Opens the archive for a run about to begin: creates it if necessary, with short time limits
-    /// for other processes and for the file system.
+    /// Opens the archive for a run that is about to begin, and creates it if necessary. The time
+    /// limits for other processes and for the file system are short.
     ///
     /// # Errors
-    /// Returns an error if it cannot be opened, created or written.
+    /// Returns an error if the archive cannot be opened, created or written.
     pub fn open_for_run(&self, user: User) -> Result<Archive, ArchiveError> {
         let place = self.clone();
         let opened = runner::within(OPEN_MAX, move || {
@@ -77,10 +79,10 @@ impl ArchivePlace {
         opened.unwrap_or_else(|why| Err(self.unanswered("open", why)))
     }
 
-    /// Checks that a record could be written to a file beside the archive.
+    /// Checks that a record can be written to a file beside the archive.
     ///
     /// # Errors
-    /// Returns the reason if it could not.
+    /// Returns the reason if the file cannot be written.
     pub fn may_leave_beside(&self) -> Result<(), ArchiveError> {
         let path = self.path.clone();
         let may = runner::within(LOOK_MAX, move || archive::may_leave_beside(&path));
@@ -94,7 +96,7 @@ impl ArchivePlace {
         user: User,
     ) -> Result<Archive, ArchiveError> {
         let waiting = archive::waiting(&self.path).len();
-        // If records wait although there is no archive, it is created for them.
+        // If records wait although the archive does not exist, it is created for these records.
         let make = make || (waiting > 0 && !self.path.exists());
         let mut archive = self.opened(make, patience)?;
         if waiting > 0 {
@@ -117,19 +119,19 @@ impl ArchivePlace {
         })
     }
 
-    /// The file system on which the archive is, or will be.
+    /// Returns the file system on which the archive is, or will be created.
     fn target(&self) -> Target {
-        // For a symbolic link, the file system of its target is decisive.
+        // The archive is on the file system of a symbolic link's target, not of the link.
         let path = std::fs::canonicalize(&self.path).or_else(|_| std::path::absolute(&self.path));
         let path = path.unwrap_or_else(|_| self.path.clone());
         let there = path.ancestors().find(|ancestor| ancestor.exists());
         Target::read(&Sources::default(), there.unwrap_or(Path::new("/")))
     }
 
-    /// Refuses an output file that is the archive, or one of the files that SQLite keeps beside it.
+    /// Refuses an output file that is the archive, or a file that SQLite keeps beside the archive.
     ///
     /// # Errors
-    /// Returns an error if it is one of these.
+    /// Returns an error if the output would overwrite the archive or a file of SQLite.
     pub fn refuse(&self, option: &str, path: &Path) -> Result<(), Error> {
         if path == Path::new("-") {
             return Ok(());
@@ -152,7 +154,7 @@ impl ArchivePlace {
         Ok(())
     }
 
-    /// A note for a run whose archive and target are on one device.
+    /// Returns a note if the run's archive and one of its targets are on the same device.
     pub fn shares(&self, spec: &RunSpec) -> Option<Note> {
         if spec.place == Place::Nowhere || !spec.engine.uses_directories() {
             return None;
@@ -166,7 +168,7 @@ impl ArchivePlace {
                 .map(|target| Target::read(&sources, spec::directory(target)));
             targets.find_map(|target| shared(&sources, &ours, &target))
         };
-        // If a target's file system does not respond, the run itself reports it.
+        // If a target's file system does not respond, the run itself reports this later.
         let shared = runner::within(LOOK_MAX, look).ok().flatten()?;
         Some(Note::ArchiveOnTarget {
             archive: self.path.to_string_lossy().into_owned(),
@@ -175,8 +177,8 @@ impl ArchivePlace {
     }
 }
 
-/// Imports the records that wait beside an archive, and reports them. A record that cannot be
-/// imported keeps waiting and blocks nothing.
+/// Imports the records that wait beside an archive, and reports the result. A record that cannot be
+/// imported continues to wait, and the command continues.
 fn take_in(archive: &mut Archive, waiting: usize, user: User) {
     let mut numbers = Vec::new();
     let mut left = Vec::new();
@@ -190,7 +192,7 @@ fn take_in(archive: &mut Archive, waiting: usize, user: User) {
                 _ => {}
             })
         });
-    // Restores the time limit for later operations. If this fails, it stays at the shorter one.
+    // Restores the time limit for later operations. If this fails, the shorter limit remains.
     let _ = archive.wait_up_to(PATIENCE);
     if let Err(error) = taken {
         let waiting = waiting.saturating_sub(numbers.len() + left.len());
@@ -221,7 +223,7 @@ fn take_in(archive: &mut Archive, waiting: usize, user: User) {
     }
 }
 
-/// The device or file system that two directories share, as text.
+/// Describes the device or file system that contains both directories; `None` if they share none.
 fn shared(sources: &Sources, one: &Target, other: &Target) -> Option<String> {
     let is_memory = |target: &Target| target.class == Fact::Known(Class::Memory);
     if is_memory(one) || is_memory(other) {
@@ -244,10 +246,11 @@ fn shared(sources: &Sources, one: &Target, other: &Target) -> Option<String> {
     (mounted(one).is_some() && mounted(one) == mounted(other)).then(|| "file system".to_owned())
 }
 
-/// The journal mode for a file system of this class and type: a write-ahead log only on one that is
-/// used by this machine alone, because the log needs memory shared between all its processes.
+/// Returns the journal mode for a file system of this class and type. A write-ahead log is used
+/// only if no other machine can use the file system, because all processes must share the log's
+/// memory.
 fn journal(class: Option<Class>, kind: &str) -> JournalMode {
-    /// Several machines can mount these block devices at the same time.
+    /// File systems on block devices that several machines can mount at the same time.
     const OF_A_CLUSTER: [&str; 2] = ["gfs2", "ocfs2"];
     match class {
         Some(Class::Block) if !OF_A_CLUSTER.contains(&kind) => JournalMode::WriteAhead,
@@ -261,7 +264,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn archive_is_recognised_under_every_path() {
+    fn output_to_the_archive_is_refused_under_every_path() {
         let scene = tempfile::tempdir().unwrap();
         let path = |name: &str| scene.path().join(name);
         std::fs::write(path("archive.db"), "").unwrap();
@@ -316,7 +319,7 @@ mod tests {
         ] {
             assert_eq!(journal(class, kind), journal_of, "{kind}");
         }
-        // The mount determines which types are network file systems.
+        // The class of a mount determines which file system types count as network file systems.
         for kind in [
             "nfs",
             "nfs4",

@@ -1,14 +1,15 @@
-//! Sources of input lines: any that accept a prompt, and the plain prompt of pipes and scripts.
+//! Sources of input lines: the trait for all sources, and the plain prompt of pipes and scripts.
 //! Lines are bytes, because a path need not be UTF-8.
 
 use std::io::{self, BufRead, Read as _, Write};
 
-/// The text before each line.
+/// The prompt, which is written before each line.
 pub const PROMPT: &str = "pm>";
-/// Maximum length of a line; paths are limited to 4,096 bytes.
+/// Maximum length of a line, in bytes. It is far above that of a path, which is limited to 4,096
+/// bytes.
 pub(super) const LINE_MAX_BYTES: u64 = 1 << 20;
 
-/// A source of lines.
+/// A source of lines that shows a prompt.
 pub trait PromptInput {
     /// Writes the prompt to `output` and returns the next line without its line end; `None` at the
     /// end of input.
@@ -18,8 +19,8 @@ pub trait PromptInput {
     fn line(&mut self, output: &mut dyn Write) -> io::Result<Option<Vec<u8>>>;
 }
 
-/// The prompt if input or output is not a terminal: printed before every line and at the end of
-/// input.
+/// The prompt for input or output that is not a terminal. It is written before every line and at
+/// the end of input.
 #[derive(Debug)]
 pub struct Plain<R> {
     reader: R,
@@ -39,7 +40,8 @@ impl<R: BufRead> PromptInput for Plain<R> {
     }
 }
 
-/// Reads a line without its line end; `None` at the end of input. The last line needs no line end.
+/// Reads a line without its line end. Returns `None` at the end of input. The last line may lack a
+/// line end.
 ///
 /// # Errors
 /// Returns an error if the reader fails, or a line is longer than `max_bytes`.

@@ -1,8 +1,8 @@
 //! Interprets the commands of the prompt and of configuration files, line by line.
 //!
-//! A command is recognised by the beginning of a line; the next character is skipped, and the rest
-//! is the argument. The original does the same, and scripts rely on it (`set numbers 100000`).
-//! Lines come from `input`, and a [`ClassicRunner`] performs the runs.
+//! The beginning of a line identifies the command; the next character is skipped, and the rest of
+//! the line is the argument. The original does the same, and scripts rely on it (`set numbers
+//! 100000`). Lines are read from `input`, and a [`ClassicRunner`] performs the runs.
 
 mod files;
 mod streams;
@@ -26,21 +26,24 @@ use crate::same_file::{FileId, id_of};
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum RunEnd {
-    /// The run completed, or it was out of files: the figures for the report.
+    /// The run completed or ran out of files; contains the figures of its report.
     Complete(ClassicFigures),
-    /// As `Complete`, but files of the run could not be removed; the runner has reported which.
+    /// As `Complete`, but some of the run's files could not be removed. The runner has listed these
+    /// files.
     NotRemoved(ClassicFigures),
-    /// The run could not be performed or failed; the runner has reported why on standard error.
+    /// The run could not be performed, or failed. The runner has written the reason to standard
+    /// error.
     Failed,
-    /// The run was interrupted, or its target is gone and further runs would fail; the runner has
-    /// reported which. Exit with this code unless the prompt is interactive.
+    /// The run was interrupted, or its target no longer exists, so that further runs would fail.
+    /// The runner has written the reason. The session ends with this exit code, unless the prompt
+    /// is interactive.
     Leave(u8),
 }
 
 /// Performs runs for the prompt.
 pub trait ClassicRunner {
-    /// Performs the workload of these settings, with the original's progress on `output`. Prints no
-    /// report, except for what an incomplete run can show.
+    /// Performs the workload of these settings, and writes the original's progress lines to
+    /// `output`. Writes no report, except for the partial results of an incomplete run.
     fn run(
         &mut self,
         settings: &PromptSettings,
@@ -50,38 +53,38 @@ pub trait ClassicRunner {
     ) -> RunEnd;
 }
 
-/// Nesting depth of the configuration file that contains a line; `None` at the prompt.
+/// Nesting depth of the configuration file that contains a line; `None` for a line of the prompt.
 type Depth = Option<usize>;
 
-/// What to do after a line.
+/// The action after a line was executed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Next {
     Line,
-    /// `quit`: the prompt or the file ends.
+    /// `quit`: stop reading the prompt or the configuration file.
     Quit,
-    /// Configuration files load one another endlessly: all of them end.
+    /// Stop reading all configuration files, because too many of them load each other.
     GiveUp,
-    /// The session ends with this exit code.
+    /// End the session with this exit code.
     Leave(u8),
 }
 
-/// Executes commands on the configuration that they change.
+/// Executes commands, which change the settings or use them.
 pub struct Interpreter<'a> {
     settings: PromptSettings,
     runner: &'a mut dyn ClassicRunner,
     streams: Streams<'a>,
-    /// Whether a user types at the prompt: only then is `!` allowed, and does the session continue
-    /// after an interrupted run.
+    /// Whether a user types at the prompt. Only then is `!` allowed, and only then does the session
+    /// continue after an interrupted run.
     interactive: bool,
     failed: bool,
-    /// The files from which commands are being read, by device and inode.
+    /// Device and inode of the files from which commands are being read.
     reading: Vec<FileId>,
-    /// Number of files loaded since the last line of the prompt.
+    /// Number of configuration files loaded since the last line of the prompt.
     loads: u32,
 }
 
 impl<'a> Interpreter<'a> {
-    /// Creates an interpreter with these initial settings, which writes to `streams`.
+    /// Creates an interpreter that begins with these settings and writes to `streams`.
     pub fn new(
         settings: PromptSettings,
         runner: &'a mut dyn ClassicRunner,
@@ -99,17 +102,18 @@ impl<'a> Interpreter<'a> {
         }
     }
 
-    /// Records that the prompt's lines come from this file, so that nothing is appended to it.
+    /// Records that the prompt's lines are read from this file, so that no output is appended to
+    /// it.
     pub fn reads(&mut self, facts: &Metadata) {
         self.reading.push(id_of(facts));
     }
 
-    /// The configuration after the lines so far.
+    /// Returns the settings after the lines executed so far.
     pub fn settings(&self) -> &PromptSettings {
         &self.settings
     }
 
-    /// Runs a whole session: banner, configuration file, prompt. Returns the exit status.
+    /// Runs a session: banner, configuration file, prompt. Returns the exit status of the process.
     ///
     /// # Errors
     /// Returns an error if writing the output or reading `source` fails.
@@ -171,7 +175,8 @@ impl<'a> Interpreter<'a> {
     }
 
     fn show(&mut self, argument: Option<&[u8]>) -> io::Result<()> {
-        // If the working directory was removed, the original prints nothing, so this does the same.
+        // If the working directory was removed, the original prints an empty path, so this program
+        // does, too.
         let working_directory = std::env::current_dir().unwrap_or_default();
         let mut text = Vec::new();
         show::configuration(&mut text, &self.settings, &working_directory)?;
@@ -180,7 +185,8 @@ impl<'a> Interpreter<'a> {
             return self.say(text);
         }
         if self.settings.edition == Edition::V1_5 {
-            // The original writes these lines to standard output even if the rest goes to a file.
+            // The original writes the locations to standard output even if the rest is written to a
+            // file.
             show::locations(self.streams.output, &self.settings)?;
         }
         Ok(())
@@ -215,15 +221,15 @@ impl<'a> Interpreter<'a> {
         Ok(Next::Line)
     }
 
-    /// Writes the report to the destination that `run` named. As in the original, the file is
-    /// opened only now, so that a location may be the working directory and the file may have the
-    /// name of a pool file.
+    /// Writes the report to the file that the `run` command names. As in the original, the file is
+    /// opened only after the run. A location may therefore be the working directory, and the file
+    /// may have the name of a pool file.
     fn report(&mut self, figures: &ClassicFigures, argument: Option<&[u8]>) -> io::Result<()> {
         let text = classic::report(figures, self.settings.format);
         let appended = (self.streams).append(("run", argument), &self.reading, text.as_bytes())?;
         self.failed |= appended.is_err();
         if !appended.unwrap_or(false) {
-            // The report is not lost if the file cannot be written.
+            // The report is written to standard output if the file cannot be opened or written.
             self.say(text)?;
         }
         if figures.end == End::OutOfReach {
@@ -236,8 +242,8 @@ impl<'a> Interpreter<'a> {
         Ok(())
     }
 
-    /// `!COMMAND`. The original also runs a shell for configuration files and pipes; that fault is
-    /// not reproduced.
+    /// Executes `!COMMAND`, only at an interactive prompt. The original also executes commands from
+    /// configuration files and pipes; this program does not reproduce that fault.
     fn shell(&mut self, command: &[u8], depth: Depth) -> io::Result<()> {
         let streams = &mut self.streams;
         if !self.interactive || depth.is_some() {

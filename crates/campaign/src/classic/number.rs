@@ -1,20 +1,19 @@
-//! Reads numbers as the original does: with the C library's `atoi` into a 32-bit `int`, which
-//! ignores trailing text.
+//! Parses numbers as the original does: with the C library's `atoi` into a 32-bit `int`, ignoring
+//! trailing text.
 //!
-//! Other options use `workload::quantity`, which rejects trailing text.
+//! Other options of this program use `workload::quantity`, which rejects trailing text.
 
-/// A number as `atoi` reads it.
+/// A number as `atoi` returns it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PromptNumber {
-    /// The value that the original uses.
+    /// The value that the original would use.
     pub value: i32,
-    /// Whether the text is exactly this value: a number that fits, with nothing but blanks around
-    /// it.
+    /// Whether the text consists only of this number and blanks, and the number fits into an `int`.
     pub exact: bool,
 }
 
-/// Reads a number as `atoi` does: blanks, a sign and digits; the rest is ignored. Without digits
-/// the result is 0. The value saturates at 64 bits, and its lower 32 bits are returned.
+/// Parses a number as `atoi` does: blanks, a sign and digits; trailing text is ignored. Without
+/// digits the result is 0. The value saturates at 64 bits, and its lower 32 bits are returned.
 pub fn atoi(text: &[u8]) -> PromptNumber {
     let blanks = text.iter().take_while(|byte| is_blank(**byte)).count();
     let (negative, from) = match text.get(blanks) {
@@ -39,7 +38,7 @@ pub fn atoi(text: &[u8]) -> PromptNumber {
     }
 }
 
-/// Whether the C library's `isspace` accepts the byte.
+/// Whether the byte is a blank for the C library's `isspace`.
 pub fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | 0x0b | 0x0c | b'\r')
 }

@@ -1,8 +1,8 @@
-//! The settings made by the prompt's `set` commands, with the original's meaning: 32-bit `int`s,
-//! read as by `atoi`, and rejected with the original's messages.
+//! The settings that the prompt's `set` commands change. As in the original, they are 32-bit
+//! `int`s, parsed as by `atoi`, and rejected with the original's messages.
 //!
-//! [`PromptSettings::workload`] converts them to a workload, or returns why there is none. A value
-//! that the original silently misinterprets causes a warning.
+//! [`PromptSettings::workload`] converts the settings to a workload, or returns the reason why they
+//! cannot run. A value that the original silently misinterprets causes a warning.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -15,50 +15,51 @@ use workload::{Bias, Classic};
 use super::number::{self, atoi};
 use super::warning;
 
-/// A directory for the pool's files.
+/// A directory for the pool's files, with its weight.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptLocation {
-    /// The path as given.
+    /// The path in the `set location` command.
     pub path: PathBuf,
-    /// Its share of the files, at least 1.
+    /// Weight of the location in the distribution of files, at least 1.
     pub weight: i32,
 }
 
 /// The prompt's configuration.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct PromptSettings {
-    /// The edition whose rules and texts apply.
+    /// The original's version whose rules and texts apply.
     pub edition: Edition,
-    /// Files of the initial pool.
+    /// Number of files in the initial pool.
     pub files: i32,
-    /// Transactions of a run.
+    /// Number of transactions of a run.
     pub transactions: i32,
     /// Minimum size of a new file, in bytes.
     pub size_low: i32,
-    /// Maximum size of files, in bytes.
+    /// Maximum size of a file, in bytes.
     pub size_high: i32,
     /// Seed of the random number generator.
     pub seed: i32,
-    /// Locations in the order given. If empty, the working directory is used.
+    /// The locations in the order of the `set location` commands. If empty, the working directory
+    /// is used.
     pub locations: Vec<PromptLocation>,
-    /// Subdirectories of each location; 0 if not set, which has the effect of 1.
+    /// Number of subdirectories in each location; 0 if not set, which has the same effect as 1.
     pub subdirectories: i32,
-    /// Bytes of a read call.
+    /// Number of bytes that a read call requests.
     pub read_block: i32,
-    /// Bytes of a write call.
+    /// Number of bytes that a write call writes.
     pub write_block: i32,
-    /// Probability of reading rather than appending, in tenths; -1 disables both.
+    /// Probability of a read instead of an append, in tenths; -1 disables both operations.
     pub bias_read: i32,
-    /// Probability of creating rather than deleting, in tenths; -1 disables both.
+    /// Probability of a creation instead of a deletion, in tenths; -1 disables both operations.
     pub bias_create: i32,
-    /// Whether to use the C library's stdio instead of system calls.
+    /// Whether files are accessed with the C library's stdio instead of system calls.
     pub buffered: bool,
     /// The layout of the report.
     pub format: Format,
 }
 
-/// The result of a `set` command: an optional warning, or the original's message why the value is
-/// rejected.
+/// The result of a `set` command: a warning, if there is one; or the original's error message if
+/// the value is rejected.
 pub type Effect = Result<Option<String>, String>;
 
 impl PromptSettings {
@@ -84,13 +85,13 @@ impl PromptSettings {
     /// Converts the settings to a workload.
     ///
     /// # Errors
-    /// Returns an error if the original would do something that is never intended, or would
-    /// overflow.
+    /// Returns an error if the original would do something that is never intended, or if a number
+    /// would overflow.
     pub fn workload(&self) -> Result<Classic, String> {
         for location in &self.locations {
             let path = location.path.as_os_str().as_bytes();
             if path.is_empty() {
-                // In this case the original works in `/`.
+                // The original would use the directory `/` for an empty path.
                 return Err(
                     "the location is empty (one space stands before a path): give 'set location \
                      PATH', or 'set location /' if the root directory is meant"
@@ -121,8 +122,8 @@ impl PromptSettings {
         Ok(workload)
     }
 
-    /// The locations with their weights. If none was set, an empty path stands for the working
-    /// directory: the original then uses file names without a directory.
+    /// Returns the locations with their weights. If no location was set, an empty path represents
+    /// the working directory, because the original then uses file names without a directory.
     pub fn paths(&self) -> Vec<(PathBuf, u32)> {
         if self.locations.is_empty() {
             return vec![(PathBuf::new(), 1)];
@@ -135,7 +136,7 @@ impl PromptSettings {
     /// Executes a `set` command.
     ///
     /// # Errors
-    /// Returns the message if the value is rejected; nothing is changed.
+    /// Returns the error message if the value is rejected; the settings are then unchanged.
     pub fn set(&mut self, command: &str, argument: Option<&[u8]>) -> Effect {
         let mut number = |value: fn(&mut Self) -> &mut i32, refusal: &str| {
             let is_taken = |number: i32| number > 0;
@@ -175,7 +176,8 @@ impl PromptSettings {
         }
     }
 
-    /// `set size LOW [HIGH]`. The upper bound follows the argument's first space, wherever that is.
+    /// Executes `set size LOW [HIGH]`. The upper bound is the number after the argument's first
+    /// space, even if that space is the argument's first character.
     fn set_sizes(&mut self, argument: Option<&[u8]>) -> Effect {
         let low = argument.map_or(0, |argument| atoi(argument).value);
         let Some(argument) = argument.filter(|_| low > 0) else {
@@ -189,7 +191,7 @@ impl PromptSettings {
         Ok(warning::of_sizes(argument, low, high))
     }
 
-    /// `set location PATH [WEIGHT]`, `+PATH [WEIGHT]`, `-PATH`.
+    /// Executes `set location PATH [WEIGHT]`, `+PATH [WEIGHT]` or `-PATH`.
     fn set_location(&mut self, argument: Option<&[u8]>) -> Effect {
         let Some(argument) = argument else {
             return refuse("no directory name specified");
@@ -199,7 +201,7 @@ impl PromptSettings {
         }
         match argument {
             [b'-', path @ ..] => {
-                // Compared byte by byte: `a` and `a/` are different here.
+                // Paths are compared byte by byte, so `a` and `a/` are different locations.
                 let is_it =
                     |location: &PromptLocation| location.path.as_os_str().as_bytes() == path;
                 let found = self.locations.iter().position(is_it);
@@ -215,10 +217,11 @@ impl PromptSettings {
         }
     }
 
-    /// Edition 1.0 has one location without a weight; its path is the whole argument.
+    /// Executes `set location` of version 1.0, which has a single location without a weight. The
+    /// whole argument is the path.
     fn set_only_location(&mut self, argument: &[u8]) -> Effect {
         if let [b'+' | b'-', ..] = argument {
-            // This message is not the original's.
+            // This message is not in the original.
             return refuse("edition 1.0 has one location: give 'set location PATH'");
         }
         let path = to_path(argument);
@@ -226,8 +229,8 @@ impl PromptSettings {
         Ok(warning::of_weight_in_path(argument))
     }
 
-    /// Adds a location. With an invalid weight, the weight is 1 and the original's message is
-    /// returned.
+    /// Adds a location. If the weight is invalid, the location gets the weight 1, and the
+    /// original's message is returned.
     fn add_location(&mut self, rest: &[u8]) -> Option<String> {
         let (path, said) = split_weight(rest);
         let number = said.map(atoi);
@@ -249,10 +252,11 @@ impl PromptSettings {
     }
 }
 
-/// Splits off the weight after the argument's last space. The original takes any last word for a
-/// weight, which cuts paths with spaces. Here a last word that does not begin like a number is part
-/// of the path, unless only the path without it is an existing directory. If the path is empty or
-/// begins with a space, the last word remains an invalid weight.
+/// Splits the argument at its last space into a path and a weight. The original treats any last
+/// word as a weight, which cuts off a part of paths with spaces. Here the last word is a part of
+/// the path if it does not begin like a number. It is not, if only the path without it is an
+/// existing directory. If the path is empty or begins with a space, the last word remains an
+/// invalid weight, as in the original.
 fn split_weight(rest: &[u8]) -> (&[u8], Option<&[u8]>) {
     let Some(space) = rest.iter().rposition(|byte| *byte == b' ') else {
         return (rest, None);
@@ -277,8 +281,8 @@ fn refuse(why: &str) -> Effect {
     Err(why.to_owned())
 }
 
-/// Sets a probability in tenths. In contrast to the other settings, text that is not a number means
-/// 0.
+/// Sets a probability in tenths. A text that is not a number sets it to 0, whereas other settings
+/// reject such a text.
 fn set_bias(value: &mut i32, command: &str, argument: Option<&[u8]>) -> Effect {
     let is_taken = |number: i32| Bias::new(number.into()).is_ok();
     let refusal = "no bias specified (0-10 for greater chance,-1 to disable)";
@@ -300,7 +304,7 @@ fn set_number(
     Ok(warning::of_number(command, argument, number))
 }
 
-/// Converts a value that its `set` command keeps above 0.
+/// Converts a value that is always above 0, because the `set` command rejects other values.
 fn count(value: i32) -> u64 {
     u64::try_from(value).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! The output of `show` and `help`, in the layout of each edition. `report::classic` scales the
+//! The output of `show` and `help`, in the layout of each version. `report::classic` formats the
 //! sizes.
 
 use std::io::{self, Write};
@@ -11,8 +11,8 @@ use report::classic::scaled_size;
 
 use super::settings::PromptSettings;
 
-/// The commands in the original's order: a line that begins with a name is that command. The
-/// descriptions are not the original's.
+/// The commands in the original's order; a line that begins with a command's name executes this
+/// command. The descriptions are not the original's.
 pub const COMMANDS: [(&str, &str); 17] = [
     (
         "set size",
@@ -51,16 +51,17 @@ pub const COMMANDS: [(&str, &str); 17] = [
     ("quit", "leave"),
 ];
 
-/// The commands that edition 1.0 does not list.
+/// The commands that version 1.0 does not list in `help`.
 const SINCE_1_5: [&str; 3] = ["set subdirectories", "set report", "load"];
 
-/// The commands of an edition with their descriptions.
+/// Returns the commands of a version with their descriptions.
 pub fn commands(edition: Edition) -> impl Iterator<Item = (&'static str, &'static str)> {
     let is_known = move |name: &str| edition != Edition::V1_0 || !SINCE_1_5.contains(&name);
     COMMANDS.into_iter().filter(move |(name, _)| is_known(name))
 }
 
-/// The lines of `help`: the commands whose names begin with `prefix`, or all if there is none.
+/// Returns the lines of `help`: the commands whose names begin with `prefix`, or all commands if no
+/// name does.
 pub fn help(edition: Edition, prefix: &[u8]) -> String {
     let line = |(name, what): (&str, &str)| match (edition, name) {
         (Edition::V1_0, "set location") => format!("{name} - where the files lie: PATH\n"),
@@ -74,8 +75,7 @@ pub fn help(edition: Edition, prefix: &[u8]) -> String {
     }
 }
 
-/// Writes the output of `show`. `working_directory` is the directory of files if no location is
-/// set.
+/// Writes the output of `show`. `working_directory` is shown if no location is set.
 ///
 /// # Errors
 /// Returns an error if `to` cannot be written.
@@ -135,8 +135,8 @@ fn configuration_1_5(
     writeln!(to, "Report format is {format}.")
 }
 
-/// Writes the lines of edition 1.5's `show` that list the locations. The original writes these to
-/// standard output even if the rest goes to a file.
+/// Writes the lines of version 1.5's `show` that list the locations. The original writes these
+/// lines to standard output even if the rest of the output is written to a file.
 ///
 /// # Errors
 /// Returns an error if `to` cannot be written.

@@ -1,8 +1,8 @@
-//! Warnings of the classic mode about input that the original silently misinterprets. The effect is
-//! the original's; the warning states how the input was interpreted and what would be correct.
+//! Warnings of the classic mode about input that the original silently misinterprets. The input has
+//! the same effect as in the original. The warning states this effect, and the correct input.
 //!
-//! The original's own messages (`Error: …`) are in `settings` and the interpreter. Every warning is
-//! one line that begins with `Warning: `, to distinguish the two.
+//! The original's own messages (`Error: …`) are in `settings` and in the interpreter. Every warning
+//! is one line that begins with `Warning: `, to distinguish it from the original's messages.
 
 use std::path::Path;
 
@@ -10,7 +10,7 @@ use workload::quantity;
 
 use super::number::PromptNumber;
 
-/// The warning for a number that is not interpreted as written.
+/// Returns the warning for a number that is not interpreted as written; `None` if it is.
 pub fn of_number(command: &str, argument: &[u8], number: PromptNumber) -> Option<String> {
     let argument = String::from_utf8_lossy(argument);
     let meant = quantity::bytes(&argument).ok().filter(|meant| fits(*meant));
@@ -18,7 +18,7 @@ pub fn of_number(command: &str, argument: &[u8], number: PromptNumber) -> Option
     (!number.exact).then(|| other_number(&said, number.value, meant))
 }
 
-/// The warning for a weight that is not interpreted as written.
+/// Returns the warning for a weight that is not interpreted as written.
 pub fn of_weight(said: &[u8], understood: i32) -> String {
     let said = format!("the weight {}", String::from_utf8_lossy(said).trim());
     other_number(&said, understood, None)
@@ -33,7 +33,7 @@ fn other_number(said: &str, understood: i32, meant: Option<u64>) -> String {
     )
 }
 
-/// The warning for size bounds that are not interpreted as written.
+/// Returns the warning for file sizes that are not interpreted as written; `None` if they are.
 pub fn of_sizes(argument: &[u8], low: i32, high: i32) -> Option<String> {
     let argument = String::from_utf8_lossy(argument);
     let words: Vec<&str> = argument.split_whitespace().collect();
@@ -62,7 +62,8 @@ pub fn of_sizes(argument: &[u8], low: i32, high: i32) -> Option<String> {
     ))
 }
 
-/// The warning for a path in edition 1.0 that ends like a weight: the number is part of the path.
+/// Returns the warning for a path of version 1.0 that ends with a number. In later versions this is
+/// a weight, but here it is a part of the path.
 pub fn of_weight_in_path(argument: &[u8]) -> Option<String> {
     let text = String::from_utf8_lossy(argument);
     let (_, word) = text.rsplit_once(' ')?;
@@ -74,7 +75,7 @@ pub fn of_weight_in_path(argument: &[u8]) -> Option<String> {
     })
 }
 
-/// The warning for a path with spaces and no weight, which the original would cut.
+/// Returns the warning for a path with spaces and no weight, which the original would cut.
 pub fn of_spaces(path: &Path) -> String {
     let path = path.display();
     format!(
@@ -84,12 +85,12 @@ pub fn of_spaces(path: &Path) -> String {
     )
 }
 
-/// One or two sizes with units, as they were probably intended.
+/// Returns one or two sizes with units, as the user probably intended them.
 fn meant_sizes(argument: &str, words: &[&str]) -> Option<(u64, u64)> {
     let (low, high) = match words {
         [low, high] => (quantity::bytes(low).ok()?, quantity::bytes(high).ok()?),
         [_] => {
-            // A comma between two numbers means a range here, not grouped digits.
+            // A comma between two numbers is interpreted as a range here, not as digit grouping.
             let range = argument.trim().replacen(',', "..", 1);
             quantity::byte_range(&range).ok()?
         }

@@ -1,4 +1,4 @@
-//! Joins the files that the ranks of a run left into one record.
+//! Joins the files that the ranks of a run wrote into one record.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -11,20 +11,20 @@ use super::read::{ReadPart, find};
 use crate::error::Error;
 use crate::user::User;
 
-/// Maximum number of missing ranks that are named in messages.
+/// Maximum number of missing ranks that messages list.
 const NAMED_MAX: usize = 16;
 
-/// The result of joining parts.
+/// The joined record of all ranks.
 pub struct JoinedParts {
     pub record: Record,
-    /// Whether the parts of all ranks exist and are complete.
+    /// Whether the files of all ranks exist and are complete.
     pub is_complete: bool,
 }
 
-/// Joins the parts in these directories, and reports what is missing.
+/// Joins the rank files in these directories, and reports missing ranks to the user.
 ///
 /// # Errors
-/// Returns an error if there is no part, or the parts belong to several runs.
+/// Returns an error if the directories contain no rank file, or files of several runs.
 pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     let found = find(directories)?;
     for (file, why) in &found.unreadable {
@@ -38,7 +38,7 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
         });
     }
     let (mut early, missing) = ended_and_missing(&parts, ranks, user);
-    // The record that rank 0 merged last also includes ranks whose own part is missing.
+    // The last record that rank 0 merged also includes ranks whose own file is missing.
     let so_far = found
         .so_far
         .filter(|so_far| !missing.is_empty() && is_of_run(so_far, &parts));
@@ -65,13 +65,13 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     };
     let is_complete = early.is_empty();
     if !is_complete {
-        // With a final outcome, the imported record replaces an unfinished one that rank 0 may have
-        // left in an archive.
+        // With a final outcome, the joined record can replace an unfinished record that rank 0 may
+        // have left in an archive.
         record.actual.outcome = Outcome::Failed {
             why: ended_early(&mut early, ranks),
         };
     }
-    // The joined record is checked like any record from another source.
+    // The joined record is validated like a record from another source.
     let record = Record::from_json(&verdict::to_json(&record));
     let record = record.map_err(|error| {
         Error::refused(format_args!("the parts contradict one another: {error}"))
@@ -82,8 +82,8 @@ pub fn join(directories: &[PathBuf], user: User) -> Result<JoinedParts, Error> {
     })
 }
 
-/// Returns the ranks that did not reach the end of the run, and those among them without a part.
-/// Reports both.
+/// Returns the ranks that did not reach the end of the run, and the ranks without a usable file.
+/// Reports both to the user.
 fn ended_and_missing(
     parts: &BTreeMap<u32, ReadPart>,
     ranks: u32,
@@ -110,7 +110,7 @@ fn ended_and_missing(
     (early, missing)
 }
 
-/// Why the record of a run is partial: not all ranks reached its end.
+/// Returns the reason why the record of a run is partial: not all ranks reached the end of the run.
 fn ended_early(early: &mut [u32], ranks: u32) -> String {
     early.sort_unstable();
     let named: Vec<String> = early.iter().take(NAMED_MAX).map(u32::to_string).collect();
@@ -126,8 +126,8 @@ fn ended_early(early: &mut [u32], ranks: u32) -> String {
     )
 }
 
-/// Whether the merged record belongs to the same run as the parts: by the ID of rank 0's record, or
-/// else by the fingerprints.
+/// Whether the merged record and the parts are of the same run. Compares the ID of rank 0's record,
+/// or the fingerprints if the file of rank 0 is missing.
 fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
     let record_of = |rank: &u32| parts.get(rank).and_then(|part| part.record.as_ref());
     match record_of(&0) {
@@ -139,7 +139,7 @@ fn is_of_run(merged: &Record, parts: &BTreeMap<u32, ReadPart>) -> bool {
     }
 }
 
-/// Describes the progress of a rank whose part has no end.
+/// Describes the progress of a rank whose file has no last line.
 fn not_ended(part: &ReadPart) -> String {
     let far = match &part.last {
         None => "before its first phase was complete".to_owned(),

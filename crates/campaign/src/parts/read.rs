@@ -1,5 +1,5 @@
-//! Reads the parts that ranks left. They are untrusted data: the limits of records apply, and
-//! contradictory data are rejected.
+//! Reads the files that ranks wrote. The files are untrusted data: the limits of records apply, and
+//! contradictory data is rejected.
 
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -13,39 +13,39 @@ use workload::Workload;
 use super::lines::{Begun, MERGED, MERGED_SO_FAR, PartEnded, PartOf};
 use crate::error::Error;
 
-/// Everything that was found of a run.
+/// All usable files of one run in the given directories.
 pub struct FoundParts {
-    /// By rank.
+    /// The contents of the rank files, by rank.
     pub parts: BTreeMap<u32, ReadPart>,
-    /// Files that cannot be used, and why.
+    /// Files that cannot be used, each with the reason.
     pub unreadable: Vec<(String, String)>,
-    /// The final record of all ranks, if rank 0 has written it.
+    /// The final record of all ranks, if rank 0 wrote it.
     pub merged: Option<Record>,
-    /// The merged record of all ranks up to a phase, if rank 0 has written one.
+    /// The record that rank 0 merged after the last complete phase, if rank 0 wrote one.
     pub so_far: Option<Record>,
-    /// Number of ranks of the run.
+    /// Number of ranks that performed the run.
     pub ranks: u32,
 }
 
-/// The part of one rank.
+/// The contents of one rank's file.
 pub struct ReadPart {
     pub of: PartOf,
-    /// The rank's record up to its last completed part; `None` if the run did not begin.
+    /// The rank's record, with all parts in the file; `None` if the run did not begin.
     pub record: Option<Record>,
-    /// The last completed part.
+    /// The last completed part in the file.
     pub last: Option<CompletedPart>,
-    /// Number of completed parts.
+    /// Number of completed parts in the file.
     pub count: u32,
-    /// Whether the rank's run ended.
+    /// Whether the file contains the last line, which a rank writes when its run ends.
     pub is_ended: bool,
     file: PathBuf,
 }
 
-/// Reads the files in these directories.
+/// Reads the files of a run in these directories.
 ///
 /// # Errors
-/// Returns an error if a directory cannot be read, contains no part, or parts belong to several
-/// runs.
+/// Returns an error if a directory cannot be read, if no directory contains a rank file, or if the
+/// files are of several runs.
 pub fn find(directories: &[PathBuf]) -> Result<FoundParts, Error> {
     let mut found = FoundParts {
         parts: BTreeMap::new(),
@@ -111,7 +111,8 @@ impl FoundParts {
             }
         }
         if let Some(other) = self.parts.get(&part.of.rank) {
-            // A directory that several hosts share may be given once for each host.
+            // A directory that several hosts share may be given once for each host, so the same
+            // file may be read twice.
             let same = [&other.file, &part.file].map(|file| fs::canonicalize(file).ok());
             if same[0].is_some() && same[0] == same[1] {
                 return Ok(());
@@ -129,7 +130,7 @@ impl FoundParts {
     }
 }
 
-/// The files of ranks in a directory, sorted.
+/// Returns the paths of the rank files in a directory, sorted.
 fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     let failed = |error| Error::refused(format_args!("cannot read {}: {error}", shown(directory)));
     let mut files = Vec::new();
@@ -144,7 +145,7 @@ fn files(directory: &Path) -> Result<Vec<PathBuf>, Error> {
     Ok(files)
 }
 
-/// Reads the record in a file.
+/// Reads a file that contains one record.
 fn whole(path: &Path) -> Result<Record, String> {
     let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
     let text = documents.next().unwrap_or(Err(DocumentError::Nothing));
@@ -152,7 +153,7 @@ fn whole(path: &Path) -> Result<Record, String> {
     Record::from_json(&text).map_err(|error| error.to_string())
 }
 
-/// Reads a rank's part.
+/// Reads the file of a rank.
 fn read(path: &Path) -> Result<ReadPart, String> {
     let mut documents = Documents::of(File::open(path).map_err(|error| error.to_string())?);
     let first = documents.next().unwrap_or(Err(DocumentError::Nothing));
@@ -174,7 +175,8 @@ fn read(path: &Path) -> Result<ReadPart, String> {
     for (place, text) in documents.enumerate() {
         let text = match text {
             Ok(text) => text,
-            // The rank was killed, or its disk became full, during the write of the line.
+            // The line is incomplete: the rank was killed while it wrote the line, or its disk was
+            // full.
             Err(DocumentError::CutOff) => break,
             Err(error) => return Err(format!("line {}: {error}", place + 2)),
         };
@@ -182,7 +184,7 @@ fn read(path: &Path) -> Result<ReadPart, String> {
             .map_err(|why| format!("line {}: {}", place + 2, sanitize::sanitize(&why)))?;
     }
     if let (Some(record), true) = (&part.record, part.count > 0) {
-        // The extended record is checked like any record from another source.
+        // The extended record is validated like a record from another source.
         part.record =
             Some(Record::from_json(&verdict::to_json(record)).map_err(|error| error.to_string())?);
     }
@@ -190,7 +192,7 @@ fn read(path: &Path) -> Result<ReadPart, String> {
 }
 
 impl ReadPart {
-    /// Adds a line after the first one.
+    /// Processes a line after the first one.
     fn take(&mut self, text: &str) -> Result<(), String> {
         if self.is_ended {
             return Err("it follows the end".to_owned());
@@ -212,7 +214,7 @@ impl ReadPart {
     }
 }
 
-/// The path of a file, for messages.
+/// Returns the path of a file in the form for messages.
 fn shown(path: &Path) -> String {
     sanitize::path(path).into_owned()
 }

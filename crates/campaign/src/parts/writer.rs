@@ -13,24 +13,25 @@ use crate::user::User;
 
 /// Time limit for writing one line.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// Writes the part of a rank.
+/// Writes the file of one rank, line by line.
 #[derive(Debug)]
 pub struct PartsWriter {
     directory: PathBuf,
     path: PathBuf,
-    /// The prefix of messages that names the rank; empty for rank 0.
+    /// Prefix of messages that names the rank; empty for rank 0.
     who: String,
-    /// Whether the user was shown the directory, because the run is ending early.
+    /// Whether the user has been told, because the run is ending early, which directory `postmark
+    /// collect` needs.
     is_told: bool,
     /// Whether to write the merged record of all ranks after each phase, which only rank 0 does.
     merges: bool,
-    /// `None` after the file system did not respond or a write failed.
+    /// The thread that writes; `None` after the file system did not respond or a write failed.
     writer: Option<Mailbox<String, std::io::Result<()>>>,
     user: User,
 }
 
 impl PartsWriter {
-    /// Creates the file of a rank, and its directory if necessary. With `force`, an existing file
+    /// Creates the file of a rank, and the directory if necessary. With `force`, an existing file
     /// is replaced.
     ///
     /// # Errors
@@ -86,12 +87,12 @@ impl PartsWriter {
         Ok(parts)
     }
 
-    /// The directory with the files of all ranks of this host.
+    /// Returns the directory with the files of this host's ranks.
     pub fn directory(&self) -> &Path {
         &self.directory
     }
 
-    /// Records that the records of all ranks were merged. Rank 0 passes the merged record.
+    /// Records that the records of all ranks were merged. Only rank 0 passes the merged record.
     pub fn finish(&mut self, merged: Option<&Record>) {
         self.add(json_line(&PartEnded { ended: true }));
         match merged.map(|record| self.merge(MERGED, record)) {
@@ -106,7 +107,7 @@ impl PartsWriter {
         let _ = runner::within(PATIENCE, move || fs::remove_file(so_far));
     }
 
-    /// Writes the record of all ranks to a file of this name.
+    /// Writes the merged record of all ranks to the file with this name.
     fn merge(&self, name: &str, record: &Record) -> Result<(), String> {
         let (to, text) = (self.directory.join(name), verdict::to_json(record));
         let shown = sanitize::path(&to).into_owned();
@@ -115,14 +116,14 @@ impl PartsWriter {
         written.map_err(|why| format!("cannot write {shown}: {why}"))
     }
 
-    /// Writes the merged record so far, unless an earlier attempt failed.
+    /// Writes the record merged after a phase, unless an earlier write failed.
     fn merge_so_far(&mut self, record: &Record) {
         if !self.merges {
             return;
         }
         if let Err(why) = self.merge(MERGED_SO_FAR, record) {
             self.merges = false;
-            // An outdated file would be mistaken for the last state.
+            // An outdated file would be mistaken for the latest state of the run.
             self.remove_so_far();
             self.user.tell(format_args!(
                 "warning: {why}; the run continues without the record of all ranks on disk"
@@ -130,17 +131,17 @@ impl PartsWriter {
         }
     }
 
-    /// Removes the rank's file, and the directory if it is empty.
+    /// Removes the rank's file. Removes the directory if it is then empty.
     pub fn remove(self) {
         let (directory, path) = (self.directory, self.path);
         drop(self.writer);
         let remove = move || {
             remove_merged(&directory);
             let _ = fs::remove_file(path);
-            // Fails while other ranks of this host still have files there.
+            // Fails as long as other ranks of this host have files in the directory.
             let _ = fs::remove_dir(directory);
         };
-        // If removal fails, only a few of our own files remain.
+        // If the removal fails, only a few small files of this program remain.
         let _ = runner::within(PATIENCE, remove);
     }
 
@@ -168,7 +169,7 @@ impl PartsWriter {
             },
             Err(_) => "its thread has ended".to_owned(),
         };
-        // A line after an incomplete one could not be read.
+        // The file may end with an incomplete line, after which no further line could be read.
         self.writer = None;
         Err(format!(
             "cannot write {}: {why}",
@@ -177,7 +178,7 @@ impl PartsWriter {
     }
 }
 
-/// Writes a file atomically: it exists completely or not at all.
+/// Writes a file atomically: after a crash, it exists completely or not at all.
 fn write_whole(to: &Path, text: &str) -> std::io::Result<()> {
     let new = to.with_extension("new");
     let write = || {
@@ -202,7 +203,8 @@ impl Events for PartsWriter {
             Event::RecordOpened(head) => self.add(verdict::to_json(&head)),
             Event::PhaseRecorded(completed) => self.add(json_line(&*completed)),
             Event::RecordMerged(record) => self.merge_so_far(&record),
-            // The launcher may kill all ranks one second after asking them to end.
+            // Shown at once, because the launcher may kill all ranks one second after it requests
+            // their end.
             Event::PhaseAborted(..) if self.who.is_empty() && !self.is_told => {
                 self.is_told = true;
                 let directory = sanitize::path(&self.directory);
@@ -240,7 +242,7 @@ mod tests {
     }
 
     #[test]
-    fn part_is_written_at_once_and_removed_at_the_end() {
+    fn rank_file_is_written_at_once_and_removed_at_the_end() {
         let scene = tempfile::tempdir().unwrap();
         let directory = scene.path().join("postmark/parts-1");
         let mut parts = PartsWriter::begin(&directory, part_of(3), false, USER).unwrap();
@@ -260,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn part_of_another_run_is_not_overwritten() {
+    fn rank_file_of_another_run_is_overwritten_only_with_force() {
         let scene = tempfile::tempdir().unwrap();
         let began = |force| PartsWriter::begin(scene.path(), part_of(0), force, USER).map(drop);
         assert_eq!(began(false), Ok(()));

@@ -1,22 +1,23 @@
-//! Determines which ranks observe: those on the hosts of `--observe`, by the names of the hosts.
+//! Determines which ranks observe: those on the hosts of the option `--observe`. A host is
+//! identified by its names and addresses.
 
 use std::net::IpAddr;
 
 use document::sanitize::sanitize;
 use serde::{Deserialize, Serialize};
 
-/// Environment variables in which launchers store the host name of a rank.
+/// Environment variables in which launchers store the name of a rank's host.
 const LAUNCHERS_NAMES: [&str; 2] = ["PMIX_HOSTNAME", "SLURMD_NODENAME"];
 
-/// A rank's host, and which of the requested hosts it is.
+/// The host of a rank, and its matches with the requested hosts.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RankHost {
     pub host: String,
-    /// For each requested host, in their order.
+    /// For each requested host, in the order of the option: whether the rank is on that host.
     pub named: Vec<bool>,
 }
 
-/// The names of this host: its own, and those that the launcher uses.
+/// Returns the names of this host: its own name, and the names that the launcher uses.
 pub fn own_names(host: &str) -> Vec<String> {
     let names = LAUNCHERS_NAMES
         .iter()
@@ -24,8 +25,8 @@ pub fn own_names(host: &str) -> Vec<String> {
     std::iter::once(host.to_owned()).chain(names).collect()
 }
 
-/// Whether a requested host is this one: by a full name, by a name up to its first dot, or by an
-/// address.
+/// Whether a requested host is this host. It is compared by full name, by name up to the first dot,
+/// and by address.
 pub fn is_named(names: &[String], asked: &str) -> bool {
     if let Ok(address) = asked.parse::<IpAddr>() {
         return names.iter().any(|name| name.parse() == Ok(address)) || is_own(address);
@@ -37,19 +38,19 @@ pub fn is_named(names: &[String], asked: &str) -> bool {
     })
 }
 
-/// Whether an address belongs to this host. Nothing is sent: connecting a datagram socket only
-/// looks up the route.
+/// Whether an address belongs to this host. Nothing is sent, because connecting a datagram socket
+/// only looks up the route.
 fn is_own(address: IpAddr) -> bool {
-    // Every host has the loopback addresses.
+    // Loopback addresses are on every host, so they identify none.
     !address.is_loopback() && system::network::is_own(address)
 }
 
-/// The number of ranks that perform the run, from the first on.
+/// Returns the number of ranks that perform the run: those with the lowest numbers.
 ///
 /// # Errors
-/// Returns the reason if these hosts cannot be observed.
+/// Returns the reason if the requested hosts cannot be observed.
 pub fn performing(asked: &[String], all: &[RankHost]) -> Result<u32, String> {
-    /// Maximum number of host names in the message.
+    /// Maximum number of host names that the message lists.
     const HOSTS_MAX: usize = 8;
     for (place, host) in asked.iter().enumerate() {
         if all.iter().any(|rank| rank.named.get(place) == Some(&true)) {
@@ -104,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn last_ranks_observe() {
+    fn ranks_on_the_requested_hosts_observe() {
         assert_eq!(found(&["server"], &["a", "b", "server"]), Ok(2));
         assert_eq!(found(&["server"], &["a", "server", "server"]), Ok(1));
         assert_eq!(found(&["s2", "s1"], &["a", "a", "s1.lab", "S2.lab"]), Ok(2));
@@ -128,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn host_matches_each_of_its_names() {
+    fn host_matches_its_short_and_full_names_and_addresses() {
         let names = ["node7.lab.example".to_owned(), "10.0.0.7".to_owned()];
         for name in ["node7", "NODE7.lab.example", "10.0.0.7"] {
             assert!(is_named(&names, name), "{name}");

@@ -1,23 +1,23 @@
-//! Detects from the environment whether mpirun, mpiexec or srun started this process as one of
-//! several.
+//! Detects from the environment variables whether mpirun, mpiexec or srun started this process
+//! together with others.
 //!
-//! This uses no MPI call. A process without a launcher, or the only process of its job, is not a
-//! rank.
+//! The detection uses no MPI call. A process without a launcher, or the only process of its job, is
+//! not a rank.
 
 use std::fmt;
 use std::time::Duration;
 
 use crate::error::{Error, ErrorForm};
 
-/// The rank of this process, and the number of ranks.
+/// The rank that a launcher assigned to this process, and the number of ranks.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Launched {
     pub launcher: Launcher,
-    /// The rank, from 0.
+    /// Number of the rank, from 0.
     pub rank: u32,
-    /// Number of ranks, at least 2.
+    /// Number of ranks: at least 2.
     pub count: u32,
-    /// The launcher's name for the job; `None` if not available.
+    /// The launcher's name of the job; `None` if not available.
     pub job: Option<String>,
 }
 
@@ -41,12 +41,13 @@ impl fmt::Display for Launcher {
     }
 }
 
-/// How long another rank waits after a refusal until rank 0 has shown the reason: the launcher ends
-/// all ranks when the first one ends.
+/// Wait of the other ranks after a refusal, until rank 0 has shown the reason. Without it, the
+/// launcher could end rank 0 first, because it ends all ranks as soon as one ends.
 const FIRST_SPEAKS_WITHIN: Duration = Duration::from_secs(1);
 
 impl Launched {
-    /// The rank of this process; `None` if it is not one of several.
+    /// Returns the rank of this process; `None` if a launcher did not start it together with
+    /// others.
     pub fn here() -> Option<Self> {
         Self::by(&|name| std::env::var(name).ok())
     }
@@ -63,21 +64,23 @@ impl Launched {
         let of_pmi = || {
             let pair =
                 pair("PMI_SIZE", "PMI_RANK").or_else(|| pair("MPI_LOCALNRANKS", "PMI_RANK"))?;
-            // An srun with PMI also sets these variables.
+            // An srun with PMI sets the same variables as mpiexec.
             let is_slurm = text("SLURM_STEP_ID").is_some() && text("MPI_LOCALNRANKS").is_none();
             Some(match is_slurm {
                 true => (Launcher::Slurm, pair),
                 false => (Launcher::Pmi, pair),
             })
         };
-        // A script of sbatch also has SLURM_NTASKS, but is not a step of the job.
+        // A batch script of sbatch also has the variable SLURM_NTASKS, but is not a step of the
+        // job.
         let of_slurm = || {
             step()?;
             let rank = number("SLURM_PROCID")?;
             let count = number("SLURM_STEP_NUM_TASKS").or_else(|| number("SLURM_NTASKS"))?;
             Some((Launcher::Slurm, (count, rank)))
         };
-        // The inner launcher is checked before the outer one: mpirun may run in a step of Slurm.
+        // An inner launcher is checked before an outer one, because mpirun may be started in a step
+        // of Slurm.
         let found = of_open_mpi().or_else(of_pmi).or_else(of_slurm);
         let (launcher, (count, rank)) = found?;
         let slurm_job = || Some(format!("{}.{}", text("SLURM_JOB_ID")?, step()?));
@@ -94,7 +97,8 @@ impl Launched {
         self.rank == 0
     }
 
-    /// The error for all ranks: rank 0 shows it, and the others wait until it has.
+    /// Returns the error for all ranks. Rank 0 shows it; the other ranks wait until rank 0 has
+    /// shown it.
     pub fn refuse(&self, why: Error) -> Error {
         match self.is_first() {
             true => why,
@@ -105,7 +109,7 @@ impl Launched {
         }
     }
 
-    /// The error for a command that works in one process only.
+    /// Returns the error for a command that must not be started as several processes.
     pub fn refuse_command(&self) -> Error {
         self.refuse(Error::refused(format_args!(
             "{} has started {} processes, and only 'postmark run' and 'postmark study' work in \
@@ -114,7 +118,7 @@ impl Launched {
         )))
     }
 
-    /// The error of a rank in a program built without MPI.
+    /// Returns the error for a rank of a program that was built without MPI.
     pub fn refuse_without_mpi(&self) -> Error {
         self.refuse(Error::refused(format_args!(
             "{} has started {} processes, and this postmark was built without MPI: each would \
@@ -168,7 +172,7 @@ mod tests {
         );
         let with_pmi = [&of_srun[..], &[("PMI_SIZE", "8"), ("PMI_RANK", "5")]].concat();
         assert_eq!(launched(&with_pmi), Some((Launcher::Slurm, 5, 8, job)));
-        // mpirun inside a Slurm step: the variables of the inner launcher take precedence.
+        // mpirun in a step of Slurm: the variables of mpirun, the inner launcher, take precedence.
         let inner = [&of_srun[..], &of_open_mpi[..]].concat();
         assert_eq!(
             launched(&inner).map(|found| (found.1, found.2)),
@@ -183,13 +187,13 @@ mod tests {
             &[("OMPI_COMM_WORLD_SIZE", "1"), ("OMPI_COMM_WORLD_RANK", "0")],
             &[("OMPI_COMM_WORLD_SIZE", "4")],
             &[("OMPI_COMM_WORLD_SIZE", ""), ("OMPI_COMM_WORLD_RANK", "")],
-            // A script of sbatch.
+            // The variables in a batch script of sbatch.
             &[
                 ("SLURM_NTASKS", "16"),
                 ("SLURM_PROCID", "0"),
                 ("SLURM_JOB_ID", "77"),
             ],
-            // A shell of srun --pty.
+            // The variables in a shell of srun --pty.
             &[
                 ("SLURM_STEP_ID", "0"),
                 ("SLURM_STEP_NUM_TASKS", "1"),

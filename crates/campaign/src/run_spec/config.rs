@@ -1,4 +1,4 @@
-//! Reads configuration files, and writes equivalent ones.
+//! Reads configuration files, and writes a configuration file for a resolved run.
 
 use std::fmt::Write as _;
 use std::fs::File;
@@ -11,7 +11,8 @@ use spec::Options;
 use super::specified::Specified;
 use crate::{Error, ErrorForm};
 
-/// Maximum size of a file in bytes: five times that of a file with the largest histogram.
+/// Maximum size of a configuration file in bytes: five times the size of one with the largest
+/// histogram.
 const BYTES_MAX: u64 = 16 << 20;
 
 pub(super) fn read(path: &Path) -> Result<Options, Error> {
@@ -29,7 +30,8 @@ pub(super) fn read(path: &Path) -> Result<Options, Error> {
     })
 }
 
-/// The text of a configuration file, up to `BYTES_MAX`, because it may come from another user.
+/// Reads a configuration file of at most `BYTES_MAX` bytes. The size is limited because the file
+/// may be another user's.
 pub fn text_of(path: &Path) -> io::Result<String> {
     let mut text = String::new();
     File::open(path)?
@@ -45,10 +47,10 @@ pub fn text_of(path: &Path) -> io::Result<String> {
 /// Parses a configuration file.
 ///
 /// # Errors
-/// Returns the problem, with line and column and the line itself.
+/// Returns the problem, with its line, its column, and the text of the line.
 pub fn parse_config(text: &str) -> Result<Options, String> {
     spec::read_toml(text).map_err(|error: toml::de::Error| {
-        // The error ends with its message, which quotes the file and may itself contain line ends.
+        // The error text ends with its message, which quotes the file and may contain line ends.
         let (told, message) = (error.to_string(), error.message().trim_end());
         match told.trim_end().strip_suffix(message) {
             Some(place) => format!("{place}{}", sanitize::sanitize(message)),
@@ -57,7 +59,7 @@ pub fn parse_config(text: &str) -> Result<Options, String> {
     })
 }
 
-/// The error for a path that TOML cannot represent.
+/// Returns the error for a path that TOML cannot represent.
 pub fn no_text(path: &Path) -> Error {
     Error::refused(format_args!(
         "a configuration file cannot hold the path {path:?}, which is not UTF-8 (use --target or \
@@ -65,8 +67,8 @@ pub fn no_text(path: &Path) -> Error {
     ))
 }
 
-/// A TOML string. Invisible characters and those that control a terminal become escapes, which only
-/// basic strings allow.
+/// Returns a TOML string. Invisible characters, and characters that control a terminal, are
+/// escaped, which is possible only in basic strings.
 fn quoted(text: &str) -> String {
     if !text.contains(sanitize::is_harmful) {
         return toml::Value::String(text.to_owned()).to_string();
@@ -86,14 +88,15 @@ fn quoted(text: &str) -> String {
     quoted
 }
 
-/// Writes a configuration file that resolves to the same run.
+/// Writes a configuration file that resolves to the same run spec.
 ///
 /// # Errors
 /// Returns an error if a path is not UTF-8.
 pub fn to_config(specified: &Specified) -> Result<String, Error> {
     let mut options = specified.spec.to_options();
     if let Some(sizing) = &specified.sizing {
-        // The requested working set, not the number of files chosen on this machine.
+        // Writes the requested working set, because the number of files was chosen for this
+        // machine.
         (options.files, options.working_set) = (None, Some(sizing.working_set));
     }
     let (ack_log, targets) = (options.ack_log.take(), std::mem::take(&mut options.target));
@@ -110,7 +113,7 @@ pub fn to_config(specified: &Specified) -> Result<String, Error> {
         format!("# preset {}\n", sanitize::shown(preset))
     });
     let mut text: String = notes.fold(preset, |text, note| text + &note);
-    // These are numbers and our own texts, all of which TOML can represent.
+    // TOML can represent all of these options: numbers and texts of this program.
     text.push_str(&toml::to_string(&options).unwrap_or_default());
     if let Some(ack_log) = ack_log {
         text.push_str(&format!("ack-log = {}\n", path(&ack_log)?));
@@ -130,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn quoted_strings_are_harmless_and_keep_their_value() {
+    fn quoted_string_is_harmless_and_is_parsed_as_the_original_text() {
         for text in [
             "plain",
             "a \"b\" \\",
@@ -145,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn endless_file_is_rejected() {
+    fn endless_configuration_file_is_rejected() {
         let error = text_of(Path::new("/dev/zero")).unwrap_err();
         assert!(
             error.to_string().contains("more than 16777216 bytes"),

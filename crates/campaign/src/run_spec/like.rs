@@ -1,18 +1,18 @@
 //! Repeats the work of an earlier run.
 //!
-//! Its run spec is treated like a configuration file: options take precedence over it. Its targets,
-//! its prepared pool and its acknowledgement log are not adopted, because a record may come from
-//! another user.
+//! The run spec of the earlier run is treated like a configuration file: options take precedence
+//! over it. Its targets, its prepared pool and its acknowledgement log are not adopted, because the
+//! record may be another user's.
 
 use record::Record;
 use spec::{Climb, Note, RunSpec};
 use workload::Workload;
 use workload::fingerprint::{self, GENERATORS_VERSION};
 
-/// The differences between this run and the earlier one, one note each.
+/// Returns a note for each difference between this run and the earlier one.
 pub(super) fn differs(earlier: &Record, spec: &RunSpec) -> Vec<Note> {
     let mut notes = Vec::new();
-    // A workload without a fingerprint is refused elsewhere.
+    // A workload that has no fingerprint is refused elsewhere.
     let fingerprint = fingerprint::fingerprint(&first_work(spec)).ok();
     if fingerprint.is_some_and(|fingerprint| fingerprint != earlier.fingerprint) {
         let theirs = earlier.tool.generators;
@@ -29,8 +29,8 @@ pub(super) fn differs(earlier: &Record, spec: &RunSpec) -> Vec<Note> {
     notes
 }
 
-/// The workload whose fingerprint a record contains: for a sweep over workers or ranks, that of the
-/// first load level.
+/// Returns the workload whose fingerprint a record contains. For a sweep over workers or ranks,
+/// this is the workload of the first load level.
 fn first_work(spec: &RunSpec) -> Workload {
     let climb = spec.drive.sweep.as_ref().map(|sweep| &sweep.climb);
     let of_first = match climb {

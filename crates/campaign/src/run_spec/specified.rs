@@ -1,4 +1,4 @@
-//! A resolved request.
+//! The result of resolving a request.
 
 use record::Sizing;
 use runner::Refused;
@@ -7,22 +7,23 @@ use spec::{Note, RunSpec};
 use crate::Error;
 use crate::input::Input;
 
-/// A run spec with details of its resolution.
+/// A run spec, with details of how it was resolved.
 #[derive(Clone, Debug)]
 pub struct Specified {
     pub spec: RunSpec,
-    /// Whether an engine was given; otherwise it is the default of the workload.
+    /// Whether the user chose the I/O engine; otherwise it is the default of the workload.
     pub engine_is_given: bool,
-    /// How the number of files was chosen; `None` if it was given.
+    /// How the number of files was chosen; `None` if the user gave the number.
     pub sizing: Option<Sizing>,
-    /// Results of the resolution that may surprise the user.
+    /// Notes about choices that may surprise the user.
     pub notes: Vec<Note>,
     /// The files from which options were read.
     pub inputs: Vec<Input>,
 }
 
 impl Specified {
-    /// Converts a refusal, and explains the engine if it was chosen by default.
+    /// Converts a refusal into an error. Adds an explanation if the refused I/O engine is the
+    /// default.
     pub fn explain(&self, refused: Refused) -> Error {
         match refused {
             Refused::Unsupported(lack)
@@ -39,7 +40,7 @@ impl Specified {
         }
     }
 
-    /// Adds the chosen number of files to a lack of space or memory.
+    /// Adds a sentence about the chosen number of files to a message about missing space or memory.
     fn with_sizing(&self, lack: String) -> String {
         match &self.sizing {
             Some(sizing) => format!(

@@ -1,4 +1,4 @@
-//! Reads configuration files line by line, with limits on files that load one another.
+//! Reads configuration files line by line, with limits for files that load each other.
 
 use std::ffi::OsStr;
 use std::fs::{File, Metadata};
@@ -10,18 +10,19 @@ use super::{Depth, Interpreter, Next};
 use crate::classic::input::{LINE_MAX_BYTES, read_line};
 use crate::same_file::id_of;
 
-/// Maximum depth to which configuration files may load one another. The original stops when it runs
-/// out of file descriptors.
+/// Maximum depth to which configuration files may load each other. The original stops only when it
+/// runs out of file descriptors.
 pub(super) const LOAD_DEPTH_MAX: usize = 100;
 /// Maximum number of files that one line of the prompt, or the first configuration file, may load.
-/// It ends files that load one another twice at each level, and is far above what scripts need.
+/// Files that load two others at each level would otherwise load without end. The limit is far
+/// above the needs of scripts.
 pub(super) const LOADS_MAX: u32 = 10_000;
-/// The configuration file that is read by default.
+/// The configuration file that is read if no other is given.
 const DEFAULT_FILE: &str = ".pmrc";
 
 impl Interpreter<'_> {
-    /// Reads the first configuration file; `quit` in it ends the session. A missing file is
-    /// skipped.
+    /// Reads the first configuration file; `quit` in this file ends the session. If the default
+    /// file does not exist, it is skipped.
     pub(super) fn start_up(&mut self, file: Option<&Path>) -> io::Result<Next> {
         let path = file.unwrap_or(Path::new(DEFAULT_FILE));
         match File::open(path) {
@@ -39,8 +40,8 @@ impl Interpreter<'_> {
     }
 
     fn read_file(&mut self, path: &Path, file: File, depth: usize) -> io::Result<Next> {
-        // Pipes and terminals are not recorded, because writing to them is harmless; nor is a file
-        // that cannot be examined.
+        // Records only regular files, because appending output to a pipe or terminal does not add
+        // commands. A file that cannot be examined is not recorded either.
         let facts = file.metadata().ok().filter(Metadata::is_file);
         let above = self.reading.len();
         self.reading.extend(facts.as_ref().map(id_of));
@@ -62,7 +63,7 @@ impl Interpreter<'_> {
                 },
                 Ok(None) => return Ok(Next::Line),
                 Err(error) => {
-                    // The original treats this as the end of the file.
+                    // As in the original, a read error ends the file.
                     self.streams.complain(&format_args!(
                         "Warning: reading configuration file '{}' ends here: {error}",
                         path.display()
@@ -97,7 +98,7 @@ impl Interpreter<'_> {
             return Ok(Next::GiveUp);
         }
         match File::open(path) {
-            // `quit` ends the file that contains it, not the file that loads it.
+            // `quit` ends the file that contains the command, not the file that loads it.
             Ok(file) => Ok(match self.read_file(path, file, depth)? {
                 Next::Quit => Next::Line,
                 next => next,

@@ -1,4 +1,4 @@
-//! The output streams of a session; its messages, and the files to which commands append.
+//! The output streams of a session, its error messages, and the files to which commands append.
 
 use std::ffi::OsStr;
 use std::fs::OpenOptions;
@@ -11,25 +11,25 @@ use document::sanitize;
 use crate::same_file::{FileId, id_of};
 
 pub struct Streams<'a> {
-    /// What the original writes to standard output.
+    /// Standard output: everything that the original prints.
     pub output: &'a mut dyn Write,
     /// Error messages and warnings.
     pub errors: &'a mut dyn Write,
 }
 
 impl Streams<'_> {
-    /// Writes a line to standard error, after flushing standard output. Harmful characters are
-    /// replaced. Standard output is not changed: `show` prints the bytes of paths as the original
-    /// does.
+    /// Writes a line to standard error, after flushing standard output. Replaces characters that
+    /// could control the terminal. Standard output is not sanitised, because `show` prints the
+    /// bytes of paths as the original does.
     pub(super) fn complain(&mut self, line: &dyn std::fmt::Display) -> io::Result<()> {
         self.output.flush()?;
-        // A closed standard error is not a reason to stop.
+        // The session continues if standard error is closed.
         let _ = writeln!(self.errors, "{}", sanitize::shown(line));
         Ok(())
     }
 
-    /// Warns of problems in the form of a line, independent of its command. `rest` follows the
-    /// command's `name`.
+    /// Warns of problems in the form of a line that apply to several commands. `rest` is the part
+    /// of the line after the command's `name`.
     pub(super) fn warn_of_form(&mut self, line: &[u8], name: &str, rest: &[u8]) -> io::Result<()> {
         let said = String::from_utf8_lossy(line);
         let said = said.trim_end();
@@ -54,15 +54,15 @@ impl Streams<'_> {
         Ok(())
     }
 
-    /// Appends the text of a command to the file that its argument names. Returns false if the text
-    /// belongs on standard output instead:
-    /// - There is no argument.
-    /// - The file cannot be opened; the original's message is shown.
-    /// - Commands are being read from the file, and would continue with the text.
+    /// Appends the text of a command to the file that its argument names. Returns `false` if the
+    /// text must be written to standard output instead, for one of these reasons:
+    /// - The command has no argument.
+    /// - The file cannot be opened; this shows the original's message.
+    /// - Commands are being read from the file, and the appended text would be read as commands.
     ///
     /// # Errors
-    /// Returns an inner error if the file cannot be written, after a message; an outer one if
-    /// writing the messages fails.
+    /// Returns an inner error if the file cannot be written, after showing a message. Returns an
+    /// outer error if writing the message fails.
     pub(super) fn append(
         &mut self,
         (command, argument): (&str, Option<&[u8]>),

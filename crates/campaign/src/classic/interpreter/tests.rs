@@ -6,7 +6,7 @@ use super::files::{LOAD_DEPTH_MAX, LOADS_MAX};
 use super::*;
 use crate::classic::Plain;
 
-/// Ends runs as specified, and records the requested settings.
+/// A runner that ends runs as specified by `ends`, and records the settings of each run.
 #[derive(Default)]
 struct Fake {
     ends: VecDeque<RunEnd>,
@@ -51,7 +51,7 @@ fn figures(settings: &PromptSettings, end: End) -> ClassicFigures {
 
 const TERSE: &str = "4 2 5.00 2.75 5.00 3.00 3.50 1.50 2.75 7.00 2.00 250.00 500.00\n";
 
-/// The output of a session, its exit code and the runs that it requested.
+/// The output and the exit code of a session, and the settings of the runs that it requested.
 struct Said {
     output: String,
     errors: String,
@@ -92,7 +92,7 @@ fn said(input: &str) -> Said {
 }
 
 #[test]
-fn last_line_needs_no_line_end() {
+fn last_line_may_lack_its_line_end() {
     for (input, rest) in [
         ("", "pm>"),
         ("\n", "pm>Eh?\npm>"),
@@ -112,7 +112,7 @@ fn last_line_needs_no_line_end() {
     }
 }
 
-/// Lines, in which `_` stands for a blank, and the expected messages.
+/// Lines in which `_` represents a blank, each with the expected error message.
 const COMPLAINTS: &str = "
     set size 0 5000 | no file size low or high bounds specified
     set number -1 | invalid number of files
@@ -134,7 +134,7 @@ const COMPLAINTS: &str = "
 ";
 
 #[test]
-fn error_messages_are_the_originals() {
+fn error_messages_equal_those_of_the_original() {
     for [line, complaint] in testkit::table(COMPLAINTS) {
         let said = said(&format!("{}\nquit\n", line.replace('_', " ")));
         assert_eq!(said.output, "PostMark v1.51 : 8/14/01\npm>pm>");
@@ -228,7 +228,7 @@ fn show_appends_all_lines_to_a_file() {
 }
 
 #[test]
-fn edition_1_0_prints_what_the_paper_shows() {
+fn output_of_version_1_0_equals_that_in_the_paper() {
     let said = session(
         Edition::V1_0,
         None,
@@ -275,7 +275,7 @@ fn edition_1_0_prints_what_the_paper_shows() {
 }
 
 #[test]
-fn help_lists_commands_with_a_prefix_or_all() {
+fn help_lists_commands_with_the_given_prefix_or_all_commands() {
     let listed = |input: &str| said(input).output.matches(" - ").count();
     for (input, count) in [
         ("help\n", 17),
@@ -296,7 +296,7 @@ fn help_lists_commands_with_a_prefix_or_all() {
 }
 
 #[test]
-fn quit_ends_only_the_file_that_contains_it() {
+fn quit_ends_only_the_configuration_file_that_contains_it() {
     let directory = TempDir::new().unwrap();
     let path = |name: &str| directory.path().join(name);
     let (outer, inner) = (path("outer file"), path("inner"));
@@ -338,7 +338,7 @@ fn quit_ends_only_the_file_that_contains_it() {
 }
 
 #[test]
-fn quit_in_the_first_file_ends_the_session() {
+fn quit_in_the_first_configuration_file_ends_the_session() {
     let directory = TempDir::new().unwrap();
     let path = directory.path().join("f");
     std::fs::write(&path, "run\nquit\nrun\n").unwrap();
@@ -347,7 +347,7 @@ fn quit_in_the_first_file_ends_the_session() {
 }
 
 #[test]
-fn missing_file_is_skipped_with_a_warning() {
+fn missing_configuration_file_is_skipped_with_a_warning() {
     let said = session(
         Edition::V1_5,
         Some(Path::new("/nonexistent/f")),
@@ -374,7 +374,7 @@ fn file_that_loads_itself_reaches_the_depth_limit() {
 }
 
 #[test]
-fn files_that_load_one_another_reach_a_limit() {
+fn files_that_load_each_other_without_end_are_stopped() {
     let directory = TempDir::new().unwrap();
     let path = |name: &str| directory.path().join(name).display().to_string();
     let twice = format!("load {0}\nload {0}\n", path("twice"));
@@ -391,7 +391,7 @@ fn files_that_load_one_another_reach_a_limit() {
         said.code, 1,
         "a cycle is an error, though the prompt goes on"
     );
-    // Not deep, but a million loads.
+    // The files are not nested deeply, but would be loaded a hundred thousand times.
     let ten = |name: &str| format!("load {}\n", path(name)).repeat(10);
     for (name, next) in [("a", "b"), ("b", "c"), ("c", "d"), ("d", "e"), ("e", "f")] {
         std::fs::write(path(name), ten(next)).unwrap();
@@ -408,7 +408,7 @@ fn files_that_load_one_another_reach_a_limit() {
 }
 
 #[test]
-fn output_is_not_appended_to_a_file_being_read() {
+fn output_is_not_appended_to_a_configuration_file_being_read() {
     let directory = TempDir::new().unwrap();
     let (outer, inner, link) = (
         directory.path().join("outer"),
@@ -437,7 +437,7 @@ fn output_is_not_appended_to_a_file_being_read() {
         "{}",
         said.errors
     );
-    // Once no commands are read from it, appending works as in the original.
+    // When the file is no longer being read, output is appended to it as in the original.
     let said = self::said(&format!(
         "load {}\nshow {}\nquit\n",
         inner.display(),
@@ -451,7 +451,7 @@ fn output_is_not_appended_to_a_file_being_read() {
 }
 
 #[test]
-fn exit_code_reflects_incomplete_runs() {
+fn failed_or_interrupted_run_sets_the_exit_code() {
     let settings = PromptSettings::new(Edition::V1_5);
     let complete = RunEnd::Complete(figures(&settings, End::Complete));
     let dry = RunEnd::Complete(figures(&settings, End::OutOfFiles));

@@ -10,7 +10,7 @@ fn after(lines: &[(&str, Option<&str>)]) -> PromptSettings {
 }
 
 #[test]
-fn sizes_match_debians_binary() {
+fn set_size_has_the_effect_of_debians_binary() {
     for (argument, low, high) in [
         ("", 500, 10_000),
         ("5", 5, 5),
@@ -45,7 +45,7 @@ fn sizes_match_debians_binary() {
 }
 
 #[test]
-fn rejected_value_changes_nothing() {
+fn rejected_value_does_not_change_the_setting() {
     let settings = after(&[
         ("number", Some("7")),
         ("number", Some("-1")),
@@ -63,7 +63,7 @@ fn rejected_value_changes_nothing() {
 }
 
 #[test]
-fn locations_match_debians_binary() {
+fn set_location_has_the_effect_of_debians_binary() {
     for (lines, expected) in [
         (&["x"][..], &[("x", 1)][..]),
         (&["x 5"], &[("x", 5)]),
@@ -107,7 +107,7 @@ fn path_with_spaces_needs_no_weight() {
 }
 
 #[test]
-fn edition_1_0_has_one_location_without_weight() {
+fn version_1_0_has_one_location_without_weight() {
     let mut settings = PromptSettings::new(Edition::V1_0);
     let mut set = |argument: &[u8]| settings.set("set location", Some(argument));
     assert!(set(b"/a b 5").unwrap().is_some());
@@ -118,7 +118,7 @@ fn edition_1_0_has_one_location_without_weight() {
 }
 
 #[test]
-fn defaults_match_those_of_the_workload() {
+fn default_settings_result_in_the_default_workload() {
     for edition in Edition::ALL {
         let expected = Classic {
             edition,
@@ -129,7 +129,7 @@ fn defaults_match_those_of_the_workload() {
 }
 
 #[test]
-fn settings_that_cannot_run_are_rejected() {
+fn workload_with_impossible_location_is_rejected() {
     for argument in ["", " /mnt", "a\0b"] {
         let settings = after(&[("location", Some(argument))]);
         assert!(settings.workload().is_err(), "{argument:?}");
