@@ -1,10 +1,10 @@
-//! Random sessions in Debian's `postmark` and in ours. Compared are standard output byte for byte,
-//! the original's messages on standard error, the report files, and the remaining directory tree.
+//! Performs random sessions in the original, Debian's `postmark`, and in this program. The test
+//! compares standard output byte for byte, the error messages of the original, report files, and
+//! the remaining directory tree.
 //!
-//! In a third of the sessions both programs get the same clock, with 1 to 100,000 seconds a phase,
-//! so that the arithmetic of rates is compared without masking. In the others, values that depend
-//! on time are masked, and ours is the binary. `POSTMARK_DIFFERENTIAL` raises the number of
-//! sessions.
+//! In a third of the sessions both programs get the same artificial clock, on which a phase lasts 1
+//! to 100,000 seconds. So the arithmetic of rates is compared exactly. In the other sessions,
+//! values that depend on time are masked. `POSTMARK_DIFFERENTIAL` sets the number of sessions.
 
 use std::collections::VecDeque;
 use std::ffi::OsStr;
@@ -33,16 +33,16 @@ const LIMITS: Limits = Limits {
     talk: true,
     working_directory: true,
 };
-/// A quarter of the work, if no number of sessions is given: most of the time is reading and
-/// writing files byte by byte.
+/// Limits if `POSTMARK_DIFFERENTIAL` is not set: a quarter of the work, because both programs read
+/// and write files byte by byte.
 const LITTLE: Limits = Limits {
     files: 150,
     transactions: 500,
     ..LIMITS
 };
 
-/// Sessions whose sums and rates exceed the precision of 32-bit floats. They run first among those
-/// with the same clock.
+/// Sessions whose byte counts and rates exceed the precision of 32-bit floats. They are the first
+/// sessions with the artificial clock.
 const LARGE: [&str; 2] = [
     "set location d\nset size 100000 200000\nset number 60\nset transactions 1000\nset write \
      65536\nset read 65536\nrun\nset report terse\nset seed 7\nset buffering false\nrun\nquit\n",
@@ -70,7 +70,8 @@ struct Done {
     left: Vec<(PathBuf, Option<u64>)>,
 }
 
-/// Runs a program in a new directory, at the same path for both programs, because `show` prints it.
+/// Runs a program in a new directory. The path is the same for both programs, because `show` prints
+/// it.
 fn in_fresh_directory(work: &Path, perform: impl FnOnce() -> Said) -> Done {
     let _ = std::fs::remove_dir_all(work);
     for location in DIRECTORIES {
@@ -121,7 +122,7 @@ fn compare(index: u64, lines: &str, theirs: &Done, ours: &Done) {
 }
 
 #[test]
-fn output_equals_the_original_except_for_times() {
+fn output_equals_that_of_the_original_except_for_times() {
     let Some(original) = oracle() else { return };
     let directory = original::directory();
     let work = directory.path().canonicalize().unwrap().join("work");
@@ -150,7 +151,7 @@ fn output_equals_the_original_except_for_times() {
 }
 
 #[test]
-fn output_equals_the_original_with_the_same_clock() {
+fn output_equals_that_of_the_original_with_the_same_clock() {
     let Some(original) = oracle() else { return };
     let directory = original::directory();
     let library = seconds_library(directory.path());
@@ -184,13 +185,13 @@ fn output_equals_the_original_with_the_same_clock() {
     seen.check();
 }
 
-/// How a session's commands reach the program.
+/// How the program receives the commands of a session.
 #[derive(Clone, Copy)]
 enum Way {
     Input,
-    /// In a file named by the argument.
+    /// In a file that the command line names.
     Argument,
-    /// In the file that is read by default.
+    /// In `.pmrc`, which is read by default.
     Default,
     /// In a file that `load` on standard input names.
     Load,
@@ -217,12 +218,13 @@ impl Way {
     }
 }
 
-/// Seconds for all readings of the clock: four for each run, 0 to 100,000 apart.
+/// The times in seconds that the clock returns: four readings for each run, 0 to 100,000 seconds
+/// apart.
 fn seconds(chance: &mut Chance, runs: usize) -> Vec<i64> {
     let mut now = chance.between(0, 2_000_000_000) as i64;
     (0..runs * 4)
         .map(|_| {
-            // Sometimes 0: the original then assumes 1.
+            // Sometimes a phase takes 0 seconds, for which the original assumes 1.
             now += if chance.once_in(12) {
                 0
             } else {
@@ -233,7 +235,7 @@ fn seconds(chance: &mut Chance, runs: usize) -> Vec<i64> {
         .collect()
 }
 
-/// A clock with real nanoseconds and listed seconds.
+/// A clock whose seconds come from a list. The nanoseconds are real.
 #[derive(Clone)]
 struct Scripted(Arc<Mutex<VecDeque<i64>>>);
 
@@ -251,8 +253,8 @@ impl Clock for Scripted {
     }
 }
 
-/// Performs the session in this process, on a thread with its own working directory, which threads
-/// started there inherit.
+/// Performs the session in this process, on a thread with its own working directory. Threads that
+/// this thread starts inherit the directory.
 fn in_process(work: &Path, lines: &str, seconds: &[i64]) -> Said {
     let session = || {
         // SAFETY: only the working directory, the root and the umask are unshared, not the table of
@@ -288,7 +290,7 @@ fn session_here(lines: &str, seconds: &[i64]) -> Said {
     }
 }
 
-/// Replaces the values that depend on time: seconds and rates. Their format remains.
+/// Replaces values that depend on time, seconds and rates, by placeholders of the same format.
 fn masked(output: &[u8]) -> Vec<u8> {
     let text = String::from_utf8_lossy(output);
     let mut masked = String::new();
@@ -326,7 +328,7 @@ fn is_terse(line: &str) -> bool {
             .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b' ' | b'-'))
 }
 
-/// Counts the kinds of sessions, to check that all kinds occurred.
+/// Counts the sessions of each kind, so that the test can check that all kinds occurred.
 #[derive(Default)]
 struct Seen {
     sessions: usize,

@@ -1,5 +1,5 @@
-//! Configurations of real file systems and page-cache states, each with the evidence that the
-//! record must contain: durability level, cache hits, flushes and rules. Each test prints the
+//! Runs on real file systems and with known states of the page cache. For each, the record must
+//! contain certain evidence: durability level, cache hits, flushes and rules. Each test prints the
 //! evidence as a table.
 
 use std::os::unix::fs::PermissionsExt as _;
@@ -17,7 +17,7 @@ use crate::support::{FileSystem, Running, TestDir, Volume, is_met, is_root, name
 
 use DurabilityTier::{FlushAcknowledged, HandedOver, Memory, PageCache};
 
-/// Whole blocks of every file are read once, and no block twice.
+/// A workload that reads each block of every file exactly once.
 const EACH_ONCE: &str =
     "--mix read=1 --files 400 --transactions 400 --size 32KiB --popularity shuffled --seed 5";
 /// A workload like that of a mail server.
@@ -26,11 +26,13 @@ const MAIL: &str = "--mix read=4,create=1,append=1,delete=1 --files 300 --transa
 
 struct Expected {
     tier: Option<DurabilityTier>,
-    /// Share of reads served by the page cache, from and to; `None` if not known.
+    /// Lower and upper limit for the share of bytes read that the page cache served; `None` if not
+    /// known.
     cached: Option<(f64, f64)>,
-    /// Flushes for each durable operation, from and to; `None` if no operation is durable.
+    /// Lower and upper limit for the number of flushes per durable operation; `None` if no
+    /// operation is durable.
     flushes: Option<(f64, f64)>,
-    /// Rules about evidence that must apply.
+    /// Rules about evidence that must contribute to the verdict.
     rules: &'static [&'static str],
 }
 
@@ -38,7 +40,7 @@ const IN_CACHE: Option<(f64, f64)> = Some((0.99, 1.0));
 const FROM_BEHIND: Option<(f64, f64)> = Some((0.0, 0.1));
 const A_FLUSH_OR_TWO: Option<(f64, f64)> = Some((0.5, 3.5));
 
-/// The rules about evidence that apply to the run.
+/// The rules about evidence that contribute to the verdict of a run.
 fn rules(ran: &Ran) -> Vec<&'static str> {
     let reasons = ran.summary.verdict.reasons.iter();
     let mut found: Vec<&str> = reasons
@@ -110,8 +112,8 @@ fn situation(name: &str, at: &Path, options: &str, expected: &Expected) -> Ran {
     ran
 }
 
-/// A file system in an image on a disk. The image is allocated in advance, so that first writes do
-/// not extend it.
+/// A file system in an image on a disk. The space for the image is allocated in advance, so that
+/// writes do not extend the image.
 struct Disk {
     at: PathBuf,
     volume: Volume,
@@ -164,7 +166,8 @@ impl Disk {
     }
 }
 
-/// Whether temporary files are on a disk. Otherwise the disk of an image would be memory.
+/// Whether the directory for temporary files is on a disk. Otherwise the image would be in memory
+/// and not on a disk.
 pub fn is_on_a_disk() -> bool {
     let test_dir = TestDir::new();
     let target = system::Target::read(&system::Sources::default(), test_dir.path());
@@ -250,8 +253,8 @@ fn cache_states_on_ext4_are_distinguished() {
             found == share,
             format_args!("{found} of the sample was in the cache, not {share}"),
         );
-        // If a phase has one kind of operation, the evidence contains its shares of cache, device
-        // and server.
+        // If a phase has only one kind of operation, the evidence states the shares of cache,
+        // device and server for it.
         let served = &evidence(ran).unwrap().operations["read"];
         let shares = served.known().unwrap();
         ran.assert(
@@ -263,7 +266,7 @@ fn cache_states_on_ext4_are_distinguished() {
 }
 
 #[test]
-fn durability_level_follows_from_device_flushes() {
+fn durability_level_is_derived_from_device_flushes() {
     if !is_root() || !is_on_a_disk() || !FileSystem::Ext4.is_available() {
         return;
     }
@@ -272,7 +275,8 @@ fn durability_level_follows_from_device_flushes() {
     let at = &disk.at;
     let expect = |tier, flushes| Expected {
         tier: Some(tier),
-        // So little is read that a few blocks of metadata are a large share.
+        // The run reads so little that a few blocks of metadata are a large share of the bytes
+        // read.
         cached: Some((0.9, 1.0)),
         flushes,
         rules: &[],
@@ -315,7 +319,7 @@ fn durability_level_follows_from_device_flushes() {
         work,
         &expect(FlushAcknowledged, None),
     );
-    // The same policy on other kinds of file systems.
+    // The policy `fsync` on two other kinds of file systems.
     for kind in [FileSystem::Xfs, FileSystem::Btrfs] {
         if kind.is_available() {
             let disk = Disk::new(kind);
@@ -528,10 +532,10 @@ fn growing_images_and_nearly_full_disks_are_reported() {
     );
 }
 
-/// In a container that hides parts of /proc and /sys, and for another user, values are not
-/// available, with the reason.
+/// For another user, and in a container that hides parts of /proc and /sys, counters are not
+/// available. The record contains the reason.
 #[test]
-fn masked_kernel_files_are_not_available() {
+fn counters_in_hidden_kernel_files_are_not_available() {
     if !is_root() || !is_on_a_disk() || !is_met(Path::new("/usr/bin/setpriv").exists(), "setpriv") {
         return;
     }
@@ -539,7 +543,8 @@ fn masked_kernel_files_are_not_available() {
     let at = test_dir.directory("location");
     std::fs::set_permissions(&at, std::fs::Permissions::from_mode(0o777)).unwrap();
     let program = program_for_all(&test_dir);
-    // The files are masked in three ways: empty, missing, and a directory without files.
+    // The container hides the files in three ways: as empty files, as missing files, and behind an
+    // empty directory.
     let mask = "mount --make-rprivate / && mount -t tmpfs none /sys && for file in stat meminfo \
                 diskstats self/io; do mount --bind /dev/null /proc/$file || exit 9; done";
     let nobody = "setpriv --reuid=65534 --regid=65534 --clear-groups";

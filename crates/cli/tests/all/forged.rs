@@ -1,8 +1,8 @@
-//! Records that were changed, with a summary derived from the changed record: `postmark check`
-//! finds the change by inconsistencies within the record.
+//! Records with changed values, and with a summary that agrees with them. `postmark check` must
+//! find the change by contradictions within the record.
 //!
-//! `POSTMARK_FORGERIES` raises the number of random changes; `POSTMARK_FORGERIES_SEED` selects
-//! others.
+//! `POSTMARK_FORGERIES` sets the number of random changes. `POSTMARK_FORGERIES_SEED` selects other
+//! random changes.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
@@ -14,12 +14,13 @@ use testkit::{Random, number_of, rows};
 use crate::support::interface::{postmark, program};
 use crate::support::{Running, TestDir};
 
-/// Number of random changes, over records of all kinds.
+/// Default number of random changes, spread over records of all kinds.
 const DRAWN: usize = 300;
-/// Minimum share of the random changes that must be found.
+/// Minimum share of random changes that `postmark check` must find.
 const FOUND_MIN: f64 = 0.9;
 
-/// Fields that cannot be checked because nothing else in a record depends on them, with the reason.
+/// Fields whose changes cannot be found, because no other field of the record depends on them. Each
+/// has a reason.
 const FREE: &str = "
     .id | a hash of what is not in the record, too
     .schema | other versions are refused
@@ -80,7 +81,7 @@ const FREE: &str = "
     .threads.known[].cpu_ns[] | times of threads that have ended are recorded once
 ";
 
-/// The record of a run with these options.
+/// Performs a run with these options, and returns its record.
 fn record_of(test_dir: &TestDir, name: &str, options: &str) -> Value {
     let mut command = Running::command(program());
     let words = format!(
@@ -94,13 +95,13 @@ fn record_of(test_dir: &TestDir, name: &str, options: &str) -> Value {
     serde_json::from_str::<Value>(&text).unwrap()["record"].take()
 }
 
-/// The record with a newly derived summary, or `None` if it cannot be read.
+/// The record with a summary derived from it. `None` if the record cannot be read.
 fn with_summary(record: &Value) -> Option<String> {
     let text = json!({ "record": record }).to_string();
     Some(verdict::to_json(&Record::from_json(&text).ok()?))
 }
 
-/// For each record, the first rule that it breaks, if any.
+/// Runs `postmark check`. Returns the first rule that each record breaks, if any.
 fn found(test_dir: &TestDir, forged: &[Value]) -> Vec<Option<String>> {
     let mut answers: Vec<Option<String>> = vec![Some("not read".to_owned()); forged.len()];
     let mut command = postmark("check --format json");
@@ -132,7 +133,7 @@ fn found(test_dir: &TestDir, forged: &[Value]) -> Vec<Option<String>> {
     answers
 }
 
-/// The transactions phase of a record.
+/// The transactions phase in a record.
 fn transactions(record: &mut Value) -> &mut Value {
     let phases = record["actual"]["phases"].as_array_mut().unwrap();
     phases
@@ -168,7 +169,8 @@ fn workers(record: &mut Value) -> impl Iterator<Item = &mut Value> {
         .iter_mut()
 }
 
-/// Shortens the measured time by `tenths` tenths, and moves all end times accordingly.
+/// Shortens the measured time by `tenths` tenths, and moves all times at its end by the same
+/// amount.
 fn shorter(record: &mut Value, tenths: u64) {
     let segment = measured(record);
     let (began, ended) = (
@@ -228,7 +230,7 @@ fn halved(value: &mut Value) {
 
 type Forge = fn(&mut Value);
 
-/// Changes that improve the headline numbers, from an audit, each with a name.
+/// Changes that make the main results look better. Each was found in an audit and has a name.
 const FORGERIES: [(&str, Forge); 40] = [
     ("time halved", |record| shorter(record, 5)),
     ("time a tenth", |record| shorter(record, 9)),
@@ -371,7 +373,7 @@ const LONG: &str = "--mix read=6,create=2,delete=2 --files 300 --transactions 50
                     --warm-up 500ms --steps --workers 2 --durability fsync";
 
 #[test]
-fn forgeries_of_an_audit_are_found() {
+fn forgeries_that_improve_results_are_found() {
     let test_dir = TestDir::in_memory();
     test_dir.directory("target");
     let base = record_of(&test_dir, "base.json", LONG);
@@ -399,7 +401,8 @@ fn forgeries_of_an_audit_are_found() {
     assert!(passed.len() <= PASS_MAX, "{passed:?}");
 }
 
-/// Collects the pointers of all leaves, grouped by field name without list indices.
+/// Collects the JSON pointers of all values without fields of their own. They are grouped by field
+/// name, without the indices of lists.
 fn leaves(value: &Value, pointer: &str, field: &str, all: &mut BTreeMap<String, Vec<String>>) {
     match value {
         Value::Object(fields) => {
@@ -435,7 +438,7 @@ fn is_free(field: &str) -> bool {
     rows(FREE).iter().any(|row| field.contains(row[0]))
 }
 
-/// Changes one leaf; `None` if the value stays the same.
+/// Changes one such value of a record. `None` if the new value equals the old one.
 fn forge(
     draws: &mut Random,
     record: &Value,

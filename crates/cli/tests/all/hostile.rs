@@ -1,5 +1,5 @@
-//! Untrusted configuration files, file names and arguments: they are refused or accepted, and
-//! printed without harmful characters.
+//! Configuration files, file names and arguments with harmful contents. The program refuses or
+//! accepts them, and prints them without harmful characters.
 
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt as _, OsStringExt as _};
@@ -19,10 +19,10 @@ use crate::support::interface::{postmark, program};
 use crate::support::running::in_shell;
 use crate::support::{Running, TestDir};
 
-/// Clears the screen, sets the terminal's title, reverses the writing direction, starts a new line,
-/// and is not UTF-8.
+/// A file name that clears the screen, sets the title of the terminal, reverses the writing
+/// direction and starts a new line. It is not valid UTF-8.
 const HOSTILE: &[u8] = b"\x1b[2J\x1b]0;x\x07\xe2\x80\xae\xc2\x9b31m\r\npostmark: all is well\xff";
-/// The sanitized form of a path with that name, up to the invalid byte.
+/// The sanitized form of that file name, up to the byte that is not UTF-8.
 const SHOWN: &str = "\\x1b[2J\\x1b]0;x\\x07\\u{202e}\\u{9b}31m\\r\\npostmark: all is well";
 
 /// The files of a directory except Markdown, sorted by name.
@@ -79,7 +79,7 @@ fn inputs_found_by_fuzzing_are_harmless() {
     }
 }
 
-/// Random values of a configuration option.
+/// Random values for an option of a configuration file.
 fn value() -> impl Strategy<Value = String> {
     let extremes = [
         "0",
@@ -172,7 +172,7 @@ proptest! {
     }
 }
 
-/// With POSTMARK_WRITE_GOLDEN set, the submission is written to the seeds.
+/// If POSTMARK_WRITE_GOLDEN is set, the submission is written to the seeds of the fuzz target.
 #[test]
 fn seeds_of_imported_files_are_accepted() {
     if std::env::var_os("POSTMARK_WRITE_GOLDEN").is_some() {
@@ -203,7 +203,7 @@ fn seeds_of_imported_files_are_accepted() {
     }
 }
 
-/// A test directory that contains a directory with the hostile name.
+/// A test directory that contains a directory with the harmful name.
 fn test_dir() -> (tempfile::TempDir, OsString) {
     let directory = original::directory();
     let name = OsString::from_vec(HOSTILE.to_vec());
@@ -211,7 +211,7 @@ fn test_dir() -> (tempfile::TempDir, OsString) {
     (directory, name)
 }
 
-/// Runs the program in the directory, and checks that its output is harmless.
+/// Runs the program in a directory, and asserts that its output contains no harmful characters.
 fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
     let mut program = Command::new(ours());
     let ended = program
@@ -226,7 +226,7 @@ fn said(words: &[&OsStr], at: &Path) -> (String, String, Option<i32>) {
         let harmful =
             |character: char| !matches!(character, '\n' | '\t') && sanitize::is_harmful(character);
         assert!(!stream.contains(harmful), "{stream:?}");
-        // A name cannot start a new line.
+        // The line break in the name must not start a new line of output.
         stream.does_not_show("\npostmark: all is well");
     }
     (output, errors, ended.status.code())
@@ -243,7 +243,7 @@ fn words<'a>(words: &[&'a str], name: &'a OsStr) -> Vec<&'a OsStr> {
     words.iter().map(given).collect()
 }
 
-/// Too few operations for a VALID verdict.
+/// Options of a run that is too short for a VALID verdict.
 const LITTLE: [&str; 6] = [
     "--files",
     "20",
@@ -321,7 +321,7 @@ fn refusals_print_hostile_paths_sanitized() {
         (&["clean", "NAME"][..], &gone, 1),
         (&["verify-log", ".", "--ack-log", "NAME"][..], &gone, 2),
         (&["verify-log", ".", "--ack-log", "NAME"][..], &name, 2),
-        // A missing file starts the prompt, as with the original.
+        // If the configuration file is missing, the prompt starts, as in the original.
         (&["NAME"][..], &gone, 0),
     ] {
         let (output, errors, ended) = said(&words(given, name), directory.path());
@@ -390,7 +390,8 @@ fn hostile_configuration_files_are_refused_and_printed_sanitized() {
         assert_eq!((code, &output[..]), (Some(2), ""), "{errors}");
         errors.begins_with("postmark: invalid configuration file hostile.toml: ");
     }
-    // Configuration files that `plan` writes from hostile values are harmless, too.
+    // When `plan` writes a configuration file with harmful values, the file contains no harmful
+    // characters.
     std::fs::write(
         &file,
         "storage = \"null\"\n[[target]]\npath = \"/\\u001b[2J\\n\\u202e\"\n",
@@ -404,7 +405,7 @@ fn hostile_configuration_files_are_refused_and_printed_sanitized() {
     output.shows("\\U0000001b[2J\\U0000000a\\U0000202e");
 }
 
-/// The TOML parser would need gigabytes of memory for these files.
+/// Without a limit, the TOML parser would need gigabytes of memory for these files.
 #[test]
 fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
     let test_dir = TestDir::in_memory();
@@ -431,7 +432,8 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
                 .shows(words);
         }
     }
-    // Too many axis values are refused before they are compared with each other.
+    // A study with too many values of an axis is refused before it compares the values with each
+    // other.
     let many: Vec<String> = (0..100_000).map(|number| number.to_string()).collect();
     let file = test_dir.path().join("study.toml");
     std::fs::write(&file, format!("{study}{}]\n", many.join(","))).unwrap();
@@ -443,8 +445,8 @@ fn configuration_files_with_very_many_keys_are_refused_in_bounded_memory() {
         .shows("100000 cells");
 }
 
-/// Under resource limits the program refuses a run or completes it. It never aborts and leaves
-/// files.
+/// With low resource limits, a run is refused or completes. It never aborts and leaves files
+/// behind.
 #[test]
 fn resource_limits_that_are_too_low_refuse_a_run() {
     let test_dir = TestDir::in_memory();
@@ -461,7 +463,7 @@ fn resource_limits_that_are_too_low_refuse_a_run() {
         Running::run_to_end(limited, &target)
     };
     let (mut refused, mut done) = (0, 0);
-    // Below the program's own size the kernel ends it before it starts.
+    // With a limit below the size of the program, the kernel ends it before it starts.
     for more_kib in (20..220).step_by(20) {
         let limit_kib = program_kib + more_kib * 1_000;
         let ended = run(&format!("-v {limit_kib}"));

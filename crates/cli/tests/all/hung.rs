@@ -1,10 +1,10 @@
-//! A target whose server hangs: the program ends within 10 s of a signal, or of the limit of a
-//! call, in every stage. It writes the record and the report, lists the remaining files, and exits
-//! with status 1.
+//! Runs on a target whose server hangs. In every stage, the program ends within 10 s of a signal,
+//! or of the time limit for a call. It writes record and report, lists the remaining files, and
+//! exits with status 1.
 //!
-//! The server is a FUSE file system of the test. A request that it has taken keeps its thread in
-//! the kernel, where not even SIGKILL ends it. So the process that did the work ends only when the
-//! server does.
+//! The server is a FUSE file system of the test. A thread whose request this server has accepted
+//! stays in the kernel, where not even SIGKILL ends it. So the process that did the work ends only
+//! when the server ends.
 
 use std::io::Write as _;
 use std::ops::{Deref, DerefMut};
@@ -20,11 +20,11 @@ use rustix::process::Signal;
 use crate::support::interface::{has_ended, postmark, program};
 use crate::support::{Ended, Running, TestDir, heartbeats, is_met, names};
 
-/// After a signal, record and report must exist within this time.
+/// Record and report must exist within this time after a signal.
 const PROMISED: Duration = Duration::from_secs(10);
 
-/// A program on the mount. If a test fails, the mount is removed first, because processes that wait
-/// for it cannot end before.
+/// A program that uses the mount of the hung server. If a test fails, the mount is removed first:
+/// processes that wait for the server cannot end before.
 struct OnMount {
     running: Option<Running>,
     mounted: Arc<Mutex<Option<Mounted>>>,
@@ -45,8 +45,8 @@ impl DerefMut for OnMount {
 }
 
 impl OnMount {
-    /// Waits until the program ends while its server hangs. Then removes the server, which ends all
-    /// processes that wait for it.
+    /// Waits until the program has ended while its server hangs. Then ends the server, which ends
+    /// all processes that wait for it.
     fn ends_within(mut self, limit: Duration) -> Ended {
         let mut running = self.running.take().unwrap();
         let (began, workers) = (Instant::now(), running.children());
@@ -141,7 +141,7 @@ impl Hung {
         self.run(command)
     }
 
-    /// Waits until a process waits for the server.
+    /// Waits until a request of the program has reached the hung server.
     fn wait_for_request(&self, running: &Running) {
         let waits = {
             let mounted = self.mounted.lock().unwrap();
@@ -151,7 +151,8 @@ impl Hung {
                 .wait_for_request(Duration::from_secs(60))
         };
         assert!(waits, "nobody asks the server\n{}", running.errors());
-        // That process ends only with the server.
+        // The process that waits for the server is ended with it, so it cannot remove its heartbeat
+        // file.
         heartbeats::remove_after_test(&running.worker().to_string());
     }
 
@@ -164,7 +165,7 @@ fn transactions_began(running: &Running) -> bool {
     has_ended(&running.errors(), "prepare")
 }
 
-/// Asserts that the record reports a hung target, whose files were left.
+/// Asserts that the record reports a hung target and remaining files.
 fn tells_of_a_hung_target(record: &Record, operation: &str) {
     let actual = &record.actual;
     let Outcome::Failed { why } = &actual.outcome else {
@@ -192,21 +193,23 @@ fn tells_of_a_hung_target(record: &Record, operation: &str) {
     );
 }
 
-/// A situation in which the server hangs, starting with a kind of request.
+/// A test case: the server hangs at the first request of kind `at`.
 struct Case {
     words: &'static str,
-    /// Condition for the server to hang; `None` means from the start.
+    /// The server starts to hang when the program meets this condition; `None` means from the
+    /// start.
     from: Option<fn(&Running) -> bool>,
     at: RequestKind,
     /// Operation that the record names as stalled; empty for any operation.
     named: &'static str,
-    /// A signal sent before the one whose effect is timed.
+    /// A signal that is sent before the request reaches the server. `None`: SIGTERM is sent
+    /// afterwards.
     first: Option<Signal>,
 }
 
 const READS: &str = "--files 50 --transactions 100000000 --mix read=1";
 
-/// In each case a signal arrives while the server hangs.
+/// Cases in which a signal arrives while the server hangs.
 const CASES: [Case; 6] = [
     Case {
         words: READS,
@@ -216,7 +219,8 @@ const CASES: [Case; 6] = [
         first: None,
     },
     Case {
-        // The manifest is open: a thread that closes its copy of the descriptor sends a flush.
+        // The program keeps the manifest open. When a thread closes its copy of this descriptor,
+        // the kernel sends the server a flush.
         words: READS,
         from: None,
         at: RequestKind::Flush,
@@ -254,8 +258,8 @@ const CASES: [Case; 6] = [
 ];
 
 #[test]
-fn a_signal_ends_a_run_whose_target_hangs() {
-    // In parallel, because the cases mostly wait.
+fn signal_ends_a_run_on_a_hung_target() {
+    // The cases run in parallel, because each mostly waits.
     std::thread::scope(|scope| {
         for case in CASES {
             scope.spawn(move || ends(&case));
@@ -286,9 +290,10 @@ fn ends(case: &Case) {
     tells_of_a_hung_target(&hung.record(), case.named);
 }
 
-/// A stopped server (SIGSTOP) has not taken the request.
+/// A server that is stopped by SIGSTOP does not even accept requests. The run must end all the
+/// same.
 #[test]
-fn a_signal_ends_a_run_whose_server_was_stopped() {
+fn signal_ends_a_run_on_a_stopped_server() {
     let Some(hung) = Hung::new() else { return };
     let mut running = hung.start("--files 50 --transactions 100000000 --mix read=1 --workers 2");
     running.until("the transactions", transactions_began);
@@ -296,16 +301,17 @@ fn a_signal_ends_a_run_whose_server_was_stopped() {
     std::thread::sleep(Duration::from_millis(500));
     running.send(Signal::TERM);
     running.ends_within(PROMISED).code(1);
-    // Either a worker or the check of the target may have waited first.
+    // The record may name the request of a worker, or that of the check whether the target still
+    // exists.
     tells_of_a_hung_target(&hung.record(), "");
 }
 
 #[test]
-fn run_on_a_hung_target_is_given_up_without_a_signal() {
+fn run_on_a_hung_target_ends_without_a_signal() {
     let cases = [
         (RequestKind::MakeDirectory, READS, "make the run directory"),
         (RequestKind::Write, READS, ""),
-        // The run is complete, but its directory remains.
+        // Here the measurement is complete, but the run directory remains.
         (
             RequestKind::RemoveDirectory,
             "--files 50 --transactions 100 --mix read=1",
@@ -330,7 +336,7 @@ fn run_on_a_hung_target_is_given_up_without_a_signal() {
 }
 
 #[test]
-fn report_file_on_the_hung_target_is_replaced_by_standard_output() {
+fn report_goes_to_standard_output_if_its_file_is_on_the_hung_target() {
     let Some(mut hung) = Hung::new() else {
         return;
     };
@@ -346,7 +352,7 @@ fn report_file_on_the_hung_target_is_replaced_by_standard_output() {
 }
 
 #[test]
-fn signal_ends_commands_before_or_without_a_run() {
+fn signal_ends_clean_verify_log_and_starting_runs_on_a_hung_target() {
     for words in [
         "run --target MOUNT",
         "clean MOUNT",
@@ -354,8 +360,8 @@ fn signal_ends_commands_before_or_without_a_run() {
     ] {
         let Some(hung) = Hung::new() else { return };
         std::fs::write(hung.at.join("ack_log"), "no acknowledgement log\n").unwrap();
-        // SIGTERM, because a shell may start the tests with SIGINT ignored, which child processes
-        // inherit.
+        // The signal is SIGTERM: a shell may start the tests with SIGINT ignored, which child
+        // processes inherit.
         let mut command = Running::command(program());
         command.args(words.replace("MOUNT", hung.at.to_str().unwrap()).split(' '));
         hung.stall();
@@ -400,7 +406,7 @@ fn stands_still(process: &str) -> bool {
     let tasks = std::fs::read_dir(format!("/proc/{process}/task")).unwrap();
     let facts = tasks
         .map(|task| std::fs::read_to_string(task.unwrap().path().join("stat")).unwrap_or_default());
-    // The state follows the name, which is in parentheses.
+    // In `stat`, the state of the thread follows its name, which is in parentheses.
     facts.into_iter().all(|facts| {
         facts
             .rsplit_once(") ")
@@ -409,7 +415,7 @@ fn stands_still(process: &str) -> bool {
 }
 
 #[test]
-fn second_process_stops_continues_and_ends_with_the_first() {
+fn second_process_is_stopped_continued_and_ended_with_the_first() {
     for last in [Signal::INT, Signal::KILL] {
         let Some(hung) = Hung::new() else { return };
         let mut running = hung.start("--files 50 --transactions 100000000 --mix stat=1");
@@ -453,8 +459,8 @@ fn second_process_stops_continues_and_ends_with_the_first() {
     }
 }
 
-/// A directory behind a libfuse server, which renames open files on removal instead of removing
-/// them.
+/// A directory mounted through bindfs. Its libfuse server does not remove a file that is still
+/// open, but renames it.
 pub struct Bound {
     server: std::process::Child,
     at: PathBuf,
@@ -501,7 +507,7 @@ impl Drop for Bound {
 }
 
 #[test]
-fn no_files_remain_if_open_files_are_renamed_on_removal() {
+fn no_files_remain_if_fuse_renames_removed_open_files() {
     let test_dir = TestDir::new();
     let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let Some(_bound) = Bound::mount(&backing, &at, &[]) else {
@@ -531,7 +537,7 @@ fn no_files_remain_if_open_files_are_renamed_on_removal() {
     let its_names = names(&backing.join(directory)).unwrap();
     assert_eq!(its_names, [".postmark-manifest.json", "w0", "w1"]);
     killed.kill();
-    // The file system has no birth times. chmod changes each file's change time without changing
+    // The file system records no birth times. chmod changes the change time of each file, but not
     // its contents.
     let changed = Command::new("chmod")
         .args(["-R", "--", "u+r"])
@@ -566,10 +572,10 @@ fn no_files_remain_if_open_files_are_renamed_on_removal() {
     );
 }
 
-/// On a file system where all files have the same foreign owner and mode, `clean` identifies the
-/// run's files by their other attributes.
+/// On this file system all files have the same owner and mode, which are not those of the run.
+/// `clean` recognizes the files of the run by their other attributes.
 #[test]
-fn clean_removes_only_own_files_if_all_have_one_owner_and_mode() {
+fn clean_recognizes_files_without_owner_and_mode() {
     let test_dir = TestDir::new();
     let (backing, at) = (test_dir.directory("backing"), test_dir.directory("mount"));
     let options = [

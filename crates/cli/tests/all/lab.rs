@@ -1,10 +1,11 @@
-//! Tests in guests of the lab (`lab/README.md`), with the real binary, for features that this
-//! machine's kernel lacks: other file systems; NFS and iSCSI, whose counts are compared with an
-//! independent observer; power cuts that lose everything not flushed; failing writes.
+//! Tests in virtual machines of the lab (`lab/README.md`), for what the kernel of this machine
+//! lacks. They cover other file systems, failing writes, and power cuts that lose everything not
+//! flushed. They also cover NFS and iSCSI, whose counts are compared with those of an independent
+//! observer.
 //!
-//! Booting takes long, so each test is one boot. A release uses `POSTMARK_LAB=all`: all file
-//! systems, and 20 times for each power cut. Tests are skipped unless all tests must run and a
-//! guest can be started.
+//! Booting takes long, so each test boots once. Before a release, `POSTMARK_LAB=all` tests all file
+//! systems and repeats each power cut 20 times. The tests are skipped unless all tests must run and
+//! a virtual machine can be started.
 
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -23,10 +24,10 @@ mod protocols;
 mod studies;
 mod two_clients;
 
-/// The results of a boot.
+/// The results of a script in a virtual machine.
 struct Booted {
     test_dir: TestDir,
-    /// Output of the script and the lab, for failure messages.
+    /// Output of the script and of the lab, for failure messages.
     said: String,
 }
 
@@ -43,11 +44,11 @@ impl Booted {
             tell(&format!("skipped: {name}: a guest of the lab needs {need}"));
             return None;
         }
-        // The disks are in memory: their contents need not survive, and a guest's flushes cost
-        // nothing.
+        // The disks of the guest are files in memory, so its flushes cost nothing. Their contents
+        // need not survive the test.
         let test_dir = TestDir::in_memory();
         let shared = test_dir.directory("shared");
-        // Other tests have time limits, so they get priority.
+        // A guest gets a low priority, because other tests have time limits.
         let mut command = Command::new("nice");
         command
             .args(["-n", "10"])
@@ -56,7 +57,8 @@ impl Booted {
             .arg("run")
             .arg("--shared")
             .arg(&shared);
-        // With a second processor, emulation takes more processor time and no less elapsed time.
+        // The guest has one processor: with a second one, emulation uses more processor time and is
+        // not faster.
         command.args([
             "--cpus",
             "1",
@@ -113,7 +115,7 @@ impl Booted {
     }
 }
 
-/// Whether guests can be started; otherwise what is missing.
+/// Returns an error that names what is missing if no guest can be started.
 fn is_ready(lab: &Path) -> Result<(), String> {
     if !everything() {
         return Err("POSTMARK_TEST_ALL=1".to_owned());
@@ -127,18 +129,18 @@ fn is_ready(lab: &Path) -> Result<(), String> {
     }
 }
 
-/// Whether all file systems and times are tested.
+/// Whether to test all file systems and to repeat power cuts.
 fn is_all() -> bool {
     std::env::var("POSTMARK_LAB").is_ok_and(|lab| lab == "all")
 }
 
-/// Prints a line even for a passing test, where `eprintln!` would be captured. It is one write,
-/// because other tests print as well.
+/// Prints a line even for a test that passes, for which `eprintln!` would be captured. A single
+/// write keeps the line together, because other tests print at the same time.
 fn tell(what: &str) {
     let _ = std::io::stderr().write_all(format!("{what}\n").as_bytes());
 }
 
-/// Parses lines of a name and a number.
+/// Parses lines that consist of a name and a number.
 fn counts(text: &str) -> Vec<(&str, u64)> {
     let line = |line| {
         let (name, count) = str::split_once(line, ' ')?;

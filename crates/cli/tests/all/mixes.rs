@@ -1,5 +1,5 @@
-//! Mixes, workers and shared pools on the command line: runs agree with their plans, and leave no
-//! files.
+//! Mixes, workers and shared pools, as requested on the command line. Runs must agree with their
+//! plans and leave no files.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -61,8 +61,8 @@ fn engines_are_listed_with_capabilities() {
 fn every_preset_equals_its_configuration_file() {
     let at = directory();
     for preset in presets() {
-        // The largest presets take minutes in debug builds, so they are planned with fewer files
-        // and transactions.
+        // The largest presets would take minutes in debug builds, so they are planned with fewer
+        // files and transactions.
         let words = [
             "plan",
             "--preset",
@@ -80,7 +80,8 @@ fn every_preset_equals_its_configuration_file() {
     }
 }
 
-/// Asserts that a configuration file made from options yields the same file and the same plan.
+/// Asserts that options, written as a configuration file, result in the same file and the same plan
+/// when that file is read.
 fn round_trip(words: &[&str], at: &Path) {
     let file = at.join("config.toml");
     let toml = answer(&[words, &["--format", "toml"]].concat(), at);
@@ -193,7 +194,7 @@ fn direct_io_sets_the_default_alignment() {
     toml.shows("read-block = 4096");
 }
 
-/// The record of a run, which must be complete and leave no files.
+/// Performs a run, and returns its record. The run must be complete and leave no files.
 fn run(words: &str, at: &Path) -> Value {
     let words = [&["run", "--quiet"][..], &split(words)].concat();
     let record = json(&words, at)["record"].take();
@@ -202,7 +203,7 @@ fn run(words: &str, at: &Path) -> Value {
     record
 }
 
-/// Number of operations of an action in the transactions.
+/// Number of operations of one kind in the transactions phase.
 fn done(record: &Value, action: &str) -> u64 {
     let mut actions = workload::Action::operations();
     let action = actions.find(|known| known.name() == action).unwrap();
@@ -222,7 +223,7 @@ fn done(record: &Value, action: &str) -> u64 {
 }
 
 #[test]
-fn every_operation_is_verified_and_leaves_no_files() {
+fn every_kind_of_operation_is_verified_and_leaves_no_files() {
     let at = directory();
     let all: Vec<&str> = workload::Action::operations()
         .filter(|action| action.is_asked_for())
@@ -253,8 +254,8 @@ fn every_operation_is_verified_and_leaves_no_files() {
             .collect();
         let record = run(&format!("--mix {} {rest} {shape}", mix(&some)), at.path());
         for action in &some {
-            // An extended attribute must be set before it can be read, so this action may not
-            // occur.
+            // `get-xattr` is skipped until an extended attribute was set, so it may not occur at
+            // all.
             if *action != "get-xattr" {
                 assert!(done(&record, action) > 0, "no {action} with {shape}");
             }
@@ -295,7 +296,7 @@ fn every_mix_preset_runs_verified() {
 }
 
 #[test]
-fn classic_work_with_workers_and_other_contents_runs() {
+fn classic_workload_runs_with_workers_and_other_contents() {
     let at = directory();
     let plain = run(SMALL, at.path());
     let other = run(
@@ -353,7 +354,7 @@ fn ack_log_of_a_complete_run_shows_no_loss() {
     let path = at.path().to_str().unwrap();
     let text = answer(&["verify-log", path, "--ack-log", ack_log], at.path());
     text.shows("No loss");
-    // A file is removed by another program.
+    // Another program removes a file of the run.
     let files = tree(at.path());
     let is_ours = |(path, size): &&(std::path::PathBuf, Option<u64>)| {
         let name = path.file_name().unwrap().to_string_lossy().into_owned();
@@ -374,8 +375,8 @@ fn ack_log_of_a_complete_run_shows_no_loss() {
     assert_eq!(verified["lost"].as_array().unwrap().len(), 1);
 }
 
-/// The report of a run whose files are limited to 4 KiB by ulimit. Some creations fail, and leave
-/// incomplete files.
+/// Performs a run whose files ulimit limits to 4 KiB, and returns its report. Some creations fail
+/// and leave incomplete files.
 fn with_small_files_only(words: &str, at: &Path) -> (Option<i32>, Value) {
     let script = format!(
         "trap '' XFSZ; ulimit -f 8; exec \"$0\" run --quiet --format json {words} --size \
@@ -410,7 +411,7 @@ fn files_of_failed_operations_are_skipped_by_all_workers() {
         let check = &record["actual"]["check"]["known"];
         assert_eq!(check["wrong"], 0, "{check}");
         assert!(check["left_out"].as_u64().unwrap() > 0, "{check}");
-        // All directories are checked nevertheless.
+        // The check covers all directories, even those with such files.
         assert_eq!(check["directories"], 4, "{check}");
     }
 }
@@ -418,7 +419,7 @@ fn files_of_failed_operations_are_skipped_by_all_workers() {
 #[test]
 fn error_share_is_checked_at_the_end_of_short_runs() {
     let at = directory();
-    // With this alignment every file is too large.
+    // With an alignment of 8 KiB, every file exceeds the limit.
     let always = |share| {
         let words =
             format!("--mix create=1 --files 70 --transactions 0 --on-error {share}% --align 8192");
@@ -446,7 +447,7 @@ fn claims_are_released_during_think_time() {
         .as_array()
         .unwrap();
     for wait in waits {
-        // Missing if no worker had to wait.
+        // The wait time is missing if no worker had to wait.
         let max_ns = wait["wait"]["max_ns"].as_u64().unwrap_or(0);
         assert!(
             max_ns < 15_000_000,
@@ -470,7 +471,8 @@ fn timed_run_keeps_its_rate_and_reports_every_second() {
     );
     let phase = &report["summary"]["phases"][1];
     let rate = phase["transactions"]["per_second"].as_f64().unwrap();
-    // A busy machine may be slower. The rate exceeds the offered one only to catch up.
+    // On a busy machine the rate may be lower. It exceeds the offered rate only while workers catch
+    // up.
     assert!((450.0..=520.0).contains(&rate), "{rate} a second");
     let warm_up = phase["warm_up"]["transactions"]["count"].as_u64().unwrap();
     assert!((400..=520).contains(&warm_up), "{warm_up} in the warm-up");
@@ -528,10 +530,10 @@ fn timed_run_keeps_its_rate_and_reports_every_second() {
 }
 
 #[test]
-fn slow_reader_of_live_loses_lines_and_delays_nothing() {
+fn slow_reader_of_live_loses_lines_and_does_not_delay_the_run() {
     let at = directory();
-    // Standard output is a pipe that is read only after the run. The output is larger than the
-    // pipe.
+    // Standard output is a pipe that is read only after the run. More lines are written than the
+    // pipe can hold.
     let script = "{ \"$0\" run --quiet --mix read=1 --files 20 --for 2s --live - --output \
                   /dev/null; echo ended >&2; } | { sleep 4; cat; }";
     let arguments = ["-c", script, ours().to_str().unwrap()].map(OsStr::new);
@@ -560,7 +562,7 @@ fn plan_of_an_endless_run_covers_a_limited_number_of_transactions() {
 #[test]
 fn ignored_think_time_and_missing_measurement_are_reported() {
     let at = directory();
-    // The space of a pool that grows without limit cannot be checked before the run.
+    // If a pool can grow without limit, its space cannot be checked before the run.
     run("--mix create=1 --files 10 --for 100ms", at.path());
     let text = answer(
         &split("run --quiet --preset news --files 100 --readers 2 --for 300ms --rate 300"),

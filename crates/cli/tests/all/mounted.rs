@@ -1,4 +1,5 @@
-//! A separate file system for each test, and a macro that runs a test on several kinds.
+//! Gives each test its own file system. The macro `on` runs a test on several kinds of file
+//! systems.
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
@@ -24,7 +25,8 @@ macro_rules! on {
 }
 pub(crate) use on;
 
-/// Lock for dropping the system's caches. Runs that need a warm cache hold it, too.
+/// Lock for tests that drop the page cache of the whole system. Tests that need a warm cache hold
+/// the lock as well.
 pub fn alone_with_the_cache() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -46,10 +48,10 @@ pub fn btrfs() -> Option<Mounted> {
     Mounted::new(FileSystem::Btrfs)
 }
 
-/// Size of images, which are sparse: an upper limit of the space used.
+/// Size of an image in MiB. Images are sparse, so this is only the maximum of the space used.
 const IMAGE_MIB: u64 = 2_048;
-/// Images are stored in memory if the file system there has space for several full ones. A disk
-/// shared with other programs would be slower, and the results are the same.
+/// Images are stored in memory if that has space for several full images. The results are the same
+/// as on a disk, which would be slower because other programs use it.
 const MEMORY_MIN_BYTES: u64 = 8 << 30;
 
 fn test_dir() -> TestDir {
@@ -65,13 +67,13 @@ fn test_dir() -> TestDir {
 pub struct Mounted {
     pub kind: FileSystem,
     pub at: PathBuf,
-    /// Declared before the directory that contains its image, so that it is dropped first.
+    /// Declared before `test_dir`, which contains its image, so that it is dropped first.
     pub volume: Volume,
     test_dir: TestDir,
 }
 
 impl Mounted {
-    /// `None` if the test may not create one.
+    /// Creates and mounts a file system. `None` if the test may not do this.
     pub fn new(kind: FileSystem) -> Option<Self> {
         let inodes: &[&str] = match kind {
             FileSystem::Ext4 => &["-N", "200000"],
@@ -80,7 +82,7 @@ impl Mounted {
         Self::with_image(kind, IMAGE_MIB, inodes)
     }
 
-    /// A file system with a given size and options for mkfs.
+    /// Creates a file system of a given size, with additional options for mkfs.
     pub fn with_image(kind: FileSystem, mib: u64, options: &[&str]) -> Option<Self> {
         if !kind.is_available() {
             return None;
@@ -99,31 +101,31 @@ impl Mounted {
         })
     }
 
-    /// A path on another file system, removed with this one.
+    /// A path on another file system, which is removed with this file system.
     pub fn elsewhere(&self, name: &str) -> PathBuf {
         self.test_dir.path().join(name)
     }
 
-    /// Blocks all changes until the returned value is dropped.
+    /// Freezes the file system: all changes wait until the returned value is dropped.
     pub fn freeze(&self) -> Frozen {
         Frozen::freeze(&self.at)
     }
 
     /// Shuts the file system down as in a crash: data that is not in its log is lost.
-    /// [`Self::comes_back`] mounts it.
+    /// [`Self::comes_back`] mounts the file system again.
     pub fn crashes(&self) {
         self.volume.kill();
     }
 
-    /// Mounts it after a crash. It recovers the contents of its log.
+    /// Mounts the file system again after a crash. This recovers the contents of its log.
     pub fn comes_back(&mut self) {
         self.volume.unmount();
         self.volume.mount();
     }
 }
 
-/// A frozen file system: changes wait in the kernel. It thaws when this value is dropped, and when
-/// the test process ends for any reason.
+/// A frozen file system: changes wait in the kernel. It is unfrozen when this value is dropped, and
+/// also when the test process ends for any reason.
 #[derive(Debug)]
 pub struct Frozen {
     /// A shell that unfreezes the file system when its input is closed.
@@ -154,7 +156,7 @@ impl Drop for Frozen {
     fn drop(&mut self) {
         drop(self.thaws.stdin.take());
         let thawed = self.thaws.wait().is_ok_and(|status| status.success());
-        // If the test already panics, the first failure is reported.
+        // If the test already panics, its first failure is the one to report.
         assert!(
             thawed || std::thread::panicking(),
             "the file system does not thaw"

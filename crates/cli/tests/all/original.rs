@@ -1,6 +1,8 @@
-//! Code shared by tests against the original: finding it, running programs, random configurations.
+//! Code shared by tests that compare this program with the original: finding the original, running
+//! programs, and random configurations.
 //!
-//! The original is Debian's binary. It is only run; its source is not used.
+//! The original is the binary of Debian's package `postmark`. The tests only run it; its source is
+//! not used.
 
 pub mod configuration;
 pub mod trace;
@@ -11,20 +13,22 @@ use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Debian's `postmark`, or `None` with a message that the tests are skipped.
+/// Debian's `postmark`. `None` if it is not installed, with a message that the test is skipped.
 ///
 /// # Panics
-/// Panics if it is missing and all tests must run: in CI, or with `POSTMARK_TEST_ALL=1`.
+/// Panics if it is not installed and all tests must run: in CI, or with `POSTMARK_TEST_ALL=1`.
 pub fn oracle() -> Option<&'static Path> {
     tool("/usr/bin/postmark", "apt-get install postmark")
 }
 
-/// `strace`, or `None` with a message that the tests are skipped. Panics like [`oracle`].
+/// `strace`. `None` if it is not installed, with a message that the test is skipped. Panics like
+/// [`oracle`].
 pub fn strace() -> Option<&'static Path> {
     tool("/usr/bin/strace", "apt-get install strace")
 }
 
-/// A program for tests, or `None` with a message that they are skipped. Panics like [`oracle`].
+/// A program that a test needs. `None` if it is not installed, with a message that the test is
+/// skipped. Panics like [`oracle`].
 pub fn tool(path: &'static str, remedy: &str) -> Option<&'static Path> {
     let path = Path::new(path);
     if path.exists() {
@@ -42,8 +46,8 @@ pub fn ours() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_postmark"))
 }
 
-/// A temporary directory, on /dev/shm if it exists: tests create thousands of files, and compare
-/// nothing that depends on the file system.
+/// A temporary directory, on /dev/shm if that exists. Tests create thousands of files in it, and
+/// compare only what no file system changes.
 pub fn directory() -> tempfile::TempDir {
     let memory = Path::new("/dev/shm");
     let place = if memory.is_dir() {
@@ -61,7 +65,7 @@ pub fn directory() -> tempfile::TempDir {
 #[derive(Debug, PartialEq, Eq)]
 pub struct Said {
     pub output: Vec<u8>,
-    /// Standard error, without this program's warnings.
+    /// Standard error, without the warnings that only this program prints.
     pub errors: Vec<u8>,
     /// The exit status; `None` if a signal ended the program.
     pub code: Option<i32>,
@@ -76,7 +80,7 @@ pub fn say(
 ) -> Said {
     let mut child = Command::new(program)
         .args(arguments)
-        // A test must not write to the user's archive.
+        // Without this, the test would write to the archive of the user.
         .env("POSTMARK_ARCHIVE", "none")
         .envs(environment.iter().copied())
         .current_dir(directory)
@@ -87,7 +91,7 @@ pub fn say(
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.to_vec();
-    // The program may exit without reading all its input.
+    // Write errors are ignored, because the program may exit before it has read all its input.
     let writer = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     writer.join().unwrap();
@@ -108,7 +112,7 @@ pub fn without_warnings(errors: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// Compiles the replacement of `time()` for preloading.
+/// Compiles the library that replaces `time()` by a list of seconds, to be loaded with LD_PRELOAD.
 pub fn seconds_library(directory: &Path) -> PathBuf {
     let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/original/seconds.c");
     let library = directory.join("seconds.so");
@@ -121,7 +125,8 @@ pub fn seconds_library(directory: &Path) -> PathBuf {
     library
 }
 
-/// Everything below a directory, sorted: paths with the sizes of files, and `None` for directories.
+/// All entries below a directory, sorted: the paths and sizes of files, and `None` as the size of
+/// directories.
 pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<u64>)> {
     let mut found = Vec::new();
     let mut left = vec![directory.to_owned()];
@@ -140,7 +145,7 @@ pub fn tree(directory: &Path) -> Vec<(PathBuf, Option<u64>)> {
     found
 }
 
-/// Output of the program for arguments that must be valid.
+/// Runs the program with arguments that must be valid, and returns its output.
 pub fn answer(words: &[&str], at: &Path) -> String {
     let said = ended(words, at);
     assert_eq!(
@@ -158,7 +163,7 @@ pub fn ended(words: &[&str], at: &Path) -> Said {
     say(ours(), &words, at, b"", &[])
 }
 
-/// Output of the program as JSON.
+/// Runs the program with `--format json`, and returns its output.
 pub fn json(words: &[&str], at: &Path) -> Value {
     serde_json::from_str(&answer(&[words, &["--format", "json"]].concat(), at)).unwrap()
 }

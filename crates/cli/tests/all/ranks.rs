@@ -1,10 +1,10 @@
-//! Runs whose ranks are started by a launcher, with the real binary: on this machine, and on hosts
-//! in separate namespaces (`ranks/hosts.rs`). The protocol between ranks is tested without MPI in
-//! the crates `ranks` and `runner`.
+//! Runs whose ranks a launcher starts, with the real program: on this machine, and on hosts in
+//! separate namespaces (`ranks/hosts.rs`). The crates `ranks` and `runner` test the protocol
+//! between ranks without MPI.
 //!
-//! `POSTMARK_MPI` names the binary built with the feature `mpi` (default `target/mpi/postmark`).
-//! `POSTMARK_HYDRA` names MPICH's launcher: it replaces Open MPI's in tests on this machine, and
-//! the binary must be built with MPICH.
+//! `POSTMARK_MPI` names the binary built with the feature `mpi` (default: `target/mpi/postmark`).
+//! `POSTMARK_HYDRA` names the launcher of MPICH, which then replaces that of Open MPI in tests on
+//! this machine. The binary must be built with the same MPI library.
 
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
@@ -26,16 +26,16 @@ mod same;
 mod served;
 mod studied;
 
-/// Environment variable of all ranks of a test.
+/// Environment variable that marks all ranks of a test.
 const MARK: &str = "POSTMARK_TEST_RANKS";
-/// Limit for ranks to end after a rank or the launcher is lost: 8 s without a heartbeat, and the
-/// launcher's exit.
+/// How long the ranks may take to end after a rank or the launcher is lost: 8 s without a
+/// heartbeat, and time for the launcher to exit.
 const ENDS_WITHIN: Duration = Duration::from_secs(14);
-/// Limit for removing the files of killed ranks: a rank killed in a system call ends only with that
-/// call.
+/// How long removing the files of killed ranks may take. A rank that is killed in a system call
+/// ends only when the call ends.
 const REMOVED_WITHIN: Duration = Duration::from_secs(10);
 
-/// The program built with MPI. `None` if it or a launcher is missing.
+/// The program built with MPI. `None` if the program or a launcher is missing.
 pub fn program() -> Option<PathBuf> {
     let named = std::env::var_os("POSTMARK_MPI").map(PathBuf::from);
     let built = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../target/mpi/postmark");
@@ -64,8 +64,8 @@ impl Job {
         self.test_dir.directory("target")
     }
 
-    /// A mounted file system with a server. It is not used, but makes each rank start a second
-    /// process.
+    /// Mounts a file system with a server. No test uses it, but because of it each rank starts a
+    /// second process.
     fn served(&self) -> Option<faultfs::Mounted> {
         let possible = faultfs::is_possible();
         if !is_met(possible.is_ok(), possible.err().unwrap_or_default()) {
@@ -100,7 +100,8 @@ impl Job {
                 "--bind-to",
                 "none",
             ]);
-            // Files that the launcher leaves for a killed job are removed with the test.
+            // When a job is killed, its launcher leaves files. In this directory, they are removed
+            // with the test.
             for directory in ["orte_tmpdir_base", "btl_vader_backing_directory"] {
                 command.args(["--mca", directory]).arg(self.test_dir.path());
             }
@@ -128,14 +129,14 @@ impl Job {
         Running::start(self.run(ranks, options), &self.target())
     }
 
-    /// Another command of the program, without a launcher.
+    /// Runs another command of the program, without a launcher.
     fn postmark(&self, words: &[&str]) -> Ended {
         let mut command = Running::command(&self.program);
         command.args(words);
         Running::run_to_end(command, self.test_dir.path())
     }
 
-    /// The processes of a rank: two if a mounted file system has a server.
+    /// The processes of a rank: two if a mounted file system has a server, otherwise one.
     fn processes(&self, rank: u32) -> Vec<Pid> {
         let mark = format!("{MARK}={}", self.test_dir.path().display());
         let ranks = ["OMPI_COMM_WORLD_RANK", "PMI_RANK"].map(|name| format!("{name}={rank}"));
@@ -156,7 +157,7 @@ impl Job {
         let processes = self.processes(rank);
         assert!(!processes.is_empty(), "there is no rank {rank}");
         for process in processes {
-            // A process may have ended with the other one.
+            // If a rank has two processes, the second may have ended with the first.
             let _ = kill_process(process, signal);
         }
     }
@@ -170,12 +171,12 @@ impl Job {
                 .lines()
                 .count()
         };
-        // The first two lines contain the rank and the run spec.
+        // Before the parts, the file contains two lines with the rank and the run spec.
         running.until("that parts are complete", |_| lines() >= 2 + count);
     }
 
-    /// Waits for a job that was ended early. Asserts that it ends in time with a failure, and that
-    /// no rank remains.
+    /// Waits for a job that a test has broken. Asserts that the job ends in time with a failure,
+    /// and that no rank still runs.
     fn ends_early(&self, mut running: Running, ranks: u32) -> Ended {
         let began = Instant::now();
         let status = loop {
@@ -198,13 +199,13 @@ impl Job {
         ended
     }
 
-    /// Runs `postmark collect` on the ranks' parts.
+    /// Runs `postmark collect` on the parts that the ranks left.
     fn collect(&self) -> Ended {
         let parts = self.parts();
         self.postmark(&["collect", parts.to_str().unwrap(), "--format", "json"])
     }
 
-    /// Asserts that `postmark clean` removes all remaining files.
+    /// Runs `postmark clean`, and asserts that no files of the run remain.
     fn is_cleaned(&self) {
         let (target, began) = (self.target(), Instant::now());
         loop {

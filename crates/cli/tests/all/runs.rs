@@ -1,4 +1,4 @@
-//! Runs of the program, with their records.
+//! Performs runs with the real program, and reads their records.
 
 use std::ffi::{OsStr, OsString};
 use std::fmt;
@@ -34,7 +34,6 @@ impl Run {
         .and(options)
     }
 
-    /// Adds options.
     pub fn and(mut self, options: &str) -> Self {
         self.words
             .extend(options.split_whitespace().map(OsString::from));
@@ -58,7 +57,7 @@ impl Run {
         Running::start(self.command(), &self.at)
     }
 
-    /// Runs the program to its end; no record is expected.
+    /// Runs the program until it ends, without expecting a record.
     pub fn end(&self) -> Ended {
         self.start().finish()
     }
@@ -69,14 +68,14 @@ impl Run {
         Ran::of(self.end(), before)
     }
 
-    /// Performs a run that may take long.
+    /// Performs a run that may take up to half an hour.
     pub fn perform_long(&self) -> Ran {
         let before = names(&self.at).unwrap();
         Ran::of(self.start().of_long_patience().finish(), before)
     }
 }
 
-/// Runs another command, like `postmark clean`.
+/// Runs another command of the program, like `postmark clean`.
 pub fn postmark(place: &Path, words: &[&OsStr]) -> Ended {
     let mut command = Running::command(program());
     command.args(words);
@@ -89,7 +88,7 @@ pub struct Ran {
     pub ended: Ended,
     pub record: Record,
     pub summary: Summary,
-    /// The names in its target before the run.
+    /// The names in the target before the run, to find files that the run left.
     before: Vec<OsString>,
 }
 
@@ -102,7 +101,7 @@ impl Ran {
         Self::with_record(ended, record, before)
     }
 
-    /// Takes a record that was not on standard output.
+    /// For a record that was not on standard output.
     pub fn with_record(ended: Ended, record: Record, before: Vec<OsString>) -> Self {
         let summary = Summary::of(&record);
         Self {
@@ -113,14 +112,14 @@ impl Ran {
         }
     }
 
-    /// Asserts a condition; the failure message includes the run.
+    /// Asserts a condition. The failure message contains the output of the run.
     pub fn assert(&self, holds: bool, what: impl fmt::Display) -> &Self {
         assert!(holds, "{what}\n{self}");
         self
     }
 
-    /// Asserts that the run is complete without errors, its files were checked and synced, and no
-    /// files remain.
+    /// Asserts that the run is complete without errors, that its files were checked and synced, and
+    /// that no files remain.
     pub fn is_complete(&self) -> &Self {
         self.ended.code(0);
         let actual = &self.record.actual;
@@ -158,7 +157,7 @@ impl Ran {
         )
     }
 
-    /// Asserts that all phases were performed, and that the freed space was observed.
+    /// Asserts that all phases were performed, and that the space freed by deletions was measured.
     pub fn has_all_phases(&self) -> &Self {
         let phases: Vec<Phase> = self
             .record
@@ -195,7 +194,8 @@ impl Ran {
             .unwrap_or_else(|| panic!("there is no phase {}\n{self}", phase.name()))
     }
 
-    /// Completed operations of a role and an action in the transactions.
+    /// Number of completed operations of one action, by the workers of one role, in the
+    /// transactions phase.
     pub fn count(&self, role: Role, action: Action) -> u64 {
         let is_meant =
             |operation: &&OperationSummary| operation.role == role && operation.action == action;
@@ -206,7 +206,8 @@ impl Ran {
             .sum()
     }
 
-    /// Bytes that the transactions' reads fetched from the device, and all bytes that they read.
+    /// For the reads of the transactions phase: the bytes that came from the device, and all bytes
+    /// read.
     pub fn served_by(&self) -> (u64, u64) {
         let reads = self.summary.reads.as_ref();
         match reads.map(|reads| (&reads.fetched_bytes, reads.read_bytes)) {

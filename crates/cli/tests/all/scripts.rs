@@ -1,6 +1,6 @@
-//! What published scripts expect of a classic session, checked on this binary's output: Phoronix
-//! Test Suite, LKP, mmtests, and others that parse banner, dots and prompt. Their patterns are
-//! rewritten, not copied.
+//! Published scripts parse the output of a classic session: those of the Phoronix Test Suite, LKP,
+//! mmtests and others. These tests find the banner, the dots and the figures in the output of this
+//! program as the scripts do. The search patterns are rewritten, not copied.
 
 use std::ffi::OsStr;
 use std::path::Path;
@@ -30,14 +30,15 @@ fn session(lines: &str) -> String {
     String::from_utf8(said.output).unwrap()
 }
 
-/// The Phoronix profile `pts/postmark`: the script that it installs, with its arguments in their
+/// The script that the Phoronix profile `pts/postmark` installs, with its arguments in the same
 /// order.
 const PHORONIX_SCRIPT: &str = r#"#!/bin/sh
 printf 'set transactions %s\nset size %s %s\nset number %s\nrun\nquit\n' "$1" "$2" "$3" "$4" \
     > benchmark.pmrc
 "$POSTMARK" benchmark.pmrc > "$LOG_FILE" 2>&1
 "#;
-/// The template line with the result, and the text by which the suite finds that line in a log.
+/// A template of the line with the result, and the text by which the suite finds this line in a
+/// log.
 const PHORONIX_LINE: &str = "\t7 seconds of transactions (#_RESULT_# per second)";
 const PHORONIX_HINT: &str = "seconds of transactions";
 
@@ -46,8 +47,8 @@ fn phoronix_tokens(line: &str) -> Vec<&str> {
     line.filter(|token| !token.is_empty()).collect()
 }
 
-/// The suite's rule: in the last line with the hint, the token at the position of the result in the
-/// template.
+/// Finds the result as the suite does: in the last line with the hint, at the position that the
+/// result has in the template.
 fn phoronix_result(log: &str) -> String {
     let place = phoronix_tokens(PHORONIX_LINE);
     let place = place
@@ -59,7 +60,7 @@ fn phoronix_result(log: &str) -> String {
     phoronix_tokens(line)[place].to_owned()
 }
 
-/// Runs the suite's script with a program. Returns its log.
+/// Runs the script of the suite with a program, and returns its log.
 fn phoronix(program: &Path, directory: &Path) -> String {
     let log = directory.join("log");
     let script = directory.join("postmark.sh");
@@ -80,8 +81,8 @@ fn phoronix(program: &Path, directory: &Path) -> String {
     log
 }
 
-/// The suite finds the rate in this program's log as in the original's. As root in a directory of
-/// another user, the log also contains a warning.
+/// The suite finds the rate in the log of this program as in that of the original. If root runs it
+/// in a directory of another user, the log also contains a warning.
 #[test]
 fn phoronix_finds_its_rate() {
     let mut programs = vec![(original::ours(), false)];
@@ -100,7 +101,7 @@ fn phoronix_finds_its_rate() {
             .lines()
             .rfind(|line| line.contains(PHORONIX_HINT))
             .unwrap();
-        // Whole seconds, at least 1.
+        // The duration in whole seconds, at least 1.
         let seconds: u64 = phoronix_tokens(line)[0].parse().unwrap();
         assert_eq!(
             phoronix_result(&log),
@@ -110,7 +111,7 @@ fn phoronix_finds_its_rate() {
     }
 }
 
-/// Phoronix passes its commands in a file named by the argument.
+/// Phoronix writes the commands to a file and names the file as the only argument.
 #[test]
 fn configuration_file_is_read_from_an_argument() {
     let directory = original::directory();
@@ -135,8 +136,8 @@ fn configuration_file_is_read_from_an_argument() {
     output.does_not_show("pm>");
 }
 
-/// LKP: the session has no `quit`, and the first line of only numbers, dots and blanks is the terse
-/// report.
+/// A session of LKP contains no `quit`. LKP takes the first line of only numbers, dots and blanks
+/// as the terse report.
 #[test]
 fn lkp_finds_the_terse_report() {
     let output = session(
@@ -157,8 +158,8 @@ fn lkp_finds_the_terse_report() {
     assert!(output.ends_with("\npm>"));
 }
 
-/// mmtests: five numbers. The three lines of `Mixed with transactions` and of `alone` are
-/// distinguished by their order.
+/// mmtests searches five figures. It distinguishes the lines of `Mixed with transactions` and of
+/// `alone` by their order.
 #[test]
 fn mmtests_finds_its_figures_in_order() {
     let output = session("set transactions 500\nrun\nquit\n");
@@ -185,7 +186,7 @@ fn mmtests_finds_its_figures_in_order() {
 }
 
 #[test]
-fn the_banner_is_line_one() {
+fn first_line_is_the_banner() {
     let output = session("quit\n");
     let (version, date) = output
         .lines()
@@ -205,7 +206,7 @@ fn the_banner_is_line_one() {
 }
 
 #[test]
-fn ten_dots_and_one_line_of_bytes_read() {
+fn run_prints_ten_dots_and_one_line_of_bytes_read() {
     let output = session("set transactions 200\nset number 20\nrun\n");
     let dots = output
         .lines()
@@ -218,14 +219,15 @@ fn ten_dots_and_one_line_of_bytes_read() {
     assert_eq!(lines.count(), 1, "{output}");
 }
 
-/// With fewer than ten transactions the original divides by zero.
+/// With fewer than ten transactions, the original divides by zero. This program completes the run.
 #[test]
-fn fewer_than_ten_transactions_work() {
+fn run_with_fewer_than_ten_transactions_completes() {
     let output = session("set transactions 3\nset number 5\nrun\nquit\n");
     output.shows("Performing transactions...Done\n");
 }
 
-/// The session that the paper prints for version 1.00, except for values that depend on time.
+/// The session of version 1.00 that the PostMark paper prints, except for values that depend on
+/// time.
 #[test]
 fn session_of_the_paper_is_reproduced() {
     let directory = original::directory();

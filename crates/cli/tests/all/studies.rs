@@ -1,7 +1,7 @@
-//! Studies with the real binary: killed and interrupted at any time, on full disks, on mounts that
-//! disappear, refused before anything is created, in parallel, and their results.
+//! Studies with the real program: killed and interrupted at any time, on full disks, and on mounts
+//! that disappear. Other tests cover refused studies, parallel studies and results.
 //!
-//! Kills happen at random times. The seed is printed, and `POSTMARK_SEED` repeats it.
+//! Studies are killed at random times. The seed is printed, and `POSTMARK_SEED` selects it again.
 
 mod ended;
 mod faults;
@@ -43,7 +43,7 @@ impl Lab {
         Self { test_dir, archive }
     }
 
-    /// `None` unless the test runs as root, which can mount.
+    /// `None` if the test does not run as root: only root can mount file systems.
     fn rooted() -> Option<Self> {
         is_root().then(Self::new)
     }
@@ -52,7 +52,7 @@ impl Lab {
         self.test_dir.path().join(name)
     }
 
-    /// Target for a scratch file system, with its image in the directory of images.
+    /// A target that creates a scratch file system, whose image is in the directory `images`.
     fn made(&self, kind: &str, size: &str) -> String {
         format!(
             "make:{kind}?size={size}&in={}",
@@ -60,7 +60,7 @@ impl Lab {
         )
     }
 
-    /// The program with arguments without blanks.
+    /// A command that starts the program with arguments that contain no blanks.
     fn command(&self, words: &str) -> Command {
         self.command_of(program(), words)
     }
@@ -83,13 +83,14 @@ impl Lab {
         self.start(words).finish()
     }
 
-    /// Asserts a row: arguments, exit status, and texts of the output.
+    /// Runs the command in a row, and asserts the exit status and the texts that the row lists
+    /// after it.
     fn row(&self, row: &str) {
         let (words, expected) = row.split_once(" | ").unwrap();
         self.shows(words).ends(expected);
     }
 
-    /// Runs `gate` on the last study.
+    /// Runs `postmark gate` on the latest study.
     fn gates(&self, requirement: &str) -> Ended {
         let mut command = self.command("gate last");
         command.args(["--require", requirement]);
@@ -117,7 +118,7 @@ impl Lab {
         self.opened().unwrap()
     }
 
-    /// All archived runs; empty if the archive does not exist or is being created.
+    /// All archived runs. Empty if the archive does not exist or is just being created.
     fn listed(&self) -> Vec<ListedRun> {
         match self.opened() {
             Err(error) if error.kind == ArchiveErrorKind::Missing => Vec::new(),
@@ -125,7 +126,7 @@ impl Lab {
         }
     }
 
-    /// The complete runs, with their positions in the study.
+    /// The records of complete runs, with the position of each run in the study.
     fn complete(&self) -> Vec<StudiedRun> {
         let archive = self.open();
         archive.check().unwrap();
@@ -139,9 +140,9 @@ impl Lab {
             .collect()
     }
 
-    /// Asserts that the last attempt of every block is complete, and no run was repeated. An
-    /// attempt that is not the last one must end with an INVALID run, which a busy machine can
-    /// cause. The last attempt allowed may also be INVALID.
+    /// Asserts that the last attempt of every block is complete, and that no run was performed
+    /// twice. An earlier attempt must have ended with an INVALID run, which a busy machine can
+    /// cause. The last permitted attempt may also be INVALID.
     fn is_complete(&self, blocks: u32, runs: u32) {
         let complete = self.complete();
         let studies: BTreeSet<&str> = complete
@@ -204,7 +205,7 @@ impl Lab {
         }
     }
 
-    /// Removes the files of a killed study.
+    /// Runs `clean` on the directories of a killed study.
     fn cleans(&self) -> Ended {
         let places = ["images", "a", "b"].map(|name| self.path(name).display().to_string());
         let ended = self.shows(&format!("clean {}", places.join(" ")));
@@ -213,7 +214,7 @@ impl Lab {
     }
 }
 
-/// Waits until the study reports a run.
+/// Waits until the study has printed that a run is measured.
 fn until_measured(running: &mut Running, run: &str) {
     running.until(run, |running| running.errors().contains(run));
 }

@@ -23,8 +23,8 @@ pub use snapshot::Snapshot;
 pub use test_dir::TestDir;
 pub use volume::{FileSystem, Volume};
 
-/// The names in a directory, sorted. O_NOATIME keeps its access time, because tests compare that
-/// time.
+/// The names in a directory, sorted. O_NOATIME leaves the access time of the directory unchanged,
+/// because tests compare access times.
 pub fn names(directory: &Path) -> std::io::Result<Vec<OsString>> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOATIME;
     let opened = openat(CWD, directory, flags, Mode::empty())?;
@@ -39,7 +39,7 @@ pub fn names(directory: &Path) -> std::io::Result<Vec<OsString>> {
     Ok(names)
 }
 
-/// Runs a tool of the system and returns its output. Panics if the tool fails.
+/// Runs a program of the operating system and returns its output. Panics if the program fails.
 pub fn tool<S: AsRef<std::ffi::OsStr>>(program: &str, arguments: &[S]) -> String {
     let arguments: Vec<_> = arguments.iter().map(AsRef::as_ref).collect();
     let output = std::process::Command::new(program)

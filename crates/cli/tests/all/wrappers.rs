@@ -1,5 +1,5 @@
-//! The classic prompt as wrapper scripts call it, compared with the original, and differences in
-//! its messages.
+//! Starts the classic prompt in the way of known wrapper scripts, and compares it with the
+//! original. Messages that differ from the original are tested as well.
 
 use std::ffi::OsStr;
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,7 +20,7 @@ use crate::support::{INTERFACES, Phase, Running, TestDir, Work, is_met, names};
 
 const COMMANDS: &[u8] = b"set number 20\nset transactions 40\nshow\nquit\n";
 
-/// Both output streams and the exit status of a session.
+/// Performs a session. Returns standard output, standard error and the exit status.
 fn session(arguments: &[&str], directory: &Path, commands: &[u8]) -> (String, String, i32) {
     let mut command = Running::command(program());
     command
@@ -39,7 +39,8 @@ fn session(arguments: &[&str], directory: &Path, commands: &[u8]) -> (String, St
     )
 }
 
-/// A missing configuration file starts the prompt with a warning; the original gives no warning.
+/// If the configuration file is missing, the prompt starts with a warning. The original starts
+/// without one.
 #[test]
 fn missing_file_starts_the_prompt() {
     for name in ["nothing.cfg", "run.cfg", "-", "no/such.conf", "frobnicate"] {
@@ -57,7 +58,7 @@ fn missing_file_starts_the_prompt() {
             );
         }
     }
-    // Words that are certainly not files are refused.
+    // Words that cannot be meant as file names are refused.
     let directory = original::directory();
     for word in ["stduy", "colect", "."] {
         let (output, errors, code) = session(&[word], directory.path(), COMMANDS);
@@ -66,7 +67,7 @@ fn missing_file_starts_the_prompt() {
     }
 }
 
-/// A weight that is not a number. The path exists only without it.
+/// The text after a location is not a number, and the path exists only without this text.
 #[test]
 fn location_weight_that_is_not_a_number_is_ignored() {
     let directory = original::directory();
@@ -103,7 +104,7 @@ fn location_weight_that_is_not_a_number_is_ignored() {
     );
 }
 
-/// Error messages quote the input exactly, including blanks.
+/// Error messages quote the input unchanged, with its blanks.
 #[test]
 fn message_quotes_the_input() {
     let directory = original::directory();
@@ -113,7 +114,7 @@ fn message_quotes_the_input() {
     errors.shows("'set number  5k' is understood");
 }
 
-/// Files that load each other end with an error.
+/// A configuration file that loads itself must end with an error, not endlessly.
 #[test]
 fn files_that_load_each_other_fail() {
     let directory = original::directory();
@@ -130,7 +131,7 @@ fn files_that_load_each_other_fail() {
     }
 }
 
-/// If the location is removed during a run, the message reports that.
+/// If a user removes the location during a run, the error message reports that.
 #[test]
 fn removed_location_is_reported() {
     for interface in INTERFACES {
@@ -150,7 +151,7 @@ fn removed_location_is_reported() {
     }
 }
 
-/// If a user has removed the files of a killed run, only its manifest remains, and the next run
+/// If a user has removed the files of a killed run, only its manifest remains. The next run then
 /// starts without a message.
 #[test]
 fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
@@ -162,7 +163,7 @@ fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
         let work = Work::long(&location, Phase::Prepare).in_subdirectories(subdirectories);
         let mut running = interface.begin(&work, &test_dir, Phase::Prepare);
         running.stop();
-        // The names that `*` of a shell matches.
+        // These are the names that `*` matches in a shell.
         let remove = |but: Option<&str>| {
             for name in names(&location).unwrap() {
                 let path = location.join(&name);
@@ -183,7 +184,7 @@ fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
             .code(1)
             .shows("is in use by another run");
         running.kill();
-        // A remaining name of the run keeps the manifest.
+        // If one name of the run remains, its manifest stays and a new run is refused.
         let name = if subdirectories > 1 { "s0" } else { "17" };
         std::fs::create_dir(location.join(name)).unwrap();
         let refused = interface.perform(
@@ -206,7 +207,7 @@ fn run_after_a_killed_run_whose_files_were_removed_by_hand() {
     }
 }
 
-/// Writing one file takes minutes: the signal ends the run between its blocks.
+/// Writing the only file takes minutes. A signal must end the run between two blocks of the file.
 #[test]
 fn signal_ends_a_run_in_the_middle_of_a_file() {
     let possible = faultfs::is_possible();
@@ -224,7 +225,7 @@ fn signal_ends_a_run_in_the_middle_of_a_file() {
             ..Options::default()
         };
         let _mounted = Passthrough::mount(&backing, &at, options).unwrap();
-        // At 10 ms for each request of at most 4 KiB, it takes more than a minute.
+        // Each request of at most 4 KiB takes 10 ms, so the file takes more than a minute.
         let work = Work {
             files: 1,
             transactions: 1,
@@ -256,8 +257,8 @@ fn signal_ends_a_run_in_the_middle_of_a_file() {
     }
 }
 
-/// Output on a terminal with environment variables: of the prompt, which gets lines as input, or of
-/// a command.
+/// Output on a terminal, with environment variables. Without a command, the prompt starts and reads
+/// lines of input.
 fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> String {
     let mut script = Command::new("/usr/bin/script");
     script.args([
@@ -291,8 +292,8 @@ fn on_terminal(directory: &Path, words: &str, environment: &[(&str, &str)]) -> S
     String::from_utf8_lossy(&child.wait_with_output().unwrap().stdout).into_owned()
 }
 
-/// On a launcher's pseudo-terminal or a terminal without escape sequences, the editor, help,
-/// reports and progress contain none.
+/// On the pseudo-terminal of a launcher, or on a terminal without escape sequences, no escape
+/// sequences are written. This holds for the line editor, help, reports and progress.
 #[test]
 fn escape_sequences_are_used_only_on_user_terminals() {
     let directory = original::directory();

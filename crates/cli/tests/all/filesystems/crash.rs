@@ -1,14 +1,15 @@
-//! Crashes: the file system is shut down in the middle of a run without flushing its log, and
-//! mounted again. Writes acknowledged as durable must exist. Without a durability policy, losses
-//! are found and damage is reported. `POSTMARK_CRASHES` is the number of crashes with each policy.
+//! Crashes in the middle of a run: the file system is shut down without flushing its log, and
+//! mounted again. Writes that were acknowledged as durable must exist. Without a durability policy,
+//! losses are found and damage is reported. `POSTMARK_CRASHES` sets the number of crashes for each
+//! policy.
 //!
 //! Two kinds of crashes alternate: the program is stopped before the shutdown and then killed, as
 //! by a power failure; or it ends by itself because all calls fail after the shutdown.
 //!
-//! With the second kind, xfs has a race. Its fsync of a directory checks whether the directory is
-//! pinned in the log. A shutdown unpins it, so an fsync in between reports success
-//! (`xfs_dir_fsync`; fsync of files checks for a shutdown first). So each worker's last
-//! acknowledged operation may be lost there.
+//! In the second kind, a race in xfs can lose the last acknowledged operation of each worker. The
+//! fsync of a directory checks whether the directory is pinned in the log (`xfs_dir_fsync`). A
+//! shutdown unpins the directory, so an fsync at that moment wrongly reports success. The fsync of
+//! a file first checks for a shutdown.
 
 use std::collections::BTreeMap;
 use std::ffi::OsStr;
@@ -23,7 +24,7 @@ use crate::runs::{Run, postmark};
 use crate::support::interface::{clean, own_directories};
 use crate::support::{Ended, Running, names};
 
-/// Operations on names, which journals record directly.
+/// A mix of operations on names: file systems write changes of names to their journals.
 const MIX: &str = "deliver=4,rename=2,delete=3,create=2";
 
 /// The result of `verify-log`.
@@ -52,7 +53,7 @@ impl Verified {
         Self { ended, said }
     }
 
-    /// Number of losses of these kinds; of all kinds if none is given.
+    /// Number of losses of the given kinds, or of all kinds if `kinds` is empty.
     fn lost(&self, kinds: &[&str]) -> u64 {
         let counts = self.said["lost_counts"].as_array().unwrap().iter();
         counts
@@ -70,7 +71,8 @@ impl Verified {
         self
     }
 
-    /// Losses of files with these names: an fsync during the shutdown may have reported success.
+    /// Losses of files with these names. They are excused: an fsync during the shutdown may have
+    /// wrongly reported success.
     fn excused(&self, names: &[String]) -> Vec<&Value> {
         let is_excused = |loss: &&Value| {
             let path = Path::new(loss["path"].as_str().unwrap());
@@ -86,7 +88,7 @@ impl Verified {
         excused
     }
 
-    /// Asserts that only files with these names are lost. Returns their number.
+    /// Asserts that only files with these names are lost, and returns how many.
     fn nothing_is_lost_but(&self, names: &[String]) -> usize {
         let excused = self.excused(names).len();
         if excused == 0 {
@@ -100,10 +102,11 @@ impl Verified {
     }
 }
 
-/// How a file system fails.
+/// How the program ends at a crash of its file system.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Goes {
-    /// The program is stopped first, so nothing is acknowledged after the shutdown.
+    /// The program is stopped before the shutdown and then killed, as by a power failure. No write
+    /// is acknowledged after the shutdown.
     WithThePower,
     /// The program continues, and ends because its calls fail.
     Alone,
@@ -112,11 +115,12 @@ enum Goes {
 #[derive(Clone, Copy, Debug)]
 struct Crash {
     goes: Goes,
-    /// Size of the acknowledgement log after the preparation, in bytes, at which the crash happens.
+    /// The crash happens when the acknowledgement log has grown by this many bytes since the
+    /// preparation phase.
     bytes: u64,
 }
 
-/// Crashes of both kinds at different times.
+/// Crashes of both kinds, each at another size of the log.
 fn crashes() -> impl Iterator<Item = Crash> {
     let crashes = number_of("POSTMARK_CRASHES", 3);
     (0..crashes).map(|round| Crash {
@@ -129,14 +133,14 @@ fn crashes() -> impl Iterator<Item = Crash> {
     })
 }
 
-/// Names in the last acknowledged operation of each worker.
+/// The names of the files in the last acknowledged operation of each worker.
 fn last_acknowledged(ack_log: &Path) -> Vec<String> {
     let text = std::fs::read_to_string(ack_log).unwrap();
     let mut begun: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     let mut last: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for line in text.lines() {
-        // Fields: checksum, B, worker, sequence, operation, location, name, other name; or
-        // checksum, A, worker, sequence.
+        // A line is `checksum B worker sequence operation location name other-name` when an
+        // operation begins. It is `checksum A worker sequence` when the operation is acknowledged.
         let words: Vec<&str> = line.split(' ').collect();
         match words[..] {
             [_, "B", worker, _, _, _, name, other, ..] => {
@@ -161,7 +165,7 @@ fn own(at: &Path) -> PathBuf {
     own[0].clone()
 }
 
-/// Starts a run, crashes the file system, mounts it again and runs `verify-log`.
+/// Starts a run, crashes its file system, mounts the file system again, and runs `verify-log`.
 fn crash(
     mounted: &mut Mounted,
     policy: &str,
@@ -215,8 +219,8 @@ fn crash(
     verified
 }
 
-/// If a loss was excused, the torn file may not match the manifest, so `clean` leaves it, and it is
-/// removed here.
+/// After an excused loss, a torn file may not match the manifest. `clean` then leaves it, so the
+/// test removes it.
 fn tidy(mounted: &Mounted, ack_log: &Path, excused: usize) {
     let cleaned = clean(&mounted.at);
     let left = own_directories(&mounted.at);
@@ -266,8 +270,8 @@ fn losses_without_durability_are_found(mut mounted: Mounted) {
 }
 on!(losses_without_durability_are_found: ext4, xfs);
 
-/// fsync of a file guarantees its contents but not its name: a name may be missing or exist again.
-/// Every file that exists must be complete.
+/// The fsync of a file guarantees its contents, but not its name. After the crash, a new name may
+/// be missing, or a removed name may exist again. Every file that exists must be complete.
 fn contents_survive_with_fsync(mut mounted: Mounted) {
     let ack_log = mounted.elsewhere("ack_log");
     for each in crashes() {
@@ -298,12 +302,13 @@ fn contents_survive_with_fsync(mut mounted: Mounted) {
 }
 on!(contents_survive_with_fsync: ext4, xfs);
 
-/// `println!` would be captured, and not shown for a test that passes.
+/// Prints a line directly: the test framework would hide `println!` for a test that passes.
 fn tell(what: &str) {
     let _ = writeln!(std::io::stderr(), "{what}");
 }
 
-/// Damages files one at a time: each damage is reported with the file's path, and no other file is.
+/// Damages one file at a time. Each damage is reported with the path of the file, and no other file
+/// is reported.
 fn damage(mounted: &Mounted, ack_log: &Path) {
     let mut delivered = 0;
     let mut directories: Vec<PathBuf> = vec![own(&mounted.at)];
@@ -330,7 +335,8 @@ fn damage(mounted: &Mounted, ack_log: &Path) {
         let verified = Verified::of(&mounted.at, ack_log);
         let lost = verified.said["lost"].as_array().unwrap().clone();
         std::fs::write(path, &content).unwrap();
-        // A file of an operation in flight has no expected contents.
+        // The operation on this file was in flight at the crash, so its contents are not known and
+        // no damage can be found.
         if lost.is_empty() {
             verified.nothing_is_lost();
             continue;
@@ -344,7 +350,8 @@ fn damage(mounted: &Mounted, ack_log: &Path) {
             file.set_len(content.len() as u64 / 2).unwrap();
             is_named(&Verified::of(&mounted.at, ack_log), path, "wrong-size");
             std::fs::write(path, &content).unwrap();
-            // Renamed instead of removed: a new file of the same name would not belong to the run.
+            // The file is renamed and not removed: a new file with its name would not belong to the
+            // run.
             let away = mounted.at.join("away");
             std::fs::rename(path, &away).unwrap();
             is_named(&Verified::of(&mounted.at, ack_log), path, "missing");

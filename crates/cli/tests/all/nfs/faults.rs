@@ -1,6 +1,6 @@
-//! Replies that are late, lost, repeated, fragmented, reordered or corrupt, and connections that
-//! are lost at the worst time. Each run ends with a clear result and correct counts, and none
-//! hangs.
+//! Runs with NFS replies that are late, lost, repeated, fragmented, reordered or corrupt, and with
+//! connections that are lost at the worst time. Each run must end with a clear result and correct
+//! counts, and no run may hang.
 
 use std::time::Duration;
 
@@ -13,10 +13,11 @@ use super::{LIMIT, Traffic, is_whole, perform, start, tell, within};
 use crate::runs::Ran;
 use crate::support::Ended;
 
-/// The workload of all these tests: creations, deletions, reads and appends on a small pool.
+/// The workload of all tests in this file: creations, deletions, reads and appends on a small pool.
 const WORK: &str = "--mix read=1,append=1,create=1,delete=1 --files 60 --size 3000 --append-size \
                     500 --size-max 20000 --transactions 400";
-/// Calls of a procedure before its fault: those of the namespace and the preparation.
+/// Number of unchanged calls before a fault, so that the fault hits no call of the preparation
+/// phase.
 const AFTER_PREPARE: u64 = 100;
 
 /// A server with a proxy in front of it.
@@ -39,8 +40,8 @@ impl TestDir {
         )
     }
 
-    /// Performs a run and compares its counts with the proxy's. When a connection is lost, some
-    /// calls in flight may not have reached the proxy.
+    /// Performs a run and compares its call counts with those of the proxy. When a connection is
+    /// lost, some calls in flight may not have reached the proxy.
     fn perform(&self, depth: u64, options: &str) -> Ran {
         let faults = self.proxy.done().len();
         let calls = self.proxy.calls();
@@ -79,7 +80,7 @@ impl TestDir {
         ran
     }
 
-    /// Removes the files of a failed run, and asserts that no others exist.
+    /// Removes the files of a failed run, and asserts that no other files exist.
     fn tidy(&self) {
         let ended = super::about(&self.ganesha, &["clean", &self.ganesha.url("export")]);
         ended.code(0);
@@ -103,7 +104,7 @@ fn told(what: &str, ended: &Ended) {
 }
 
 #[test]
-fn unusual_but_valid_replies_change_nothing() {
+fn unusual_but_valid_replies_are_accepted() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -149,9 +150,9 @@ fn repeated_reply_is_counted_and_ignored() {
     }
 }
 
-/// Status NFS3ERR_JUKEBOX: the server asks to repeat the call later.
+/// With status NFS3ERR_JUKEBOX, the server asks the client to repeat the call later.
 #[test]
-fn jukebox_status_repeats_the_call_later() {
+fn call_is_repeated_after_jukebox_status() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -169,7 +170,8 @@ fn jukebox_status_repeats_the_call_later() {
     }
 }
 
-/// Calls that are safe to repeat are repeated and counted.
+/// After a connection is lost, calls that are safe to repeat are sent again and counted as
+/// repeated.
 #[test]
 fn lost_connections_are_reestablished() {
     let Some(test_dir) = TestDir::new() else {
@@ -192,7 +194,7 @@ fn lost_connections_are_reestablished() {
                 AFTER_PREPARE / 2
             };
             test_dir.proxy.fault(procedure, before, fault);
-            // At depth 8, a CREATE or REMOVE with unknown result may be in flight at the same time.
+            // At depth 8, the lost connection may leave a CREATE or REMOVE with an unknown result.
             let ran = test_dir.perform(depth, "--on-error 10");
             let traffic = Traffic::of(&ran);
             let what = format!("{fault:?} of {procedure:?}, depth {depth}: {}", traffic.0);
@@ -206,9 +208,10 @@ fn lost_connections_are_reestablished() {
     }
 }
 
-/// The server performed the call, but its reply was lost. After the reconnection, the repeated
-/// CREATE finds its file, or REMOVE finds none. Such an operation is recognized as done or has an
-/// unknown result. It is never counted twice, and never fails because of the repetition.
+/// The server has performed a call, but the connection was reset before its reply. After the
+/// reconnection, the call is repeated: CREATE finds its file already there, or REMOVE finds no
+/// file. The operation is recognized as done or counted as unknown. It is never counted twice, and
+/// the repetition never makes it fail.
 #[test]
 fn operation_done_before_a_reset_is_recognised_or_unknown() {
     let Some(test_dir) = TestDir::new() else {
@@ -271,9 +274,10 @@ fn corrupt_reply_ends_the_run_with_a_reason() {
     }
 }
 
-/// A reply that never comes, or has the number of another call, is waited for until the timeout.
+/// The client waits until the timeout for a reply that never arrives or has the number of another
+/// call. Then the run ends.
 #[test]
-fn missing_reply_ends_the_run() {
+fn missing_reply_ends_the_run_at_the_timeout() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -290,7 +294,7 @@ fn missing_reply_ends_the_run() {
     }
 }
 
-/// The user sees the server's error, with operation and file.
+/// The message to the user contains the error of the server, the operation and the file.
 #[test]
 fn errors_of_the_server_are_reported() {
     let Some(test_dir) = TestDir::new() else {
@@ -313,9 +317,9 @@ fn errors_of_the_server_are_reported() {
     }
 }
 
-/// The connection is lost, and new ones are refused for a while.
+/// The connection is lost, and for a while the server refuses new ones.
 #[test]
-fn refused_connections_are_retried_until_accepted() {
+fn refused_connection_is_retried_until_accepted() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -328,7 +332,7 @@ fn refused_connections_are_retried_until_accepted() {
     let ran = Ran::of(within(running, LIMIT), before);
     is_whole(&ran);
     let traffic = Traffic::of(&ran);
-    // A connection may have been accepted before the proxy started to refuse.
+    // The proxy may have accepted one more connection before it started to refuse.
     ran.assert(
         (1..=2).contains(&traffic.number("reconnections")),
         &traffic.0,
@@ -338,7 +342,7 @@ fn refused_connections_are_retried_until_accepted() {
     ran.assert(waited >= 800_000_000, format_args!("it took {waited} ns"));
 }
 
-/// The connection is lost, and all later ones are refused.
+/// The connection is lost, and the server refuses all further ones.
 #[test]
 fn permanently_refused_connections_end_the_run() {
     let Some(test_dir) = TestDir::new() else {
@@ -358,14 +362,14 @@ fn permanently_refused_connections_end_the_run() {
     test_dir.tidy();
 }
 
-/// Sizes of a new file and of an append, each of which is followed by a COMMIT.
+/// Sizes of a new file and of an append, in bytes. Each of these writes is followed by a COMMIT.
 const NEW_BYTES: u64 = 3_000;
 const APPENDED_BYTES: u64 = 500;
 
-/// If the verifier of COMMIT differs from that of WRITE, the server may have lost the data, so it
-/// is written a second time.
+/// If the write verifier in the reply of COMMIT differs from that of WRITE, the server may have
+/// restarted and lost the data. So the client writes the data again.
 #[test]
-fn data_under_another_verifier_is_rewritten() {
+fn data_is_rewritten_if_the_write_verifier_changes() {
     let Some(test_dir) = TestDir::new() else {
         return;
     };
@@ -378,7 +382,7 @@ fn data_under_another_verifier_is_rewritten() {
         let traffic = Traffic::of(&ran);
         let rewritten = traffic.number("rewritten_bytes");
         let what = format!("depth {depth}: {}", traffic.0);
-        // The verifier changes to another one and back.
+        // The fault changes the verifier in one reply, and the next reply has the true one again.
         ran.assert(traffic.number("verifier_changes") >= 1, &what);
         ran.assert(rewritten > 0, &what);
         ran.assert(

@@ -1,6 +1,6 @@
-//! NFS-Ganesha with a portmapper and a D-Bus system bus, in a network namespace with only `lo`. It
-//! exports an ext4 in an image, and ends with the test, even if the test is killed.
-//! that ends.
+//! An NFS-Ganesha server with a portmapper and a D-Bus system bus, in a network namespace with only
+//! `lo`. It exports an ext4 file system in an image. All these programs end with the test, even if
+//! the test is killed.
 
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::path::{Path, PathBuf};
@@ -12,18 +12,18 @@ use rustix::process::{Pid, Signal, kill_process};
 use crate::support::interface::program;
 use crate::support::{FileSystem, Running, TestDir, is_met, tool};
 
-/// Port of the NFS program in the namespace.
+/// Port of the NFS server in its network namespace.
 pub const NFS_PORT: u16 = 12049;
-/// Port of the MOUNT program.
+/// Port of the MOUNT protocol in the same namespace.
 pub const MOUNT_PORT: u16 = 12050;
-/// Limit for detaching the loop devices.
+/// How long to wait until the loop devices are detached.
 const TO_BE_GONE: Duration = Duration::from_secs(10);
-/// Determines the write verifier of the first server.
+/// Epoch of the first server. NFS-Ganesha derives its write verifier from the epoch.
 pub const EPOCH: u32 = 0x5eed_0001;
 
 #[derive(Debug)]
 pub struct Ganesha {
-    /// A shell that has started all programs, and ends them when its input is closed.
+    /// The shell that starts all programs of the server. It ends them when its input is closed.
     shell: Child,
     orders: Option<ChildStdin>,
     answers: BufReader<ChildStdout>,
@@ -33,12 +33,12 @@ pub struct Ganesha {
 }
 
 impl Ganesha {
-    /// A server that exports half a GiB in memory. `None` if the test cannot start one.
+    /// Starts a server that exports half a GiB in memory. `None` if the machine cannot start one.
     pub fn start() -> Option<Self> {
         Self::with_room(512)
     }
 
-    /// A server with an export of `mib` MiB.
+    /// Starts a server that exports `mib` MiB.
     pub fn with_room(mib: u32) -> Option<Self> {
         let there = ["ganesha.nfsd", "rpcbind", "dbus-daemon", "ip"]
             .into_iter()
@@ -87,7 +87,7 @@ impl Ganesha {
         writeln!(self.orders.as_mut().unwrap(), "{order}").unwrap();
     }
 
-    /// Starts a new server after the old one ended. Its write verifier follows from the epoch.
+    /// Starts a new server after the old one has ended. The epoch determines its write verifier.
     pub fn restart(&mut self, epoch: u32) {
         assert!(self.server.is_none(), "there is a server already");
         self.order(&format!("start {epoch}"));
@@ -101,7 +101,8 @@ impl Ganesha {
         self.server = None;
     }
 
-    /// Stops the server: it accepts requests and answers none.
+    /// Stops the server (SIGSTOP): the kernel still accepts connections for it, but no request is
+    /// answered.
     pub fn stand_still(&self) {
         kill_process(self.server.unwrap(), Signal::STOP).unwrap();
     }
@@ -111,17 +112,17 @@ impl Ganesha {
         kill_process(self.server.unwrap(), Signal::CONT).unwrap();
     }
 
-    /// Directory of the server's files.
+    /// The test directory with the images of the server.
     pub fn test_dir(&self) -> &TestDir {
         &self.test_dir
     }
 
-    /// A path in the exported file system, as this process sees it: `export/a`, `squashed/a`.
+    /// A path in the exported file system, as the test process sees it: `export/a`, `squashed/a`.
     pub fn served(&self, path: &str) -> PathBuf {
         self.seen("served").join(path)
     }
 
-    /// A path in the small exported file system.
+    /// A path in the small exported file system, as the test process sees it.
     pub fn small(&self, path: &str) -> PathBuf {
         self.seen("small").join(path)
     }
@@ -132,7 +133,7 @@ impl Ganesha {
         root.join(below.strip_prefix("/").unwrap())
     }
 
-    /// A process in the server's network namespace.
+    /// The number of a process in the network namespace of the server.
     pub fn process(&self) -> u32 {
         self.shell.id()
     }
@@ -141,7 +142,7 @@ impl Ganesha {
         PathBuf::from(format!("/proc/{}/ns/net", self.shell.id()))
     }
 
-    /// A command that runs in the server's network.
+    /// A command that runs in the network namespace of the server.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Running::command(Path::new("nsenter"));
         command.arg(format!("--net={}", self.network().display()));
@@ -156,7 +157,7 @@ impl Ganesha {
         self.command(program())
     }
 
-    /// URL of an exported path at a port of the server or a proxy.
+    /// The URL of an exported path at a port, which is that of the server or of a proxy.
     pub fn url_at(&self, port: u16, path: &str) -> String {
         format!("nfs://127.0.0.1:{port}/{path}?mountport={MOUNT_PORT}")
     }
@@ -182,7 +183,8 @@ impl Drop for Ganesha {
             ended.is_ok_and(|status| status.success()),
             "the server's shell has failed"
         );
-        // The kernel unmounts the file systems asynchronously after the namespace has ended.
+        // The kernel unmounts the file systems only some time after their mount namespace has
+        // ended.
         let images = ["served.image", "small.image"].map(|image| self.test_dir.path().join(image));
         let attached = || {
             let of = |image: &PathBuf| tool("losetup", &["--associated", image.to_str().unwrap()]);
@@ -200,7 +202,7 @@ impl Drop for Ganesha {
     }
 }
 
-/// Whether the system has a program.
+/// Whether a program is installed.
 pub fn is_program(name: &str) -> bool {
     ["/usr/sbin", "/usr/bin", "/sbin", "/bin"]
         .iter()

@@ -1,5 +1,5 @@
-//! A proxy in front of an NFS server, in the server's network. It parses calls and replies, counts
-//! them by procedure, delays replies, and applies planned faults to calls or replies.
+//! A proxy in front of an NFS server, in the network namespace of the server. It counts the calls
+//! of each procedure, delays replies, and applies planned faults to calls or replies.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -17,11 +17,11 @@ use rustix::net::sockopt::set_socket_linger;
 use super::ganesha::{Ganesha, NFS_PORT};
 use super::records::{Message, Procedure};
 
-/// Interval at which the listener checks for its end and for new connections.
+/// Interval at which the listener checks for new connections and whether the proxy has ended.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
-/// Limit for the call of a planned fault to arrive.
+/// How long to wait until a planned fault is applied.
 const PATIENCE: Duration = Duration::from_secs(20);
-/// Pause between pieces, so that each is received separately.
+/// Pause between the pieces of a reply, so that the client receives each piece separately.
 const BETWEEN_PIECES: Duration = Duration::from_micros(200);
 
 /// A fault of a call or its reply.
@@ -37,31 +37,31 @@ pub enum Fault {
     Repeated,
     /// The reply is sent after the next one.
     AfterTheNext,
-    /// The reply has the number of another call.
+    /// The reply has a number that belongs to no call of the client.
     OfNobody,
-    /// Everything after the reply's number is random.
+    /// After the number of the call, the reply consists of random bytes.
     Noise,
     /// The reply's record mark announces 2 GiB.
     TooLong,
-    /// The server performs the call; then the connection is reset, and the reply is lost.
+    /// The server performs the call. Then the connection is reset, so the client receives no reply.
     ResetAfter,
     /// The connection is reset before the server receives the call.
     ResetBefore,
-    /// Like `ResetBefore`, and connections are refused until [`Proxy::accept`].
+    /// Like `ResetBefore`; further connections are refused until [`Proxy::accept`].
     Gone,
-    /// The reply, of a COMMIT or a WRITE, ends with another write verifier.
+    /// The write verifier in the reply of a COMMIT or a WRITE is changed.
     OtherVerifier,
-    /// No reply is sent for this time.
+    /// The proxy sends no replies for this duration.
     Stalled(Duration),
-    /// The server does not receive the call: the reply is this status.
+    /// The server does not receive the call. The proxy replies with this status instead.
     Answered(u32),
 }
 
-/// A fault, and the calls that it applies to.
+/// A planned fault, and the calls to which it applies.
 #[derive(Clone, Copy, Debug)]
 struct Planned {
     procedure: Option<Procedure>,
-    /// Number of calls before the first fault.
+    /// Number of unchanged calls before the first call with the fault.
     before: u64,
     /// Number of calls with the fault.
     times: u64,
@@ -75,12 +75,12 @@ struct Plan {
     calls: BTreeMap<Procedure, u64>,
     /// Times at which faults were applied.
     done: Vec<Instant>,
-    /// No reply is sent before this time.
+    /// The proxy sends no reply before this time, because of [`Fault::Stalled`].
     held_until: Option<Instant>,
 }
 
 impl Plan {
-    /// Counts a call, and returns the fault for it.
+    /// Counts a call, and returns the planned fault that applies to it, if any.
     fn call(&mut self, procedure: Procedure) -> Option<Fault> {
         *self.calls.entry(procedure).or_default() += 1;
         for planned in &mut self.faults {
@@ -120,7 +120,8 @@ impl Proxy {
             let (plan, ends, refuses) =
                 (Arc::clone(&plan), Arc::clone(&ends), Arc::clone(&refuses));
             std::thread::spawn(move || {
-                // The namespace of this thread and of the threads it starts.
+                // `setns` changes the network namespace of this thread. Threads that it starts
+                // inherit the namespace.
                 setns(network, CloneFlags::CLONE_NEWNET).unwrap();
                 let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
                 let port = listener.local_addr().unwrap().port();
@@ -174,7 +175,7 @@ impl Proxy {
         self.refuses.store(false, Ordering::SeqCst);
     }
 
-    /// Waits until a fault was applied.
+    /// Waits until a planned fault has been applied.
     pub fn wait_for_fault(&self) {
         let began = Instant::now();
         while self.done().is_empty() {
@@ -214,8 +215,8 @@ impl Drop for Proxy {
     }
 }
 
-/// Accepts connections until the proxy ends. While they are refused, the listener is closed and the
-/// kernel resets them.
+/// Accepts connections until the proxy ends. To refuse connections, the listener is closed: the
+/// kernel then resets new connections.
 fn listen(
     listener: TcpListener,
     port: u16,
@@ -249,10 +250,10 @@ fn listen(
         .for_each(|pair| pair.close());
 }
 
-/// Bytes to be sent to the client.
+/// A reply that waits to be sent to the client, and what then happens to the connection.
 struct Leaving {
     due: Instant,
-    /// Each is sent separately.
+    /// Parts of the reply, each sent separately.
     pieces: Vec<Vec<u8>>,
     then: Then,
 }
@@ -263,19 +264,19 @@ enum Then {
     Reset,
 }
 
-/// A client's connection and its connection to the server.
+/// The connection of a client to the proxy, and the connection of the proxy to the server for it.
 struct Pair {
     client: TcpStream,
     server: TcpStream,
     plan: Arc<Mutex<Plan>>,
     refuses: Arc<AtomicBool>,
-    /// Planned faults of replies, by call number.
+    /// Faults that apply to replies, by the number of the call.
     faults: Mutex<BTreeMap<u32, Fault>>,
 }
 
 impl Pair {
-    /// Closes both connections. The client's is reset when the threads that hold it have ended,
-    /// which this causes.
+    /// Ends both connections, which ends the threads that use them. The last of these threads
+    /// closes the connection of the client, which resets it.
     fn reset(&self) {
         let _ = set_socket_linger(&self.client, Some(Duration::ZERO));
         let _ = self.client.shutdown(Shutdown::Read);
@@ -299,8 +300,8 @@ impl Pair {
     }
 }
 
-/// Starts the threads of a connection. `None` if the server does not run: the client's connection
-/// is closed.
+/// Starts the threads that forward one connection. Returns `None` if the server does not run: the
+/// connection of the client is then closed.
 fn serve(
     client: TcpStream,
     plan: &Arc<Mutex<Plan>>,
@@ -347,7 +348,7 @@ fn calls(pair: &Pair, leaving: &Sender<Leaving>) -> Result<()> {
             Some(fault @ (Fault::ResetBefore | Fault::Gone)) => {
                 if fault == Fault::Gone {
                     pair.refuses.store(true, Ordering::SeqCst);
-                    // The listener is closed by then.
+                    // Waits until the listener is closed, so that the client cannot connect again.
                     std::thread::sleep(5 * LOOK_EVERY);
                 }
                 let _ = leaving.send(pair.leaving(Vec::new(), Then::Reset));

@@ -1,12 +1,13 @@
-//! Random sessions of the classic prompt, from a seed: the same on every machine.
+//! Random sessions of the classic prompt. A seed determines them, so they are the same on every
+//! machine.
 //!
-//! Excluded are inputs on which the original crashes (fewer than ten transactions), and intended
-//! differences (`!` and `help`).
+//! Two kinds of input are left out: those on which the original crashes (fewer than ten
+//! transactions), and intended differences (`!` and `help`).
 
 use std::fmt::Write as _;
 use testkit::Random;
 
-/// Random choices for sessions.
+/// Random numbers for the choices in a session.
 #[derive(Clone, Debug)]
 pub struct Chance(pub Random);
 
@@ -16,13 +17,13 @@ impl Chance {
         low + self.0.below(high - low + 1)
     }
 
-    /// A number from `low` to `high` whose logarithm is uniformly distributed.
+    /// A number from `low` to `high` whose logarithm is about uniformly distributed.
     pub fn scale(&mut self, low: u64, high: u64) -> u64 {
         let bits = self.between(u64::from(low.max(1).ilog2()), u64::from(high.ilog2()));
         self.between(1 << bits, (2 << bits) - 1).clamp(low, high)
     }
 
-    /// True once in `of` times.
+    /// Returns true with probability 1/`of`.
     pub fn once_in(&mut self, of: u64) -> bool {
         self.0.below(of) == 0
     }
@@ -32,12 +33,12 @@ impl Chance {
     }
 }
 
-/// Directories that sessions may use as locations. They must exist.
+/// Directories that sessions may use as locations. The caller must create them.
 pub const DIRECTORIES: [&str; 4] = ["a", "b", "c/with spaces in it", "d"];
-/// File to which sessions may write reports, or from which they load commands.
+/// A file to which sessions may write reports, and from which they may load commands.
 pub const REPORT_FILE: &str = "a report";
 
-/// Limits of sessions.
+/// Limits for the random choices in a session.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     /// Maximum number of files in a pool.
@@ -54,8 +55,8 @@ pub struct Limits {
     pub working_directory: bool,
 }
 
-/// Lines that cause an error message or `Eh?` without effect, or have an unexpected effect. After
-/// each of them, both programs print the same settings.
+/// Lines that print an error message or `Eh?` and change nothing, or whose effect surprises. After
+/// each line, both programs must print the same settings.
 const ODDITIES: &str = "\
     | |xrun|Eh?|show |set|set bias|HELP|? x|exit x|set Size 5| set seed 5|set size|\
     set size 0 5000|set size -5 5|set size abc def|set size 2147483648|set number|set number 0|\
@@ -67,7 +68,7 @@ const ODDITIES: &str = "\
     set buffering TRUE|set buffering false |set bias read -2|set bias read|set bias create 11|\
     set report|set report foo|load no such file";
 
-/// Lines that set an unexpected value, which is the same in both programs.
+/// Lines that set a surprising value, which must be the same in both programs.
 const SURPRISES: &str = "\
     set size 1k|set size 700,800|set size 900 50|set size  300  600|set size 300 600 900|\
     set size 300\t600|set sizes=300 600|set size 4294967396|set read 50%|set write 4k|\
@@ -75,7 +76,7 @@ const SURPRISES: &str = "\
     set bias read 4294967299|set bufferingxfalse|set transactions 12.7|set subdirectories 3.5|\
     set seed 1.5|set reportxterse";
 
-/// One of the lines separated by `|`.
+/// Chooses one of several lines, which `|` separates.
 fn one_of(chance: &mut Chance, lines: &str) -> String {
     let lines: Vec<&str> = lines.split('|').collect();
     (*chance.pick(&lines)).to_owned()
@@ -96,7 +97,7 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
         if limits.talk {
             talk(chance, &mut settings);
         }
-        // Shuffled, except locations, whose order matters.
+        // The lines are shuffled, except `set location`, whose order has a meaning.
         let (places, mut others): (Vec<_>, Vec<_>) = settings
             .into_iter()
             .partition(|line| line.starts_with("set location"));
@@ -106,7 +107,8 @@ pub fn session(chance: &mut Chance, limits: Limits) -> Session {
         for line in others.iter().chain(&places) {
             let _ = writeln!(lines, "{line}");
         }
-        // Overrides surprising values: the original needs ten transactions, and ours needs a limit.
+        // Replaces a surprising number of transactions: the original needs at least ten, and the
+        // test needs a limit.
         let _ = writeln!(lines, "set transactions {}", transactions(chance, limits));
         let _ = writeln!(lines, "{}", run_line(chance, limits));
     }
@@ -134,7 +136,7 @@ fn run_line(chance: &mut Chance, limits: Limits) -> String {
     }
 }
 
-/// The `set` commands of a run. Settings of earlier runs remain in effect.
+/// The `set` commands before a run. Settings of earlier runs stay in effect.
 fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     // Half of the runs have large pools, because small ones soon run out of files.
     let files = if chance.once_in(2) {
@@ -167,7 +169,7 @@ fn settings(chance: &mut Chance, limits: Limits, first: bool) -> Vec<String> {
     let line = format!("set subdirectories {}", chance.between(1, 20));
     maybe(line, chance);
     for command in ["set bias read", "set bias create"] {
-        // Mostly balanced, because pools that only shrink or grow end early.
+        // The biases are mostly balanced, because pools that only shrink or grow end a run early.
         let tenths = if chance.once_in(3) {
             chance.between(0, 11) as i64 - 1
         } else {
@@ -200,7 +202,7 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
         } else {
             "+"
         };
-        // The original requires a weight after a path with spaces.
+        // The original needs a weight after a path that contains spaces.
         let weight = chance.scale(1, 60);
         let line = if path.contains(' ') || !chance.once_in(3) {
             format!("set location {sign}{path} {weight}")
@@ -219,7 +221,7 @@ fn locations(chance: &mut Chance, limits: Limits) -> Vec<String> {
     lines
 }
 
-/// Adds invalid and unusual values and `show`.
+/// Adds invalid lines, lines with surprising values, and `show`.
 fn talk(chance: &mut Chance, lines: &mut Vec<String>) {
     for _ in 0..chance.between(0, 4) {
         lines.push(one_of(chance, ODDITIES));

@@ -1,5 +1,5 @@
-//! Files that `postmark clean` does not remove: those that the killed run has not created, whatever
-//! their names are.
+//! `postmark clean` must not remove files that the killed run has not created, even if they have
+//! names of the run.
 
 use std::os::unix::fs::symlink;
 use std::os::unix::process::CommandExt as _;
@@ -16,7 +16,7 @@ use crate::support::{
 
 const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 
-/// A directory whose entries cannot be removed (`chattr +a`).
+/// A directory from which no entry can be removed (`chattr +a`).
 struct AppendOnly(PathBuf);
 
 impl AppendOnly {
@@ -64,7 +64,7 @@ fn run_directory_that_cannot_be_removed_is_named() {
     assert!(!own.exists());
 }
 
-/// A killed run, and the directory of its files.
+/// A killed run, with the directory that contains its files.
 struct Killed {
     test_dir: TestDir,
     location: PathBuf,
@@ -92,8 +92,8 @@ fn killed(interface: Interface, subdirectories: u32) -> Killed {
 }
 
 impl Killed {
-    /// Runs `clean`. Asserts that the files in `kept` are unchanged and named with the reason, and
-    /// that no others remain.
+    /// Runs `clean`. Asserts that each file in `kept` is unchanged and printed with its reason, and
+    /// that no other files remain.
     fn leaves(&self, kept: &[(&str, &str)]) -> Ended {
         let snapshots: Vec<(PathBuf, Snapshot)> = kept
             .iter()
@@ -146,8 +146,8 @@ fn links_directories_and_special_files_stay() {
     }
 }
 
-/// The only byte of a run's file may be zero, like that of a truncated file of another program. The
-/// run removes it nevertheless.
+/// A file of one byte may contain a zero, like the truncated file of another program. The file
+/// belongs to the run and is removed.
 #[test]
 fn files_of_one_byte_are_removed() {
     let test_dir = TestDir::in_memory();
@@ -166,7 +166,8 @@ fn files_of_one_byte_are_removed() {
     assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
 }
 
-/// A hard link to a file of another program is not a file of the run, even if that file is new.
+/// A hard link to a file of another program does not belong to the run, even if that file is newer
+/// than the run.
 #[test]
 fn hard_links_to_other_files_stay() {
     let killed = killed(Prompt(Stdio), 1);
@@ -192,7 +193,8 @@ fn file_of_another_owner_stays() {
     }
 }
 
-/// Names with numbers above the run's maximum, and names in another notation, are not examined.
+/// Names with numbers above the maximum of the run, or written in another way, cannot belong to the
+/// run.
 #[test]
 fn names_that_the_run_cannot_use_stay() {
     let killed = killed(Prompt(Stdio), 1);
@@ -211,7 +213,7 @@ fn names_that_the_run_cannot_use_stay() {
 }
 
 #[test]
-fn a_file_in_a_subdirectory() {
+fn foreign_file_in_a_subdirectory_stays() {
     for interface in [Prompt(Stdio), Run(Raw)] {
         let killed = killed(interface, 4);
         std::fs::write(killed.files.join("s1/notes"), "mine\n").unwrap();
@@ -233,8 +235,8 @@ fn a_file_in_a_subdirectory() {
     }
 }
 
-/// A subdirectory is replaced by a symbolic link during the run, which is then killed. The link's
-/// target contains names like the run's, and is newer than the run.
+/// During a run, a subdirectory is replaced by a symbolic link, and then the run is killed. The
+/// directory behind the link contains names of the run, and its files are newer than the run.
 #[test]
 fn link_that_replaces_a_subdirectory_is_not_followed() {
     for interface in [Prompt(Stdio), Run(Posix)] {
@@ -263,8 +265,8 @@ fn link_that_replaces_a_subdirectory_is_not_followed() {
     }
 }
 
-/// While one process cleans a directory, other processes neither clean it nor run in it, and report
-/// the reason.
+/// While one process cleans a directory, other processes neither clean nor use it, and print the
+/// reason.
 #[test]
 fn directory_cleaned_by_another_process_is_in_use() {
     let test_dir = TestDir::in_memory();
@@ -293,9 +295,10 @@ fn directory_cleaned_by_another_process_is_in_use() {
     clean(&location).code(0);
 }
 
-/// Cleaning and running in the same location do not disturb a running run.
+/// If a run is in progress in a location, `clean` refuses to clean the location and does not
+/// disturb the run.
 #[test]
-fn running_run_is_not_disturbed() {
+fn run_in_progress_is_not_disturbed() {
     for interface in INTERFACES {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");

@@ -1,5 +1,5 @@
-//! Root in directories of other users: it acts as the owner, so that the owner cannot redirect
-//! operations to files of root.
+//! Root starts runs in directories of other users. A run uses the rights of the owner, so that the
+//! owner cannot redirect its operations to files of root.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -30,7 +30,7 @@ fn give(path: &Path, user: u32) {
     chown(path, Some(user), None).unwrap();
 }
 
-/// Asserts that there is exactly one warning, which names the user.
+/// Asserts that the program printed exactly one warning, which names the user.
 fn warned(ended: &Ended, user: u32) {
     let warnings = ended.errors.matches(WARNING).count();
     ended.assert(warnings == 1, "there is not one warning");
@@ -44,16 +44,17 @@ fn assert_empty(place: &Path, said: &Ended) {
     );
 }
 
-/// Known wrapper scripts: each gives a directory to another user, and runs the program as root.
+/// Known wrapper scripts change the owner of a directory to another user and run the program as
+/// root.
 #[test]
-fn wrappers_that_run_as_root_in_a_directory_of_another_user() {
+fn run_of_root_uses_the_rights_of_the_directory_owner() {
     let Some(test_dir) = TestDir::rooted() else {
         return;
     };
     // `sudo chown user DIR; sudo postmark X.conf`
     let given = test_dir.directory("given");
     give(&given, THEM);
-    // `sudo postmark FILE`, with the location in the user's home.
+    // `sudo postmark FILE`, in which the location is in the home directory of the user.
     let home = test_dir.directory("home");
     let location = home.join("location");
     std::fs::create_dir(&location).unwrap();
@@ -80,7 +81,8 @@ fn wrappers_that_run_as_root_in_a_directory_of_another_user() {
                 );
             }
         }
-        // A session on standard input, in the directory itself, with several runs.
+        // A session whose commands come from standard input, in the directory of the user, with
+        // several runs.
         let mut session = Command::new(program());
         session.current_dir(place).stdin(Stdio::piped());
         session.stdout(Stdio::piped()).stderr(Stdio::piped());
@@ -104,8 +106,8 @@ fn wrappers_that_run_as_root_in_a_directory_of_another_user() {
     }
 }
 
-/// A directory that only root can change is used as root, although its name may be exchanged: it is
-/// held open from the start.
+/// A directory that only root can change is used with the rights of root, even in the home of a
+/// user. The user may rename the directory, but the program holds it open from the start.
 #[test]
 fn root_directory_in_a_users_home_is_used_as_root() {
     let Some(test_dir) = TestDir::rooted() else {
@@ -121,7 +123,7 @@ fn root_directory_in_a_users_home_is_used_as_root() {
         ended.code(0).does_not_show(WARNING);
         assert_empty(&roots, &ended);
     }
-    // A symbolic link of the user is not followed.
+    // A run does not follow a symbolic link that the user has created.
     symlink(&roots, home.join("link")).unwrap();
     for interface in [Prompt(Raw), Run(Posix)] {
         let ended = interface.perform(&Work::small(&home.join("link")), &test_dir);
@@ -133,7 +135,7 @@ fn root_directory_in_a_users_home_is_used_as_root() {
     }
 }
 
-/// A thread has the rights of a single user.
+/// A thread can have the rights of one user only, so targets of several users are refused.
 #[test]
 fn targets_of_several_users_are_refused() {
     let Some(test_dir) = TestDir::rooted() else {
@@ -153,8 +155,8 @@ fn targets_of_several_users_are_refused() {
     }
 }
 
-/// During the run its files belong to the user. After it is killed, both root and the user can
-/// remove them.
+/// During the run, its files belong to the user. After the run was killed, root and the user can
+/// both remove the files.
 #[test]
 fn files_of_a_killed_run_are_removed_by_root_and_by_the_user() {
     if !is_root() {
@@ -195,8 +197,8 @@ fn files_of_a_killed_run_are_removed_by_root_and_by_the_user() {
                 assert_empty(&place, &cleaned);
                 continue;
             }
-            // Only root can read the heartbeat of root's process, so for the user truncated files
-            // stay and are named.
+            // Only root can read the heartbeat of a process of root. So if the user runs `clean`,
+            // truncated files stay and are listed.
             cleaned.shows("Removed the files of the run");
             clean(&place).code(0);
             assert_empty(&place, &cleaned);
@@ -226,7 +228,7 @@ fn files_of_a_killed_run_with_root_rights_are_removed() {
     }
 }
 
-/// Root without the capability to act as another user, as in some containers.
+/// Root that lacks the capability to act as another user, as in some containers.
 #[test]
 fn root_that_cannot_act_as_the_user_is_refused() {
     let Some(test_dir) = TestDir::rooted() else {
@@ -251,8 +253,8 @@ fn root_that_cannot_act_as_the_user_is_refused() {
     }
 }
 
-/// Files of root whose state must not change. Hard links to them in the user's directories may be
-/// created and removed.
+/// Files of root, which must not change in any test. Only hard links to these files, in directories
+/// of the user, may be created and removed.
 struct Roots {
     directory: PathBuf,
     before: BTreeMap<PathBuf, (u32, u32, i64, i64, Vec<u8>)>,
@@ -305,7 +307,8 @@ impl Roots {
     }
 }
 
-/// A thread with the owner's rights that exchanges entries of a directory as fast as possible.
+/// A thread with the rights of the user, which exchanges entries of the run's directory as fast as
+/// possible.
 struct Attacker {
     ends: Arc<AtomicBool>,
     done: Arc<AtomicU64>,
@@ -313,8 +316,8 @@ struct Attacker {
 }
 
 impl Attacker {
-    /// `links` is a directory of the user that is full of hard links to root's files, as on a
-    /// machine without protected hard links.
+    /// `links` is a directory of the user that is full of hard links to files of root. Machines
+    /// without `fs.protected_hardlinks` permit this.
     fn begin(place: &Path, links: &Path, roots: &Path) -> Self {
         let (ends, done) = (Arc::<AtomicBool>::default(), Arc::<AtomicU64>::default());
         let (place, links, roots) = (place.to_owned(), links.to_owned(), roots.to_owned());
@@ -352,7 +355,7 @@ impl Drop for Attacker {
     }
 }
 
-/// Exchanges an existing entry. Returns whether that succeeded.
+/// Exchanges an entry of the directory. Returns whether that succeeded.
 fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
     let mut draw = |n: usize| {
         *random = random
@@ -388,7 +391,7 @@ fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
             let link = links.join(format!("link-{}", draw(2_000)));
             renameat_with(CWD, &link, CWD, &path, RenameFlags::EXCHANGE).is_ok()
         }
-        // If the system permits hard links to files of other users.
+        // This succeeds only if the system permits hard links to files of other users.
         (false, _) => {
             let _ = std::fs::remove_file(&path);
             std::fs::hard_link(roots.join("1"), &path).is_ok()
@@ -396,8 +399,8 @@ fn attack(place: &Path, links: &Path, roots: &Path, random: &mut u64) -> bool {
     }
 }
 
-/// The owner exchanges entries during a run, its removal of files, and `clean`: no file of root is
-/// written, truncated, given away or removed.
+/// The owner exchanges entries of the directory while a run works, while it removes its files, and
+/// during `clean`. No file of root is written, truncated, given to the user or removed.
 #[test]
 fn owner_who_exchanges_entries_cannot_harm_root() {
     if !is_root() {
@@ -457,7 +460,7 @@ fn under_attack(interface: Interface, subdirectories: u32, is_killed: bool) -> u
         roots.assert_kept(&ended);
         let cleaned = clean(&place);
         roots.assert_kept(&cleaned);
-        // The files that the owner has placed would conflict with the next run.
+        // Files that the owner has put into the directory would conflict with the next run.
         for name in names(&place).unwrap() {
             let _ = std::fs::rename(
                 place.join(&name),

@@ -1,5 +1,6 @@
-//! Checks of a file before it is removed: a test for each check of `docs/security.md`. Foreign
-//! files with the run's names are created during the run or after it was killed.
+//! Before `clean` or a run removes a file, it checks whether the run has created the file. One test
+//! for each check in `docs/security.md`. Files of other programs, with names that the run uses, are
+//! created during the run or after it was killed.
 
 use std::io::{Read as _, Write as _};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
@@ -22,7 +23,7 @@ const NOT_OUR_CONTENTS: &str = "it does not begin like the files of this run";
 const TOO_LATE: &str = "it was created after the run had ended";
 const MANIFEST: &str = ".postmark-manifest.json";
 
-/// A killed run in its own location, with foreign files among its files.
+/// A killed run in its own location, with files of other programs among its files.
 struct Visited {
     test_dir: TestDir,
     location: PathBuf,
@@ -30,8 +31,8 @@ struct Visited {
     process: u32,
 }
 
-/// Kills a run while it creates files of several sizes, none of them empty. `guests` creates
-/// foreign files during the run, with numbers that it has not reached.
+/// Kills a run while it creates files of several sizes, none of them empty. During the run,
+/// `guests` creates foreign files, whose numbers are higher than those of the run so far.
 fn visited(interface: Interface, guests: impl FnOnce(&Path)) -> Visited {
     let test_dir = TestDir::in_memory();
     let location = test_dir.directory("location");
@@ -65,15 +66,15 @@ impl Visited {
         self.files.join(name)
     }
 
-    /// Removes the heartbeat, as a restart of the machine does.
+    /// Removes the heartbeat file of the run, as a restart of the machine does.
     fn forget_signs_of_life(&self) {
         let heartbeats = signs_of_life(self.process);
         assert_eq!(heartbeats.len(), 1, "{heartbeats:?}");
         std::fs::remove_file(&heartbeats[0]).unwrap();
     }
 
-    /// Runs `clean`. Asserts that the files in `kept` are unchanged and named with the reason, and
-    /// that no others remain, except the manifest if `is_marked`.
+    /// Runs `clean`. Asserts that each file in `kept` is unchanged and printed with its reason. No
+    /// other files remain, except the manifest if `is_marked`.
     fn leaves(&self, kept: &[(&str, &str)], is_marked: bool) -> Ended {
         let snapshots: Vec<(PathBuf, Snapshot)> = kept
             .iter()
@@ -110,7 +111,8 @@ fn signs_of_life(process: u32) -> Vec<PathBuf> {
         .collect()
 }
 
-/// The start of the run's files, read from a run with the same seed in another directory.
+/// The start of the contents that the run writes to its files. They are read from a run with the
+/// same seed in another directory.
 fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
     let location = test_dir.directory("another");
     let work = Work {
@@ -123,8 +125,8 @@ fn contents_of_the_run(test_dir: &TestDir) -> Vec<u8> {
     contents
 }
 
-/// Creates foreign files: an image of 64 MiB, an unreadable file, an empty one, one of zeros, and
-/// one with text. An earlier version removed 61 files of users like these.
+/// Creates files of another program: an image of 64 MiB, an unreadable file, an empty one, one of
+/// zeros, and one with text. An earlier version of `clean` removed 61 such files of users.
 fn furnish_with_images(directory: &Path) {
     let image = std::fs::File::create(directory.join("50001")).unwrap();
     image.set_len(64 << 20).unwrap();
@@ -135,7 +137,7 @@ fn furnish_with_images(directory: &Path) {
     std::fs::write(directory.join("50005"), "a letter\n").unwrap();
 }
 
-/// Reason for a file that its owner may not read.
+/// The reason that `clean` prints for a file that its owner may not read.
 fn secret() -> &'static str {
     match rustix::process::geteuid().is_root() {
         true => NOT_OUR_CONTENTS,
@@ -143,7 +145,7 @@ fn secret() -> &'static str {
     }
 }
 
-/// Foreign files that can be identified with certainty, and the reasons.
+/// Foreign files that `clean` always recognizes as foreign, each with the printed reason.
 fn certain() -> [(&'static str, &'static str); 3] {
     [
         ("50001", "it is larger than any file of this run"),
@@ -152,7 +154,8 @@ fn certain() -> [(&'static str, &'static str); 3] {
     ]
 }
 
-/// Foreign files that cannot be identified without a heartbeat, and the reasons why they stay.
+/// Foreign files that could be files of the run if its heartbeat is missing, each with the printed
+/// reason.
 const UNCLEAR: [(&str, &str); 2] = [
     (
         "50003",
@@ -169,7 +172,7 @@ fn files_created_after_the_run_stay() {
     for interface in INTERFACES {
         let visited = visited(interface, |_| ());
         furnish_with_images(&visited.files);
-        // A copy of a file of the run, which differs only in its time.
+        // A copy of a file of the run, which differs from the original only in its creation time.
         std::fs::copy(visited.at("1"), visited.at("50006")).unwrap();
         let unclear = ["50003", "50004", "50006"].map(|name| (name, TOO_LATE));
         visited.leaves(&[&certain()[..], &unclear].concat(), true);
@@ -181,14 +184,15 @@ fn files_created_after_the_run_stay() {
     }
 }
 
-/// If the end of the run is not known, files that cannot be identified stay with the manifest.
-/// After the user removes them, `clean` removes the others.
+/// Without a heartbeat the time at which the run ended is not known. Files that could belong to the
+/// run then stay, and the manifest with them. After the user removes these files, `clean` removes
+/// the remaining files of the run.
 #[test]
 fn files_possibly_created_after_the_run_stay() {
     for interface in INTERFACES {
         let visited = visited(interface, |_| ());
         visited.forget_signs_of_life();
-        // The file that the run was writing when it was killed cannot be identified, either.
+        // This also concerns the file that the run was writing when it was killed, which is empty.
         let unknown: Vec<PathBuf> = std::fs::read_dir(&visited.files)
             .unwrap()
             .map(|entry| entry.unwrap().path())
@@ -208,7 +212,7 @@ fn files_possibly_created_after_the_run_stay() {
     }
 }
 
-/// Files created during the run are identified by their contents, if possible.
+/// Files that another program created during the run are recognized by their contents, if possible.
 #[test]
 fn files_created_during_the_run_stay() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
@@ -217,10 +221,10 @@ fn files_created_during_the_run_stay() {
     }
 }
 
-/// An interrupted run makes the same checks, and leaves its manifest if a file cannot be
-/// identified.
+/// An interrupted run checks its files like `clean` before it removes them. If it cannot identify a
+/// file, the manifest stays.
 #[test]
-fn interrupted_run_makes_the_same_checks() {
+fn interrupted_run_removes_only_its_own_files() {
     for interface in [Prompt(Stdio), Prompt(Raw)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -234,7 +238,7 @@ fn interrupted_run_makes_the_same_checks() {
             .unwrap()
             .filter_map(|entry| entry.unwrap().file_name().to_str()?.parse().ok())
             .collect();
-        // A file of the run is replaced by a file of the user.
+        // Two files of the run are replaced by files of the user.
         let [exchanged, emptied] =
             [numbers[0], numbers[1]].map(|number| location.join(number.to_string()));
         for (path, text) in [(&exchanged, "a letter\n"), (&emptied, "")] {
@@ -262,7 +266,7 @@ fn interrupted_run_makes_the_same_checks() {
     }
 }
 
-/// Files that differ from the run's files in a single attribute.
+/// Each file of the user differs from the files of the run in a single attribute.
 #[test]
 fn files_that_differ_in_one_attribute_stay() {
     if !is_root() {
@@ -291,7 +295,7 @@ fn files_that_differ_in_one_attribute_stay() {
             ("50005", other_names),
         ];
         visited.leaves(&unclear, true);
-        // After these files are removed, `clean` removes the others.
+        // After the user removes these files, `clean` removes the files of the run.
         for (name, _) in unclear {
             std::fs::remove_file(visited.at(name)).unwrap();
         }
@@ -300,7 +304,8 @@ fn files_that_differ_in_one_attribute_stay() {
     }
 }
 
-/// The mode of a directory is checked, too: a changed one keeps the manifest.
+/// The mode of a subdirectory is checked before its removal: if the mode has changed, the
+/// subdirectory and the manifest stay.
 #[test]
 fn subdirectory_with_a_changed_mode_stays() {
     let test_dir = TestDir::in_memory();
@@ -327,8 +332,8 @@ fn subdirectory_with_a_changed_mode_stays() {
     assert_eq!(std::fs::read_dir(&location).unwrap().count(), 0);
 }
 
-/// Hard and symbolic links of a mix are removed. A symbolic link to another target is foreign,
-/// whatever its name is.
+/// `clean` removes the hard and symbolic links that a mix creates. A symbolic link that points
+/// elsewhere is foreign, even with a name of the run.
 #[test]
 fn links_of_a_mix_are_removed() {
     let test_dir = TestDir::in_memory();
@@ -373,7 +378,7 @@ fn links_of_a_mix_are_removed() {
     assert_eq!(all_names(&location), [link], "{cleaned}");
 }
 
-/// A file created with a name of a kept pool, after the run, is foreign.
+/// After the run, a file of a kept pool is replaced by a copy. The copy is foreign.
 #[test]
 fn file_created_in_a_kept_pool_stays() {
     let test_dir = TestDir::in_memory();
@@ -394,7 +399,7 @@ fn file_created_in_a_kept_pool_stays() {
     assert!(!own.exists());
 }
 
-/// Keeps a small pool. Returns its directory.
+/// Performs a run that keeps its small pool, and returns the directory of the pool.
 fn kept_pool(location: &Path) -> PathBuf {
     let mut command = postmark("run --storage posix --files 200 --transactions 0");
     command
@@ -404,8 +409,8 @@ fn kept_pool(location: &Path) -> PathBuf {
     own_directories(location).remove(0)
 }
 
-/// A kept pool that was given to another user stays complete with its manifest. Its new owner can
-/// clean it.
+/// If the files of a kept pool were given to another user, root does not remove the pool or its
+/// manifest. The new owner can clean the pool.
 #[test]
 fn kept_pool_of_another_owner_stays() {
     let Some(test_dir) = TestDir::rooted() else {
@@ -440,7 +445,8 @@ fn kept_pool_of_another_owner_stays() {
     assert!(!own.exists());
 }
 
-/// Another user writes a false manifest in a directory that all users may write to.
+/// Another user writes a false manifest into a directory that all users may write to. `clean` must
+/// not follow it.
 #[test]
 fn manifest_of_another_user_is_not_trusted() {
     if !is_root() {
@@ -452,7 +458,7 @@ fn manifest_of_another_user_is_not_trusted() {
     clean(&visited.location).code(0);
     let shared = visited.test_dir.directory("shared");
     set_mode(&shared, 0o1777);
-    // A year-old file of root. In the worst case it starts like a file of the run.
+    // An old file of root. As the worst case, it starts with the contents of a file of the run.
     std::fs::write(shared.join("17"), &contents).unwrap();
     let inode = shared.metadata().unwrap().ino();
     let manifest = with_number(&manifest, "directory_inode", inode);
@@ -473,7 +479,7 @@ fn manifest_of_another_user_is_not_trusted() {
     let cleaned = clean(&shared);
     cleaned.ends("1 | it belongs to user 65534, not to the current user 0 | nothing was changed");
     before.assert_kept(&shared, &cleaned);
-    // No run starts there, either.
+    // A run in the directory with the false manifest is refused as well.
     let refused = Prompt(Raw).perform(
         &Work {
             files: 10,
@@ -493,8 +499,8 @@ fn with_number(manifest: &str, key: &str, value: u64) -> String {
     format!("{before}{key}{value},{behind}")
 }
 
-/// Manifests of the current user that were created in another directory, or that other users may
-/// have written.
+/// Manifests that belong to the current user but were created in another directory, or that other
+/// users may have written.
 #[test]
 fn manifest_from_another_directory_is_not_trusted() {
     let visited = visited(Prompt(Raw), |_| ());
@@ -529,8 +535,9 @@ fn manifest_from_another_directory_is_not_trusted() {
     clean(&visited.location).code(0);
 }
 
-/// 400 locations with long paths. Earlier, their manifests exceeded the read limit, were considered
-/// unfinished and removed, and the files remained.
+/// A run in 400 locations with long paths. In an earlier version, its manifests exceeded the size
+/// limit for reading. They were taken for unfinished ones and removed, and the files of the run
+/// remained.
 #[test]
 fn run_in_hundreds_of_locations_is_cleaned() {
     let test_dir = TestDir::in_memory();
@@ -577,8 +584,8 @@ fn run_in_hundreds_of_locations_is_cleaned() {
     assert_eq!(signs_of_life(process), [] as [PathBuf; 0]);
 }
 
-/// The run directory is exchanged for one with links to files of root, and with old files that have
-/// the run's names.
+/// After the run was killed, its directory is exchanged for another one. The other directory
+/// contains links to files of root, and old files with names of the run.
 #[test]
 fn links_in_an_exchanged_run_directory_are_not_followed() {
     if !is_root() {
@@ -622,8 +629,9 @@ fn links_in_an_exchanged_run_directory_are_not_followed() {
     }
 }
 
-/// Root's rights are not used if another user can exchange the directory, unless an option permits
-/// it. If the other user's rights do not suffice, the run is refused.
+/// If a user or group can exchange the target directory, a run of root uses the rights of this user
+/// or group. With --allow-unsafe-target, the run keeps the rights of root. If users of an access
+/// control list can exchange the directory, the run is refused.
 #[test]
 fn root_rights_are_not_used_where_others_may_rename() {
     if !is_root() {
@@ -661,7 +669,7 @@ fn root_rights_are_not_used_where_others_may_rename() {
         }
         let ended = interface.perform(&Work::small(&sticky), &test_dir);
         ended.code(0).does_not_show("as user");
-        // In subdirectories among the user's files the option has no effect.
+        // Subdirectories in a location of the user are refused, even with --allow-unsafe-target.
         if interface.is_prompt() {
             let work = Work::small(&theirs).in_subdirectories(3);
             let mut command = interface.command(&work, &test_dir);
@@ -694,11 +702,11 @@ fn let_write(directory: &Path, user: u32) {
     rustix::fs::setxattr(directory, name, &list, rustix::fs::XattrFlags::empty()).unwrap();
 }
 
-/// The user replaces a file by rename during a run in the same location: the directory's time stays
-/// that of the user's change.
+/// During a run of the prompt, the user replaces a file in the same location by renaming.
+/// Afterwards the modification time of the directory must be that of the user's change.
 #[test]
 fn directory_changed_by_the_user_keeps_its_time() {
-    // Above 10,000 entries, only their number is compared.
+    // If a directory has more than 10,000 entries, only the number of entries is compared.
     for (interface, more) in [(Prompt(Raw), 0), (Run(Posix), 0), (Run(Posix), 10_001)] {
         let test_dir = TestDir::in_memory();
         let location = test_dir.directory("location");
@@ -731,8 +739,8 @@ fn directory_changed_by_the_user_keeps_its_time() {
     }
 }
 
-/// Files that the run cannot remove are reported on standard error with every report format, and
-/// change the exit status.
+/// Files that the run cannot remove are listed on standard error, whatever the report format is.
+/// The exit status then is 1.
 #[test]
 fn remaining_files_are_reported_in_every_format() {
     if !FileSystem::Ext4.is_available() {
@@ -795,7 +803,7 @@ fn chattr(change: &str, file: &Path) {
     assert!(status.success(), "chattr {change} {}", file.display());
 }
 
-/// Cleaning a directory while runs start in it does not affect them.
+/// `clean` in a directory in which runs start must not disturb these runs.
 #[test]
 fn cleaning_does_not_affect_starting_runs() {
     let test_dir = TestDir::in_memory();
@@ -805,8 +813,8 @@ fn cleaning_does_not_affect_starting_runs() {
     });
 }
 
-/// As above, but several processes clean from a container, where the runs' processes are not
-/// visible. A run directory is empty at the start and at the end of a run.
+/// `clean` runs several times at once in a container, from which the processes of the runs are not
+/// visible. A run directory is empty when a run starts and ends, so it looks abandoned.
 #[test]
 fn cleaning_from_another_process_namespace_does_not_affect_starting_runs() {
     let Some(test_dir) = TestDir::rooted() else {
@@ -827,7 +835,8 @@ fn cleaning_from_another_process_namespace_does_not_affect_starting_runs() {
     });
 }
 
-/// Performs runs while `cleaning` is repeated. Asserts that all succeed and no files remain.
+/// Performs runs one after another while `cleaning` is repeated. Asserts that all runs succeed and
+/// that no files remain.
 fn beside_starting_runs(test_dir: &TestDir, location: &Path, cleaning: impl Fn()) {
     std::thread::scope(|scope| {
         let runs = scope.spawn(|| {
@@ -850,8 +859,8 @@ fn beside_starting_runs(test_dir: &TestDir, location: &Path, cleaning: impl Fn()
     assert_eq!(std::fs::read_dir(location).unwrap().count(), 0);
 }
 
-/// FUSE servers often support neither RENAME_NOREPLACE nor hard links. The manifest is created
-/// nevertheless, and only one run gets it.
+/// FUSE servers often support neither RENAME_NOREPLACE nor hard links. Even there, only one of two
+/// runs may create the manifest.
 #[test]
 fn manifest_is_exclusive_without_exclusive_rename() {
     let possible = faultfs::is_possible();
@@ -894,7 +903,7 @@ fn manifest_is_exclusive_without_exclusive_rename() {
     }
 }
 
-/// Contents that resemble the run's only in part are identified as foreign.
+/// A file whose contents equal those of a file of the run only in part is foreign.
 #[test]
 fn contents_are_compared_completely() {
     let test_dir = TestDir::in_memory();
@@ -904,8 +913,8 @@ fn contents_are_compared_completely() {
         std::fs::write(files.join("50001"), &contents).unwrap();
         std::fs::write(files.join("50002"), &contents[..3]).unwrap();
     });
-    // The second file has the first three bytes of a file of the run, but the run creates no files
-    // this short.
+    // The second file contains the first three bytes of a file of the run. The run itself creates
+    // no file this short.
     visited.leaves(
         &[
             ("50001", NOT_OUR_CONTENTS),
@@ -915,7 +924,7 @@ fn contents_are_compared_completely() {
     );
 }
 
-/// Reading a foreign file's contents does not change its times.
+/// `clean` reads the contents of a foreign file without changing its access time.
 #[test]
 fn reading_a_foreign_file_keeps_its_times() {
     let visited = visited(Prompt(Stdio), |files| {

@@ -1,5 +1,5 @@
-//! Invalid arguments: the program prints the position, the problem and the correct form, and exits
-//! with status 2 before anything is touched.
+//! The program refuses invalid arguments before it changes anything, with exit status 2. The
+//! message contains the position, the problem and the correct form.
 
 use testkit::rows;
 
@@ -7,7 +7,7 @@ use crate::support::interface::postmark;
 use crate::support::test_dir::{create_user_files, write};
 use crate::support::{Ended, Running, Snapshot, TestDir};
 
-/// A location, which is the working directory, and configuration files beside it.
+/// A location, which is the working directory of the program, and configuration files beside it.
 pub struct Place {
     pub test_dir: TestDir,
     before: Snapshot,
@@ -22,7 +22,7 @@ impl Place {
         Self { test_dir, before }
     }
 
-    /// Runs the program with arguments without blanks.
+    /// Runs the program with arguments that contain no blanks.
     pub fn say(&self, words: &str) -> Ended {
         let location = self.test_dir.path().join("location");
         let mut command = postmark(words);
@@ -32,8 +32,8 @@ impl Place {
         ended
     }
 
-    /// Asserts that the arguments of each row are refused with all texts of the row. Lines of a
-    /// usage message may be wrapped.
+    /// Asserts that the program refuses the arguments of each row, with all texts of the row in its
+    /// message. Lines of a usage message may be wrapped.
     pub fn refuses_all(&self, table: &str) {
         for row in rows(table) {
             let ended = self.say(row[0]);
@@ -58,8 +58,8 @@ impl Place {
         write(&self.test_dir.path().join("config.toml"), text, 0o644);
     }
 
-    /// Asserts the same for configuration files, with `\\n` for a line break. All messages must
-    /// contain the text `of_all`.
+    /// Asserts that the program refuses the configuration file of each row, with all texts of the
+    /// row and the text `of_all`. `\\n` in a row is a line break.
     pub fn refuses_all_files(&self, table: &str, of_all: &str) {
         for row in rows(table) {
             self.configure(&row[0].replace("\\n", "\n"));
@@ -75,7 +75,7 @@ impl Place {
     }
 }
 
-/// Arguments, each with texts of the error message.
+/// Rows of arguments and the texts that the error message must contain.
 const WRONG_OPTIONS: &str = "
     run --files | --files
     run --files none | --files | none
@@ -127,7 +127,7 @@ const WRONG_OPTIONS: &str = "
     one two | 'one' is neither a command
 ";
 
-/// Words of parsing libraries that do not explain the option.
+/// Words that parsing libraries use in errors. They do not explain what is wrong with an option.
 const OF_LIBRARIES: &str =
     "float literal,invalid digit,cannot parse,target type,f64,i64,u64,u32,untagged,variant of";
 

@@ -7,9 +7,9 @@ use std::process::ExitStatus;
 
 use super::names;
 
-/// Number of names that a failure message shows of a directory tree.
+/// Maximum number of names of a directory tree in a failure message.
 const SHOWN_MAX: usize = 60;
-/// Number of bytes that a failure message shows of a stream.
+/// Maximum number of bytes of an output stream in a failure message.
 const SHOWN_BYTES_MAX: usize = 4_000;
 
 #[derive(Clone, Debug)]
@@ -21,7 +21,7 @@ pub struct Ended {
     pub output: String,
     /// Standard error.
     pub errors: String,
-    /// The directory that the test is about; its tree is part of failure messages.
+    /// The directory that the test uses. Failure messages list the files in it.
     pub place: PathBuf,
 }
 
@@ -40,7 +40,7 @@ impl Ended {
         self
     }
 
-    /// Asserts that this signal ended the program.
+    /// Asserts that a signal with this number ended the program.
     pub fn signal(&self, expected: i32) -> &Self {
         assert_eq!(
             self.status.signal(),
@@ -59,7 +59,8 @@ impl Ended {
         self
     }
 
-    /// Asserts an exit status and texts of the output, as in `2 | no such file | use --target`.
+    /// Asserts an exit status and texts in the output, given as one row: `2 | no such file | use
+    /// --target`.
     pub fn ends(&self, row: &str) -> &Self {
         let mut columns = row.split('|').map(str::trim);
         self.code(columns.next().unwrap().parse().unwrap());

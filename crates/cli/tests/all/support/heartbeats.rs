@@ -1,5 +1,5 @@
 //! Removes the heartbeat files (`rundir/src/heartbeat.rs`) that killed or failed runs of a test
-//! left in memory. `clean` needs them, so they are removed at the end of the test.
+//! left in memory. `clean` needs these files, so they are removed only at the end of the test.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -11,18 +11,18 @@ struct Left(Vec<PathBuf>);
 impl Drop for Left {
     fn drop(&mut self) {
         for path in &self.0 {
-            // `clean` may have removed it.
+            // `clean` may already have removed the file.
             let _ = std::fs::remove_file(path);
         }
     }
 }
 
 thread_local! {
-    /// Files of the test that runs on this thread.
+    /// Heartbeat files of the test that runs on this thread.
     static LEFT: RefCell<Left> = const { RefCell::new(Left(Vec::new())) };
 }
 
-/// Removes the heartbeat files of a process at the end of the test.
+/// Removes the heartbeat files of a process when the test ends.
 pub fn remove_after_test(process: &str) {
     let names = std::fs::read_dir(DIRECTORY).into_iter().flatten().flatten();
     let is_its = |path: &PathBuf| {
@@ -33,7 +33,7 @@ pub fn remove_after_test(process: &str) {
     LEFT.with_borrow_mut(|left| left.0.extend(paths));
 }
 
-/// Removes the heartbeat files named in a run's manifest at the end of the test.
+/// Removes the heartbeat files that a manifest names when the test ends.
 pub fn remove_manifests_after_test(manifest: &Path) {
     let text = std::fs::read(manifest).unwrap();
     let manifest: serde_json::Value = serde_json::from_slice(&text).unwrap();

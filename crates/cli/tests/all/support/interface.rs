@@ -1,4 +1,4 @@
-//! The interfaces that start a run, and the work of a run.
+//! The interfaces by which a run can be started, and the workload of a run.
 
 use std::ffi::OsString;
 use std::os::unix::ffi::OsStrExt as _;
@@ -84,7 +84,8 @@ impl Work {
         }
     }
 
-    /// A shorter run with the same property on a disk, where every operation takes longer.
+    /// A run on a disk whose `phase` is long enough to be interrupted. It has fewer files than
+    /// [`Self::long`], because every operation takes longer on a disk.
     pub fn long_on_disk(location: &Path, phase: Phase) -> Self {
         let (files, transactions) = match phase {
             Phase::Prepare | Phase::Delete => (20_000, 1),
@@ -164,18 +165,18 @@ pub fn program() -> &'static Path {
     Path::new(env!("CARGO_BIN_EXE_postmark"))
 }
 
-/// The program with arguments without blanks.
+/// A command that starts the program with arguments that contain no blanks.
 pub fn postmark(words: &str) -> Command {
     let mut command = Running::command(program());
     command.args(words.split_whitespace());
     command
 }
 
-/// A copy of the program that every user may execute.
+/// Copies the program into the test directory, where every user may execute it.
 pub fn program_for_all(test_dir: &TestDir) -> PathBuf {
     let copy = test_dir.path().join("postmark");
-    // Another process copies it. If this process had it open for writing, a child process of
-    // another test could inherit the descriptor, and the kernel would refuse to execute the file.
+    // `cp` copies the program. If this process had the copy open for writing, a child process of
+    // another test could inherit the descriptor. The kernel would then refuse to execute the copy.
     let copied = Command::new("cp")
         .arg(program())
         .arg(&copy)
@@ -197,12 +198,13 @@ impl Interface {
         self.command_of(program(), work, test_dir)
     }
 
-    /// The command that starts the run with another copy of the program.
+    /// The command that starts the run with this copy of the program.
     pub fn command_of(self, program: &Path, work: &Work, test_dir: &TestDir) -> Command {
         let mut command = Running::command(program);
         command.current_dir(test_dir.path());
         if !work.room_check {
-            // For the prompt the option applies to the whole session.
+            // The prompt has no such setting for one run, so the option applies to the whole
+            // session.
             if let Self::Prompt(_) = self {
                 command.arg("--no-room-check");
             }
@@ -215,7 +217,7 @@ impl Interface {
                     .unwrap();
                 std::fs::write(file.path(), work.config(engine)).unwrap();
                 super::test_dir::set_mode(file.path(), 0o644);
-                // It is removed with the test's directory.
+                // The configuration file is removed with the test directory.
                 command.arg(file.into_temp_path().keep().unwrap());
             }
             Self::Run(engine) => {
@@ -233,7 +235,7 @@ impl Interface {
         Running::run_to_end(self.command(work, test_dir), &work.locations[0])
     }
 
-    /// Starts the run, and returns in the middle of a phase.
+    /// Starts the run, and waits for the middle of a phase.
     pub fn begin(self, work: &Work, test_dir: &TestDir, phase: Phase) -> Running {
         let mut running = Running::start(self.command(work, test_dir), &work.locations[0]);
         self.wait_for(&mut running, work, phase);
@@ -245,15 +247,15 @@ impl Interface {
         let what = format!("{phase:?} of {self:?}");
         running.until(&what, |running| match (self, phase) {
             (_, Phase::Prepare) => self.has_files(work, 0),
-            // Files with higher numbers than those of the pool.
+            // In this phase the run creates files with higher numbers than those of the pool.
             (_, Phase::Transactions) => self.has_files(work, work.files),
             (Self::Prompt(_), Phase::Delete) => running.output().contains("\nDeleting files..."),
             (Self::Run(_), Phase::Delete) => has_ended(&running.errors(), "transactions"),
         });
     }
 
-    /// Whether the run has made a file in its first location whose number is greater than `beyond`
-    /// by at least 100.
+    /// Whether the run has created a file whose number exceeds `beyond` by more than 100. Only the
+    /// first location is searched.
     fn has_files(self, work: &Work, beyond: u64) -> bool {
         let location = &work.locations[0];
         let made = beyond + 101..=work.files + work.transactions;
@@ -275,8 +277,8 @@ impl Interface {
     }
 }
 
-/// Whether the progress of `postmark run` shows that a stage has ended. Until then its lines
-/// contain ` of `.
+/// Whether the progress that `postmark run` prints shows the end of a stage. Earlier lines of this
+/// stage contain ` of `.
 pub fn has_ended(progress: &str, stage: &str) -> bool {
     let of_stage = |line: &&str| line.starts_with(stage);
     progress

@@ -1,14 +1,14 @@
-//! What tests need from the machine. Tests of other crates include this file, too.
+//! Checks whether the machine has what a test needs. Tests of other crates include this file.
 
 use std::io::Write as _;
 
-/// Whether all tests must run: then an unmet need is a failure.
+/// Whether all tests must run. If so, a test whose need is not met fails instead of being skipped.
 pub fn everything() -> bool {
     std::env::var_os("CI").is_some()
         || std::env::var_os("POSTMARK_TEST_ALL").is_some_and(|all| all == "1")
 }
 
-/// Whether a need of the test is met. If not, it prints that the test is skipped.
+/// Returns whether a need of the test is met. If not, prints that the test is skipped.
 ///
 /// # Panics
 /// Panics if the need is not met and all tests must run.
@@ -17,7 +17,7 @@ pub fn is_met(met: bool, need: &str) -> bool {
         return true;
     }
     assert!(!everything(), "this test needs {need}");
-    // `eprintln!` would be captured, and not shown for a test that passes.
+    // The test framework would capture `eprintln!` and hide it for a test that passes.
     let name = std::thread::current().name().unwrap_or_default().to_owned();
     let _ = writeln!(std::io::stderr(), "skipped: {name}: it needs {need}");
     false

@@ -1,5 +1,5 @@
-//! A running program: its output so far, signals to it, and its end. It is killed at the end of the
-//! test.
+//! A program that a test has started: its output so far, signals to it, and its end. When the test
+//! ends, the program is killed.
 
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -12,14 +12,14 @@ use rustix::process::{Pid, Signal, kill_process};
 
 use super::{Ended, heartbeats};
 
-/// A program that takes longer than this is considered hung.
+/// A test fails if its program takes longer than this.
 const PATIENCE: Duration = Duration::from_secs(90);
-/// Limit for programs that are expected to take long.
+/// The limit for programs that are known to take long.
 const LONG_PATIENCE: Duration = Duration::from_secs(1_800);
-/// Interval at which a program is polled.
+/// Interval at which the state of a program is checked.
 const LOOK_EVERY: Duration = Duration::from_millis(1);
 
-/// A stream that a thread reads while the program runs.
+/// An output stream of the program, which a thread reads while the program runs.
 #[derive(Debug)]
 struct Stream {
     text: Arc<Mutex<Vec<u8>>>,
@@ -65,8 +65,8 @@ pub struct Running {
 }
 
 impl Running {
-    /// Starts a program. `place` is shown in failure messages. Streams that the command does not
-    /// redirect are read.
+    /// Starts a program. Failure messages list the files in `place`. Output streams that the
+    /// command does not redirect are read.
     pub fn start(mut command: Command, place: &Path) -> Self {
         // A test must not write to the user's archive.
         if command
@@ -90,7 +90,7 @@ impl Running {
         }
     }
 
-    /// Waits up to half an hour, for a program that is expected to take long.
+    /// Sets the time limit to half an hour, for a program that is known to take long.
     pub fn of_long_patience(mut self) -> Self {
         self.patience = LONG_PATIENCE;
         self
@@ -115,8 +115,8 @@ impl Running {
         self.child.id()
     }
 
-    /// The process that does the work. It is a second one if any mounted file system has a server,
-    /// even one of another test.
+    /// The process that does the work: the second process of the program, if a mounted file system
+    /// has a server. A server that another test has mounted suffices.
     pub fn worker(&self) -> u32 {
         let others = self.children();
         others
@@ -124,20 +124,20 @@ impl Running {
             .map_or(self.process(), |other| other.parse().unwrap())
     }
 
-    /// Standard output so far.
+    /// Standard output of the program so far.
     pub fn output(&self) -> String {
         self.output.so_far()
     }
 
-    /// Standard error so far.
+    /// Standard error of the program so far.
     pub fn errors(&self) -> String {
         self.errors.so_far()
     }
 
-    /// Waits until a condition holds, while the program runs.
+    /// Waits until a condition holds.
     ///
     /// # Panics
-    /// Panics if the program ends before that, or takes too long.
+    /// Panics if the program ends before the condition holds, or takes too long.
     pub fn until(&mut self, what: &str, holds: impl FnMut(&Self) -> bool) {
         if !self.meets(what, holds) {
             let status = self.child.wait().unwrap();
@@ -146,7 +146,7 @@ impl Running {
         }
     }
 
-    /// Waits until a condition holds. Returns false if the program ends before that.
+    /// Waits until a condition holds. Returns false if the program ends first.
     pub fn meets(&mut self, what: &str, mut holds: impl FnMut(&Self) -> bool) -> bool {
         while !holds(self) {
             if self.status().is_some() {
@@ -162,8 +162,8 @@ impl Running {
         kill_process(Pid::from_child(&self.child), signal).unwrap();
     }
 
-    /// Stops the program and the process that does its work, and waits until all their threads are
-    /// stopped. SIGCONT to the first process also continues the second one.
+    /// Stops the program and its second process, and waits until all their threads are stopped. A
+    /// SIGCONT to the first process continues both.
     pub fn stop(&mut self) {
         let processes = [self.process(), self.worker()];
         for process in processes {
@@ -174,7 +174,7 @@ impl Running {
                 .map(|process| std::fs::read_dir(format!("/proc/{process}/task")).unwrap());
             tasks.into_iter().flatten().flatten().all(|task| {
                 let facts = std::fs::read_to_string(task.path().join("stat")).unwrap_or_default();
-                // The state follows the name, which is in parentheses.
+                // In `stat`, the state of the thread follows its name, which is in parentheses.
                 facts
                     .rsplit_once(") ")
                     .is_none_or(|(_, facts)| facts.starts_with('T'))
@@ -182,7 +182,7 @@ impl Running {
         });
     }
 
-    /// Kills the program, and waits until it and the process that does its work have ended.
+    /// Kills the program, and waits until the program and its second process have ended.
     pub fn kill(mut self) -> Ended {
         let others = self.children();
         self.send(Signal::KILL);
@@ -204,7 +204,7 @@ impl Running {
         ended
     }
 
-    /// The child processes of its main thread.
+    /// Numbers of the processes that the main thread of the program has started.
     pub fn children(&self) -> Vec<String> {
         let process = self.process();
         let children =
@@ -241,7 +241,7 @@ impl Running {
         self.child.try_wait().unwrap()
     }
 
-    /// The complete output of an ended program.
+    /// The exit status and the complete output of the program, after it has ended.
     pub fn ended(&mut self, status: ExitStatus) -> Ended {
         if !status.success() {
             heartbeats::remove_after_test(&self.process().to_string());
@@ -258,7 +258,7 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        // A program that is still running is killed at the end of its test.
+        // If the test ends first, the program is killed.
         if let Ok(None) = self.child.try_wait() {
             let _ = self.child.kill();
             let _ = self.child.wait();
@@ -266,7 +266,7 @@ impl Drop for Running {
     }
 }
 
-/// A shell command whose one-line script runs the command as `"$0" "$@"`.
+/// A shell that executes a one-line script, in which `"$0" "$@"` stands for the command.
 pub fn in_shell(script: &str, command: &Command) -> Command {
     let mut shell = Running::command(Path::new("/bin/sh"));
     shell

@@ -1,5 +1,5 @@
-//! Everything about a directory tree that a run must not change: names, contents, modes, owners,
-//! links, modification times, and the access times of directories.
+//! A snapshot of a directory tree, with everything that a run must not change: names, contents,
+//! modes, owners, links, modification times, and the access times of directories.
 
 use std::collections::BTreeMap;
 use std::fmt::Display;
@@ -16,7 +16,7 @@ struct Entry {
     owner: (u32, u32),
     names: u64,
     modified: (i64, i64),
-    /// For directories only: no other program reads the directories of a test.
+    /// Only for directories, which no program but the one under test reads.
     accessed: Option<(i64, i64)>,
     /// For files and symbolic links only.
     content: Option<Vec<u8>>,
@@ -29,8 +29,9 @@ pub struct Snapshot(BTreeMap<PathBuf, Entry>);
 impl Snapshot {
     /// Records the tree below a directory, and the directory itself.
     pub fn of(directory: &Path) -> Self {
-        // With relatime, the first read after a change sets the access time. This read happens
-        // here, so that a later one by a refused run would be noticed.
+        // With the mount option relatime, only the first read after a change updates the access
+        // time. This read happens here, so that a later read without a change does not alter the
+        // snapshot.
         touch_by_looking(directory);
         Self::look(directory)
     }
@@ -41,7 +42,7 @@ impl Snapshot {
         Self(entries)
     }
 
-    /// Ignores the times of directories, which were read or changed in the meantime.
+    /// Clears the times of directories, for tests in which directories are read or changed.
     fn but_for_directories(mut self) -> Self {
         for entry in self.0.values_mut().filter(|entry| entry.accessed.is_some()) {
             entry.modified = (0, 0);
@@ -53,7 +54,7 @@ impl Snapshot {
     /// Asserts that the tree is unchanged.
     ///
     /// # Panics
-    /// Panics if it has changed; the message contains the differences and `said`.
+    /// Panics if the tree has changed. The message contains the differences and `said`.
     pub fn assert_kept(&self, directory: &Path, said: &dyn Display) {
         self.assert_equal(&Self::look(directory), directory, said);
     }
@@ -92,7 +93,8 @@ impl Snapshot {
 }
 
 fn visit(path: &Path, name: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
-    // Read first, because reading the contents changes the access time.
+    // The metadata is read before the contents, because reading the contents changes the access
+    // time.
     let facts = path.symlink_metadata().unwrap();
     entries.insert(name.to_owned(), entry(path, &facts));
     if facts.is_dir() {
@@ -102,7 +104,7 @@ fn visit(path: &Path, name: &Path, entries: &mut BTreeMap<PathBuf, Entry>) {
     }
 }
 
-/// Reads all directories with updates of their access times.
+/// Reads all directories below a directory, so that their access times are updated.
 fn touch_by_looking(directory: &Path) {
     if !directory.symlink_metadata().unwrap().is_dir() {
         return;

@@ -1,4 +1,4 @@
-//! A test's temporary directory, removed with it.
+//! A temporary directory of a test, which is removed when the test ends.
 
 use std::fs::{File, FileTimes, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
@@ -15,7 +15,7 @@ pub struct TestDir {
 }
 
 impl TestDir {
-    /// A directory below the system's directory for temporary files.
+    /// A directory below the default directory for temporary files.
     pub fn new() -> Self {
         Self::below(&std::env::temp_dir())
     }
@@ -40,7 +40,7 @@ impl TestDir {
             .prefix("postmark-safety-")
             .tempdir_in(place)
             .unwrap();
-        // Other users must be able to enter it.
+        // Some tests start the program as another user, who must be able to enter the directory.
         set_mode(directory.path(), 0o755);
         Self { directory }
     }
@@ -61,7 +61,7 @@ pub fn set_mode(path: &Path, mode: u32) {
     std::fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
 }
 
-/// Sets access and modification time to `seconds` ago, with a fraction of a second.
+/// Sets the access and modification times of a file to `seconds` ago, with a fraction of a second.
 pub fn set_age(path: &Path, seconds: u64) {
     let then = SystemTime::now() - Duration::new(seconds, 123_456_789);
     let times = FileTimes::new().set_accessed(then).set_modified(then);
@@ -75,7 +75,7 @@ pub fn write(path: &Path, content: &str, mode: u32) {
     set_age(path, 100_000);
 }
 
-/// Creates files of the user whose names resemble those of a run, but differ.
+/// Creates files of a user whose names resemble those of a run, but differ from them.
 pub fn create_user_files(directory: &Path) {
     for (name, mode) in [
         ("notes.txt", 0o600),
@@ -99,7 +99,7 @@ pub fn create_user_files(directory: &Path) {
     set_age(directory, 300_000);
 }
 
-/// Creates files of the user with the names that a run would use, also in a directory `s0`.
+/// Creates files of a user with names that a run would use, also in a directory `s0`.
 pub fn create_user_files_with_our_names(directory: &Path) {
     for number in 1..=20 {
         let mode = if number % 2 == 0 { 0o640 } else { 0o444 };

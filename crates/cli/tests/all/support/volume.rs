@@ -1,5 +1,4 @@
-//! File systems for one test, in memory or in an image. They are mounted by the test and removed
-//! with it.
+//! File systems in memory or in an image. A test mounts its own, which is removed with the test.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,7 +14,8 @@ pub enum FileSystem {
 }
 
 impl FileSystem {
-    /// Whether the test can create and mount this kind. If not, it prints that the test is skipped.
+    /// Whether the test can create and mount a file system of this kind. If not, prints that the
+    /// test is skipped.
     pub fn is_available(self) -> bool {
         let there = match self {
             Self::Tmpfs => true,
@@ -35,13 +35,13 @@ impl FileSystem {
         }
     }
 
-    /// The smallest image size on which the tests' largest pool fits.
+    /// The size of an image in MiB. The largest pool of the tests must fit into it.
     fn image_mib(self) -> u64 {
         match self {
             Self::Tmpfs => 0,
             Self::Ext4 => 256,
             Self::Xfs => 320,
-            // Smaller images spend most of the time waiting for metadata.
+            // In smaller images, btrfs mostly waits for space for metadata.
             Self::Btrfs => 2_048,
         }
     }
@@ -77,7 +77,7 @@ pub struct Volume {
     kind: FileSystem,
     point: PathBuf,
     is_mounted: bool,
-    /// Detached after unmounting.
+    /// Detached from its loop device after unmounting.
     image: Option<Image>,
 }
 
@@ -125,7 +125,8 @@ impl Volume {
         }
     }
 
-    /// A file system of this kind, in an image in the test's directory, mounted on `point`.
+    /// Creates a file system of this kind in an image in the test directory, and mounts it on
+    /// `point`.
     pub fn new(kind: FileSystem, test_dir: &TestDir, point: &Path) -> Self {
         if kind == FileSystem::Tmpfs {
             return Self::in_memory(point, "size=512m");
@@ -138,7 +139,7 @@ impl Volume {
         Self::with_image(kind, test_dir, point, kind.image_mib(), inodes)
     }
 
-    /// A file system with a given size and options for mkfs.
+    /// Creates a file system in an image of a given size, with additional options for mkfs.
     pub fn with_image(
         kind: FileSystem,
         test_dir: &TestDir,
@@ -184,8 +185,8 @@ impl Volume {
         volume
     }
 
-    /// Makes the loop device use direct I/O if the image's file system supports it, so that pages
-    /// are not cached twice.
+    /// Lets the loop device read and write its image with direct I/O, if the file system of the
+    /// image supports it. Otherwise each page would be cached twice.
     #[must_use]
     pub fn past_the_cache(self) -> Self {
         if let Some(image) = &self.image {
@@ -197,7 +198,7 @@ impl Volume {
         self
     }
 
-    /// Mounts it after [`Self::unmount`].
+    /// Mounts the file system again after [`Self::unmount`].
     pub fn mount(&mut self) {
         let image = self.image.as_ref().expect("only images are mounted again");
         tool(
@@ -207,19 +208,19 @@ impl Volume {
         self.is_mounted = true;
     }
 
-    /// Remounts it read-only.
+    /// Remounts the file system read-only.
     pub fn make_read_only(&self) {
         tool("mount", &["-o", "remount,ro", &text(&self.point)]);
     }
 
-    /// Remounts it writable.
+    /// Remounts the file system writable.
     pub fn make_writable(&self) {
         tool("mount", &["-o", "remount,rw", &text(&self.point)]);
     }
 
     pub fn unmount(&mut self) {
-        // After the file system was shut down, a process that has just ended may still hold it for
-        // a moment.
+        // A process that has just ended may keep the file system busy for a moment, after a
+        // shutdown of the file system.
         let is_unmounted = || {
             let status = Command::new("umount")
                 .arg(&self.point)
@@ -234,20 +235,20 @@ impl Volume {
                 false
             }
         }) {
-            // Fails with the message of umount.
+            // Fails, and the failure contains the message of umount.
             tool("umount", &[text(&self.point)]);
         }
         self.is_mounted = false;
     }
 
-    /// Detaches it from the tree immediately, even if it is in use.
+    /// Detaches the file system from the directory tree immediately, even if a process uses it.
     pub fn unmount_lazily(&mut self) {
         tool("umount", &["--lazy", &text(&self.point)]);
         self.is_mounted = false;
     }
 
-    /// Shuts the file system down, so that all calls fail as on a dead disk. Data that is not in
-    /// its log is lost.
+    /// Shuts the file system down: all calls fail, as on a dead disk. Data that is not in the log
+    /// of the file system is lost.
     pub fn kill(&self) {
         assert!(
             matches!(self.kind, FileSystem::Ext4 | FileSystem::Xfs),
