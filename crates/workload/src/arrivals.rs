@@ -1,18 +1,18 @@
-//! Due times of operations in an open loop. They depend only on the run spec, not on how long
-//! operations take.
+//! Due times of operations in an open loop. They depend only on the run spec, and not on the
+//! duration of operations.
 //!
 //! All due times are in nanoseconds from the start, rounded down. For a rate of `R` operations a
 //! second over all `W` workers:
 //!
 //! - **constant**: operation `k` (from 0) of worker `w` (from 0) is due at `(k × W + w) / R`. The
 //!   workers take turns, so that the operations of all workers are evenly spaced. `R` is used as
-//!   the exact fraction that the floating-point number represents. The sum is kept as a whole
-//!   number and a remainder, so that only the returned value is rounded.
+//!   the exact fraction that the floating-point number represents. Each due time is computed as a
+//!   whole number and a remainder, so that only the returned value is rounded.
 //! - **Poisson**: the gaps of each worker are exponentially distributed with the mean `W / R`. Gap
 //!   `k`, which precedes operation `k`, is `−ln(1 − u) × W / R`, where `u` is number `k` of the
 //!   worker's random stream `arrivals` (see [`crate::random`]). The operations of all workers then
-//!   form a Poisson process of rate `R` (superposition). Gaps are summed up in units of 2^-32 ns,
-//!   so that rounding errors do not accumulate.
+//!   form a Poisson process of rate `R` (superposition). Gaps are summed in units of 2^-32 ns, so
+//!   that rounding errors do not accumulate.
 //!
 //! A due time above 2^64 − 1 ns (584 years) is reported as 2^64 − 1 ns.
 
@@ -25,11 +25,11 @@ use serde::{Deserialize, Serialize};
 use crate::WorkloadError;
 use crate::random::{Key, unit};
 
-/// The highest rate: one operation per nanosecond.
+/// The highest rate in operations a second: one operation per nanosecond.
 pub const RATE_MAX: f64 = 1e9;
 
 const SECOND_NS: u64 = 1_000_000_000;
-/// Fractional bits of the sum of random gaps, in nanoseconds.
+/// Number of fractional bits in the sum of random gaps, which is in nanoseconds.
 const FRACTION_BITS: u32 = 32;
 
 /// The arrival process of an open loop. Serialised as `constant` or `poisson`.
@@ -84,8 +84,8 @@ enum ArrivalKind {
 }
 
 impl Arrivals {
-    /// Creates the due times of worker number `worker` out of `workers`, which perform `rate`
-    /// operations per second together.
+    /// Returns the due times of worker number `worker`. `rate` is the rate of all `workers`
+    /// together, in operations per second.
     ///
     /// # Errors
     /// Returns an error if `rate` is not above 0 and at most [`RATE_MAX`], or if `worker` is not
@@ -109,8 +109,8 @@ impl Arrivals {
         }))
     }
 
-    /// Returns the due time of the next operation, in nanoseconds from the start. It is never less
-    /// than the previous one.
+    /// Returns the due time of the next operation, in nanoseconds from the start. Due times never
+    /// decrease.
     #[inline]
     pub fn next_due_ns(&mut self) -> u64 {
         match &mut self.0 {
@@ -120,7 +120,7 @@ impl Arrivals {
     }
 }
 
-/// Evenly spaced due times, kept as whole nanoseconds and a remainder.
+/// Evenly spaced due times. Each is computed as whole nanoseconds and a remainder.
 #[derive(Clone, Debug)]
 struct Even {
     next_ns: u64,
@@ -156,10 +156,11 @@ impl Even {
     }
 }
 
-/// The exact value of a positive floating-point number up to [`RATE_MAX`]: numerator / 2^halvings.
+/// The exact value of a positive floating-point number up to [`RATE_MAX`]: `numerator` /
+/// 2^`halvings`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Fraction {
-    /// At most 2^53.
+    /// The numerator is at most 2^53.
     numerator: u64,
     halvings: u32,
 }
@@ -205,7 +206,8 @@ struct Random {
     key: Key,
     index: u64,
     mean_gap_ns: f64,
-    /// The sum of all gaps up to now in nanoseconds, with [`FRACTION_BITS`] fractional bits.
+    /// The sum of all gaps before the next due time, in nanoseconds with [`FRACTION_BITS`]
+    /// fractional bits.
     sum: u128,
 }
 
@@ -215,8 +217,8 @@ impl Random {
         Self {
             key: Key::new(seed, "arrivals", worker),
             index: 0,
-            // For the smallest rates the quotient is infinite. A gap of 0 times infinity would be
-            // NaN.
+            // For the smallest rates the mean gap overflows to infinity. A gap of 0 times infinity
+            // would be NaN, so the mean is limited.
             mean_gap_ns: mean_gap_ns.min(f64::MAX),
             sum: 0,
         }
@@ -226,7 +228,7 @@ impl Random {
     fn next_due_ns(&mut self) -> u64 {
         let gap_ns = -libm::log(1.0 - unit(self.key.at(self.index))) * self.mean_gap_ns;
         self.index += 1;
-        // The conversion saturates.
+        // If the gap is too large for the integer, the conversion returns the largest integer.
         let gap = (gap_ns * (1_u64 << FRACTION_BITS) as f64) as u128;
         self.sum = self.sum.saturating_add(gap);
         u64::try_from(self.sum >> FRACTION_BITS).unwrap_or(u64::MAX)
@@ -254,7 +256,8 @@ mod tests {
         of(ArrivalProcess::Constant, rate, 0, worker, workers)
     }
 
-    /// Returns the due times of all workers before `end_ns`, in ascending order.
+    /// Returns the due times of all workers in one list, in ascending order, as far as they are
+    /// before `end_ns`.
     fn together(
         process: ArrivalProcess,
         rate: f64,
@@ -318,7 +321,8 @@ mod tests {
             [1_333_333_333, 4_000_000_000, 6_666_666_666, 9_333_333_333]
         );
         assert_eq!(first(1e9, 0, 1), [0, 1, 2, 3]);
-        // The floating-point number 0.1 is a little more than a tenth.
+        // The floating-point number 0.1 is slightly larger than a tenth, so the due times are
+        // slightly earlier.
         assert_eq!(
             first(0.1, 0, 1),
             [0, 9_999_999_999, 19_999_999_999, 29_999_999_999]
@@ -327,8 +331,8 @@ mod tests {
 
     #[test]
     fn random_due_times_are_frozen() {
-        // The first five due times and the 100,000th. A calculation with 60 decimal places has the
-        // same results.
+        // The first five due times and the 100,000th. A separate calculation with 60 decimal places
+        // has the same results.
         let some = |worker| -> Vec<u64> {
             let moments: Vec<u64> = of(ArrivalProcess::Poisson, 10_000.0, 42, worker, 4)
                 .take(100_000)
@@ -390,7 +394,7 @@ mod tests {
         }
 
         #[test]
-        fn arrivals_do_not_depend_on_the_worker_count(rate in 1.0_f64..1e6, workers in 1_u32..20) {
+        fn constant_arrivals_are_the_same_for_any_number_of_workers(rate in 1.0_f64..1e6, workers in 1_u32..20) {
             let end_ns = (200.0 / rate * 1e9) as u64;
             let one = together(ArrivalProcess::Constant, rate, 0, 1, end_ns);
             prop_assert_eq!(together(ArrivalProcess::Constant, rate, 0, workers, end_ns), one);
@@ -413,11 +417,11 @@ mod tests {
             let count = 3_000_000_u32;
             let due_ns = constant(rate, 0, 1).nth(count as usize).unwrap();
             let achieved = f64::from(count) / (due_ns as f64 / 1e9);
-            // The last of 3 million operations in about ten seconds is off by less than a
+            // After 3 million operations in about ten seconds, the due time is off by less than a
             // nanosecond.
             assert!((achieved / rate - 1.0).abs() < 1e-9, "{rate}: {achieved}");
         }
-        // A large step, 800,000,000 / 7 ns, is rounded down exactly.
+        // Many steps at once: 800,000,000 / 7 ns is rounded down exactly.
         let mut even = Even::new(7.0, 0, 1);
         even.next_ns = 0;
         let steps = 100_000_000_u64;
@@ -436,7 +440,8 @@ mod tests {
         assert_eq!(first, Some(u64::MAX));
     }
 
-    /// Returns the probabilities of 0 to 10 arrivals, and of more than 10, for a mean of `mean`.
+    /// Returns the probabilities of 0 to 10 arrivals, and of more than 10 arrivals, in a Poisson
+    /// distribution with mean `mean`.
     fn poisson(mean: f64) -> [f64; 12] {
         let mut probabilities = [0.0; 12];
         let mut probability = libm::exp(-mean);
@@ -448,8 +453,8 @@ mod tests {
         probabilities
     }
 
-    /// Returns the chi-squared statistic of arrivals per interval against a Poisson distribution
-    /// with a mean of 4.
+    /// Returns the chi-squared statistic that compares the number of arrivals per interval with a
+    /// Poisson distribution of mean 4.
     fn chi_squared(moments: &[u64], interval_ns: u64, intervals: usize) -> f64 {
         let mut arrivals = vec![0_usize; intervals];
         moments
@@ -468,8 +473,8 @@ mod tests {
             .sum()
     }
 
-    /// Returns the Kolmogorov-Smirnov distance between the gaps and an exponential distribution,
-    /// times the square root of the number of gaps.
+    /// Returns the Kolmogorov-Smirnov distance between the distribution of gaps and an exponential
+    /// distribution, times the square root of the number of gaps.
     fn kolmogorov_smirnov(moments: &[u64], mean_gap_ns: f64) -> f64 {
         let mut gaps: Vec<u64> = moments.windows(2).map(|pair| pair[1] - pair[0]).collect();
         gaps.sort_unstable();
@@ -487,7 +492,7 @@ mod tests {
         distance * count.sqrt()
     }
 
-    /// Returns the correlation of neighbouring gaps, times the square root of their number.
+    /// Returns the correlation of neighbouring gaps, times the square root of the number of gaps.
     fn correlation(moments: &[u64], mean_gap_ns: f64) -> f64 {
         let gaps: Vec<f64> = moments
             .windows(2)
@@ -499,11 +504,11 @@ mod tests {
     }
 
     #[test]
-    fn random_arrivals_are_a_poisson_process() {
-        // At 1,000 operations per second, 100,000 intervals of 4 ms have 4 arrivals each. The seeds
-        // are fixed, so this test passes always or never. With random seeds each of these limits
-        // would be exceeded once in a thousand runs: chi-squared with 11 degrees of freedom above
-        // 31.26, the distance above 1.949, the correlation beyond 3.29.
+    fn poisson_arrivals_are_a_poisson_process() {
+        // At 1,000 operations per second, each of 100,000 intervals of 4 ms has 4 arrivals on
+        // average. The seeds are fixed, so the result of this test is always the same. With random
+        // seeds, each limit would be exceeded once in a thousand runs: 31.26 for chi-squared with
+        // 11 degrees of freedom, 1.949 for the distance, 3.29 for the correlation.
         const INTERVALS: usize = 100_000;
         let end_ns = INTERVALS as u64 * 4_000_000;
         for (seed, workers) in [(42, 1), (43, 1), (42, 8), (43, 64)] {
@@ -516,19 +521,19 @@ mod tests {
                  correlation {correlation:.2}"
             );
             assert!(chi < 31.26 && distance < 1.949 && correlation.abs() < 3.29);
-            // The long-run rate: the standard deviation of 400,000 arrivals is the square root of
-            // 400,000.
+            // The number of arrivals in the whole time. Its standard deviation is the square root
+            // of the expected 400,000.
             assert!((moments.len() as f64 - 400_000.0).abs() < 3.29 * 400_000_f64.sqrt());
         }
     }
 
     #[test]
-    fn the_statistics_reject_other_processes() {
+    fn poisson_statistics_reject_other_processes() {
         let end_ns = 10_000 * 4_000_000;
         let even = together(ArrivalProcess::Constant, 1_000.0, 0, 1, end_ns);
         assert!(chi_squared(&even, 4_000_000, 10_000) > 31.26);
         assert!(kolmogorov_smirnov(&even, 1e6) > 1.949);
-        // A rate that is 5 % too high.
+        // The arrivals of this process have a rate that is 5 % too high.
         let fast = together(ArrivalProcess::Poisson, 1_050.0, 42, 1, end_ns);
         assert!(chi_squared(&fast, 4_000_000, 10_000) > 31.26);
         assert!(kolmogorov_smirnov(&fast, 1e6) > 1.949);

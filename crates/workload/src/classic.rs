@@ -1,4 +1,5 @@
-//! The classic workload. Its parameters and the edition's rules determine every operation of a run.
+//! The classic workload. Its parameters and the rules of the edition determine every operation of a
+//! run.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -9,8 +10,8 @@ use crate::error::{check_blocks, check_files, check_weights};
 
 /// The bias between two opposite operations: reading or appending, creating or deleting.
 ///
-/// It is the chance of the first one in tenths, from 0 (never) to 10 (always). -1 disables both
-/// operations.
+/// The value is the chance of reading or of creating in tenths, from 0 (never) to 10 (always). -1
+/// disables both operations.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(try_from = "i64", into = "i64")]
 #[schemars(extend("minimum" = -1, "maximum" = 10))]
@@ -22,7 +23,8 @@ impl Bias {
     /// Makes both operations equally likely.
     pub const EVEN: Self = Self(Some(5));
 
-    /// Converts the original's number: -1 disables both operations, 0 to 10 are tenths.
+    /// Converts the number of the original PostMark: -1 disables both operations, and 0 to 10 are
+    /// tenths.
     pub fn new(value: i64) -> Result<Self, WorkloadError> {
         match value {
             -1 => Ok(Self::DISABLED),
@@ -34,7 +36,8 @@ impl Bias {
         }
     }
 
-    /// Returns the chance in tenths, or `None` if both operations are disabled.
+    /// Returns the chance of reading or creating in tenths, or `None` if both operations are
+    /// disabled.
     pub const fn tenths(self) -> Option<u8> {
         self.0
     }
@@ -78,7 +81,7 @@ pub struct Classic {
     pub write_block_bytes: u64,
     /// Subdirectories in every target; with 1, files are created in the target itself.
     pub subdirectories: u32,
-    /// Relative shares of the files on each target, in the order of the targets.
+    /// Relative shares of the pool's files on each target, in the order of the targets.
     pub weights: Vec<u32>,
     /// The chance that a transaction reads rather than appends.
     pub bias_read: Bias,
@@ -109,11 +112,13 @@ impl Default for Classic {
 }
 
 impl Classic {
-    /// The largest size of a file and of a block in bytes, because the original uses `int`.
+    /// The largest size of a file and of a block in bytes, because the original PostMark stores
+    /// sizes in an `int`.
     pub const SIZE_MAX_BYTES: u64 = i32::MAX as u64;
-    /// The largest sum of weights, because the original uses `int`.
+    /// The largest sum of weights, because the original PostMark stores the sum in an `int`.
     pub const WEIGHTS_MAX: u64 = i32::MAX as u64;
-    /// The largest pool. More files would not fit into the memory of any machine.
+    /// The largest number of files in a pool. The table of more files would not fit into the memory
+    /// of any machine.
     pub const FILES_MAX: u64 = 1 << 35;
 
     /// Checks that the workload can be performed.
@@ -170,8 +175,8 @@ impl Classic {
         (place / self.subdirectories) as usize
     }
 
-    /// Returns all fields and their values in a fixed format. The fingerprint is computed from this
-    /// text.
+    /// Returns all fields and their values in a fixed format, from which the fingerprint is
+    /// computed.
     pub fn canonical(&self) -> String {
         let weights: Vec<String> = self.weights.iter().map(u32::to_string).collect();
         format!(
@@ -221,7 +226,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bias_ranges_from_minus_one_to_ten() {
+    fn bias_ranges_from_minus_one_to_ten() {
         for value in -3..=12 {
             assert_eq!(
                 Bias::new(value).is_ok(),

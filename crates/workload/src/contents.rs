@@ -1,11 +1,11 @@
 //! Contents of files. Every byte is a pure function of the seed, the worker, the file, its version
-//! and the byte's offset. So contents can be checked without being stored, and do not depend on how
-//! they were split into writes.
+//! and the byte's offset. Therefore contents can be checked without being stored, and do not depend
+//! on how they were split into writes.
 //!
-//! Contents are made in blocks of 4 KiB. A block is a section of the base: 256 KiB of random bytes
-//! that fit into the processor's cache. Consecutive blocks of a file are consecutive sections of
-//! the base. A stamp at the start of each block identifies the file, the version and the block, and
-//! makes the block unique.
+//! Contents are generated in blocks of 4 KiB. Each block is copied from the base, which consists of
+//! 256 KiB of random bytes and fits into the processor's cache. Consecutive blocks of a file are
+//! consecutive sections of the base. A stamp at the start of each block identifies the file, the
+//! version and the block, and makes the block unique.
 
 mod kind;
 pub mod mismatch;
@@ -16,20 +16,21 @@ pub use self::kind::{ContentKind, ContentSpec, RATIO_MAX};
 use crate::random::{Key, below};
 
 pub const BLOCK_BYTES: usize = 4096;
-/// Bytes of a stamp: the file, the version with the block's number, and their check value.
+/// Bytes of a stamp: the number of the file, the version with the block's number, and a check value
+/// of both.
 pub const STAMP_BYTES: usize = 24;
-/// The number of different common blocks, which all files use if the deduplication ratio is above
-/// 1.
+/// The number of different common blocks. If the deduplication ratio is above 1, some blocks of all
+/// files are common blocks.
 pub const COMMON_BLOCKS: u64 = 64;
 
-/// Bytes of the base before it repeats.
+/// Bytes of random data in the base, after which it repeats.
 const BASE_BYTES: usize = 1 << 18;
 /// Blocks begin at multiples of this offset in the base: the size of a cache line.
 const BASE_STEP: u64 = 64;
 const BASE_LINES: u64 = BASE_BYTES as u64 / BASE_STEP;
-/// The distance in the base between the starts of consecutive versions of a file, in cache lines.
-/// It is odd, so that 4,096 consecutive versions all start at different lines, and differ even
-/// outside of stamps.
+/// The number of cache lines in the base from the start of one version of a file to the start of
+/// the next version. The number is odd, so that 4,096 consecutive versions start at different lines
+/// and differ even outside of stamps.
 const VERSION_STEP: u64 = 1_553;
 /// The byte that fills the compressible part of a block. It is not 0, because holes read as zeros.
 const FILLER: u8 = b' ';
@@ -40,29 +41,29 @@ pub fn tells_versions_apart(spec: &ContentSpec) -> bool {
     spec.kind != ContentKind::Text
 }
 
-/// Whether contents belong to a worker, determined from their first bytes.
+/// Whether the first bytes of a file show that a worker wrote it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Beginning {
-    /// They belong to a file of this worker.
+    /// The bytes belong to a file of this worker.
     Ours,
-    /// They do not belong to a file of this worker.
+    /// The bytes do not belong to a file of this worker.
     Others,
-    /// There are too few bytes to decide.
+    /// There are too few bytes to decide whether they belong to this worker.
     TooShort,
 }
 
 /// Generates and checks the contents of one worker's files.
 #[derive(Clone, Debug)]
 pub struct Contents {
-    /// [`BASE_BYTES`] bytes, followed by a copy of their first block, so that every block is
-    /// contiguous.
+    /// [`BASE_BYTES`] random bytes, followed by a copy of the first [`BLOCK_BYTES`], so that every
+    /// block is contiguous.
     base: Arc<[u8]>,
     seed: u64,
     key: Key,
     is_text: bool,
-    /// Bytes at the start of a block that are random, not [`FILLER`].
+    /// The number of random bytes at the start of each block. The rest of a block is [`FILLER`].
     random_bytes: usize,
-    /// A block is a common one if its check value is below this limit.
+    /// A block is a common block if its check value is below this limit.
     common_below: u64,
 }
 
@@ -75,15 +76,16 @@ struct Subject {
     start: u64,
 }
 
-/// A block of contents: random bytes, then filler. A stamp replaces the first random bytes, unless
-/// the block is text or a common one.
+/// A block of contents: random bytes, followed by filler. A stamp replaces the first random bytes,
+/// unless the block is text or a common block.
 struct Block<'a> {
     stamp: Option<[u8; STAMP_BYTES]>,
     random: &'a [u8],
 }
 
 impl Contents {
-    /// Creates the contents of a worker's files. `spec` must be valid. A clone shares the base.
+    /// Returns the generator for the contents of a worker's files. `spec` must be valid. A clone
+    /// shares the base.
     pub fn new(spec: &ContentSpec, seed: u64, worker: u32) -> Self {
         let is_text = spec.kind == ContentKind::Text;
         let random_bytes = match spec.kind {
@@ -102,7 +104,7 @@ impl Contents {
         }
     }
 
-    /// Creates the contents of another worker's files, which share the base.
+    /// Returns the generator for the contents of another worker's files, which shares the base.
     #[must_use]
     pub fn for_worker(&self, worker: u32) -> Self {
         Self {
@@ -127,7 +129,7 @@ impl Contents {
         }
     }
 
-    /// Returns the index in `found` where the first incorrect block begins.
+    /// Returns the index in `found` of the first incorrect block.
     #[inline]
     fn first_wrong(&self, subject: &Subject, offset: u64, found: &[u8]) -> Option<usize> {
         pieces(offset, found).find_map(|(begin, at, piece)| {
@@ -136,8 +138,8 @@ impl Contents {
         })
     }
 
-    /// Determines from the first bytes of a file whether its contents belong to this worker, in any
-    /// file and version.
+    /// Determines from the first bytes of a file whether its contents belong to any file and
+    /// version of this worker.
     pub fn beginning(&self, found: &[u8]) -> Beginning {
         let is = |block: Block<'_>| block.matches(0, &found[..found.len().min(BLOCK_BYTES)]);
         let is_ours = if self.is_text {
@@ -219,8 +221,8 @@ fn base(seed: u64, is_text: bool) -> Arc<[u8]> {
     bytes.into()
 }
 
-/// Splits `found` at block boundaries. Each item is the index in `found`, the offset in the file,
-/// and the bytes.
+/// Splits `found` at block boundaries. Each returned item contains an index in `found`, the offset
+/// in the file, and the bytes.
 #[inline]
 fn pieces(offset: u64, found: &[u8]) -> impl Iterator<Item = (usize, u64, &[u8])> {
     let mut begin = 0;
@@ -235,9 +237,9 @@ fn pieces(offset: u64, found: &[u8]) -> impl Iterator<Item = (usize, u64, &[u8])
 }
 
 impl Subject {
-    /// Returns the stamp of a block. It consists of the file, then the version with the low 32 bits
-    /// of the block's number, then `check`. The first two are masked with numbers derived from
-    /// `check`.
+    /// Returns the stamp of a block. It consists of three numbers: the file, the version with the
+    /// low 32 bits of the block's number, and `check`. The first two are masked with numbers
+    /// derived from `check`.
     #[inline]
     fn stamp(&self, block: u64, check: u64) -> [u8; STAMP_BYTES] {
         let numbers = u64::from(self.version) << 32 | block & 0xffff_ffff;
@@ -251,7 +253,7 @@ impl Subject {
 }
 
 impl Block<'_> {
-    /// Writes the block's bytes from `from` on.
+    /// Writes the block's bytes from index `from` on to `out`.
     #[inline]
     fn write(&self, from: usize, out: &mut [u8]) {
         let random = self.random.get(from..).unwrap_or_default();
@@ -268,7 +270,7 @@ impl Block<'_> {
         }
     }
 
-    /// Returns whether `found` equals the block's bytes from `from` on.
+    /// Returns whether `found` equals the block's bytes from index `from` on.
     #[inline]
     fn matches(&self, from: usize, found: &[u8]) -> bool {
         let stamp = self

@@ -1,4 +1,4 @@
-//! The two editions of the original PostMark, described as data for one common algorithm.
+//! The two editions of the original PostMark, described as parameters of one common algorithm.
 
 use std::fmt;
 use std::str::FromStr;
@@ -29,24 +29,24 @@ pub enum SubdirectoryChoice {
     Drawn,
 }
 
-/// How the editions' algorithms differ. The wording and layout of their reports belong to the crate
-/// `report`.
+/// The differences between the algorithms of the editions. The wording and layout of their reports
+/// belong to the crate `report`.
 #[derive(Clone, Copy, Debug)]
 pub struct Rules {
-    /// The random number generator that makes all choices.
+    /// The random number generator for all random choices of the edition.
     pub generator: GeneratorKind,
     pub subdirectory_choice: SubdirectoryChoice,
-    /// Bytes of a megabyte in the edition's reports.
+    /// Number of bytes in a megabyte of the edition's reports.
     pub megabyte_bytes: u32,
-    /// Whether the edition's reports sum up bytes in integers. Otherwise they use 32-bit floats,
-    /// which lose digits above 2^24 bytes.
+    /// Whether the edition's reports sum bytes in integers. Otherwise they use 32-bit floats, which
+    /// lose digits above 2^24 bytes.
     pub whole_sums: bool,
-    /// Whether the pool can be spread over several weighted targets.
+    /// Whether the pool can be spread over several targets with weights.
     pub several_locations: bool,
 }
 
 impl Edition {
-    /// Both editions, the older one first.
+    /// Both editions, with the older one first.
     pub const ALL: [Self; 2] = [Self::V1_0, Self::V1_5];
 
     pub const fn rules(self) -> &'static Rules {

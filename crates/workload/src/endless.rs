@@ -1,9 +1,9 @@
-//! Serialises a number of transactions. Runs that something else ends, such as a duration, use the
-//! number [`ENDLESS`], which is null in JSON.
+//! Serialises a number of transactions. Runs with another limit, such as a duration, use the number
+//! [`ENDLESS`], which is null in JSON.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-/// More transactions than any run performs. Fingerprints depend on this number, so it must not
+/// A number of transactions that no run reaches. Fingerprints include this number, so it must not
 /// change.
 pub(crate) const ENDLESS: u64 = 1 << 40;
 
@@ -15,7 +15,7 @@ pub(crate) fn serialize<S: Serializer>(
     is_asked.then_some(*transactions).serialize(serializer)
 }
 
-/// Accepts null, and the number itself, which records of earlier versions contain.
+/// Accepts null, and also the number [`ENDLESS`] itself, which records of earlier versions contain.
 pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
     Option::deserialize(deserializer).map(|asked| asked.unwrap_or(ENDLESS))
 }

@@ -1,7 +1,7 @@
 //! Errors of invalid workloads.
 
 /// An invalid value or combination of values, or too little memory for the workload. The message
-/// names the problem and what was expected.
+/// names the invalid value and the accepted values.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct WorkloadError(String);

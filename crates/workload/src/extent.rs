@@ -1,5 +1,5 @@
-//! Estimates the number of files that contain a given number of bytes, from the sizes that a
-//! workload's stream draws.
+//! Estimates the number of files that contain a given number of bytes, from file sizes in the
+//! stream of a workload.
 
 use crate::WorkloadError;
 use crate::intent::{Action, Phase};
@@ -8,24 +8,25 @@ use crate::whole::{Work, Workload};
 /// The result of [`Workload::holding`].
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Extent {
-    /// Files in one pool.
+    /// Number of files in one pool.
     pub files: u64,
-    /// The mean size of the files whose sizes were drawn.
+    /// The mean size of the files whose sizes were drawn from the stream, in bytes.
     pub mean_bytes: f64,
 }
 
 impl Workload {
-    /// Returns the number of files that a pool needs so that it contains at least `bytes` bytes
-    /// before its first transaction. The sizes of the first `followed_max` files are drawn from the
-    /// first worker's stream; further files are assumed to have the mean size. Returns `None` if
-    /// the drawn files are all empty.
+    /// Returns the number of files with which a pool contains at least `bytes` bytes before its
+    /// first transaction. The sizes of the first `followed_max` files are drawn from the stream of
+    /// the first worker. Further files are assumed to have the mean size. Returns `None` if all
+    /// drawn files are empty.
     ///
     /// # Errors
     /// Returns an error if the workload is invalid.
     pub fn holding(&self, bytes: u64, followed_max: u64) -> Result<Option<Extent>, WorkloadError> {
         let mut sample = self.with_files(followed_max.max(1)).with_transactions(0);
         if let Work::Mix(mix) = &mut sample.work {
-            // The directories of files do not affect their sizes.
+            // The limit of entries is removed, because the directory of a file does not affect its
+            // size.
             mix.layout.entries_max = None;
         }
         let mut stream = sample.stream(0, |_| ())?;
@@ -70,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn holding_returns_the_smallest_sufficient_pool() {
+    fn holding_returns_smallest_sufficient_pool() {
         let mix = Mix {
             sizes: "lognormal:median=8KiB,sigma=1.2,max=1MiB".parse().unwrap(),
             size_max_bytes: 1 << 20,
@@ -105,7 +106,7 @@ mod tests {
             align_bytes: 4_096,
             ..Mix::default()
         };
-        // The limit is so low that the sample itself would not fit.
+        // The limit is so low that the files of the sample would exceed it.
         mix.layout.entries_max = Some(10);
         let extent = Workload::from(mix.clone())
             .holding(1 << 20, 1_000)
@@ -118,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_shared_pool_is_counted_once() {
+    fn files_of_shared_pool_are_counted_once() {
         let workload = Workload {
             workers: Workers::Shared {
                 writers: 2,

@@ -1,12 +1,13 @@
-//! The hard links, symbolic links and directories of a mix's pool. The oldest of a kind is removed
-//! first.
+//! The hard links, symbolic links and directories in the pool of a mix. Of each kind, the oldest is
+//! removed first.
 
 use std::collections::VecDeque;
 
 use crate::intent::{Action, Intent, Kept};
 use crate::names::NameKind;
 
-/// All links or directories of one kind in a pool, the oldest first.
+/// All objects of one kind (hard links, symbolic links or directories) in a pool, with the oldest
+/// first.
 #[derive(Clone, Debug)]
 pub struct Ring {
     kind: NameKind,
@@ -16,10 +17,10 @@ pub struct Ring {
 /// A hard link, symbolic link or directory.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Thing {
-    /// The number of the directory that contains it.
+    /// The number of the directory that contains the link or directory.
     pub place: u32,
     pub number: u64,
-    /// The number of the file that it links to; 0 for a directory.
+    /// The number of the file to which the link refers; 0 for a directory.
     pub of: u64,
 }
 
@@ -31,7 +32,7 @@ impl Ring {
         }
     }
 
-    /// Passes all links or directories of the ring to a function, the oldest first.
+    /// Passes all links or directories of the ring to `each`, with the oldest first.
     pub fn each(&self, each: &mut dyn FnMut(Kept)) {
         for thing in &self.things {
             each(Kept {
@@ -45,14 +46,15 @@ impl Ring {
         }
     }
 
-    /// Removes the oldest link or directory, and returns the intent that removes it on the target.
+    /// Removes the oldest link or directory from the ring, and returns the intent that removes it
+    /// on the target.
     pub fn remove_oldest(&mut self) -> Option<Intent> {
         Some(removal(self.kind, self.things.pop_front()?))
     }
 }
 
 impl Thing {
-    /// Creates the intent of an action on this link or directory.
+    /// Returns the intent of an action on this link or directory.
     pub(crate) fn intent(self, action: Action) -> Intent {
         Intent {
             action,

@@ -1,7 +1,7 @@
-//! The fingerprint of a workload: two runs with equal fingerprints intended the same operations.
+//! The fingerprint of a workload. Two runs with equal fingerprints intended the same operations.
 //!
-//! It is the 128-bit XXH3 hash of the canonical workload, the version of the generators and the
-//! first intents of every worker. It does not protect against forgery.
+//! The fingerprint is the 128-bit XXH3 hash of the canonical workload, the version of the
+//! generators and the first intents of every worker. It does not protect against forgery.
 
 use std::fmt;
 
@@ -15,11 +15,11 @@ use crate::mix::Mix;
 use crate::mixer::Draft;
 use crate::whole::{Work, Workers, Workload};
 
-/// Must be raised whenever a generator, an algorithm or the encoding of intents changes a
-/// workload's intents.
+/// Must be raised when a change of a generator, an algorithm or the encoding of intents changes the
+/// fingerprint of a workload.
 pub const GENERATORS_VERSION: u32 = 1;
 
-/// The largest number of each worker's intents that a fingerprint includes.
+/// The maximum number of intents per worker that a fingerprint includes.
 pub const INTENTS_IN_FINGERPRINT: u64 = 100_000;
 
 macro_rules! hash_name {
@@ -72,9 +72,9 @@ impl StreamHash {
     }
 }
 
-/// The encoded size of an intent of the classic editions.
+/// The encoded size in bytes of an intent of the classic workload.
 const NARROW_BYTES: usize = 21;
-/// The encoded size of an intent of a mix.
+/// The encoded size in bytes of an intent of a mix.
 const WIDE_BYTES: usize = 57;
 const PENDING_BYTES: usize = 4096;
 
@@ -87,12 +87,12 @@ pub struct StreamHasher {
 }
 
 impl StreamHasher {
-    /// Creates a hasher for intents of the classic editions, which have fewer fields.
+    /// Returns a hasher for intents of the classic workload, which have fewer fields.
     pub fn narrow() -> Self {
         Self::new(false)
     }
 
-    /// Creates a hasher for the intents of a workload.
+    /// Returns a hasher for the intents of a workload.
     pub fn of(work: &Work) -> Self {
         Self::new(matches!(work, Work::Mix(_)))
     }
@@ -129,7 +129,8 @@ impl StreamHasher {
         self.filled += WIDE_BYTES;
     }
 
-    /// Adds the next draft to the hash: an operation on a shared pool whose file is not chosen yet.
+    /// Adds the next draft to the hash. A draft is an operation on a shared pool whose file is not
+    /// chosen yet.
     pub fn take_draft(&mut self, draft: &Draft) {
         self.take(&Intent {
             action: draft.action,
@@ -153,8 +154,8 @@ impl StreamHasher {
     }
 }
 
-/// Returns the fingerprint of a workload. `first` contains a hasher of the first intents for each
-/// worker.
+/// Returns the fingerprint of a workload. `first` contains one hasher per worker, which has hashed
+/// the worker's first intents.
 pub(crate) fn of_first_intents(
     workload: &Workload,
     first: impl IntoIterator<Item = StreamHasher>,
@@ -173,8 +174,8 @@ pub(crate) fn of_first_intents(
     Fingerprint::new(hash.digest128())
 }
 
-/// Hashes the first operations of a worker of a shared pool. They are drafts, because their files
-/// are chosen during the run.
+/// Hashes the first operations of a worker with a shared pool. The operations are drafts, because
+/// their files are chosen only during the run.
 pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> StreamHasher {
     let mixer = workload.mixer(mix, worker);
     let mut first = StreamHasher::of(&workload.work);
@@ -184,7 +185,7 @@ pub(crate) fn first_drafts(workload: &Workload, mix: &Mix, worker: u32) -> Strea
     first
 }
 
-/// Returns the fingerprint of a workload. It draws only as many intents as a fingerprint includes.
+/// Returns the fingerprint of a workload. Draws only the intents that a fingerprint includes.
 ///
 /// # Errors
 /// Returns an error if the workload is invalid.
@@ -195,7 +196,7 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
         _ => first_intents(workload, worker),
     };
     let workers = workload.workers.count();
-    // A single thread takes half a minute for thousands of workers.
+    // With thousands of workers, a single thread would need half a minute.
     let threads = if workers < 8 {
         1
     } else {
@@ -207,7 +208,7 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
             let part = thread * of_each..((thread + 1) * of_each).min(workers);
             part.map(first).collect()
         };
-        // If the system refuses a thread, this thread does its part.
+        // If the system refuses to start a thread, the current thread hashes that thread's part.
         let begun: Vec<_> = (1..threads)
             .map(|thread| {
                 let spawned = std::thread::Builder::new().spawn_scoped(scope, move || part(thread));
@@ -230,8 +231,8 @@ pub fn fingerprint(workload: &Workload) -> Result<Fingerprint, WorkloadError> {
 
 /// Hashes the first intents of a worker with a private pool.
 fn first_intents(workload: &Workload, worker: u32) -> Result<StreamHasher, WorkloadError> {
-    // The first intents create files in the order of their numbers. So the table of files needs no
-    // slots for files beyond those intents.
+    // The first intents create files in the order of their numbers. A pool with only these files,
+    // and thus with a smaller table, has the same first intents.
     let mut stream = match workload.files() > INTENTS_IN_FINGERPRINT {
         true => workload
             .with_files(INTENTS_IN_FINGERPRINT)
@@ -258,9 +259,9 @@ mod tests {
     use crate::classic::Classic;
     use crate::plan::Planner;
 
-    /// The fingerprint is computed from a smaller pool, and by several threads.
+    /// Fingerprints are computed by several threads and from a smaller pool than the workload's.
     #[test]
-    fn fingerprints_equal_those_of_complete_streams() {
+    fn fingerprint_equals_that_of_the_complete_stream() {
         let files = INTENTS_IN_FINGERPRINT + 50_000;
         let mut bounded = Mix {
             files,

@@ -1,10 +1,10 @@
 //! The random number generators of the classic editions.
 //!
-//! They are part of the definition of the classic workload: a published result depends on the
-//! sequence of its generator. Only the classic stream may draw from them. Both are implemented from
-//! their published definitions: the example `rand` of the ISO C standard (C89, 4.10.2.2), and
-//! MT19937 (Matsumoto and Nishimura, ACM TOMACS 8(1), 1998) with the seeding of its 1998/1999
-//! reference.
+//! The generators are part of the definition of the classic workload, because published results
+//! depend on their sequences. Only the classic stream may draw from them. Both generators are
+//! implemented from their published definitions. One is the example `rand` of the ISO C standard
+//! (C89, 4.10.2.2). The other is MT19937 (Matsumoto and Nishimura, ACM TOMACS 8(1), 1998) with the
+//! seeding of its 1998/1999 reference.
 
 use serde::{Deserialize, Serialize};
 
@@ -36,7 +36,7 @@ impl Generator {
         }
     }
 
-    /// Returns the next output, without a bound.
+    /// Returns the next output, which is not reduced to a bound.
     #[inline]
     pub fn next_output(&mut self) -> u32 {
         match self {
@@ -45,8 +45,8 @@ impl Generator {
         }
     }
 
-    /// Draws as PostMark does: returns the next output modulo `bound`. If `bound` is 0, it returns
-    /// 0 and consumes no output.
+    /// Draws a number as the original PostMark does: returns the next output modulo `bound`. If
+    /// `bound` is 0, returns 0 and consumes no output.
     #[inline]
     pub fn draw(&mut self, bound: u64) -> u64 {
         match u32::try_from(bound) {
@@ -56,7 +56,7 @@ impl Generator {
         }
     }
 
-    /// Skips a number of draws with a bound above 0, in much less time than drawing takes.
+    /// Skips a number of draws with bounds above 0, in much less time than drawing takes.
     pub fn skip(&mut self, draws: u64) {
         match self {
             Self::IsoC(generator) => generator.skip(draws),
@@ -64,7 +64,7 @@ impl Generator {
         }
     }
 
-    /// Returns the number of different outputs. Every draw is below this number.
+    /// Returns the number of different outputs. Every drawn number is below it.
     pub fn outputs(&self) -> u64 {
         match self {
             Self::IsoC(_) => 1 << 15,
@@ -92,8 +92,8 @@ impl IsoC {
         (self.state >> 16) & 0x7fff
     }
 
-    /// Skips draws in logarithmic time. One draw maps the state `s` to `s * a + c`, two draws to `s
-    /// * a^2 + c * (a + 1)`, and so on for powers of two.
+    /// Skips draws in logarithmic time. One draw maps the state `s` to `s * a + c`. Two draws map
+    /// it to `s * a^2 + c * (a + 1)`, and powers of two are combined likewise.
     fn skip(&mut self, draws: u64) {
         let (mut factor, mut sum) = (1_103_515_245_u32, 12_345_u32);
         let mut left = draws;
@@ -115,7 +115,8 @@ const MIDDLE: usize = 397;
 #[derive(Clone, Debug)]
 pub struct Mt19937 {
     state: [u32; WORDS],
-    /// The tempered outputs of the current state; tempering all of them together is faster.
+    /// The tempered outputs of the current state. Tempering all outputs of a state together is
+    /// faster.
     outputs: [u32; WORDS],
     next: usize,
 }
@@ -174,7 +175,8 @@ impl Mt19937 {
 
     fn advance(&mut self) {
         let state = &mut self.state;
-        // Three loops replace one loop with a modulo, so that the compiler can vectorise them.
+        // Three loops are used instead of one loop with a modulo, so that the compiler can
+        // vectorise them.
         for i in 0..WORDS - MIDDLE {
             state[i] = state[i + MIDDLE] ^ twist(state[i], state[i + 1]);
         }
@@ -240,24 +242,24 @@ mod tests {
     }
 
     #[test]
-    fn iso_c_matches_the_example_of_the_standard() {
-        // The first outputs for the default seed 1, as printed in texts on C89.
+    fn iso_c_generator_matches_example_of_standard() {
+        // The first outputs for the default seed 1, which texts on C89 print.
         let mut generator = IsoC::new(1);
         let first: Vec<u32> = (0..5).map(|_| generator.next_output()).collect();
         assert_eq!(first, [16838, 5758, 10113, 17515, 31051]);
     }
 
     #[test]
-    fn mt19937_matches_the_1998_reference_for_seed_4357() {
-        // The 2002 seeding of mt19937ar outputs 3499211612 first for seed 5489. The older seeding
-        // differs from it for every seed.
+    fn mt19937_generator_matches_1998_reference() {
+        // The seeding of mt19937ar from 2002 outputs 3499211612 first for seed 5489. The older
+        // seeding, tested here, has other outputs for every seed.
         let mut generator = Mt19937::new(4357);
         let first: Vec<u32> = (0..3).map(|_| generator.next_output()).collect();
         assert_eq!(first, [2_867_219_139, 1_585_203_162, 3_113_124_129]);
     }
 
     #[test]
-    fn a_draw_with_bound_0_consumes_no_output() {
+    fn draw_with_bound_0_consumes_no_output() {
         for kind in [GeneratorKind::IsoC, GeneratorKind::Mt19937] {
             let mut drawn = Generator::new(kind, 42);
             let mut plain = drawn.clone();

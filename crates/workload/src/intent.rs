@@ -1,5 +1,5 @@
-//! The intents of a worker: operations with their files, the phases they belong to, and the streams
-//! that produce them.
+//! The intents of a worker. An intent is an operation with its file. Streams produce intents, and
+//! each intent belongs to a phase.
 
 use engine::NameKind;
 use schemars::JsonSchema;
@@ -9,7 +9,7 @@ pub use engine::Action;
 
 use crate::skip::SkipReason;
 
-/// A phase of a run; each is measured separately.
+/// A phase of a run. Each phase is measured separately.
 #[derive(
     Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -27,7 +27,7 @@ impl Phase {
     /// All phases, in the order of a run.
     pub const ALL: [Self; 3] = [Self::Prepare, Self::Transactions, Self::Delete];
 
-    /// The phase's name in reports.
+    /// The name of the phase in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Prepare => "prepare",
@@ -37,7 +37,8 @@ impl Phase {
     }
 }
 
-/// An operation of a worker. Its file is chosen from the pool's state at this point of the stream.
+/// An operation of a worker. Its file is chosen from the state of the pool at this point of the
+/// stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Intent {
     /// The operation.
@@ -54,20 +55,20 @@ pub struct Intent {
     pub bytes: u64,
     /// The file's size before the operation, in bytes; 0 for a creation.
     pub size_bytes: u64,
-    /// The offset of the first byte that is read or written.
+    /// The offset in the file of the first byte that is read or written.
     pub offset_bytes: u64,
-    /// The running number of the new name of a renaming or link, or of the file that a symbolic
-    /// link refers to.
+    /// The number in the new name of a rename or hard link. For a symbolic link, the number in the
+    /// name of the file to which the link refers.
     pub other: u64,
-    /// The number that identifies the file under all its names. Contents are a function of this
+    /// The number that identifies the file under all of its names. Contents are a function of this
     /// number, the version and the offset.
     pub file: u64,
-    /// The version of the contents that are read or written.
+    /// The version of the file's contents that the operation reads or writes.
     pub version: u32,
-    /// The think time before the operation is issued, in nanoseconds.
+    /// The think time before the worker issues the operation, in nanoseconds.
     pub think_ns: u64,
-    /// Why the operation is skipped. `None` for a performed operation, and for an operation of a
-    /// pair that the workload disables.
+    /// The reason why the operation is skipped. `None` for a performed operation, and for an
+    /// operation of a pair that the workload disables.
     pub skip: Option<SkipReason>,
 }
 
@@ -87,7 +88,7 @@ impl Intent {
         skip: None,
     };
 
-    /// Creates the intent of a skipped operation.
+    /// Returns the intent of a skipped operation.
     pub const fn skipped(reason: SkipReason) -> Self {
         Self {
             skip: Some(reason),
@@ -100,13 +101,13 @@ impl Intent {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Kept {
     pub kind: NameKind,
-    /// The number of its directory.
+    /// The number of the directory that contains the object.
     pub place: u32,
     pub number: u64,
-    /// A file's size; 0 for other kinds.
+    /// The size of a file in bytes; 0 for other kinds of objects.
     pub size_bytes: u64,
-    /// The number that identifies a file. For a symbolic link, it is the number in the name of the
-    /// file that the link refers to.
+    /// The number that identifies a file. For a symbolic link, the number in the name of the file
+    /// to which the link refers.
     pub file: u64,
     /// The version of a file's contents.
     pub version: u32,
@@ -115,16 +116,17 @@ pub struct Kept {
 /// The properties of a pool that determine which operations are possible.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct PoolState {
-    /// The sizes of the smallest and the largest file in bytes; `None` for a pool without files.
+    /// The sizes of the smallest and the largest file in bytes; `None` if the pool contains no
+    /// files.
     pub sizes: Option<(u64, u64)>,
     /// Whether the pool contains a symbolic link.
     pub has_symbolic_link: bool,
-    /// Whether the pool contains a link or a directory that could be removed.
+    /// Whether the pool contains a link or directory that an operation could remove.
     pub has_extras: bool,
 }
 
 impl PoolState {
-    /// Includes an object of the pool.
+    /// Includes an object of the pool in the state.
     pub fn add(&mut self, kept: &Kept) {
         if kept.kind == NameKind::File {
             let (least, most) = self.sizes.unwrap_or((u64::MAX, 0));
@@ -136,52 +138,53 @@ impl PoolState {
     }
 }
 
-/// Why the transactions of a stream ended.
+/// The reason why the transactions of a stream ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// All requested transactions are done.
     #[default]
     Complete,
-    /// All files were deleted before the requested number of transactions.
+    /// All files were deleted before the requested number of transactions was reached.
     OutOfFiles,
     /// The edition's generator cannot draw any of the remaining files. The original PostMark would
-    /// search endlessly.
+    /// search for a file endlessly.
     OutOfReach,
-    /// A worker can perform none of its operations, so that it would skip all further ones.
+    /// A worker can perform none of its operations and would skip all further ones.
     NothingPossible,
 }
 
 /// The sequence of one worker's intents.
 ///
-/// [`next`](Stream::next) returns the intents of a phase, and `None` at its end. Phases are drawn
-/// in the order of [`Phase::ALL`].
+/// [`next`](Stream::next) returns the intents of a phase, and `None` at the end of the phase.
+/// Phases are drawn in the order of [`Phase::ALL`].
 pub trait Stream {
     /// Writes the next intent of `phase` to `intent`, whose previous value is ignored. Returns
     /// `false` at the end of the phase.
     ///
-    /// Intents are large: returning them by value would copy them at each level of calls up to the
-    /// operation loop.
+    /// The intent is written in place because intents are large: returning them by value would copy
+    /// them at each level of calls up to the operation loop.
     fn draw(&mut self, phase: Phase, intent: &mut Intent) -> bool;
 
-    /// Returns the next intent of `phase`, or `None` at its end.
+    /// Returns the next intent of `phase`, or `None` at the end of the phase.
     fn next(&mut self, phase: Phase) -> Option<Intent> {
         let mut intent = Intent::NOTHING;
         self.draw(phase, &mut intent).then_some(intent)
     }
 
     /// Returns the number of files (in `Prepare` and `Delete`) or transactions that remain in a
-    /// phase, unless it ends early.
+    /// phase, if the phase does not end early.
     fn remaining(&self, phase: Phase) -> u64;
 
-    /// Returns why the transactions ended. It is valid after the last intent of the transactions.
+    /// Returns why the transactions ended. The value is valid after the last intent of the
+    /// transactions.
     fn end(&self) -> End;
 
     fn transactions_begun(&self) -> u64;
 
-    /// Returns whether at least one operation of the stream is possible on this pool.
+    /// Returns whether at least one operation of the stream is possible on a pool with this state.
     fn can_perform_any(&self, pool: &PoolState) -> bool;
 
-    /// Passes all objects that the pool contains after the drawn intents to `each`.
+    /// Passes all objects that the pool contains, after the intents drawn up to now, to `each`.
     fn pool(&self, each: &mut dyn FnMut(Kept));
 }

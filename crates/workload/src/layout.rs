@@ -1,4 +1,4 @@
-//! The directories of a pool. A place is a directory that contains files; places are numbered from
+//! The directories of a pool. A place is a directory that contains files. Places are numbered from
 //! 0.
 
 use std::fmt;
@@ -25,11 +25,12 @@ pub enum Shape {
     /// Files are created directly in the target.
     #[default]
     Flat,
-    /// Files are created in this number of subdirectories: `s0/`, `s1/` and so on.
+    /// Files are created in subdirectories: `s0/`, `s1/` and so on. The value is the number of
+    /// subdirectories.
     Subdirectories(u32),
     /// Files are created in the leaf directories of a tree, such as `s3/s0/s7/`.
     Tree {
-        /// The number of subdirectories in every directory.
+        /// The number of subdirectories in every directory that is not a leaf.
         width: u32,
         /// The number of levels of directories above a file.
         depth: u32,
@@ -42,10 +43,12 @@ pub enum Shape {
 pub struct Layout {
     /// The shape of the directory tree.
     pub shape: Shape,
-    /// The largest number of entries in a place; null or absent without a limit.
+    /// The largest number of entries in a directory that contains files; null or absent without a
+    /// limit.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub entries_max: Option<u64>,
-    /// Whether every place contains `tmp/` for temporary files and `new/` for other files.
+    /// Whether every directory for files contains `tmp/` for temporary files and `new/` for all
+    /// other files.
     #[serde(default)]
     pub maildir: bool,
 }

@@ -107,7 +107,7 @@ impl Worker {
         self.report.borders_s.push(self.tools.clock.wall_s());
     }
 
-    /// Stores the hash of the stream if all of it was performed.
+    /// Stores the hash of the worker's stream if the worker performed the whole stream.
     fn finish_hash(&mut self) {
         if self.tools.source.is_pure()
             && self.config.reuse.is_none()

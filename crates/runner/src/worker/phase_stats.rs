@@ -14,29 +14,31 @@ use crate::stopwatch::{Meters, SlowThing};
 /// A worker's results in a segment of a phase.
 #[derive(Clone, Debug)]
 pub(crate) struct SegmentReport {
-    /// Number of the segment in the phase, from 0.
+    /// Number of the segment within the phase, from 0.
     pub number: u32,
-    /// The results. The supervisor decides the kind of the segment later.
+    /// The results of the segment. The supervisor later determines whether it was warm-up or
+    /// measured.
     pub done: Segment,
     pub operations: u64,
     pub bytes: u64,
 }
 
-/// Results of the current phase so far.
+/// A worker's results of the current phase.
 pub(super) struct Done {
     pub(super) phase: Phase,
     pub(super) origin_ns: u64,
     pub(super) phase_began_ns: u64,
     pub(super) role: Role,
-    /// Number of the current interval. `slice_ends_ns` is its end, or `u64::MAX` without intervals.
+    /// `slice` is the number of the current interval, and `slice_ends_ns` its end. The end is
+    /// `u64::MAX` if intervals are not recorded.
     pub(super) slice: u64,
     pub(super) slice_ends_ns: u64,
     pub(super) ended: Vec<SegmentReport>,
-    /// Files or transactions that have been handled, successfully or not.
+    /// Number of files or transactions that were performed, successfully or not, or skipped.
     pub(super) published: u64,
-    /// Files or transactions that have completed.
+    /// Number of files or transactions that have completed.
     pub(super) completed: u64,
-    /// Number of the first segment after a warm-up.
+    /// Number of the first segment after the warm-up.
     pub(super) first_round: u32,
     /// The slowest operations of the whole phase.
     pub(super) slowest: BTreeMap<Action, Slowest<SlowThing>>,
@@ -78,14 +80,15 @@ impl Done {
         self.merge_old();
     }
 
-    /// Merges old rounds that cannot be in the final window, because only their sum is reported.
+    /// Merges old rounds that can no longer be in the steady-state window. Only their totals are
+    /// reported.
     fn merge_old(&mut self) {
         let first = self
             .ended
             .iter()
             .position(|segment| segment.number >= self.first_round)
             .unwrap_or(0);
-        // Keeps one round more than a window, because the transactions may end within a round.
+        // One round more than a window is kept, because the transactions may end within a round.
         while self.ended.len() > first + WINDOW_ROUNDS + 2 {
             let next = self.ended.remove(first + 1);
             let old = &mut self.ended[first];
@@ -109,7 +112,8 @@ impl Done {
     }
 }
 
-/// Transactions that were counted and of which another operation may still complete.
+/// Transactions that are already counted although another operation of the transaction may still
+/// complete.
 pub(super) struct Counted {
     transactions: Vec<u64>,
     most: usize,
@@ -117,10 +121,10 @@ pub(super) struct Counted {
 }
 
 impl Counted {
-    /// Creates an empty list for `depth` operations in flight.
+    /// Returns an empty list for `depth` operations in flight.
     pub(super) fn new(depth: usize) -> Self {
-        // Operations in flight belong to at most `depth` transactions, and one more is being
-        // issued.
+        // Operations in flight belong to at most `depth` transactions. One more transaction is
+        // being issued.
         let most = depth + 1;
         Self {
             transactions: Vec::with_capacity(most),
@@ -129,14 +133,14 @@ impl Counted {
         }
     }
 
-    /// As [`Self::take`], if operations complete in the order of the stream: only the last
-    /// transaction is compared.
+    /// Like [`Self::take`], for operations that complete in the order of the stream. Only the last
+    /// counted transaction is compared.
     #[inline]
     pub(super) fn take_next(&mut self, transaction: u64) -> bool {
         self.last.replace(transaction) != Some(transaction)
     }
 
-    /// Counts a transaction. Returns false if it was counted before.
+    /// Counts a transaction and returns true. Returns false if the transaction is already counted.
     pub(super) fn take(&mut self, transaction: u64, current: u64, flights: &Flights) -> bool {
         if self.transactions.contains(&transaction) {
             return false;
@@ -150,14 +154,15 @@ impl Counted {
     }
 }
 
-/// Consecutive skipped operations.
+/// Skipped operations since the last performed one.
 #[derive(Debug, Default)]
 pub(super) struct Skips {
     pub(super) in_a_row: u64,
-    /// Number of consecutive skips at which the pool is next checked for possible operations.
+    /// Number of consecutive skips after which the worker next checks whether any operation is
+    /// possible on the pool.
     pub(super) asked_at: u64,
-    /// Number of issued operations when the skips started.
+    /// Number of operations that the worker had issued when the skips started.
     pub(super) issued_before: u64,
-    /// Whether no operation that the worker may draw can be performed.
+    /// Whether the pool allows none of the operations that the worker may draw.
     pub(super) can_do_nothing: bool,
 }

@@ -1,5 +1,5 @@
-//! Checks that a pool contains exactly the expected names, with their sizes, and with their
-//! contents if these are verified.
+//! Checks that a pool contains exactly the expected names with their sizes. Also checks their
+//! contents if contents are verified.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -30,7 +30,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Ends a stage that checked names, and returns its results.
+    /// Ends a stage in which names were checked, and returns the results of the check.
     pub(super) fn end_look(&mut self, stage: Stage, looked: &NamesFound, began_ns: u64) -> Check {
         let names = looked.check.names;
         self.rendezvous.ended(stage, (names, names), End::Complete);
@@ -40,8 +40,8 @@ impl Worker {
         }
     }
 
-    /// Lists the directories of the pool if this worker has to, and counts those whose listing
-    /// differs.
+    /// Lists the directories of the pool, if this worker is the one that lists them. Counts
+    /// directories whose listing differs from the expected one.
     pub(super) fn look_at_directories(&mut self, looked: &mut NamesFound) -> Result<(), Left> {
         if !self.tools.source.lists() {
             return Ok(());
@@ -82,8 +82,8 @@ impl Worker {
         Ok(())
     }
 
-    /// Returns the difference between a directory and its expected listing, if any. Names with
-    /// unknown state may exist or not.
+    /// Returns the difference between a directory and its expected listing, if there is one. Names
+    /// with unknown state may or may not be listed.
     fn look_at_directory(
         &mut self,
         place: u32,
@@ -129,7 +129,7 @@ impl Worker {
         Ok(ends?)
     }
 
-    /// Returns a check of names, together with the source that supplies the names.
+    /// Returns a check of names, and the source that supplies the names to check.
     pub(super) fn look<'w>(&'w mut self, looked: &'w mut NamesFound) -> (Look<'w>, &'w Source) {
         let Self {
             tools,

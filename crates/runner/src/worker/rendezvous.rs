@@ -8,34 +8,37 @@ use crate::events::Stage;
 
 /// The barrier between phases, and the reports to the supervisor.
 pub(crate) trait Rendezvous {
-    /// Waits until a stage may start, in which this worker has `total` items.
+    /// Waits until a stage may start. `total` is the number of items that this worker will process
+    /// in the stage.
     fn begins(&mut self, stage: Stage, total: u64) -> Answer;
 
-    /// Answers a request for a sample with the number of files, and some of them by directory and
-    /// number. Then waits.
+    /// Answers a request for a sample, then waits. `sample` contains the number of the worker's
+    /// files, and the directory index and number of each sampled file.
     fn samples(&mut self, sample: (u64, Vec<(u32, u64)>)) -> Answer;
 
-    /// Reports the regular end of a stage with its numbers of done and completed items.
+    /// Reports the regular end of a stage. `done` contains the number of items that were done, and
+    /// of those that completed.
     fn ended(&mut self, stage: Stage, done: (u64, u64), end: End);
 
-    /// Reports the operations of one second.
+    /// Reports the operations of one second of the current phase.
     fn slice(&mut self, role: Role, slice: Slice<Action>);
 
-    /// Reports the results of a phase, whatever its end. They are sent at once, so that they are
-    /// kept even if the worker later hangs.
+    /// Reports the results of a phase, even if it ended early. The results are sent at once, so
+    /// that they are not lost if the worker later hangs.
     fn reports(&mut self, phase: PhaseReport);
 }
 
 /// The supervisor's answer to a waiting worker.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Answer {
-    /// The stage starts.
+    /// The worker starts the stage.
     Go,
-    /// No further load follows, so the stage is skipped.
+    /// The worker skips the stage, because no further load follows.
     Past,
-    /// Requests a sample of files before the stage: at most this many, and about a hundredth.
+    /// The worker sends a sample of its files before the stage: at most this many files, and about
+    /// a hundredth of them.
     Sample(u64),
-    /// The run ends.
+    /// The worker stops, because the run ends.
     Stop,
 }
 

@@ -17,16 +17,17 @@ pub(crate) struct PhaseReport {
     pub role: Role,
     pub complete: bool,
     pub ended_ns: u64,
-    /// Segments in order, without those in which the worker did nothing.
+    /// Segments in order. Segments without an operation of this worker are omitted.
     pub segments: Vec<SegmentReport>,
-    /// Transactions that were due but not started at the end; `None` in a closed loop.
+    /// Number of transactions that were due but not started when the phase ended; `None` in a
+    /// closed loop.
     pub waiting: Option<u64>,
-    /// When the worker last had no due transaction waiting. `None` in a closed loop, or if it never
-    /// caught up.
+    /// Time at which the worker last had no overdue transaction. `None` in a closed loop, or if the
+    /// worker never caught up with the due times.
     pub caught_up_ns: Option<u64>,
     pub slowest: Vec<SlowestRecord>,
     pub waits: Option<Histogram>,
-    /// Completed items of all workers at the moment when this worker ended the phase.
+    /// Number of items that all workers had completed when this worker ended the phase.
     pub done_by_all: u64,
 }
 
@@ -39,25 +40,27 @@ pub(crate) struct Report {
     pub any_spoiled: bool,
     /// Files that were partly written.
     pub partly_written: BTreeSet<WrittenName>,
-    /// Creations that a stop interrupted. No counter includes them, but their files exist.
+    /// Number of creations that were interrupted by a stop. No counter includes them, but their
+    /// files may exist.
     pub creations_left: u64,
-    /// Whether a stop request ended the work early.
+    /// Whether a stop request ended the worker's stages early.
     pub is_stopped: bool,
-    /// Hash of the stream; `None` if not all of it was performed.
+    /// Hash of the worker's stream; `None` if the worker did not perform the whole stream.
     pub stream_hash: Option<StreamHash>,
     pub end: Option<End>,
     /// Position in the stream after the transactions.
     pub position: Position,
-    /// Whether the whole pool exists: it was prepared or reused.
+    /// Whether the worker's pool is complete, either newly prepared or reused.
     pub has_pool: bool,
     /// Number of files, links and directories of the pool after the transactions.
     pub names: u64,
     /// Results of checking a reused pool.
     pub taken: Option<Check>,
-    /// Operations of other workers that became visible late.
+    /// Operations of other workers whose effects this worker saw only after a delay.
     pub stale: Option<Stale>,
-    /// Wall clock in whole seconds, as the original PostMark reads it: start of creation, start and
-    /// end of transactions, end of deletion.
+    /// Readings of the wall clock in whole seconds, as in the original PostMark. They are taken at
+    /// the start of the creation, the start and end of the transactions, and the end of the
+    /// deletion.
     pub borders_s: Vec<i64>,
     pub classic_bytes_read: f32,
     pub classic_bytes_written: f32,

@@ -1,5 +1,5 @@
-//! Reuses the pool of an earlier run, by following its stream up to the position that the run
-//! reached.
+//! Reuses the pool of an earlier run. To reconstruct the pool's state, the stream of that run is
+//! drawn up to the position that the run reached.
 
 use rundir::manifest::Position;
 use workload::{Intent, Phase};
@@ -9,18 +9,19 @@ use super::state::{Left, Worker};
 use crate::clock::Clock as _;
 use crate::events::Stage;
 
-/// Least number of names that each worker checks in a reused pool, if the pool contains as many.
+/// Minimum number of names that each worker checks in a reused pool. If the pool contains fewer
+/// names, all are checked.
 const SAMPLE: u64 = 1_000;
 
 impl Worker {
-    /// Takes over the pool of an earlier run: follows its stream up to the recorded position
-    /// without performing operations, then checks the pool by count and by sample.
+    /// Takes over the pool of an earlier run. Draws its stream up to the recorded position without
+    /// performing operations. Then checks the listings of directories and a sample of names.
     pub(super) fn take_pool(&mut self, position: Position) -> Result<(), Left> {
         let began_ns = self.tools.clock.now_ns();
         self.follow(Phase::Prepare, u64::MAX, |_| ());
         self.follow(Phase::Transactions, position.intents, |_| ());
         self.report.position.intents = position.intents;
-        // A shared pool is complete only after all workers have followed their streams.
+        // A shared pool is complete only after all workers have drawn their streams.
         self.begins(Stage::Take, 0)?;
         let files = self.tools.source.remaining(Phase::Delete);
         self.look_at_taken((files / SAMPLE).max(1), began_ns)
@@ -42,7 +43,8 @@ impl Worker {
         }
     }
 
-    /// Checks every `every`-th name of a pool that another run or worker made.
+    /// Checks every `every`-th name of a pool that another run or worker prepared, and all of the
+    /// pool's directories.
     fn look_at_taken(&mut self, every: u64, began_ns: u64) -> Result<(), Left> {
         let mut looked = NamesFound::default();
         self.look_at_names(every, &mut looked)?;
@@ -50,9 +52,10 @@ impl Worker {
         self.taken(looked, began_ns)
     }
 
-    /// Ends the check of a pool that another run or worker made.
+    /// Ends the check of a pool that another run or worker prepared.
     pub(super) fn taken(&mut self, looked: NamesFound, began_ns: u64) -> Result<(), Left> {
-        // A single difference fails the run: this is not the recorded pool.
+        // A single difference fails the run, because it shows that the pool is not the recorded
+        // one.
         if let Some(failed) = looked.first {
             return Err(Left::Failed(failed));
         }

@@ -12,7 +12,7 @@ use crate::clock::Clock as _;
 use crate::stopwatch::{Meters, Recorded, SlowThing};
 
 impl Worker {
-    /// Creates a segment with its meters.
+    /// Returns a new segment with empty meters.
     pub(super) fn segment(&self, phase: Phase, began_ns: u64) -> Current {
         let number = if phase == Phase::Transactions {
             self.tools.control.segment()
@@ -51,7 +51,8 @@ impl Worker {
         done.turn(self.segment(done.phase, now_ns), now_ns);
     }
 
-    /// Sends the operations since the last call, and starts the interval that contains `now_ns`.
+    /// Sends the results of the current interval to the supervisor, and starts the interval that
+    /// contains `now_ns`.
     #[cold]
     pub(super) fn end_slice(&mut self, done: &mut Done, now_ns: u64) {
         if done.slice_ends_ns == u64::MAX {
@@ -66,7 +67,8 @@ impl Worker {
         done.slice_ends_ns = done.phase_began_ns + (done.slice + 1) * SLICE_NS;
     }
 
-    /// Converts the slowest operations into records with their paths.
+    /// Converts the slowest operations of each action into records that contain the paths of their
+    /// files.
     pub(super) fn name_slowest(
         &mut self,
         slowest: BTreeMap<Action, Slowest<SlowThing>>,

@@ -1,19 +1,20 @@
-//! Operations that are skipped, and the reaction if a worker can perform none.
+//! Skips operations, and ends the transactions if a worker can perform no operation.
 
 use workload::{Action, Intent, PoolState, SkipReason};
 
 use super::phase_stats::Done;
 use super::state::{Left, Worker};
 
-/// Number of consecutive skips after which the pool is checked for possible operations. The number
-/// doubles with each check.
+/// Number of consecutive skips after which the worker first checks whether any operation is
+/// possible on the pool. The number doubles with each check.
 const ASKED_AFTER: u64 = 1_000;
-/// Pause after each further skip in a shared pool, which other workers may change.
+/// Pause in nanoseconds after each further skip in a shared pool, because other workers may
+/// meanwhile change the pool.
 const PAUSE_NS: u64 = 1_000_000;
 
 impl Worker {
-    /// Skips an intent. Returns `false` if the transactions end because no later operation could be
-    /// performed.
+    /// Skips an intent. Returns `false` if the transactions end because no further operation is
+    /// possible.
     pub(super) fn skip(
         &mut self,
         flight: usize,
@@ -43,7 +44,7 @@ impl Worker {
 
     #[cold]
     fn skips_many(&mut self, intent: &Intent, done: &mut Done) -> Result<bool, Left> {
-        // A transaction of two operations does not end between them.
+        // The transactions do not end between the two operations of one transaction.
         if intent.ends_transaction && self.skips.in_a_row >= self.skips.asked_at {
             self.skips.asked_at = 2 * self.skips.in_a_row;
             if self.can_perform_none() {
@@ -58,7 +59,7 @@ impl Worker {
         self.think(PAUSE_NS, false, done)
     }
 
-    /// Whether no operation could be performed on the current pool.
+    /// Whether the current pool allows no operation of the workload.
     fn can_perform_none(&self) -> bool {
         let mut state = PoolState::default();
         self.tools.source.pool(true, &mut |kept| {

@@ -35,7 +35,7 @@ impl Worker {
         self.note_wall_clock();
         while goes_on {
             self.phase(Phase::Transactions)?;
-            // Several loads may follow each other.
+            // The run may apply several loads, one after the other.
             goes_on = self.begins_phase(Phase::Transactions)?;
         }
         self.report.names = self.tools.source.remaining(Phase::Delete);
@@ -57,7 +57,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Creates the pool, or takes over that of an earlier run.
+    /// Creates the pool, or takes over the pool of an earlier run.
     fn prepare(&mut self) -> Result<(), Left> {
         if let Some(position) = self.config.reuse {
             return self.take_pool(position);

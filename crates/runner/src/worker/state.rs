@@ -1,4 +1,4 @@
-//! The state of a worker, and functions that all of its parts use.
+//! The state of a worker, and functions that all modules of the worker use.
 
 use engine::{NoSteps, Operation, OperationOutcome, Session, Submitted, Ticket};
 use rundir::worker_status::{Aside, Slot};
@@ -29,7 +29,7 @@ pub(super) struct Worker {
     pub(super) tools: Tools,
     pub(super) config: WorkerConfig,
     pub(super) rendezvous: Box<dyn Rendezvous>,
-    /// Whether operations are complete when `submit` returns.
+    /// Whether an operation has completed when `submit` returns.
     pub(super) is_synchronous: bool,
     pub(super) flights: Flights,
     pub(super) tickets: u64,
@@ -37,12 +37,13 @@ pub(super) struct Worker {
     pub(super) transaction: u64,
     pub(super) counted: Counted,
     pub(super) skips: Skips,
-    /// Due time of the next operation; `None` in a closed loop.
+    /// Due time of the next operation; `None` in a closed loop, and for later operations of a
+    /// transaction.
     pub(super) due_ns: Option<u64>,
-    /// When the worker last had no due transaction waiting.
+    /// Time at which the worker last had no overdue transaction.
     pub(super) caught_up_ns: Option<u64>,
-    /// Time limit until operations of other workers must be visible; `None` if they must be at
-    /// once.
+    /// Time limit until which operations of other workers must become visible; `None` if they must
+    /// be visible at once.
     pub(super) waits_until_ns: Option<u64>,
     pub(super) report: Report,
 }
@@ -67,7 +68,7 @@ impl Worker {
         }
     }
 
-    /// The status slot for actions other than operations.
+    /// The status slot for actions that are not operations of the workload.
     pub(super) fn slot(&self) -> &Slot {
         &self.tools.slots[0]
     }
@@ -81,7 +82,7 @@ impl Worker {
         }
     }
 
-    /// Waits until a stage may start. Returns `false` if the stage is skipped.
+    /// Waits until a stage may start. Returns `false` if the worker must skip the stage.
     pub(super) fn begins(&mut self, stage: Stage, total: u64) -> Result<bool, Left> {
         let mut answer = self.rendezvous.begins(stage, total);
         loop {
@@ -95,8 +96,8 @@ impl Worker {
     }
 }
 
-/// Performs an operation that is not part of the stream, while no other is in flight. `aside` is
-/// its purpose; `which` contains directory, kind and number of its name.
+/// Performs an operation that is not part of the stream, while no operation is in flight. `aside`
+/// is the purpose of the operation. `which` contains the directory, kind and number of its name.
 pub(super) fn submit_aside(
     session: &mut dyn Session,
     slot: &Slot,

@@ -1,4 +1,4 @@
-//! Compares the results of reads and listings with the expected ones.
+//! Compares the results of reads and listings with the expected results.
 
 use std::collections::{BTreeMap, BTreeSet, HashSet};
 
@@ -12,9 +12,10 @@ use super::state::{Left, Worker, submit_aside};
 use crate::failures::Failed;
 use crate::listings::Expected;
 
-/// Most names in a message about missing or unexpected names.
+/// Maximum number of names in a message about missing or unexpected names.
 const NAMED_MAX: usize = 5;
-/// Most entries of a directory for which differing names are determined, because that takes memory.
+/// Maximum number of entries in a directory for which a message names the differences, because
+/// finding them takes memory.
 const EXPLAINED_MAX: u64 = 1_000_000;
 
 impl Worker {
@@ -25,7 +26,8 @@ impl Worker {
         else {
             return Ok(());
         };
-        // If the data is larger than the session's buffer, only its last part is available.
+        // If a read is larger than the session's buffer, only the last part of the data is
+        // available.
         let offset = intent.offset_bytes + intent.bytes - found.len() as u64;
         if let Err(mismatch) = contents.check(intent.file, intent.version, offset, found) {
             let path = self
@@ -40,7 +42,7 @@ impl Worker {
         Ok(())
     }
 
-    /// Compares a listing with the expected one.
+    /// Compares the result of a listing with the expected result.
     pub(super) fn verify_listing(
         &mut self,
         ticket: Ticket,
@@ -72,8 +74,8 @@ impl Worker {
         Ok(self.config.failures.count(failed)?)
     }
 
-    /// Describes how a listing differs. If other operations are in progress in the directory, the
-    /// description may include their names.
+    /// Describes how a listing differs from the expected result. If other operations are in
+    /// progress in the directory, the description may include names of their files.
     fn explain_listing(
         &mut self,
         flight: usize,
@@ -95,7 +97,7 @@ impl Worker {
     }
 
     /// Lists a directory on a free flight, and describes which names are missing, unexpected or
-    /// listed twice; `None` if there are none. Names with unknown state are ignored.
+    /// listed twice; `None` if there are no such names. Names with unknown state are ignored.
     pub(super) fn differences(
         &mut self,
         flight: usize,

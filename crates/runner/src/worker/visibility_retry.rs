@@ -1,4 +1,4 @@
-//! Retries checks until the operations of other workers are visible.
+//! Retries checks until the operations of other workers have become visible.
 
 use record::Stale;
 
@@ -6,13 +6,13 @@ use crate::clock::{Clock as _, RunClock};
 use crate::control::Control;
 use crate::failures::Failed;
 
-/// Interval between retries.
+/// Interval between retries in nanoseconds.
 pub(super) const SEEN_EVERY_NS: u64 = 10_000_000;
-/// Most names that are retried together.
+/// Maximum number of names that are retried together.
 pub(super) const LATE_MAX: usize = 10_000;
 
-/// Repeats a check until it succeeds. Returns the delay, or the last difference if the time limit
-/// is reached.
+/// Repeats a check until it succeeds. Returns the delay until success, or the last difference if
+/// the time limit is reached.
 pub(super) fn until_seen(
     clock: &RunClock,
     control: &Control,
@@ -38,7 +38,7 @@ pub(super) fn until_seen(
     }
 }
 
-/// Records a name that became visible after `ns` nanoseconds.
+/// Returns the statistics of one name that became visible after `ns` nanoseconds.
 pub(super) fn seen_after(ns: u64, first: Failed) -> Stale {
     Stale {
         count: 1,
@@ -48,7 +48,7 @@ pub(super) fn seen_after(ns: u64, first: Failed) -> Stale {
     }
 }
 
-/// Adds a late name to the statistics.
+/// Merges the statistics of a name that became visible late into `all`.
 pub(super) fn add_stale(all: &mut Option<Stale>, one: Stale) {
     *all = Some(match all.take() {
         Some(all) => all.and(one),

@@ -27,8 +27,8 @@ pub(crate) fn take_phase(
     taken
 }
 
-/// Returns the kind of a segment from its number. `measured_from` is the first segment of the
-/// window that the steady-state rule found.
+/// Returns the kind of a segment from its number. `measured_from` is the number of the first
+/// segment in the steady-state window.
 fn segment_kind(phase: Phase, number: u32, drive: &Drive, measured_from: u32) -> SegmentKind {
     if phase != Phase::Transactions || number >= drive.first_round().max(measured_from) {
         SegmentKind::Measured
@@ -39,7 +39,7 @@ fn segment_kind(phase: Phase, number: u32, drive: &Drive, measured_from: u32) ->
     }
 }
 
-/// Merges the workers' results of a phase with the supervisor's observations.
+/// Merges the workers' results of a phase and the supervisor's own observations.
 pub(crate) fn phase_record(
     phase: Phase,
     workers: Vec<(u32, PhaseReport)>,
@@ -119,8 +119,8 @@ fn first_done(workers: &[(u32, PhaseReport)]) -> Option<FirstDone> {
     })
 }
 
-/// Results of a worker in the measured segments. Without such segments, counts are 0 and both times
-/// are the end of its phase.
+/// Returns the results of a worker in the measured segments. If it has no such segments, counts are
+/// 0 and both times are the end of the worker's phase.
 fn worker_phase(
     worker: u32,
     report: &PhaseReport,

@@ -1,4 +1,4 @@
-//! The numbers of the original PostMark's report.
+//! Computes the numbers of the original PostMark's report.
 
 use engine::Step;
 use record::{ClassicFigures, End, OperationRecord, PhaseRecord};
@@ -18,8 +18,9 @@ fn records(phases: &[PhaseRecord], phase: Phase) -> impl Iterator<Item = &Operat
         .flat_map(|segment| &segment.operations)
 }
 
-/// The numbers of the original's report. With several workers, counts and bytes are sums, and times
-/// are those of the first worker. `None` if that worker did not start.
+/// Returns the numbers of the original PostMark's report. With several workers, counts and bytes
+/// are summed, and the times are those of the first worker. `None` if the first worker did not
+/// start.
 pub(super) fn figures(
     request: &RunSpec,
     reports: &[(u32, Report)],
@@ -77,8 +78,9 @@ pub(super) fn figures(
     })
 }
 
-/// The highest number that a file of a classic run may have, because every creation takes the next
-/// number. A failed creation may have made its file, unless the name already existed.
+/// Returns the highest number of a file that a classic run may have created. Every creation takes
+/// the next number. A failed creation may have created its file, so it is included, except if it
+/// failed because the name existed.
 pub(super) fn numbers_made(
     failed: Option<&Failed>,
     phases: &[PhaseReport],

@@ -1,4 +1,5 @@
-//! State that the workers of a run share, and each worker's inputs derived from it.
+//! State that all workers of a run share, and the inputs of each worker, which are derived from
+//! that state.
 
 use std::sync::Arc;
 
@@ -25,7 +26,7 @@ use crate::run_target::{Taken, TakenLocation};
 use crate::supervisor::PoolOfWorker;
 use crate::worker::{Payload, PoolDirectory, WorkerConfig};
 
-/// State that the workers of a run share.
+/// State that all workers of a run share.
 pub(super) struct RunContext<'a> {
     pub(super) request: &'a RunSpec,
     pub(super) engine: &'a Arc<dyn Engine>,
@@ -33,14 +34,15 @@ pub(super) struct RunContext<'a> {
     pub(super) control: &'a Control,
     pub(super) run_directories: &'a [TakenLocation],
     pub(super) naming: Naming,
-    /// The tables of a mix; `None` for a classic workload.
+    /// Precomputed tables of a mix; `None` for a classic workload.
     pub(super) tables: Option<Tables>,
-    /// Stream positions by worker in the pool of an earlier run; empty without one.
+    /// Positions in the streams of all workers for the reused pool of an earlier run; empty if no
+    /// pool is reused.
     pub(super) positions: &'a [Position],
-    /// The user whose rights file access uses; `None` for the process's own user.
+    /// The user whose rights file access uses; `None` if that is the process's own user.
     pub(super) acts_as: Option<ActingUser>,
     pub(super) ack_log: Option<&'a AckLog>,
-    /// Unknown state of the shared pool.
+    /// Files and names of the shared pool whose state is unknown after failed operations.
     pub(super) spoiled: Arc<Spoiled>,
     pub(super) acknowledged: AcknowledgedByAll,
     pub(super) origin_ns: u64,
@@ -67,17 +69,17 @@ impl<'a> RunContext<'a> {
             ack_log,
             spoiled: Arc::default(),
             acknowledged: AcknowledgedByAll::default(),
-            // Readings of a monotonic clock are non-negative.
             origin_ns: origin.monotonic_ns.unsigned_abs(),
         })
     }
 
-    /// Number of the worker's pool if there are several.
+    /// Number of the worker's pool if the run has several pools; otherwise `None`.
     fn own(&self, worker: u32) -> Option<u32> {
         self.request.workload.workers.pool_of(worker)
     }
 
-    /// The mixer of a worker. Its transactions do not depend on those of an earlier run.
+    /// Returns the mixer of a worker. Its transactions do not depend on the transactions of an
+    /// earlier run.
     pub(super) fn mixer(&self, mix: &Mix, worker: u32) -> Mixer {
         match &self.tables {
             Some(tables) => self.request.workload.mixer_with(mix, tables, worker),
@@ -85,7 +87,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// The mixer of the pool's writers, for a worker that only reads.
+    /// Returns the mixer of the pool's writers if this worker only reads; otherwise `None`.
     pub(super) fn writer(&self, mix: &Mix, worker: u32) -> Option<Mixer> {
         let workers = self.request.workload.workers;
         let first = worker - workers.within_pool(worker);
@@ -94,7 +96,7 @@ impl<'a> RunContext<'a> {
         has_others.then(|| self.mixer(mix, first))
     }
 
-    /// The pool that a worker prepares, for the supervisor.
+    /// Describes the pool that a worker prepares, for the supervisor.
     pub(super) fn pool_of(&self, worker: u32) -> PoolOfWorker {
         PoolOfWorker {
             namer: self.namer(worker),
@@ -119,7 +121,7 @@ impl<'a> RunContext<'a> {
     pub(super) fn settings(&self, worker: u32) -> Settings {
         let workload = &self.request.workload;
         let largest = workload.content_bytes_max().max(1);
-        // No call reads or writes more than the size of the largest file.
+        // A block need not be larger than the largest file, because no call reads or writes more.
         let block = |bytes: u64| match workload.work {
             Work::Classic(_) => bytes.min(largest + 1) as usize,
             Work::Mix(_) => bytes.min(largest.next_multiple_of(4096)) as usize,
@@ -140,8 +142,8 @@ impl<'a> RunContext<'a> {
             } else {
                 0
             },
-            // A stop does not interrupt operations if the pool is kept, because a kept pool must
-            // contain complete files only.
+            // If the pool is kept, a stop does not interrupt operations, because a kept pool must
+            // contain only complete files.
             stopping: match self.request.keeping.keep {
                 true => Stopping::default(),
                 false => {
@@ -152,8 +154,8 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// The directories that a worker creates and removes. In a shared pool, the first worker does
-    /// this.
+    /// Returns the directories that a worker creates and removes. For a shared pool, the first
+    /// worker creates and removes all of them.
     fn directories(&self, worker: u32) -> Vec<PoolDirectory> {
         let mut directories = Vec::new();
         if self.request.workload.workers.within_pool(worker) == 0 {
@@ -202,7 +204,7 @@ impl<'a> RunContext<'a> {
         }
     }
 
-    /// Due times of a worker's transactions.
+    /// Returns the pacer that computes the due times of a worker's transactions.
     pub(super) fn pacer(&self, worker: u32) -> Pacer {
         let Some(process) = self.request.drive.arrivals() else {
             return Pacer::closed();
@@ -211,7 +213,7 @@ impl<'a> RunContext<'a> {
         Pacer::of(process, workload.seed(), (worker, workload.workers.count()))
     }
 
-    /// The contents of a worker's files, which differ between pools.
+    /// Returns the generator for the contents of a worker's files. Contents differ between pools.
     pub(super) fn payload(&self, worker: u32, text: Option<Arc<Vec<u8>>>) -> Payload {
         let workload = &self.request.workload;
         match (&workload.contents, text) {

@@ -1,4 +1,4 @@
-//! The results of a run's work, and their part of the record.
+//! The results of the workers and the supervisor, and the part of the record that describes them.
 
 use record::{
     Actual, Check, CleanUp, End, ErrorRecord, Outcome, PhaseRecord, Stale, Stalled, merge,
@@ -17,18 +17,18 @@ use crate::supervisor::RunObservations;
 use crate::timed_call::Waiter;
 use crate::worker::{PhaseReport, Report};
 
-/// The results of a run's work before the clean-up.
+/// The results of a run before the clean-up.
 #[derive(Debug)]
 pub(crate) struct Performed {
     pub outcome: Outcome,
-    /// The highest number of a file that the run may have created; `u64::MAX` if unknown.
+    /// The highest number of a file that the run may have created; `u64::MAX` if that is unknown.
     pub numbers_made: u64,
-    /// The state that decides about the clean-up, without the clock values of the status file.
+    /// The state that determines the clean-up, without the times from the status file.
     pub end: EndState,
     /// Number of workers of this process.
     workers: usize,
     reports: Vec<(u32, Report)>,
-    /// Phase results by worker.
+    /// Results of phases, by worker.
     phases: Vec<Vec<PhaseReport>>,
     pub watched: RunObservations,
 }
@@ -80,7 +80,7 @@ impl Performed {
         }
     }
 
-    /// Hash of each worker's whole stream; empty if any worker did not perform all of its stream.
+    /// Hash of each worker's stream; empty if any worker did not perform its whole stream.
     pub(crate) fn worker_hashes(&self) -> Vec<StreamHash> {
         let hashes = worker_hashes(&self.reports);
         if hashes.len() == self.workers {
@@ -146,7 +146,7 @@ impl Performed {
             is_begun
                 .then(|| aggregate::phase_record(phase, workers, drive, watched.take_beside(phase)))
         };
-        // The last load may have ended early.
+        // The last load is added here if it ended early.
         loads.extend(record_of(Phase::Transactions));
         record_of(Phase::Prepare)
             .into_iter()
@@ -156,8 +156,8 @@ impl Performed {
     }
 }
 
-/// Partly written files. Each is listed for the worker's own pool and for the pool of its
-/// transactions, because it may be in either.
+/// Lists partly written files. Each file is listed for the worker's own pool and for the pool of
+/// the worker's transactions, because it may be in either pool.
 fn partly_written(request: &RunSpec, reports: &[(u32, Report)]) -> PartlyWritten {
     let of_worker = |(worker, report): &(u32, Report)| {
         let pools = [*worker, request.neighbour_of(*worker)];
@@ -169,7 +169,7 @@ fn partly_written(request: &RunSpec, reports: &[(u32, Report)]) -> PartlyWritten
     reports.iter().flat_map(of_worker).collect()
 }
 
-/// Determines the outcome of the run. `why` is the reason for a failure that is known without the
+/// Determines the outcome of the run. `why` is a reason for failure that does not come from the
 /// workers' results.
 fn outcome(
     request: &RunSpec,
@@ -194,7 +194,8 @@ fn outcome(
         why = Some(why.map_or(stalled.clone(), |why| format!("{why}; {stalled}")));
     }
     let gone = watched.gone.take();
-    // Not used if the run's directories are gone, because that explains the error.
+    // The advice for the failed operation is not used if the run's directories no longer exist,
+    // because that explains the failure.
     let advice = failed.map_or("", |failed| advice::for_errno(failed.errno));
     let is_stopped = reports.iter().any(|(_, report)| report.is_stopped) || watched.abandoned;
     match (gone, why, control.signal_caught()) {
@@ -206,7 +207,8 @@ fn outcome(
             why: format!("{why}{advice}"),
         },
         (None, None, Some(signal)) if is_stopped => Outcome::Interrupted { signal },
-        // A share of errors in percent is checked again at the end.
+        // The limit on the share of failed operations is checked once more at the end, when all
+        // operations are counted.
         (None, None, _)
             if request
                 .on_error
@@ -225,8 +227,8 @@ fn outcome(
     }
 }
 
-/// Stream positions of all workers; `None` unless every worker's pool is complete and in a known
-/// state.
+/// Positions in the streams of all workers; `None` unless the pool of every worker is complete and
+/// in a known state.
 fn positions(workers: usize, reports: &[(u32, Report)]) -> Option<Vec<Position>> {
     let well = |(_, report): &(u32, Report)| {
         report.failed.is_none() && !report.any_spoiled && report.has_pool
@@ -248,8 +250,8 @@ fn describe_stalled(stalled: &Stalled) -> String {
     )
 }
 
-/// The reason why the transactions ended. A worker without a result counts as not having completed
-/// them.
+/// Determines the reason why the transactions ended. For a worker without results, they count as
+/// not completed.
 fn end(workers: usize, reports: &[(u32, Report)]) -> Fact<End> {
     let lost = workers.saturating_sub(reports.len());
     merge::ends(

@@ -1,4 +1,4 @@
-//! The pools that a worker uses, each with the source of its intents.
+//! Creates the pools that a worker uses, each with the source of its intents.
 
 use std::sync::Arc;
 
@@ -21,8 +21,9 @@ pub(super) struct Pools {
     pub(super) checked: Option<OtherPool>,
 }
 
-/// The shared pools of a rank: its own, the one for its transactions, and an empty one for checks
-/// of other ranks' pools, which use samples only.
+/// The shared pools of a rank: the pool that it prepares, the pool for its transactions, and an
+/// empty pool. The empty one represents the pools that this rank checks for other ranks, because
+/// such checks use only samples.
 pub(super) struct SharedPools {
     own: Arc<SharedPool>,
     neighbours: Arc<SharedPool>,
@@ -50,8 +51,8 @@ impl RunContext<'_> {
         depth: usize,
         shared: Option<&SharedPools>,
     ) -> Result<Pools, Refused> {
-        // When a worker changes to its neighbour's pool, only the worker that prepared it has used
-        // it.
+        // Before a worker changes to its neighbour's pool, only the worker that prepared the pool
+        // has used it.
         let neighbour = self.request.neighbour_of(worker);
         let neighbour = (neighbour != worker).then_some((neighbour, neighbour));
         let checked = self
@@ -81,7 +82,8 @@ impl RunContext<'_> {
         })
     }
 
-    /// Describes the pool that worker `pool` prepared and that `worker` used last.
+    /// Describes a pool of another worker: `pool` is the worker that prepared it, and `worker` the
+    /// worker that used it last.
     fn other(
         &self,
         (pool, worker): (u32, u32),
@@ -102,7 +104,7 @@ impl RunContext<'_> {
         }
     }
 
-    /// Creates a worker's source on a shared pool, and the contents of its files.
+    /// Returns a worker's source of intents on a shared pool, and the contents of the files.
     fn shared(
         &self,
         mix: &Mix,
@@ -123,7 +125,7 @@ impl RunContext<'_> {
         (Source::Shared(Box::new(source)), self.payload(worker, None))
     }
 
-    /// Creates the source of a private pool, and the contents of its files.
+    /// Returns the source of intents on a private pool, and the contents of the files.
     fn private(&self, worker: u32, depth: usize) -> Result<(Source, Payload), Refused> {
         let behind = self
             .positions

@@ -20,8 +20,8 @@ use crate::run_target::Taken;
 use crate::supervisor::{Message, PoolOfWorker, SupervisorLink, Watch, watch_mounts};
 use crate::worker::Answer;
 
-/// Starts the workers, which wait at their first barrier for the supervisor. Timestamps count from
-/// `origin`, by the same clock.
+/// Starts the workers, which wait for the supervisor at their first barrier. Timestamps are
+/// relative to `origin`, which is a time of the same clock.
 pub(crate) fn start(
     request: &RunSpec,
     (engine, clock, control): (&Arc<dyn Engine>, &RunClock, &Control),
@@ -83,8 +83,8 @@ impl RunContext<'_> {
                 request.checked_by(worker).0
             }),
             owned: Arc::clone(&taken.owned),
-            // Mount changes on this machine do not affect directories on a server. A check there
-            // would add calls that the run counts.
+            // Directories on a server are not affected by mount changes on this machine. Checking
+            // them after such a change would add calls to the calls that the run counts.
             mounts: match request.engine.uses_directories() {
                 true => watch_mounts(self.control.clone(), landmarks.clone()),
                 false => None,

@@ -17,8 +17,8 @@ use crate::supervisor::{Message, SupervisorLink};
 use crate::worker::{self, OtherPools, Report, Tools};
 
 impl RunContext<'_> {
-    /// Starts the thread of a worker. It is not scoped, so that the record can be written even if
-    /// the thread hangs in the kernel.
+    /// Starts the thread of a worker. The thread is not scoped, so that the record can be written
+    /// even if the thread hangs in the kernel.
     pub(super) fn spawn(
         &self,
         worker: u32,
@@ -48,11 +48,12 @@ impl RunContext<'_> {
                         .to_owned(),
                 )
             });
-            // The receiver is gone if the supervisor has abandoned the run.
+            // The error is ignored: the receiver no longer exists if the supervisor has abandoned
+            // the run.
             let _ = messages.send((index, Message::Done(Box::new(report))));
         });
-        // Workers that were started before end at the first barrier, because there is no
-        // supervisor.
+        // If a thread cannot be started, no supervisor is created. Workers that were already
+        // started then end at their first barrier.
         started.map(drop).map_err(|error| {
             Refused::Unable(format!(
                 "cannot start a thread for worker {worker}: {error} (use fewer workers, or raise \
@@ -61,8 +62,8 @@ impl RunContext<'_> {
         })
     }
 
-    /// Returns a function that prepares the worker's thread and makes its tools. It must be called
-    /// on that thread.
+    /// Returns a function that prepares the worker's thread and returns its tools. The function
+    /// must be called on that thread.
     fn tools(
         &self,
         worker: u32,
@@ -73,7 +74,8 @@ impl RunContext<'_> {
         let settings = self.settings(worker);
         let engine = self.engine.clone();
         let clock = self.clock.clone();
-        // With a durability level, calls are always timed, to show its cost.
+        // With a durability level, calls are always timed, because reports include the cost of the
+        // durability level.
         let steps = self.request.steps || self.request.durability != Durability::None;
         let latencies = self.request.latencies;
         let steps_of = (latencies && steps).then_some(slots.len());
@@ -89,8 +91,8 @@ impl RunContext<'_> {
                 })?;
             }
             if pacer.may_be_open() {
-                // If this fails, operations may be issued later than due. Response times include
-                // that, so the run continues.
+                // The error is ignored: without exact wake-ups, operations may be issued after they
+                // are due, but response times include that delay.
                 let _ = system::processors::wake_exactly();
             }
             let slot = &slots[0];

@@ -20,7 +20,7 @@ pub enum ContentKind {
     #[default]
     Text,
     Incompressible,
-    /// Blocks that begin with random bytes and end with spaces.
+    /// Each block begins with random bytes and ends with spaces.
     Compressible {
         /// The size of a block divided by its number of random bytes.
         ratio: f64,
@@ -33,7 +33,8 @@ pub enum ContentKind {
 pub struct ContentSpec {
     /// The kind of bytes in files.
     pub kind: ContentKind,
-    /// The deduplication ratio: all blocks divided by different blocks; 1 if no block repeats.
+    /// The deduplication ratio: the number of all blocks divided by the number of different blocks;
+    /// 1 if no block repeats.
     pub dedup: f64,
 }
 
@@ -47,7 +48,8 @@ impl Default for ContentSpec {
 }
 
 impl ContentSpec {
-    /// Checks that both ratios are in range, and that text contents have no deduplication ratio.
+    /// Checks that the compression ratio and the deduplication ratio are in range, and that text
+    /// contents have no deduplication ratio.
     pub fn validate(&self) -> Result<(), WorkloadError> {
         let dedup = self.dedup;
         match self.kind {

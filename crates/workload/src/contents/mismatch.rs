@@ -1,15 +1,16 @@
-//! Explains why contents differ from what was written. Only failed checks need this slow path.
+//! Explains why contents differ from the expected contents. This code may be slow, because it runs
+//! only after a failed check.
 
 use super::{BLOCK_BYTES, Contents, STAMP_BYTES, Subject, pieces};
 use crate::random::Key;
 
-/// The number of older versions that contents without a complete stamp are compared with.
+/// The number of older versions with which contents are compared if they have no complete stamp.
 const VERSIONS_BACK: u32 = 64;
-/// The number of bytes that must differ from the expected contents and match other contents before
-/// a match is accepted; fewer bytes could match by chance.
+/// The number of bytes by which contents must match an explanation and differ from the expected
+/// contents. Fewer bytes could match by chance.
 const TELLING_BYTES: usize = 4;
 
-/// The first byte of a file that differs from what was written, and the likely cause.
+/// The first byte of a file that differs from the expected contents, and the likely cause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("byte {offset} is {found:#04x} where {expected:#04x} was written: {kind}")]
 pub struct Mismatch {
@@ -35,7 +36,7 @@ pub enum MismatchKind {
     /// The block consists of zeros, entirely or from the first incorrect byte on.
     #[error("the block is zeros there")]
     Zeros,
-    /// The contents match nothing that was ever written there, or are too short to be identified.
+    /// The contents match nothing that the worker writes, or are too short to be identified.
     #[error("this was never written there")]
     Wrong,
 }
@@ -44,7 +45,7 @@ impl Contents {
     /// Checks that `found` equals the contents of a version of a file from `offset` on.
     ///
     /// # Errors
-    /// Returns the first byte that differs, and what the contents are instead.
+    /// Returns the first byte that differs, and the likely origin of the incorrect contents.
     #[inline]
     pub fn check(
         &self,
@@ -87,8 +88,8 @@ impl Contents {
         }
     }
 
-    /// Identifies incorrect contents. `from_first` begins at the first incorrect byte; `expected`
-    /// is the correct content of the block that begins at index `wrong`.
+    /// Identifies the origin of incorrect contents. `from_first` begins at the first incorrect
+    /// byte. `expected` is the correct content of the block that begins at index `wrong`.
     fn kind(
         &self,
         subject: &Subject,
@@ -160,8 +161,8 @@ impl Contents {
         false
     }
 
-    /// Returns whether all bytes that differ from `expected` match a version of the file, and
-    /// whether there are enough of them.
+    /// Returns whether all bytes that differ from `expected` match a version of a file, and whether
+    /// enough bytes differ to exclude chance.
     fn wrong_bytes_are_of(
         &self,
         file: u64,
@@ -195,10 +196,10 @@ impl Contents {
         self.read_stamp(stamp.try_into().ok()?, start / BLOCK_BYTES as u64)
     }
 
-    /// Returns the file and the version in a stamp, or `None` if its check value is wrong. The
-    /// stamp contains the low 32 bits of its own block's number; the high bits are those of
-    /// `block`. So a stamp that was copied from another block of a file identifies the file, but
-    /// does not match any version here.
+    /// Returns the file and the version in a stamp, or `None` if its check value is wrong. A stamp
+    /// contains only the low 32 bits of its block's number; the high bits are assumed to be those
+    /// of `block`. A stamp that was copied from another block of the file still identifies the
+    /// file, but matches no version at this block.
     pub(super) fn read_stamp(&self, stamp: &[u8; STAMP_BYTES], block: u64) -> Option<(u64, u32)> {
         let word = |index: usize| {
             let mut bytes = [0; 8];

@@ -63,7 +63,7 @@ proptest! {
     }
 
     #[test]
-    fn every_flipped_byte_is_found(
+    fn every_flipped_byte_is_detected(
         file: u64, version in 0_u32..1 << 23, offset in 0_u64..20_000, length in 1_usize..13_000,
             at: prop::sample::Index,
         flip in 1_u8.., kind in 0_usize..7, dedup in 0_usize..2,
@@ -76,7 +76,7 @@ proptest! {
         let mismatch = contents.check(file, version, offset, &bytes).unwrap_err();
         prop_assert_eq!((mismatch.offset, mismatch.expected, mismatch.found), (offset + at as u64,
             expected, expected ^ flip));
-        // If only this byte was checked, flipping it may have turned the block into zeros.
+        // If only one byte was checked, flipping it may have turned it into zero.
         if expected != flip {
             prop_assert_eq!(mismatch.kind, MismatchKind::Wrong);
         }
@@ -107,7 +107,8 @@ proptest! {
         let at = 8 + at.index(length - 15);
         contents.fill(file, second, offset + at as u64, &mut found[at..]);
         let kind = kind_of(&contents, file, version, offset, &found);
-        // The kind is not checked if too few old bytes are in the block to identify them.
+        // If the block contains too few old bytes to identify their version, the kind is not
+        // checked.
         let old_begins = if new_first { at } else { 0 };
         let block_left = BLOCK_BYTES - (offset as usize + old_begins) % BLOCK_BYTES;
         if block_left >= 8 {
@@ -151,16 +152,17 @@ fn incorrect_contents_are_identified() {
             (mismatch.offset, mismatch.kind),
             (8_192, MismatchKind::OtherFile { file: 1 << 47 })
         );
-        // A block of another file, from another position.
+        // A block of another file, from another position in that file.
         found[8_192..12_288].copy_from_slice(&other[..4_096]);
         assert_eq!(
             kind_of(&contents, 7, 900, 0, &found),
             MismatchKind::OtherFile { file: 1 << 47 }
         );
-        // A block of this file, but from another position.
+        // A block of this file, but from another position in the file.
         found[8_192..12_288].copy_from_slice(&new[..4_096]);
         assert_eq!(kind_of(&contents, 7, 900, 0, &found), MismatchKind::Wrong);
-        // Versions outside of the searched range are identified by their stamps.
+        // Versions that are not compared because they are too old or newer are identified by their
+        // stamps.
         for version in [3, 2_000] {
             let old = filled(&contents, 7, version, 0, 20_000);
             assert_eq!(
@@ -190,7 +192,7 @@ fn incorrect_contents_are_identified() {
 }
 
 #[test]
-fn all_blocks_are_unique() {
+fn incompressible_and_compressible_blocks_are_unique() {
     for kind in ["incompressible", "compressible:2", "compressible:100"] {
         let spec = ContentSpec {
             kind: kind.parse().unwrap(),
@@ -232,11 +234,12 @@ fn blocks_repeat_at_the_deduplication_ratio() {
 }
 
 #[test]
-fn compressible_blocks_end_with_one_run() {
+fn compressible_blocks_end_with_equal_bytes() {
     for ratio in [1.0, 2.0, 3.0, 10.0] {
         let contents = contents(&format!("compressible:{ratio}"), 1.0);
         let bytes = filled(&contents, 1, 1, 0, 100 * BLOCK_BYTES);
-        // A run of equal bytes compresses to almost nothing; the random bytes cannot be compressed.
+        // The equal bytes at the end compress to almost nothing, and the random bytes cannot be
+        // compressed.
         let in_runs = bytes
             .windows(2)
             .filter(|pair| pair[0] == FILLER && pair[1] == FILLER)
@@ -250,14 +253,14 @@ fn compressible_blocks_end_with_one_run() {
 }
 
 #[test]
-fn incompressible_bytes_do_not_repeat_for_256_kib() {
+fn incompressible_contents_do_not_repeat_within_256_kib() {
     let bytes = filled(&contents("incompressible", 1.0), 9, 9, 0, 1 << 18);
     let words: HashSet<&[u8]> = bytes.chunks_exact(8).collect();
     assert_eq!(words.len(), 1 << 15);
 }
 
 #[test]
-fn text_is_printable_and_the_same_in_every_file() {
+fn text_is_printable_and_equal_in_all_files() {
     let contents = contents("text", 1.0);
     let text = filled(&contents, 1, 1, 0, 600_000);
     assert!(text.iter().all(|byte| (32..=126).contains(byte)));
@@ -317,7 +320,7 @@ fn content_kinds_parse_and_print() {
 }
 
 #[test]
-fn first_bytes_identify_the_owner() {
+fn first_bytes_identify_the_owning_worker() {
     for (kind, dedup) in [
         (ContentKind::Text, 1.0),
         (ContentKind::Incompressible, 1.0),
