@@ -24,7 +24,8 @@ use crate::gate::Gate;
 use crate::options::Options;
 use crate::tree::Tree;
 
-/// The kernel caches no entries or attributes, so every lookup is a request.
+/// The time for which the kernel may cache entries and attributes: none, so every lookup is a
+/// request.
 const NO_TIME: Duration = Duration::ZERO;
 
 /// An entry of an open directory.
@@ -45,7 +46,8 @@ struct Handles {
 pub(crate) struct Files {
     /// Keeps the directory open whose /proc/self/fd path is the tree's root.
     _backing: File,
-    /// The device of the backing directory; inode numbers of other devices could be equal.
+    /// The device of the backing directory. Files of other devices are rejected, because their
+    /// inode numbers could be equal.
     device: (u32, u32),
     options: Options,
     gate: Arc<Gate>,
@@ -122,7 +124,7 @@ impl Files {
         }
     }
 
-    /// Looks up a name and counts the lookup that the kernel will receive.
+    /// Looks up a name and counts the lookup, which the reply reports to the kernel.
     fn find(&self, directory: INodeNo, name: &OsStr) -> Result<Found, Errno> {
         let mut tree = lock(&self.tree);
         let path = tree.path_in(directory, name)?;
@@ -136,8 +138,8 @@ impl Files {
         self.look(Ok(path)).ok().map(|found| found.facts.ino.0)
     }
 
-    /// Sets the caller's owner and the requested mode of a new file, because it was created with
-    /// the owner and umask of the server.
+    /// Makes the caller the owner of a new file and sets the requested mode. The file was created
+    /// with the owner and umask of the server.
     fn hand_over(request: &Request, path: &Path, mode: Option<u32>) -> Result<(), Errno> {
         let (owner, group) = (Uid::from_raw(request.uid()), Gid::from_raw(request.gid()));
         rustix::fs::chownat(
@@ -237,8 +239,8 @@ impl Files {
             .write(accepted.intersects(OFlags::WRONLY | OFlags::RDWR))
             .mode(mode & 0o7777)
             .custom_flags(OFlags::NOFOLLOW.bits() as i32);
-        // Another process may have created the file in the meantime. It is opened then, unless
-        // `O_EXCL` excludes that.
+        // Another process may have created the file in the meantime. Without `O_EXCL`, that file is
+        // opened.
         let file = match options.clone().write(true).create_new(true).open(&path) {
             Ok(file) => {
                 Self::hand_over(request, &path, Some(mode))?;
@@ -258,7 +260,8 @@ impl Files {
     }
 
     /// Returns the path by which attributes are set, and whether a symbolic link at its end is
-    /// followed. For an open file, this is its /proc/self/fd path, as it may have no name any more.
+    /// followed. An open file is denoted by its path in /proc/self/fd, because it may have no name
+    /// any more.
     fn path_to_set(
         &self,
         file: INodeNo,

@@ -10,7 +10,7 @@ struct State {
     is_stalled: bool,
     /// The next request of this kind stalls the server.
     stall_at: Option<RequestKind>,
-    /// The next marked request of this thread stalls the server.
+    /// The next request of this thread that passes [`Gate::pass_marked`] stalls the server.
     stall_by: Option<u32>,
     /// Whether a request waits for the stalled server.
     is_waiting: bool,
@@ -38,7 +38,7 @@ impl Gate {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Sleeps if this kind is delayed, then waits while the server is stalled.
+    /// Sleeps if requests of this kind are delayed, then waits while the server is stalled.
     pub(crate) fn pass(&self, operation: RequestKind) {
         if let Some(delay) = self.delay.filter(|delay| delay.at == operation) {
             let began = Instant::now();
@@ -62,7 +62,8 @@ impl Gate {
         state.is_waiting = false;
     }
 
-    /// Stalls the server at the next marked request of this thread.
+    /// Stalls the server at the next request of this thread that passes
+    /// [`pass_marked`](Self::pass_marked).
     pub(crate) fn stall_by(&self, thread: u32) {
         self.state().stall_by = Some(thread);
     }
@@ -89,7 +90,7 @@ impl Gate {
         let mut state = self.state();
         (state.is_stalled, state.stall_at, state.stall_by) = (false, None, None);
         // The waiting request is released, even if its thread has not resumed yet, so
-        // `wait_for_request` waits for a later one.
+        // `wait_for_request` waits for a later request.
         state.is_waiting = false;
         self.changed.notify_all();
     }
@@ -100,8 +101,8 @@ impl Gate {
         self.changed.notify_all();
     }
 
-    /// Waits until a request waits for the stalled server; returns `false` if none does in this
-    /// time.
+    /// Waits until a request waits for the stalled server; returns `false` if no request does so
+    /// within `at_most`.
     pub(crate) fn wait_for_request(&self, at_most: Duration) -> bool {
         let (state, _) = self
             .changed

@@ -3,9 +3,9 @@
 //!
 //! Files are those of the backing directory, with the same inode numbers, owners, modes and times.
 //! The kernel caches neither names nor attributes, so almost every call on the mount is a request
-//! to the server. One thread of the mounting process serves all requests. While it is stalled,
-//! every call on the mount waits, as with a server that hangs. The kernel handles `flock` itself.
-//! Birth times, `O_TMPFILE` and `SYNCFS` are not supported, as on most servers.
+//! to the server. One thread of the mounting process serves all requests. While this thread is
+//! stalled, every call on the mount waits, as with a server that hangs. The kernel handles `flock`
+//! itself. Birth times, `O_TMPFILE` and `SYNCFS` are not supported, as on most servers.
 //!
 //! Mounting needs root and `/dev/fuse`; [`is_possible`] checks both.
 
@@ -84,8 +84,8 @@ impl Passthrough {
     }
 }
 
-/// A mounted file system. Dropping it unmounts it even if it is stalled or in use; waiting calls
-/// then fail.
+/// A mounted file system. Dropping the value unmounts the file system even if the server is stalled
+/// or files are open; waiting calls then fail.
 pub struct Mounted {
     point: PathBuf,
     gate: Arc<Gate>,
@@ -105,15 +105,16 @@ impl Mounted {
         self.gate.delayed()
     }
 
-    /// Stalls the server as if its process were stopped: it accepts no further request. Callers
-    /// that wait for it can be killed, except in `close`, whose request the kernel does not
-    /// interrupt.
+    /// Stalls the server as if its process were stopped: the server accepts no further request.
+    /// Processes that wait for the server can be killed, except in `close`, whose request the
+    /// kernel does not interrupt.
     ///
     /// # Panics
     /// Panics if the system cannot start a thread.
     pub fn stall(&self) {
         let (gate, point) = (Arc::clone(&self.gate), self.point.clone());
-        // The server accepts a request of a separate thread, so no thread of the test is blocked.
+        // The server is stalled by a request of a separate thread, so no thread of the test is
+        // blocked.
         let marks = thread::Builder::new()
             .name("stall".to_owned())
             .spawn(move || {
@@ -144,8 +145,8 @@ impl Mounted {
         self.gate.resume();
     }
 
-    /// Waits until a request waits for the stalled server; returns `false` if none does in this
-    /// time.
+    /// Waits until a request waits for the stalled server; returns `false` if no request does so
+    /// within `at_most`.
     #[must_use]
     pub fn wait_for_request(&self, at_most: Duration) -> bool {
         self.gate.wait_for_request(at_most)
@@ -162,8 +163,8 @@ impl Drop for Mounted {
         let Some(serving) = self.serving.take() else {
             return;
         };
-        // Another process may have unmounted it. If it is still mounted, its thread would never
-        // end.
+        // The serving thread ends only when the file system is unmounted, here or by another
+        // process. Joining it otherwise would block forever.
         if unmounted.is_ok() || serving.guard.is_finished() {
             let _ = serving.join();
         }

@@ -1,13 +1,13 @@
 //! Ranks that a launcher such as mpirun or srun started.
 //!
 //! Sending does not wait for the receiver (`MPI_Isend`). Receiving polls for messages
-//! (`MPI_Improbe`), because MPI has no wait with a time limit. At first it polls without pauses, so
-//! that a barrier takes microseconds. Then the pauses grow, so that a rank that waits for a long
-//! time takes no processor time from its workers.
+//! (`MPI_Improbe`), because MPI has no wait with a time limit. At first the receiver polls without
+//! pauses, so that a barrier takes microseconds. Then the pauses grow, so that a rank that waits
+//! for a long time takes no processor time from its workers.
 //!
 //! Messages are sent in parts that MPI transmits without the receiver's participation. For a large
-//! message, MPI would send only the head and transfer the rest when it is received. If the sender
-//! was stopped in between, the receiver would block forever.
+//! message, MPI would send only the head and transfer the rest when the receiver accepts the
+//! message. If the sender was stopped in between, the receiver would block forever.
 //!
 //! Sent bytes remain in memory until the process ends. MPI reads them until they are transmitted,
 //! and its safe interface borrows buffers without returning them. Ranks send a few kilobytes at
@@ -28,22 +28,23 @@ use mpi::topology::SimpleCommunicator;
 use mpi::traits::{Communicator as _, Destination as _, Source as _};
 use ranks::{CommunicationError, Communicator, Message};
 
-/// The maximum length of a part, without the byte before it. Open MPI transmits up to 4 KiB
-/// including its own header at once through shared memory, and 64 KiB by TCP
+/// The maximum length of a part, without the preceding byte ([`MORE`] or [`LAST`]). Open MPI
+/// transmits up to 4 KiB including its own header at once through shared memory, and 64 KiB by TCP
 /// (`btl_vader_eager_limit`, `btl_tcp_eager_limit`). MPICH's limits are higher.
 const PART_BYTES: usize = 3 << 10;
 /// The byte before a part: whether the message ends with this part.
 const MORE: u8 = 0;
 const LAST: u8 = 1;
-/// Number of recently sent parts that are compared with a new part before it is stored.
+/// Number of recently sent parts that are compared with a new part, which is stored only if it
+/// differs from all of them.
 const KEPT_ONCE: usize = 32;
 /// The time of polling without pauses.
 const WITHOUT_PAUSE: Duration = Duration::from_micros(200);
 /// The first and the longest pause; each pause is twice as long as the one before.
 const PAUSES: (Duration, Duration) = (Duration::from_micros(20), Duration::from_millis(1));
 
-/// This process among those of its launcher. Dropping it finalises MPI, which waits for all other
-/// processes.
+/// This process as a rank among the processes of its launcher. Dropping the value finalises MPI,
+/// which waits for all other processes.
 pub struct OverMpi {
     world: SimpleCommunicator,
     sent: Vec<Request<'static, [u8], StaticScope>>,
@@ -70,7 +71,7 @@ const TOLD_BY_LAUNCHERS: [&str; 3] = ["OMPI_COMM_WORLD_RANK", "PMIX_RANK", "PMI_
 
 impl OverMpi {
     /// Whether a launcher started this process. If not, [`join`](Self::join) returns a single rank,
-    /// and takes some time.
+    /// and still needs time to initialise MPI.
     pub fn is_launched() -> bool {
         TOLD_BY_LAUNCHERS
             .iter()
@@ -101,7 +102,7 @@ impl OverMpi {
         })
     }
 
-    /// Stores a part as it is sent, in memory that is never released.
+    /// Stores a part with its preceding byte `end`, in memory that is never released.
     fn keep(&mut self, end: u8, part: &[u8]) -> &'static [u8] {
         let is_it = |kept: &&&'static [u8]| kept.first() == Some(&end) && kept[1..] == *part;
         if let Some(kept) = self.kept.iter().find(is_it) {
@@ -187,7 +188,8 @@ impl Communicator for OverMpi {
                 thread::sleep(pause.min(limit - waited));
                 pause = (2 * pause).min(longest);
             } else {
-                // If ranks share a processor, the rank that is waited for needs it.
+                // If ranks share a processor, the rank that this rank waits for needs the
+                // processor.
                 thread::yield_now();
             }
         }
@@ -220,7 +222,7 @@ impl Communicator for OverMpi {
 impl Drop for OverMpi {
     fn drop(&mut self) {
         // Dropping an incomplete request panics. After a failure, the process ends without
-        // completing its requests.
+        // completing its requests, so they are leaked.
         for request in std::mem::take(&mut self.sent) {
             std::mem::forget(request);
         }

@@ -1,11 +1,11 @@
 //! Offsets between the clocks of ranks.
 //!
-//! A rank asks another one for its time several times and keeps the answer with the shortest round
-//! trip. The other clock was read between question and answer, so the error is at most half of the
-//! round trip (F. Cristian, Probabilistic clock synchronization, Distributed Computing 3, 1989).
-//! Every rank asks its parent in the tree, and adds the parent's own offset and error. The offsets
-//! at the start and the end of a run, with a linear change between them, convert times of all ranks
-//! to one axis: the clock of rank 0.
+//! A rank asks another rank several times for the time of its clock, and keeps the answer with the
+//! shortest round trip. The other clock was read between question and answer, so the error is at
+//! most half of the round trip (F. Cristian, Probabilistic clock synchronization, Distributed
+//! Computing 3, 1989). Every rank asks its parent in the tree, and adds the parent's own offset and
+//! error. The offsets at the start and the end of a run, with a linear change between them, convert
+//! times of all ranks to one axis: the clock of rank 0.
 
 use serde::{Deserialize, Serialize};
 
@@ -20,7 +20,8 @@ pub struct ClockOffset {
     pub error_ns: u64,
 }
 
-/// Computes the offset from the times of question, remote reading and answer.
+/// Computes an offset. The question was sent at `asked_ns` and answered at `answered_ns` by this
+/// rank's clock; `answer_ns` is the time that the other rank read in between.
 pub(crate) fn between(asked_ns: i64, answer_ns: i64, answered_ns: i64) -> ClockOffset {
     let round_trip_ns = answered_ns.saturating_sub(asked_ns).max(0);
     let middle_ns = asked_ns + round_trip_ns / 2;
@@ -32,7 +33,7 @@ pub(crate) fn between(asked_ns: i64, answer_ns: i64, answered_ns: i64) -> ClockO
     }
 }
 
-/// The offsets of a rank's clock from that of rank 0 during a run.
+/// The offsets between a rank's clock and the clock of rank 0 during a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ClockAxis {
     /// The offset at the start of the run.
@@ -43,7 +44,7 @@ pub struct ClockAxis {
 
 impl ClockAxis {
     /// Converts a time of this rank's clock to rank 0's clock, in nanoseconds. The offset is
-    /// interpolated within the run, and constant before and after it.
+    /// interpolated within the run, and constant before and after the run.
     pub fn by_rank_0(&self, moment_ns: i64) -> i64 {
         let (begin, end) = (self.begin, self.end);
         let span = i128::from(end.at_ns) - i128::from(begin.at_ns);
@@ -67,19 +68,20 @@ mod tests {
 
     #[test]
     fn offset_is_exact_within_its_error() {
-        // The other clock is 1,000 ahead and is read after 10 of 50.
+        // The other clock is 1,000 ns ahead and is read 10 ns after the question, in a round trip
+        // of 50 ns.
         let found = between(100, 1_110, 150);
         assert_eq!(
             (found.offset_ns, found.error_ns, found.at_ns),
             (985, 25, 150)
         );
         assert!(found.offset_ns.abs_diff(1_000) <= found.error_ns);
-        // If the clock was set back in between, the error is not negative.
+        // If this rank's clock was set back between question and answer, the error is not negative.
         assert_eq!(between(100, 100, 90).error_ns, 0);
     }
 
     #[test]
-    fn offset_is_interpolated() {
+    fn by_rank_0_interpolates_the_offset() {
         let at = |at_ns, offset_ns, error_ns| ClockOffset {
             at_ns,
             offset_ns,

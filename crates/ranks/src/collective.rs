@@ -20,9 +20,9 @@ use crate::tree::{children, parent};
 pub(crate) enum Progress<T> {
     /// The operation is complete with this result.
     Done(T),
-    /// A part is complete, and the next one can start.
+    /// A part of the operation is complete, and the next part can start.
     More,
-    /// A message has not arrived yet.
+    /// A message that the operation needs has not arrived yet.
     Waits,
 }
 
@@ -37,10 +37,11 @@ pub(crate) trait Meet: Send {
 
 /// An operation that was started, with a channel for its result.
 pub(crate) trait Begun: Send {
-    /// Performs the next part; on completion, sends the result to the waiting thread.
+    /// Performs the next part of the operation; on completion, sends the result to the waiting
+    /// thread.
     fn advance(&mut self, post: &mut Post<'_>) -> Outcome<Progress<()>>;
 
-    /// Sends the failure to the waiting thread.
+    /// Sends `why` to the waiting thread as the failure of the operation.
     fn fail(&self, why: &CommunicationError);
 }
 
@@ -85,7 +86,7 @@ impl<T, M: FnMut(T, T) -> T> Merge<T, M> {
         let Some(own) = self.sum.take() else {
             return Ok(());
         };
-        // A panic would end the communication thread, and all other ranks would wait for it.
+        // A panic would end the communication thread, and all other ranks would wait for this rank.
         let merged = catch_unwind(AssertUnwindSafe(|| (self.merge)(own, theirs)));
         self.sum = Some(merged.map_err(|_| CommunicationError::Refused {
             doing: Cow::Borrowed("merge what ranks have"),
@@ -117,7 +118,7 @@ where
                 let body = if ranks > 1 { encode(&sum)? } else { Vec::new() };
                 (body, sum)
             }
-            // An earlier merge failed, which fails the operation on all ranks.
+            // An earlier merge failed; its error ends the operation on all ranks.
             (None, None) => return Ok(Progress::Waits),
             (Some(parent), Some(sum)) => {
                 post.send(parent, &encode(&sum)?)?;
@@ -164,20 +165,20 @@ impl<T: Serialize + DeserializeOwned + Send> Meet for Broadcast<T> {
     }
 }
 
-/// Sends a message to all children, starting with the one with the largest subtree.
+/// Sends a message to all children, starting with the child that has the largest subtree.
 fn pass_on(post: &mut Post<'_>, body: &[u8]) -> Outcome<()> {
     children(post.rank(), post.ranks())
         .rev()
         .try_for_each(|child| post.send(child, body))
 }
 
-/// Measures the offset of this rank's clock from that of rank 0. The rank asks its parent and adds
-/// the parent's offset. Then it answers its children one after another, because a question that
-/// waits for another rank's answer would have a long round trip.
+/// Measures the offset between this rank's clock and the clock of rank 0. The rank asks its parent
+/// and adds the parent's offset. Then the rank answers its children one after another, because a
+/// question that waits behind questions of other children would have a long round trip.
 pub(crate) struct Clocks<N> {
     now_ns: N,
     questions: u32,
-    /// The parent's offset from rank 0.
+    /// The offset between the parent's clock and the clock of rank 0.
     above: Option<ClockOffset>,
     /// The answer with the smallest error up to now.
     best: Option<ClockOffset>,
@@ -185,7 +186,8 @@ pub(crate) struct Clocks<N> {
     /// The time of the question that is not answered yet.
     asked_ns: Option<i64>,
     own: Option<ClockOffset>,
-    /// Number of children that are finished, and number of answers to the current child.
+    /// Number of children whose measurements are finished. `answered` is the number of answers to
+    /// the current child.
     below: usize,
     answered: Option<u32>,
 }

@@ -14,8 +14,8 @@ pub struct Message {
     pub bytes: Vec<u8>,
 }
 
-/// The failure of a collective operation. Ranks send it to one another, so all of them report the
-/// same cause.
+/// The failure of a collective operation. Ranks send the failure to one another, so all ranks
+/// report the same cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
 pub enum CommunicationError {
     /// A rank gave no sign of life: its process or host is stopped, or the network is interrupted.
@@ -26,7 +26,7 @@ pub enum CommunicationError {
         /// The minimum duration of the silence.
         limit: Duration,
     },
-    /// A rank stopped the run, or closed it before the others.
+    /// A rank stopped the run, or closed the run before the other ranks.
     #[error("rank {rank} has stopped the run")]
     Stopped {
         /// The rank that stopped the run.
@@ -83,13 +83,14 @@ pub trait Communicator {
     /// Returns an error if the transport does not accept the message.
     fn send(&mut self, to: u32, bytes: Vec<u8>) -> Result<(), CommunicationError>;
 
-    /// Receives the next message of any rank; returns `None` if none arrives within the limit.
+    /// Receives the next message of any rank; returns `None` if no message arrives within the
+    /// limit.
     ///
     /// # Errors
     /// Returns an error if the transport fails.
     fn receive(&mut self, limit: Duration) -> Result<Option<Message>, CommunicationError>;
 
-    /// Waits until all messages were transmitted, at most for the limit.
+    /// Waits until all messages were transmitted, at most for `limit`.
     ///
     /// # Errors
     /// Returns an error if the limit is exceeded.

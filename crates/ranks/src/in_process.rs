@@ -20,7 +20,7 @@ pub struct InProcess {
     boxes: Arc<[Mailbox]>,
 }
 
-/// Creates this number of ranks, in their order.
+/// Creates `count` ranks; the index in the list is the number of the rank.
 pub fn ranks(count: u32) -> Vec<InProcess> {
     let boxes: Arc<[Mailbox]> = (0..count).map(|_| Mailbox::default()).collect();
     (0..count)

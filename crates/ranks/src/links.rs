@@ -7,14 +7,15 @@ use std::time::Instant;
 use crate::communicator::{CommunicationError, Communicator, Outcome};
 use crate::message::{Collective, Envelope, Head, Sort};
 
-/// The epoch of a rank that leaves; it follows all runs.
+/// The epoch after all runs, which a rank enters when it leaves.
 pub(crate) const LEFT: u64 = u64::MAX - 1;
 
 /// A neighbour in the tree: the parent or a child.
 pub(crate) struct Neighbour {
     pub(crate) rank: u32,
     pub(crate) heard: Instant,
-    /// The epoch, step and operation of its last message.
+    /// The epoch of the neighbour's newest message. `step`, `count` and `collective` are the step,
+    /// the number of ranks and the operation of that message.
     pub(crate) epoch: u64,
     pub(crate) step: u64,
     pub(crate) count: u32,
@@ -22,10 +23,11 @@ pub(crate) struct Neighbour {
 }
 
 impl Neighbour {
-    /// Records a message as a sign of life.
+    /// Records a message of the neighbour: as a sign of life, and as the neighbour's progress.
     pub(crate) fn hear(&mut self, head: Head) {
         self.heard = Instant::now();
-        // A message of an operation that started earlier contains an older step.
+        // A message of an operation that started earlier contains an older step, which is not
+        // recorded.
         let is_newer = match head.count == self.count {
             true => (head.epoch, head.step) >= (self.epoch, self.step),
             false => head.epoch >= self.epoch,
@@ -37,7 +39,7 @@ impl Neighbour {
     }
 }
 
-/// The connections to the neighbours.
+/// The connections of this rank to its neighbours in the tree.
 pub(crate) struct Links {
     pub(crate) communicator: Box<dyn Communicator>,
     pub(crate) neighbours: Vec<Neighbour>,
@@ -66,13 +68,13 @@ impl Post<'_> {
         self.links.communicator.rank()
     }
 
-    /// The number of ranks that perform the operation: those with the lowest numbers.
+    /// The number of ranks that perform the operation: the ranks with the lowest numbers.
     pub(crate) fn ranks(&self) -> u32 {
         self.head.count
     }
 
-    /// Returns the next message of a neighbour in the tree; `None` if it has not arrived, and an
-    /// error if it can no longer arrive.
+    /// Returns the next message of a neighbour in the tree; `None` if the message has not arrived,
+    /// and an error if it can no longer arrive.
     pub(crate) fn take(&mut self, from: u32) -> Outcome<Option<Vec<u8>>> {
         let Head {
             epoch, step, count, ..
@@ -90,8 +92,8 @@ impl Post<'_> {
             }
             return Ok(Some(envelope.body));
         }
-        // Messages of a rank arrive in order, so a rank that is further ahead will not send the
-        // missing one.
+        // Messages of a rank arrive in order, so a rank that is already in a later operation will
+        // not send the missing message.
         let Some(theirs) = self
             .links
             .neighbours

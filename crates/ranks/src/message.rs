@@ -1,4 +1,5 @@
-//! The format of messages: their kind, the operation they belong to, and a body.
+//! The format of messages: a head with the kind of the message and the state of its sender, and a
+//! body.
 
 use std::borrow::Cow;
 
@@ -34,7 +35,7 @@ pub(crate) enum Collective {
     Broadcast,
     /// The clocks of the ranks are compared.
     Clocks,
-    /// Other ranks perform a run, and this rank waits for its end.
+    /// Other ranks perform a run, and this rank waits for the end of the run.
     Rest,
     /// All ranks leave.
     Leave,
@@ -51,7 +52,7 @@ const COLLECTIVES: [Collective; 6] = [
 ];
 
 impl Collective {
-    /// The operation in messages, after "a rank is to".
+    /// The operation as a verb for error messages, in which it follows "a rank is to".
     pub(crate) fn as_words(self) -> &'static str {
         match self {
             Self::None => "work",
@@ -69,11 +70,12 @@ impl Collective {
 pub(crate) struct Head {
     pub(crate) sort: Sort,
     pub(crate) collective: Collective,
-    /// The number of ranks that perform the operation: those with the lowest numbers.
+    /// The number of ranks that perform the operation: the ranks with the lowest numbers.
     pub(crate) count: u32,
-    /// Incremented on all ranks when a run starts and when it ends.
+    /// The epoch of the sender, which is incremented when a run starts and when the run ends.
     pub(crate) epoch: u64,
-    /// Incremented within an epoch for each operation with this number of ranks.
+    /// The step of the sender: the number of operations with `count` ranks that it started in the
+    /// epoch.
     pub(crate) step: u64,
 }
 

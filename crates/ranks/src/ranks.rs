@@ -1,8 +1,9 @@
 //! The ranks of a run as the program uses them: a handle to a thread that communicates with the
 //! other ranks.
 //!
-//! Only this thread uses the communicator, so this rank answers whatever the program does. Without
-//! orders it sleeps, checks for messages 20 times a second, and sends signs of life.
+//! Only this thread uses the communicator, so this rank answers other ranks even while the program
+//! is busy. Without orders, the thread sleeps, checks for messages 20 times a second, and sends
+//! signs of life.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -31,13 +32,13 @@ const QUESTIONS: u32 = 16;
 /// given time is lost. See [`Ranks::join`].
 pub type Connect = fn(Duration) -> Result<Ranks, CommunicationError>;
 
-/// The ranks that perform one run, from the view of one of them. Clones are the same rank.
+/// The ranks that perform one run, from the view of this rank. Clones stand for the same rank.
 #[derive(Clone)]
 pub struct Ranks {
     shared: Arc<Shared>,
-    /// The number of ranks of this handle: those with the lowest numbers.
+    /// The number of ranks of this handle: the ranks with the lowest numbers.
     count: u32,
-    /// The number of ranks that perform runs: those with the lowest numbers.
+    /// The number of ranks that perform runs: the ranks with the lowest numbers.
     performing: u32,
 }
 
@@ -60,8 +61,8 @@ impl fmt::Debug for Ranks {
 
 impl Ranks {
     /// Starts the communication thread. Only this thread calls `join` and uses the communicator, as
-    /// MPI requires. A neighbour in the tree without a sign of life for `limit` is lost, which ends
-    /// the run of all ranks. The limit must be the same on all ranks.
+    /// MPI requires. A neighbour in the tree without a sign of life for `limit` is considered lost,
+    /// which ends the run on all ranks. The limit must be the same on all ranks.
     ///
     /// # Errors
     /// Returns the error of `join`, or an error if the thread cannot be started.
@@ -109,14 +110,14 @@ impl Ranks {
         self.count
     }
 
-    /// The number of launched ranks, excluding those that only watch.
+    /// The number of launched ranks, excluding ranks that only watch.
     pub fn launched(&self) -> u32 {
         self.performing
     }
 
     /// Returns a handle for the first `performing` ranks. The other ranks only
-    /// [watch](Self::watch), and neither open nor close runs. All ranks receive stops and losses.
-    /// Operations with all ranks use the original handle.
+    /// [watch](Self::watch), and neither open nor close runs. All ranks are informed of stops and
+    /// losses. Operations with all ranks use the original handle.
     #[must_use]
     pub fn without_watching(&self, performing: u32) -> Self {
         let performing = performing.clamp(1, self.performing);
@@ -127,18 +128,18 @@ impl Ranks {
         }
     }
 
-    /// Watches the runs of the other ranks, on a rank that does not perform any. The result is
+    /// Watches the runs of the other ranks, on a rank that performs no runs. The result is
     /// available when rank 0 starts an operation with all ranks, which must be a
-    /// [`broadcast`](Self::broadcast). This rank must then start it as well.
+    /// [`broadcast`](Self::broadcast). This rank must then start the same operation.
     pub fn watch(&self) -> Meeting<()> {
         let (answer, meeting) = mpsc::channel();
         self.order(|together| together.watch(answer), None);
         Meeting { answer: meeting }
     }
 
-    /// Returns a handle for the first `count` ranks, whose operations exclude the others. Runs
+    /// Returns a handle for the first `count` ranks, whose operations exclude the other ranks. Runs
     /// start and end for all ranks: each excluded rank opens the run, [rests](Self::rest), and
-    /// closes it. All ranks receive stops and losses.
+    /// closes it. All ranks are informed of stops and losses.
     #[must_use]
     pub fn among(&self, count: u32) -> Self {
         Self {
@@ -154,7 +155,7 @@ impl Ranks {
         self.among(self.performing)
     }
 
-    /// Whether this rank belongs to the handle; other ranks must not use it.
+    /// Whether this rank belongs to the handle; other ranks must not use the handle.
     pub fn is_one(&self) -> bool {
         self.shared.rank < self.count
     }
@@ -169,9 +170,10 @@ impl Ranks {
     }
 
     /// Connects the ranks with a run. `stopping` is called about 20 times a second while a run is
-    /// open, and once when it is closed; a reason that it returns is sent to all ranks. `stop` is
-    /// called when another rank stops the run or any rank is lost. Both are called by the
-    /// communication thread and must not block. A later call replaces an earlier one.
+    /// open, and once when the run is closed; a reason that `stopping` returns is sent to all
+    /// ranks. `stop` is called when another rank stops the run or any rank is lost. Both functions
+    /// are called by the communication thread and must not block. A later call replaces an earlier
+    /// one.
     pub fn tie(
         &self,
         stopping: impl Fn() -> Option<StopReason> + Send + 'static,
@@ -185,7 +187,7 @@ impl Ranks {
     }
 
     /// Starts to merge the values of all ranks in the order of ranks, and does not wait; all ranks
-    /// receive the result. `merge` must be associative, because values are merged by trees. All
+    /// receive the result. `merge` must be associative, because values are merged along a tree. All
     /// ranks must start the same operations in the same order.
     pub fn begin<T>(&self, own: T, merge: impl FnMut(T, T) -> T + Send + 'static) -> Meeting<T>
     where
@@ -197,7 +199,7 @@ impl Ranks {
         self.ask(Collective::Merge, Merge::new(own, merge))
     }
 
-    /// As [`begin`](Self::begin), but waits for the result without a time limit: a rank may work
+    /// Like [`begin`](Self::begin), but waits for the result without a time limit: a rank may work
     /// for hours, and a lost rank is detected.
     ///
     /// # Errors
@@ -225,8 +227,8 @@ impl Ranks {
         self.ask(Collective::Broadcast, Broadcast(value)).finish()
     }
 
-    /// Measures the offset of this rank's clock, which `now_ns` reads in nanoseconds, from that of
-    /// rank 0. Ranks are asked one after another along the tree; a barrier follows.
+    /// Measures the offset of this rank's clock, which `now_ns` reads in nanoseconds, from the
+    /// clock of rank 0. Ranks are asked one after another along the tree; a barrier follows.
     ///
     /// # Errors
     /// Returns the errors of [`meet`](Self::meet).
@@ -241,9 +243,9 @@ impl Ranks {
         Ok(offset)
     }
 
-    /// Calls `tell` once, from the communication thread, as soon as a rank is lost. Other ranks end
-    /// soon afterwards, and their launcher then ends this one. A later call replaces an earlier
-    /// one.
+    /// Calls `tell` once, from the communication thread, as soon as a rank is lost. Other ranks
+    /// exit soon afterwards, and the launcher then ends this process. A later call replaces an
+    /// earlier one.
     pub fn when_lost(&self, tell: impl FnOnce(&CommunicationError) + Send + 'static) {
         self.do_now(|together| together.when_lost(Box::new(tell)));
     }
@@ -253,15 +255,16 @@ impl Ranks {
         self.do_now(Together::open);
     }
 
-    /// Closes a run; every rank calls this once, whether it stopped or not. Incomplete operations
-    /// of the run fail with [`CommunicationError::Stopped`], here and on ranks that wait for this
-    /// one. Stops are ignored from then on, because all ranks perform what follows, such as
-    /// cleaning up and merging records.
+    /// Closes a run; every rank calls this once, even if the run was stopped. Incomplete operations
+    /// of the run fail with [`CommunicationError::Stopped`], on this rank and on ranks that wait
+    /// for it. Stops are ignored from then on, because all ranks perform the work after a run, such
+    /// as cleaning up and merging records.
     pub fn close(&self) {
         self.do_now(Together::close);
     }
 
-    /// The failure that ended all operations, usually a lost rank; `None` if there is none.
+    /// The failure that ended all operations, usually a lost rank; `None` if operations are
+    /// possible.
     pub fn lost(&self) -> Option<CommunicationError> {
         self.heard(|heard| heard.lost.clone())
     }
@@ -271,15 +274,15 @@ impl Ranks {
         self.heard(|heard| heard.stopped).map(|(rank, _)| rank)
     }
 
-    /// The reason of that rank.
+    /// The reason for which a rank stopped the current or last run, as far as this rank knows.
     pub fn stop_reason(&self) -> Option<StopReason> {
         self.heard(|heard| heard.stopped).map(|(_, reason)| reason)
     }
 
     /// Waits for all other ranks and ends the communication; no operation is possible afterwards.
-    /// If a rank is lost, it waits half a second at most, so that the other ranks are informed and
-    /// write their data. Then the process must exit with a status other than 0, after which its
-    /// launcher ends the others.
+    /// If a rank is lost, this rank waits at most half a second, so that the other ranks are
+    /// informed and write their data. Then the process must exit with a status other than 0, after
+    /// which the launcher ends the other processes.
     pub fn leave(&self) {
         let (answer, _) = mpsc::channel();
         let leave = (Merge::new((), |(), ()| ()), answer);
@@ -318,7 +321,8 @@ impl Ranks {
 
     fn order(&self, act: impl FnOnce(&mut Together) + Send + 'static, done: Option<Sender<()>>) {
         let act = Box::new(act);
-        // If the thread has ended, the order and its channel are dropped.
+        // If the thread has ended, the order and its channel are dropped, so waiting for a result
+        // fails at once.
         let _ = self.shared.orders.send(Order { act, done });
     }
 

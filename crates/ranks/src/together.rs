@@ -2,22 +2,23 @@
 //! possible, and never blocks.
 //!
 //! Messages are sent along a [tree](crate::tree), so each rank communicates only with its parent
-//! and its children. Their number is at most the logarithm of the number of ranks. Every message
-//! contains its epoch, which is incremented when a run starts and when it ends, and its step within
-//! the epoch. Messages of an older epoch are dropped; those of a newer one are kept until this rank
-//! reaches it.
+//! and its children. A rank has at most as many children as the logarithm of the number of ranks.
+//! Every message contains its epoch, which is incremented when a run starts and when it ends, and
+//! its step within the epoch. Messages of an older epoch are dropped; messages of a newer epoch are
+//! kept until this rank reaches that epoch.
 //!
-//! The first ranks may perform operations without the others. Their tree is the same without these,
-//! and their steps are counted separately for each number of ranks. Epochs, pulses, stops and
-//! losses always concern all ranks.
+//! The ranks with the lowest numbers may perform operations without the others. The tree of such an
+//! operation is the tree of all ranks without the excluded ranks. Steps are counted separately for
+//! each number of ranks. Epochs, pulses, stops and losses always concern all ranks.
 //!
-//! A rank that [watches](Together::watch) does not count the runs of the others: it follows the
-//! epoch of its parent until that starts an operation with all ranks.
+//! A rank that [watches](Together::watch) does not count the runs of the other ranks: it follows
+//! the epoch of its parent until the parent starts an operation with all ranks.
 //!
 //! The duration of the work before a barrier is not limited. Therefore the only time limit concerns
 //! silence: each rank regularly sends its neighbours in the tree a sign of life, a pulse. A
-//! neighbour without a sign of life for the limit is lost. The rank that detects this informs all
-//! others along the tree, as does a rank that stops the run. So all ranks name the same rank.
+//! neighbour that sent no pulse within the time limit is lost. The rank that detects a loss informs
+//! all other ranks along the tree, and so does a rank that stops the run. All ranks therefore
+//! report the same rank as the cause.
 
 mod messages;
 mod runs;

@@ -1,9 +1,9 @@
 //! The tree of ranks: a binomial tree with rank 0 as its root.
 //!
-//! The parent of a rank is its number without the lowest bit that is set. The descendants of a rank
-//! are therefore the numbers that follow it without a gap. A merge from the first child to the last
-//! one keeps the order of ranks. The depth and the number of children are at most the logarithm of
-//! the number of ranks.
+//! The number of a rank's parent is the rank's number without its lowest set bit. The numbers of a
+//! rank's descendants therefore follow the rank's number without a gap. A merge from the first
+//! child to the last one keeps the order of ranks. The depth and the number of children are at most
+//! the logarithm of the number of ranks.
 
 /// Returns the parent of a rank; `None` for rank 0.
 pub(crate) fn parent(rank: u32) -> Option<u32> {

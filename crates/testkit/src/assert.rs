@@ -23,25 +23,25 @@ pub trait Shows {
     /// Asserts that the text contains `words`.
     ///
     /// # Panics
-    /// Panics if it does not.
+    /// Panics if `words` is missing.
     fn shows(&self, words: &str) -> &Self;
 
     /// Asserts that the text contains several phrases, separated by `|`.
     ///
     /// # Panics
-    /// Panics if one of them is missing.
+    /// Panics if a phrase is missing.
     fn shows_all(&self, words: &str) -> &Self;
 
     /// Asserts that the text does not contain `words`.
     ///
     /// # Panics
-    /// Panics if it does.
+    /// Panics if the text contains `words`.
     fn does_not_show(&self, words: &str) -> &Self;
 
     /// Asserts that the text starts with `words`.
     ///
     /// # Panics
-    /// Panics if it does not.
+    /// Panics if the text starts differently.
     fn begins_with(&self, words: &str) -> &Self;
 }
 

@@ -6,7 +6,7 @@ use record::{
 };
 use workload::Skipped;
 
-/// A record of a run, as JSON.
+/// The record of a run that the report's tests use, as JSON.
 pub const KEPT: &str = include_str!("../../report/tests/golden/run.json");
 
 /// A record of a run.

@@ -23,7 +23,7 @@ pub fn run<E: Engine + Clone + 'static, C: Clock + Clone + 'static>(
     runner::run(spec, engine, clock, &mut Control::default, events).unwrap()
 }
 
-/// Performs a run with a simulated engine, which is also its clock.
+/// Performs a run with a simulated engine, which is also the clock of the run.
 pub fn simulate(spec: &RunSpec, engine: &Simulated) -> Record {
     run(spec, engine, engine, &mut NoEvents)
 }
@@ -117,7 +117,7 @@ pub fn uniform(low: u64, high: u64) -> Sizes {
     Sizes::Uniform { low, high }
 }
 
-/// Directories of a pool, without a limit of their entries.
+/// Directories of a pool; the number of entries per directory is not limited.
 pub fn layout(shape: Shape, maildir: bool) -> Layout {
     Layout {
         shape,

@@ -20,7 +20,7 @@ pub fn rows(text: &str) -> Vec<Vec<&str>> {
     rows
 }
 
-/// Parses a table with this number of columns; the last ones of a row may be missing.
+/// Parses a table with this number of columns; the last columns of a row may be missing.
 ///
 /// # Panics
 /// Panics if a row has more columns.

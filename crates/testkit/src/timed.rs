@@ -35,8 +35,8 @@ impl Clock for Virtual {
     }
 }
 
-/// An engine that performs no operations. Each one takes the time that a function of its number in
-/// the session returns.
+/// An engine that performs no operations. Each operation takes the time that `takes_ns` returns for
+/// it.
 #[derive(Clone)]
 pub struct Timed<C> {
     /// The clock that operations advance.

@@ -1,4 +1,5 @@
-//! The list of operations is consistent, and the published table agrees with it.
+//! Tests that the list of operations is consistent, and that the published table agrees with the
+//! list.
 
 use engine::{Action, Bytes, OperationKind, Part, Step, When};
 
@@ -44,7 +45,7 @@ fn table() -> String {
 }
 
 #[test]
-fn documented_table_agrees_with_list() {
+fn documented_table_agrees_with_list_of_operations() {
     let text = std::fs::read_to_string(PATH).unwrap();
     let (before, rest) = text.split_once(BEGIN).unwrap();
     let (documented, behind) = rest.split_once(END).unwrap();
@@ -55,7 +56,7 @@ fn documented_table_agrees_with_list() {
 }
 
 #[test]
-fn rows_are_consistent() {
+fn list_of_operations_is_consistent() {
     for kind in OperationKind::ALL {
         let steps = kind.steps();
         let has = |wanted: &[Step]| steps.iter().any(|part| wanted.contains(&part.step));
@@ -80,7 +81,7 @@ fn rows_are_consistent() {
 }
 
 #[test]
-fn actions_agree_with_their_numbers_and_names() {
+fn actions_have_consistent_numbers_and_names() {
     for (number, action) in Action::ALL.iter().enumerate() {
         assert_eq!(*action as usize, number, "{action:?}");
         assert_eq!(action.performs().is_none(), *action == Action::Nothing);

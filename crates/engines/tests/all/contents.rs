@@ -1,4 +1,5 @@
-//! Kept contents of reads, direct I/O, and the table of open files of a session's thread.
+//! Tests of the contents kept by reads, of direct I/O, and of the table of open files of a
+//! session's thread.
 
 use std::fs::File;
 use std::io::{Read as _, Seek as _, Write as _};
@@ -18,7 +19,7 @@ fn content(bytes: usize) -> Vec<u8> {
     (0..bytes).map(|at| (at * 31 + at / 251) as u8).collect()
 }
 
-/// Reads a file and a range of it, and checks the kept contents.
+/// Reads a file and a range of the file, and checks the kept contents.
 fn keeps<S: Engine>(
     engine: &S,
     settings: &Settings,
@@ -99,7 +100,7 @@ fn has_direct(directory: &Path) -> bool {
 }
 
 #[test]
-fn direct_io_moves_same_contents() {
+fn direct_io_reads_and_writes_correct_contents() {
     const BLOCK: usize = 2 * DIRECT_ALIGNMENT;
     let temporary = tempfile::tempdir().unwrap();
     if !has_direct(temporary.path()) {
@@ -116,7 +117,7 @@ fn direct_io_moves_same_contents() {
     );
     let (name, temporary_name) = (one.name(), other.name());
     let long = content(5 * DIRECT_ALIGNMENT + 1);
-    // Not aligned, so the engine copies it before writing.
+    // These contents are not aligned, so the engine copies them before writing.
     let (whole, piece) = (&long[1..], &long[1..DIRECT_ALIGNMENT + 1]);
     for durability in [Durability::None, Durability::ODsync] {
         let settings = Settings {
@@ -164,7 +165,7 @@ fn direct_io_moves_same_contents() {
 }
 
 #[test]
-fn probe_of_missing_directory_fails() {
+fn direct_io_probe_of_missing_directory_fails() {
     let error = probe_direct(Path::new("/nowhere/at/all")).unwrap_err();
     assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
@@ -195,7 +196,7 @@ fn unaligned_blocks_panic_with_direct_io() {
     direct_in_memory(512);
 }
 
-/// Opens a session of two engines that open files, and uses both at the same time.
+/// Opens sessions of two engines and uses both sessions at the same time.
 fn open_sessions(directory: &Path) {
     let (one, two) = (FilePath::new(directory, "1"), FilePath::new(directory, "2"));
     let mut posix = Posix.open(&settings(directory, 16)).unwrap();

@@ -1,5 +1,5 @@
 //! The same tests for every engine that stores files: written contents are stored, a failure names
-//! the call that failed, and no failed call goes unnoticed.
+//! the call that failed, and no failed call is ignored.
 
 use std::path::Path;
 
@@ -137,8 +137,8 @@ fn file_contains_written_bytes() {
     run(&Stdio, temporary.path(), name);
 }
 
-/// Every fault at every call of a few operations. An operation that succeeds was performed, and one
-/// that fails returns the fault's error. No file remains open.
+/// Causes every fault at every call of a few operations. An operation that succeeds must have been
+/// performed, and an operation that fails must return the fault's error. No file may remain open.
 #[test]
 fn fault_at_any_call_is_handled_or_reported() {
     let errors = [5, 28, 4, 9, 116];

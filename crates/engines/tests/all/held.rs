@@ -1,5 +1,5 @@
-//! Moved directories and symbolic links: no engine follows a link, and none leaves the directory
-//! that it holds open.
+//! Moved directories and symbolic links: no engine follows a link, and every engine keeps using the
+//! directory that it holds open.
 
 use std::os::unix::fs::{MetadataExt, symlink};
 use std::path::Path;
@@ -33,8 +33,8 @@ fn has(engine: &impl Engine, operation: OperationKind, durability: Durability) -
     engine.supports(&need).is_ok()
 }
 
-/// Performs operations on a symbolic link to a file outside the pool. Each one fails or changes the
-/// link itself.
+/// Performs operations on a symbolic link to a file outside the pool. Each operation must fail or
+/// change the link itself.
 fn leaves_the_target_alone(engine: &impl Engine, durability: Durability) {
     let temporary = tempfile::tempdir().unwrap();
     let (target, directory) = (
@@ -118,7 +118,8 @@ fn leaves_if_it_can(engine: &impl Engine, durability: Durability) {
     }
 }
 
-/// The directory is renamed during the session, and a new one gets its path.
+/// Renames the directory during the session and creates a new directory at its path. The session
+/// must continue in the renamed directory.
 fn stays_in_its_directory(engine: &impl Engine) {
     let temporary = tempfile::tempdir().unwrap();
     let (path, away) = (temporary.path().join("pool"), temporary.path().join("away"));

@@ -1,5 +1,5 @@
-//! Operations that engines do not support, and the messages; `stdio`, which supports fewest, and
-//! `null`, which performs none.
+//! Tests of operations that engines do not support, and of the error messages. Also tests `stdio`,
+//! which supports the fewest operations, and `null`, which performs none.
 
 use std::path::Path;
 
@@ -27,7 +27,7 @@ const HAS: [OperationKind; 10] = [
 ];
 
 #[test]
-fn stdio_supports_only_operations_of_streams() {
+fn stdio_supports_only_listed_operations() {
     for operation in OperationKind::ALL {
         let need = Need {
             operations: vec![operation],
@@ -75,7 +75,8 @@ fn stdio_performs_supported_operations() {
                 )
         }) {
             let operation = match operation {
-                // Without the overwriting and truncating operations, only appends changed the size.
+                // `stdio` neither overwrites nor truncates, so only appends changed the size of the
+                // file.
                 Operation::Stat { name, .. } => make::stat(name, Some(20)),
                 operation => operation,
             };

@@ -11,5 +11,4 @@ mod operations;
 mod registry;
 mod simulated;
 
-// Shared helpers.
 mod support;

@@ -72,8 +72,8 @@ impl Fixture {
         }
     }
 
-    /// Works with a session on a new thread; the server's record of calls is emptied after the
-    /// session is open.
+    /// Opens a session on a new thread and calls `work` with it. The server's list of received
+    /// calls is emptied before `work` is called.
     pub fn work<T: Send>(
         &self,
         settings: &Settings,
@@ -104,7 +104,7 @@ impl Fixture {
     }
 }
 
-/// A URL without its parameters.
+/// Returns a URL without its parameters.
 pub fn bare(url: &Path) -> PathBuf {
     let url = engines::registry::parse_url(url).unwrap();
     url.unwrap().bare()

@@ -9,15 +9,17 @@ use crate::together::Together;
 /// The interval of checks for messages without a pending operation.
 const IDLE: Duration = Duration::from_millis(50);
 /// For this time after the last progress, messages are awaited without sleep, as far as the
-/// communicator can.
+/// communicator supports that.
 const LIVELY: Duration = Duration::from_millis(20);
-/// The duration of one such wait; then orders of this rank are checked.
+/// The duration of one wait without sleep; after each wait, orders of this rank are checked.
 const LIVELY_PART: Duration = Duration::from_millis(1);
-/// Afterwards the thread sleeps for this part of the time waited, up to the longest pause.
+/// After [`LIVELY`], the thread sleeps between checks for the time waited divided by this number,
+/// at most for [`LONGEST_PAUSE`].
 const PART_OF_WAIT: u32 = 32;
 const LONGEST_PAUSE: Duration = Duration::from_millis(5);
 /// After a rank is lost, this rank waits for this time before it leaves. A launcher ends all
-/// processes when the first one exits, and their data must be on disk before.
+/// processes when the first one exits, and the data of the other processes must be on disk before
+/// that.
 const FAREWELL: Duration = Duration::from_millis(500);
 
 /// A function for the thread, and a channel that reports its completion.
@@ -53,7 +55,8 @@ pub(super) fn serve(mut together: Together, orders: &Receiver<Order>, limit: Dur
     farewell(together, idle, limit);
 }
 
-/// Informs the other ranks of a loss or transmits outstanding messages, and ends.
+/// Ends the communication, after the other ranks were informed of a loss or outstanding messages
+/// were transmitted.
 fn farewell(mut together: Together, idle: Duration, limit: Duration) {
     while together.lost_for().is_some_and(|since| since < FAREWELL) {
         thread::sleep(idle);

@@ -1,4 +1,4 @@
-//! Processes received messages and sends those that are due.
+//! Processes received messages and sends messages that are due.
 
 use std::time::{Duration, Instant};
 
@@ -24,8 +24,8 @@ impl Together {
     /// Processes messages, advances operations, sends pulses, and checks for losses and stops.
     pub(crate) fn attend(&mut self) {
         let now = Instant::now();
-        // If this rank itself was stopped or had no processor, it cannot conclude that others were
-        // silent.
+        // If this rank itself was stopped or had no processor, it cannot conclude that neighbours
+        // were silent, so their silence is counted from now on.
         if now.saturating_duration_since(self.attended) > self.limit / 2 {
             for neighbour in &mut self.links.neighbours {
                 neighbour.heard = now;
@@ -68,7 +68,7 @@ impl Together {
         }
     }
 
-    /// Processes a message now, or keeps it until its epoch is reached.
+    /// Processes a message now, or keeps the message until this rank reaches its epoch.
     pub(super) fn sort(&mut self, envelope: Envelope) {
         let Envelope {
             from,
@@ -76,7 +76,8 @@ impl Together {
             ref body,
         } = envelope;
         if matches!(head.sort, Sort::Lost | Sort::Stop) {
-            // Operations that were complete before the stop or loss must not fail because of it.
+            // Operations that were complete before the stop or loss must not fail because of the
+            // stop or loss, so they are advanced first.
             self.advance();
         }
         match head.sort {
@@ -90,8 +91,8 @@ impl Together {
                     self.stop(rank, reason, Some(from))
                 }
                 Ok((epoch, ..)) => {
-                    // Possibly only this rank has closed that run, or has not opened it yet, so the
-                    // stop is passed on.
+                    // This rank is not in the run that is stopped, but other ranks may be, so the
+                    // stop is forwarded.
                     self.spread(Sort::Stop, body, Some(from));
                     if epoch > self.epoch {
                         self.links.inbox.push_back(envelope);
@@ -107,7 +108,7 @@ impl Together {
         }
     }
 
-    /// Sends a message to all neighbours except the one that it came from.
+    /// Sends a message to all neighbours except `told_by`, which sent the message to this rank.
     pub(super) fn spread(&mut self, sort: Sort, body: &[u8], told_by: Option<u32>) {
         let bytes = self.head(sort).with(body);
         for neighbour in &self.links.neighbours {

@@ -24,7 +24,8 @@ impl Together {
         if !self.is_run() {
             return;
         }
-        // A last check for a stop of this rank; without it, others might work on for a long time.
+        // A last check whether this rank requests a stop. Without this check, other ranks might
+        // continue the run for a long time.
         self.look();
         let rank = self.stopped.unwrap_or(self.links.communicator.rank());
         self.fail_all(&CommunicationError::Stopped { rank });
@@ -94,7 +95,7 @@ impl Together {
         self.epoch >= LEFT
     }
 
-    /// Starts an operation of the first `count` ranks, which include this one.
+    /// Starts an operation of the first `count` ranks, which include this rank.
     pub(crate) fn begin(&mut self, collective: Collective, begun: Box<dyn Begun>, count: u32) {
         if let Some(why) = &self.lost {
             return begun.fail(why);

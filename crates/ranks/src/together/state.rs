@@ -11,7 +11,8 @@ use crate::links::{Links, Neighbour};
 use crate::message::{Collective, Head};
 use crate::tree::{children, parent};
 
-/// The functions that connect the ranks with a run: one asks whether to stop, one stops it.
+/// The functions that connect the ranks with a run: `stopping` returns a reason if this rank wants
+/// to stop the run, `stop` stops the run on this rank.
 pub(crate) struct Tie {
     pub(crate) stopping: Box<dyn Fn() -> Option<StopReason> + Send>,
     pub(crate) stop: Box<dyn Fn() + Send>,
@@ -45,7 +46,7 @@ pub(crate) struct Together {
     pub(super) epoch: u64,
     /// The number of the last step, by number of participating ranks.
     pub(super) steps: HashMap<u32, u64>,
-    /// The last operation started, and the number of its ranks.
+    /// The last operation that was started; `count` is the number of its ranks.
     pub(super) collective: Collective,
     pub(super) count: u32,
     pub(super) pending: Vec<Pending>,
@@ -59,7 +60,7 @@ pub(crate) struct Together {
     pub(super) watching: Option<Sender<Outcome<()>>>,
     pub(super) pulsed: Instant,
     pub(super) attended: Instant,
-    /// The time at which an operation was started or one of its messages arrived.
+    /// The last time at which an operation was started or a message of an operation arrived.
     pub(crate) moved: Instant,
 }
 
@@ -115,7 +116,7 @@ impl Together {
         self.links.neighbours.is_empty()
     }
 
-    /// The time since the loss of a rank was detected; `None` if none is lost.
+    /// The time since the loss of a rank was detected; `None` if no rank is lost.
     pub(crate) fn lost_for(&self) -> Option<Duration> {
         self.lost_at.map(|at| at.elapsed())
     }
@@ -131,7 +132,7 @@ impl Together {
         }
     }
 
-    /// Transmits outstanding messages, at most for the limit.
+    /// Transmits outstanding messages, at most for `limit`.
     pub(crate) fn flush(&mut self, limit: Duration) -> Outcome<()> {
         self.links.communicator.flush(limit)
     }

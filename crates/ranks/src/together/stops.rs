@@ -1,4 +1,4 @@
-//! Lost ranks, and ranks that stop a run: both are reported to all ranks.
+//! Detects lost ranks and requests to stop the run, and informs all ranks.
 
 use std::time::Instant;
 
@@ -38,8 +38,8 @@ impl Together {
         if let Ok(body) = encode(&(self.epoch, rank, reason)) {
             self.spread(Sort::Stop, &body, told_by);
         }
-        // The run is told before its operations fail, so it already knows of the stop when it sees
-        // a failure.
+        // The run is informed of the stop before its operations fail, so the run already knows the
+        // cause when an operation fails.
         if rank != self.links.communicator.rank() {
             self.stop_own();
         }

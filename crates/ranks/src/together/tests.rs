@@ -1,4 +1,4 @@
-//! Thousands of ranks in one thread: the load of rank 0.
+//! Tests of ranks that share one thread, including the load of rank 0 among thousands of ranks.
 
 use std::env;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -67,7 +67,7 @@ fn done_by(rank: u32) -> Part {
     let mut histogram = Histogram::default();
     let mut state = u64::from(rank) + 1;
     for _ in 0..1_000 {
-        // SplitMix64, distributed over powers of two from a microsecond on.
+        // The latencies are a microsecond times a power of two, chosen by SplitMix64.
         state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
         histogram.record(1_000 << (mixed >> 60));
@@ -130,7 +130,7 @@ fn thousands_of_ranks_merge_by_trees() {
     );
     let levels = u64::from(count.ilog2() + 1);
     assert!(of(&sent.to_0) <= levels && of(&sent.from_0) <= levels);
-    // Rank 0 holds the received messages and its own one at the same time.
+    // Rank 0 needs memory for the received messages and its own message at the same time.
     assert!(of(&sent.to_0_bytes) < 200 << 20 && of(&sent.largest_bytes) < 100 << 20);
     assert!(at_root < Duration::from_secs(5), "{at_root:?}");
 
@@ -181,7 +181,7 @@ fn rank_without_processor_does_not_report_others_as_silent() {
 }
 
 #[test]
-fn older_messages_are_dropped_and_newer_ones_are_kept() {
+fn messages_of_older_epochs_are_dropped_and_of_newer_epochs_kept() {
     let mut both = in_process::ranks(2).into_iter();
     let mut zero = Together::new(both.next().unwrap(), LIMIT, Arc::default());
     let mut one = both.next().unwrap();
@@ -204,8 +204,8 @@ fn older_messages_are_dropped_and_newer_ones_are_kept() {
         );
         outcome
     };
-    // Messages of the run that this rank has not opened yet, and of the end after it: the other
-    // rank is ahead.
+    // Messages of the run that this rank has not opened yet, and of the epoch after that run: the
+    // other rank is ahead.
     say(1, Sort::Part, b"10");
     say(1, Sort::Stop, b"[1,1,0]");
     say(2, Sort::Part, b"100");
@@ -220,7 +220,7 @@ fn older_messages_are_dropped_and_newer_ones_are_kept() {
     zero.close();
     assert_eq!(zero.links.inbox.len(), 1);
     assert_eq!(begin(&mut zero).try_recv(), Ok(Ok(101)));
-    // A stop that arrives too late.
+    // A stop and a part of a run that this rank has already closed.
     say(1, Sort::Stop, b"[1,1,0]");
     say(1, Sort::Part, b"10");
     zero.attend();

@@ -1,5 +1,5 @@
 //! Replies that are errors, late, truncated, fragmented, repeated, out of order or garbage on an
-//! intact connection. The tests check errors and counts, and that waiting ends.
+//! intact connection. The tests check errors and counts, and that no operation waits forever.
 
 use std::time::{Duration, Instant};
 
@@ -14,14 +14,14 @@ use super::server::Act;
 use super::{Fixture, TIMEOUT};
 use crate::support::{FilePath, TEXT, done, make};
 
-/// More time than any operation here needs.
+/// More time than any operation in these tests needs.
 const LIMIT: Duration = Duration::from_secs(10);
 
 fn system(step: Step, errno: i32) -> OperationOutcome {
     Err(Failure::system(step, Errno::from_raw_os_error(errno)))
 }
 
-/// Performs one operation and checks that it ends in time.
+/// Performs one operation and checks that the operation ends in time.
 fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> OperationOutcome {
     let began = Instant::now();
     let outcome = outcomes(session, 1, 1, |_| *operation)[0];
@@ -33,8 +33,8 @@ fn outcome(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Operati
     outcome
 }
 
-/// Creates a file and reads it twice; the first read is subject to `act`, the second one must
-/// succeed.
+/// Creates a file and reads it twice; the server treats the first read according to `act`, and the
+/// second read must succeed.
 fn reads_under(act: Act) -> (OperationOutcome, Fixture) {
     let fixture = Fixture::new(1, "");
     fixture.server.on(READ, 0, act);
@@ -56,7 +56,7 @@ fn reads_under(act: Act) -> (OperationOutcome, Fixture) {
 }
 
 #[test]
-fn server_errors_name_their_call() {
+fn error_of_server_names_failed_call() {
     for (status, errno) in [
         (1, 1),
         (5, 5),
@@ -98,7 +98,7 @@ fn rpc_rejections_become_errors() {
 }
 
 #[test]
-fn missing_space_fails_the_write() {
+fn write_without_free_space_fails() {
     let fixture = Fixture::new(1, "");
     fixture
         .server
@@ -223,9 +223,9 @@ fn late_reply_is_counted_as_stray() {
 }
 
 #[test]
-fn truncated_replies_are_garbled() {
+fn truncated_replies_are_rejected() {
     // A reply to READ: 24 bytes of RPC, 4 of the status, 88 of attributes, 12 of count, end and
-    // length, and 36 of data. At least the first 24 remain.
+    // length, and 36 of data. At least the first 24 bytes remain.
     for bytes in (4..=140).step_by(4) {
         let (found, fixture) = reads_under(Act::CutRecord(bytes));
         let failure = found.unwrap_err();
@@ -357,7 +357,7 @@ fn writes_reach_requested_durability_or_fail() {
 }
 
 #[test]
-fn writes_lost_by_restart_are_repeated() {
+fn writes_lost_by_server_restart_are_repeated() {
     let fixture = Fixture::new(1, "");
     fixture.server.files(|files| files.preferred = (4_096, 512));
     fixture.server.on(COMMIT, 0, Act::RestartBefore);
@@ -409,7 +409,7 @@ fn writes_lost_by_restart_are_repeated() {
             ),
             (2, 1_500 + 1_024)
         );
-        // A server that loses uncommitted data each time.
+        // The server loses uncommitted data before every COMMIT, so the operation fails.
         fixture.server.always(COMMIT, Act::RestartBefore);
         let found = outcome(session, &make::overwrite(file.name(), b"x"));
         assert_eq!(found.unwrap_err().errno(), Some(5));
@@ -456,8 +456,8 @@ fn listings_without_progress_fail() {
     });
 }
 
-/// Pages that repeat in a circle, and endless names. Both end with an error after a limited number
-/// of calls.
+/// Pages that repeat in a circle, and names without end. Listings of both kinds must fail after a
+/// limited number of calls.
 #[test]
 fn endless_listings_fail() {
     for (cookies, entries, errno, pages_max) in [
@@ -504,7 +504,8 @@ fn endless_listings_fail() {
     }
 }
 
-/// NFS-Ganesha returns this status if an entry of the page is removed while it is read.
+/// NFS-Ganesha returns status 2 (NFS3ERR_NOENT) if an entry of a page is removed while the server
+/// reads the page.
 #[test]
 fn page_with_removed_entry_is_requested_again() {
     let fixture = Fixture::new(1, "");
@@ -535,7 +536,7 @@ fn page_with_removed_entry_is_requested_again() {
 }
 
 #[test]
-fn stale_directory_is_looked_up_by_next_operation() {
+fn stale_directory_handle_is_replaced_by_next_operation() {
     let fixture = Fixture::new(1, "");
     fixture.server.on(CREATE, 0, Act::Status(70));
     let directory = FilePath::new(&fixture.bare(), "d");

@@ -1,5 +1,5 @@
-//! Files in memory with the procedures of NFS version 3 and MOUNT, written from RFC 1813
-//! independently of the client.
+//! The server's files in memory with the procedures of NFS version 3 and MOUNT, written from RFC
+//! 1813 independently of the client.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -34,7 +34,7 @@ pub struct Node {
 pub struct Whims {
     /// Maximum number of bytes that a READ or WRITE moves.
     pub short: Option<u32>,
-    /// The stability that replies to WRITE report, whatever was requested.
+    /// The stability that replies to WRITE report, instead of the requested stability.
     pub stable: Option<u32>,
     /// Replies contain no handle of a created file and no attributes.
     pub is_terse: bool,
@@ -47,7 +47,7 @@ pub struct Whims {
 pub struct Files {
     pub nodes: HashMap<u64, Node>,
     next: u64,
-    /// Seconds; each change advances it.
+    /// The server's time in seconds, which each change advances.
     pub clock: u32,
     pub verifier: u64,
     pub exports: Vec<Vec<u8>>,
@@ -135,7 +135,7 @@ impl Files {
     }
 
     fn handle(number: u64) -> Out {
-        // 13 bytes, which is no multiple of four, so the encoding contains padding.
+        // A handle of 13 bytes, which is no multiple of four, so the encoding contains padding.
         Out::default().bytes(&[&b"test"[..], &number.to_be_bytes(), b"x"].concat())
     }
 

@@ -1,4 +1,4 @@
-//! Randomly corrupted replies: the client's parsers end, and never panic.
+//! Randomly corrupted replies: the client's parsers must return, and must not panic.
 //! (`fuzz/fuzz_targets/replies.rs` tests this for longer.)
 
 use nfs_client::{PROCEDURES, examine_reply, examine_stream};
@@ -45,8 +45,8 @@ fn replies() -> Vec<Vec<u8>> {
     ]
 }
 
-/// The seeds of the fuzz target. Each consists of a procedure that parses the reply, the size of
-/// pieces, and the reply as a record.
+/// The seeds of the fuzz target. Each seed consists of the number of a procedure that parses the
+/// reply, the size of the pieces in which the reply arrives, and the reply as a record.
 fn seeds() -> Vec<Vec<u8>> {
     let seed = |reply: &Vec<u8>| {
         let reads = |procedure: &usize| examine_reply(*procedure, reply).is_ok();
@@ -83,7 +83,7 @@ fn valid_replies_are_parsed() {
 }
 
 #[test]
-fn replies_are_found_in_streams() {
+fn replies_are_decoded_from_streams() {
     for reply in replies() {
         let stream = marked(&reply).repeat(3);
         for piece in [1, 5, 4096] {
