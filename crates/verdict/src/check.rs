@@ -1,5 +1,6 @@
-//! Checks a record of other origin. Its summary and verdict are derived again and compared with
-//! those in its file. Its numbers must agree with one another and with its workload.
+//! Checks a record of unknown origin. The summary and the verdict are derived from the record
+//! again, and compared with those in the record's file. The numbers of the record must agree with
+//! one another and with its workload.
 //!
 //! Reading ([`record::read`]) rejects records that no program can process. The checks here cost
 //! more, or apply to complete records only; [`Rule`] lists them.
@@ -63,12 +64,12 @@ impl CheckedRecord {
     }
 }
 
-/// Resolves the command line of a record into a run spec; returns `None` if the result depends on
-/// something else, such as a file.
+/// Resolves the command line of a record into a run spec. Returns `None` if the run spec also
+/// depends on something else, such as a file.
 pub type ResolveCommandLine<'a> = dyn Fn(&Record) -> Option<Result<RunSpec, String>> + 'a;
 
-/// Checks a run as JSON. If this version of the program wrote the record, its spec must follow from
-/// its command line.
+/// Checks a run as JSON. If this version of the program wrote the record, the run spec in it must
+/// follow from the command line in it.
 ///
 /// # Errors
 /// Returns an error if the text is not a record, or is a record of a newer schema.

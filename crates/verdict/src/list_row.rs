@@ -1,4 +1,4 @@
-//! A run as one row of a list. Lists are sorted and searched by its fields.
+//! A run as one row of a list. Lists are sorted and searched by the fields of their rows.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -11,7 +11,7 @@ use record::id::RunId;
 use record::run::{Load, SweepStep};
 use record::run::{Outcome, Record};
 
-/// How a run ended, or that it is in progress.
+/// State of a run: in progress, or how the run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum State {
@@ -53,7 +53,7 @@ impl State {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum WorkKind {
-    /// The original's transactions, by the rules of one of its editions.
+    /// Transactions of the original PostMark, by the rules of one of its editions.
     Classic,
     /// A mix of weighted operations.
     Mix,
@@ -85,14 +85,15 @@ pub struct Headline {
     pub begun_unix_ns: u64,
     pub host: String,
     /// Types of the targets' file systems, or protocols of their servers, each once. Empty if the
-    /// engine touches none, or they are not known.
+    /// engine uses no file system and no server, or if the types are not known.
     pub file_systems: Vec<String>,
     /// Class of the first target's device; `Network` for an engine that calls a server itself.
-    /// `None` if it is not known.
+    /// `None` if the class is not known.
     pub device_class: Option<Class>,
     /// The preset that the run spec is based on.
     pub preset: Option<String>,
-    /// `None` if the archive was written by a version that did not store it.
+    /// Kind of the workload; `None` if the archive was written by a version that did not store the
+    /// kind.
     #[serde(rename = "workload")]
     pub work: Option<WorkKind>,
     #[serde(rename = "storage")]
@@ -102,8 +103,8 @@ pub struct Headline {
     /// Achieved rate in transactions a second. For a load sweep, this is the sustained load level
     /// with the highest rate. `None` if no transactions were measured.
     pub transactions_per_second: Option<f64>,
-    /// 99th percentile of the latencies of all operations in these transactions, in nanoseconds;
-    /// `None` if none were recorded.
+    /// 99th percentile of the latencies of all operations in the transactions that
+    /// `transactions_per_second` covers, in nanoseconds. `None` if no latencies were recorded.
     pub p99_ns: Option<u64>,
     /// Level of the verdict.
     pub verdict: Level,
@@ -207,7 +208,7 @@ pub struct ListedRun {
     pub note: Option<String>,
 }
 
-/// Returns the value with this name in JSON; `None` if there is none.
+/// Returns the value whose name in JSON is `word`; `None` if no value has this name.
 pub fn by_word<T: DeserializeOwned>(word: &str) -> Option<T> {
     serde_json::from_value(word.into()).ok()
 }

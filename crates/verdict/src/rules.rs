@@ -6,9 +6,9 @@
 //! verdict's level. The section "Verdict" of `docs/specification.md` is generated from the module
 //! documentation of the rules' files.
 //!
-//! A load sweep applies rates that are not reached, in order to find them. Its verdict therefore
-//! covers the machine, the clocks, the overhead and the errors, but neither its length nor its
-//! steadiness. A partial run is INVALID, and its length and rate are not judged.
+//! A load sweep deliberately applies rates that the target cannot sustain. The verdict of a sweep
+//! therefore covers the machine, the clocks, the overhead and the errors, but neither the length
+//! nor the steadiness of the run. A partial run is INVALID, and its length and rate are not judged.
 
 use record::run::Record;
 use schemars::JsonSchema;
@@ -78,7 +78,8 @@ macro_rules! rules {
         }
 
         impl Reason {
-            /// Names of the rules' files, in the order of reasons of the same level.
+            /// Names of the rules' files, in the order in which reasons of the same level are
+            /// listed.
             pub const FILES: &[&str] = &[$(stringify!($file)),*];
 
             fn find_all(record: &Record, seen: &Seen) -> Vec<Self> {
@@ -90,7 +91,7 @@ macro_rules! rules {
                 match self { $(Self::$Rule(rule) => rule.level(),)* }
             }
 
-            /// What was found, with its numbers, in one sentence.
+            /// What the rule found in the run, with its numbers, in one sentence.
             pub fn sentence(&self) -> String {
                 match self { $(Self::$Rule(rule) => rule.sentence(),)* }
             }
@@ -167,7 +168,7 @@ pub struct Verdict {
     pub level: Level,
     /// The reasons, the worst first.
     pub reasons: Vec<Reason>,
-    /// The facts that were examined.
+    /// The facts that the rules examined.
     pub seen: Seen,
 }
 
@@ -176,7 +177,7 @@ impl Verdict {
     pub fn of(record: &Record) -> Self {
         let seen = Seen::of(record);
         let mut reasons = Reason::find_all(record, &seen);
-        // The sort is stable: reasons of the same level stay in the order of the list.
+        // The sort is stable: reasons of the same level stay in the order of the list of rules.
         reasons.sort_by_key(|reason| std::cmp::Reverse(reason.level()));
         Self {
             level: reasons.first().map_or(Level::Valid, Reason::level),

@@ -62,8 +62,9 @@ pub struct Summary {
     /// for load sweeps, and if the program ended before the run did. In the last case the work
     /// after the last recorded phase is not known.
     pub paper: Option<PaperFigures>,
-    /// Totals of the measured transactions, over all roles and operations; nothing if the phase did
-    /// not begin, and for a load sweep, whose load levels contain them.
+    /// Totals of the measured transactions, over all roles and operations. Nothing if the
+    /// transactions did not begin, and for a load sweep, whose load levels contain their own
+    /// totals.
     pub transactions: Option<TransactionsSummary>,
     /// Totals of the measured transactions by operation, over all roles; empty if `transactions` is
     /// nothing.
@@ -71,19 +72,19 @@ pub struct Summary {
     /// The phases outside of load levels, in order.
     pub phases: Vec<PhaseSummary>,
     /// Offered and achieved rate of an open loop; nothing for a closed loop, and for a load sweep,
-    /// whose load levels contain them.
+    /// whose load levels contain their own rates.
     pub arrivals: Option<ArrivalsSummary>,
     /// Load levels, saturation rate and knee of a load sweep; nothing for other runs.
     pub sweep: Option<SweepSummary>,
     /// Where the bytes that transactions read came from; nothing without transactions, or without
-    /// evidence for them.
+    /// evidence for the transactions.
     pub reads: Option<ReadsServed>,
     /// The durability level of acknowledged changes, on which the comparability of results depends.
     pub durability: DurabilitySummary,
     /// Contribution of each rank and each host; nothing if one process performed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ranks: Option<RanksSummary>,
-    /// Overhead of the program during the transactions; nothing if it is not available.
+    /// Overhead of the program during the transactions; nothing if the overhead was not measured.
     pub overhead: Option<OverheadSummary>,
     /// Maximum relative error of a latency percentile, due to the width of the histogram's buckets.
     pub latency_error_bound: f64,

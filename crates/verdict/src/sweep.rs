@@ -10,8 +10,8 @@ use workload::{Action, Role, Skipped};
 use record::merge;
 use record::run::{Load, OperationRecord, PhaseRecord, SweepStep};
 
-/// Maximum share of failed and skipped operations at a sustained load level. The target did not
-/// bear the load of such operations.
+/// Maximum share of failed and skipped operations at a sustained load level, because such
+/// operations are no load for the target.
 pub const FAILED_MAX: f64 = 0.01;
 /// Results of one load level. Latencies are `null` (nothing) if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -20,7 +20,7 @@ pub struct SweepStepSummary {
     pub load: Load,
     /// Number of active workers.
     pub workers: u32,
-    /// Whether the load level was completed. Limit, SLO and knee ignore other load levels.
+    /// Whether the load level was completed. Limit, SLO and knee ignore incomplete load levels.
     pub complete: bool,
     /// Measured transactions with at least one completed operation.
     pub transactions: u64,
@@ -63,7 +63,7 @@ pub struct SweepStepSummary {
 /// succeeded, or if none were recorded.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SweepStepOperation {
-    /// Role of the workers that performed them.
+    /// Role of the workers that performed the operations.
     pub role: Role,
     /// Kind of the operations, such as `read`.
     pub action: Action,
@@ -159,10 +159,10 @@ impl SweepStepSummary {
 /// The rates between which a condition ceases to be met, such as a sustained load.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Limit {
-    /// The highest rate that meets the condition, as do all lower rates that were tried; nothing if
-    /// the lowest does not.
+    /// The highest rate up to which all tried rates meet the condition; nothing if the lowest tried
+    /// rate does not meet it.
     pub highest: Option<f64>,
-    /// The lowest rate that does not meet the condition; nothing if all do.
+    /// The lowest rate that does not meet the condition; nothing if all tried rates meet it.
     pub lowest_beyond: Option<f64>,
 }
 
@@ -211,7 +211,8 @@ pub struct SweepSummary {
     pub limit: Option<Limit>,
     /// Result of the SLO; nothing without an SLO.
     pub slo: Option<SloSummary>,
-    /// Knee of mean latency over load, from the sustained load levels; nothing if they have none.
+    /// Knee of mean latency over load, from the sustained load levels; nothing if this curve has no
+    /// knee.
     pub knee: Option<Knee>,
 }
 

@@ -8,8 +8,8 @@
 use super::rule::*;
 use crate::summary::evidence::phase_evidence;
 
-/// Maximum size of allocations by the files below a device, as a share of the bytes written to it:
-/// as much as a steady run may drift.
+/// Maximum space that the files below a device allocate, as a share of the bytes written to the
+/// device. A steady run may drift by the same share.
 const MAX: f64 = 0.10;
 
 /// The files below the target's loop device allocated space during the transactions.

@@ -9,11 +9,11 @@ use spec::Cache;
 
 use super::rule::*;
 
-/// Maximum share of a sample in the page cache after it was dropped: as much as a steady run may
-/// drift.
+/// Maximum share of the sampled pages that is in the page cache after the cache was dropped. A
+/// steady run may drift by the same share.
 const MAX: f64 = 0.10;
 
-/// Above this share of a sample in the page cache, most of the pool was not dropped.
+/// If a greater share of the sampled pages is in the page cache, most of the pool was not dropped.
 const INVALID: f64 = 0.50;
 
 /// The caches were dropped, but a part of the pool was in the page cache when the transactions

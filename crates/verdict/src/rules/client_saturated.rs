@@ -24,10 +24,10 @@ const INTERFACE_MAX: f64 = 0.80;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ClientSaturated {
-    /// Mean processor time of a worker, from 0 to 1; nothing if it is not the reason.
+    /// Mean processor time of a worker, from 0 to 1; nothing if processor time is not the reason.
     pub workers: Option<f64>,
-    /// The interface that leads to the server, and the used share of its speed; nothing if it is
-    /// not the reason.
+    /// The interface that leads to the server, and the used share of its speed; nothing if the
+    /// interface is not the reason.
     pub interface: Option<(String, f64)>,
     /// The most saturated host; nothing if one process performed the run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -48,7 +48,7 @@ impl Rule for ClientSaturated {
             .into_iter()
             .filter(|client| client.workers.is_some() || client.interface.is_some())
             .collect();
-        // The host with the greatest share of either resource.
+        // The host that used the greatest share of a resource, processors or interface, is named.
         saturated.sort_by(|one, other| other.most().total_cmp(&one.most()));
         let others = saturated.len().saturating_sub(1) as u64;
         let first = saturated.into_iter().next()?;
@@ -86,7 +86,7 @@ impl Rule for ClientSaturated {
 }
 
 impl ClientSaturated {
-    /// Keeps the maximum of each resource, if it exceeds the limit.
+    /// Keeps the maximum use of each resource, if this maximum exceeds the limit.
     fn of_client(
         host: Option<String>,
         workers: impl Iterator<Item = f64>,
@@ -121,7 +121,7 @@ fn clients(record: &Record) -> Vec<ClientSaturated> {
             .filter_map(|phase| evidence::busiest_interface(phase, phase.evidence.as_ref()?));
         return vec![ClientSaturated::of_client(None, workers, interfaces)];
     }
-    // A host is identified by its name and its boot.
+    // A host is identified by its name and its boot ID.
     type InPhases<'a> = Vec<(&'a PhaseRecord, &'a HostPhase)>;
     let mut hosts: BTreeMap<(&str, Option<&String>), InPhases<'_>> = BTreeMap::new();
     for phase in phases() {

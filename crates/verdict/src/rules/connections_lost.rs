@@ -6,7 +6,8 @@
 use super::rule::*;
 use super::servers::server_counts;
 
-/// Connections to a server were lost. Requests in flight on them were answered late or not at all.
+/// Connections to a server were lost. Requests in flight on these connections were answered late or
+/// not at all.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct ConnectionsLost {

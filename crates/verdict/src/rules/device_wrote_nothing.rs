@@ -14,7 +14,7 @@ use crate::summary::evidence::phase_evidence;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct DeviceWroteNothing {
-    /// The phase that wrote them.
+    /// The phase that wrote the contents.
     pub phase: Phase,
     /// Bytes that the operations of the phase wrote.
     pub written_bytes: u64,

@@ -16,11 +16,12 @@ use super::rule::*;
 pub struct DurabilityInMemory {
     /// The requested durability policy.
     pub durability: String,
-    /// Directory of the location.
+    /// Directory of the location that is in memory.
     pub path: String,
     /// File system and devices of the location.
     pub place: String,
-    /// Whether the file system is one for devices, and its device is memory.
+    /// Whether the file system needs a device, and its device is memory. If not, the file system
+    /// itself stores its data in memory, like tmpfs.
     pub is_beneath: bool,
 }
 

@@ -32,8 +32,8 @@ impl Rule for Errors {
         let operations = tried
             .map(|meter| meter.operations + meter.failed + meter.missed)
             .sum();
-        // Each run of a complete load sweep stayed within the allowed errors; their sum may exceed
-        // them.
+        // Each load level of a complete sweep stayed within the allowed errors, but the sum over
+        // all load levels may exceed them.
         let is_complete_sweep = record.spec.drive.sweep.is_some() && !record.actual.is_partial();
         (errors > 0).then(|| Self {
             errors,

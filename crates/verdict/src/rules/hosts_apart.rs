@@ -9,8 +9,8 @@ use super::rule::*;
 use crate::summary::ranks;
 
 /// Maximum difference between the slowest and the fastest host's rate per worker: three times what
-/// a steady run may drift. Beyond it, the total rate is that of unequal clients. If each worker
-/// does the same work, the slowest host determines it.
+/// a steady run may drift. With a greater difference, the total rate is that of unequal clients. If
+/// each worker does the same work, the slowest host determines the total rate.
 const MAX: f64 = 0.30;
 
 /// The hosts were not equally fast.

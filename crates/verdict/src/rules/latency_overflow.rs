@@ -10,7 +10,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct LatencyOverflow {
-    /// Number of such latencies.
+    /// Number of operations with such a latency.
     pub operations: u64,
     /// Range of the histograms, in nanoseconds.
     pub range_ns: u64,
@@ -26,7 +26,8 @@ impl Rule for LatencyOverflow {
             .flat_map(PhaseRecord::measured_operations);
         let operations: u64 = all
             .map(|operation| {
-                // If there is a service time, the latency is never shorter.
+                // A response time is never shorter than its service time, so the maximum counts
+                // each operation once.
                 let service = operation.meter.service.as_ref();
                 let latency = operation.meter.latency.overflow();
                 latency.max(service.map_or(0, Histogram::overflow))

@@ -33,8 +33,8 @@ pub struct MemoryBeneath {
 }
 
 impl Rule for MemoryBeneath {
-    /// Finds a device of memory, or a loop device that caches its file. What the devices below such
-    /// a loop device read is an upper bound of what they served.
+    /// Finds a device of memory, or a loop device that caches its file. The bytes that the devices
+    /// below such a loop device read are an upper bound: they include reads of other programs.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record)?;
         let asked = asked_of_device(record).filter(|_| served_by.read_bytes > 0)?;

@@ -9,7 +9,7 @@ use system::Class;
 use super::memory::pool_bytes;
 use super::rule::*;
 
-/// Maximum used share of a file system's space. Allocators search longer above it.
+/// Maximum used share of a file system's space. Above this share, allocators search longer.
 const MAX: f64 = 0.90;
 
 /// The file system was nearly full.
@@ -25,7 +25,8 @@ pub struct NearlyFull {
 impl Rule for NearlyFull {
     const ADVICE: &str = "Use a smaller pool or a larger file system.";
 
-    /// Includes the pool. A file system in memory has no allocator that searches.
+    /// Includes the pool in the used space. Ignores file systems in memory, which have no allocator
+    /// that searches.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let weights = record
             .locations

@@ -33,7 +33,8 @@ const SHOWN_MIN: f64 = 0.001;
 pub struct OtherLoad {
     /// Share of other programs in all processors' time, from 0 to 1.
     pub fraction: f64,
-    /// The programs that used most, the largest first; empty if they are not available.
+    /// The programs that used most processor time, the largest first; empty if they are not
+    /// available.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub busiest: Vec<BusyProgram>,
 }

@@ -10,7 +10,7 @@ use super::servers::server_counts;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct OutcomesNotKnown {
-    /// Number of these operations.
+    /// Number of operations whose outcome is not known.
     pub operations: u64,
 }
 

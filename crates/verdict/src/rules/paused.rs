@@ -14,7 +14,8 @@
 use super::processors::SHARES_FROM_NS;
 use super::rule::*;
 
-/// Above this share of pauses in a phase's time, the 99th percentile may be that of pauses.
+/// Above this share of pauses in a phase's time, the 99th percentile of latencies may be that of
+/// the pauses.
 const MAX: f64 = 0.01;
 
 /// Above this share, pauses exceed the drift that is allowed for a steady run.

@@ -61,7 +61,7 @@ impl Rule for PoolChangedSize {
 }
 
 impl PoolChangedSize {
-    /// Judges one pool by the phases that used it.
+    /// Checks one pool. `phases` contains the phases that used this pool.
     fn of_pool(phases: &[&PhaseRecord]) -> Option<Self> {
         let of = |phase| phases.iter().filter(move |record| record.phase == phase);
         let transactions = || of(Phase::Transactions).flat_map(|phase| &phase.segments);

@@ -16,10 +16,10 @@ use record::server::ServerRecord;
 /// of 10 ms, which are 1 % of a second.
 pub(super) const SHARES_FROM_NS: u64 = 1_000_000_000;
 
-/// Returns the activity of the system during the run: of this machine, or of each kernel if there
-/// are several hosts. If load levels are runs of their own, it includes the activity of each, which
-/// covers the first rank's host only. It excludes these if other hosts share that kernel, because
-/// their ranks would count as other programs.
+/// Returns the activity of the system during the run: that of this machine or, with several hosts,
+/// that of each kernel. A load level with a run of its own adds the activity of that run, which
+/// covers the first rank's host only. Such load levels are excluded if several hosts of the run
+/// share that host's kernel, because the ranks of the others would count as other programs.
 pub(super) fn runs(record: &Record) -> impl Iterator<Item = Cow<'_, SystemDuring>> {
     let kernels = record
         .cluster
@@ -70,7 +70,8 @@ pub(super) fn overhead_fraction(record: &Record) -> Fact<f64> {
     })
 }
 
-/// The greatest share of all runs that were long enough for the kernel's ticks.
+/// The maximum of `fraction` over all runs of at least [`SHARES_FROM_NS`]. Shorter runs have too
+/// few ticks of the kernel for a share.
 fn greatest(record: &Record, fraction: impl Fn(&SystemDuring) -> Fact<f64>) -> Fact<f64> {
     let judged = |during: Cow<'_, SystemDuring>| {
         if during.clocks.elapsed_ns < SHARES_FROM_NS {
@@ -122,14 +123,15 @@ fn has_fuse(record: &Record) -> bool {
 pub(super) fn without_servers(during: &SystemDuring) -> Fact<f64> {
     let others = during.counted.others_user_fraction();
     match during.fuse_servers_fraction() {
-        // The servers' time is counted from slightly earlier to slightly later.
+        // The servers' time is read slightly earlier at the start and slightly later at the end, so
+        // it may exceed the time of all other programs.
         Fact::Known(servers) => others.map(|others| (others - servers).max(0.0)),
         Fact::NotApplicable => others,
         Fact::Unavailable(why) => Fact::Unavailable(why),
     }
 }
 
-/// Share of the targets' FUSE servers, of the run in which they used most.
+/// Maximum share of the targets' FUSE servers in all processors' time, over all runs of the record.
 pub(super) fn fuse_servers_fraction(record: &Record) -> Fact<f64> {
     match has_fuse(record) {
         true => greatest(record, SystemDuring::fuse_servers_fraction),

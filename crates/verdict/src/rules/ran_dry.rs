@@ -12,7 +12,7 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct RanDry {
-    /// The reason why they ended.
+    /// The reason why the transactions ended.
     pub end: End,
     /// Transactions that were performed and measured before the end.
     pub transactions: u64,

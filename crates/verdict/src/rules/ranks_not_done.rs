@@ -14,7 +14,7 @@ use super::rule::*;
 pub struct RanksNotDone {
     /// Numbers of the ranks that did not complete.
     pub failed: Vec<u32>,
-    /// Numbers of the ranks whose part is missing.
+    /// Numbers of the ranks whose part of the record is missing.
     pub missing: Vec<u32>,
     /// Number of ranks that were started.
     pub launched: u32,

@@ -36,7 +36,8 @@ impl Rule for RateNotReached {
     const LEVEL: Level = Level::Invalid;
     const ADVICE: &str = "Use a lower --rate, or more workers.";
 
-    /// Judges the time until the first worker finished, because later not all arrivals are served.
+    /// Examines the time until the first worker finished. After that, no worker performs the
+    /// transactions of the finished one.
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let Pace::Open {
             per_second,
@@ -56,7 +57,8 @@ impl Rule for RateNotReached {
         }
         let is_late = due - until.done.count as f64 > allowed;
         let not_completed = phase.issued().saturating_sub(phase.transactions());
-        // A queue at the very end of a run may be momentary.
+        // A queue at the end of a run does not count if every worker caught up with its arrivals
+        // shortly before.
         let is_missed = (is_late && !phase.queue_is_bounded()) || not_completed as f64 > allowed;
         is_missed.then(|| Self {
             requested: per_second,

@@ -31,8 +31,8 @@ impl Rule for ReadsFromMemory {
     fn find(record: &Record, _: &Seen) -> Option<Self> {
         let served_by = reads::of_transactions(record)?;
         let device_bytes = *served_by.fetched_bytes.known()?;
-        // For networks, FUSE and layered file systems the kernel need not count what a process
-        // fetches.
+        // For networks, FUSE and layered file systems, the kernel need not count the bytes that a
+        // process fetches, so the rule does not apply.
         let is_counted = record.locations.iter().all(|location| {
             let target = location.target.known();
             let class = target.and_then(|target| target.class.known());

@@ -7,7 +7,7 @@ use super::rule::*;
 use crate::summary::evidence::phase_evidence;
 
 /// Maximum share of requests that are sent again. An NFS client waits 60 s over TCP before it sends
-/// again, so one such wait in a thousand requests outweighs all others.
+/// again, so one such wait in a thousand requests outweighs all other requests.
 const MAX: f64 = 0.001;
 
 /// Requests to a server were sent again.

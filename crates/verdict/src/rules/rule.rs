@@ -1,4 +1,4 @@
-//! The trait of the verdict's rules, and what their files import.
+//! The trait of the verdict's rules, and the items that the files of the rules import.
 
 pub(super) use document::sanitize::sanitize;
 pub(super) use document::units::{bytes, counted, grouped, latency, percent, rate, seconds};
@@ -35,7 +35,7 @@ impl Level {
         }
     }
 
-    /// INVALID on this condition, otherwise DOUBTFUL.
+    /// INVALID if `condition` is true, otherwise DOUBTFUL.
     pub(super) const fn invalid_if(condition: bool) -> Self {
         if condition {
             Self::Invalid
@@ -45,13 +45,14 @@ impl Level {
     }
 }
 
-/// A rule of the verdict. Its value is a reason: what the rule found, with its numbers. The module
-/// documentation of its file is its paragraph in `docs/specification.md`.
+/// A rule of the verdict. A value of the type is a reason: what the rule found in a run, with its
+/// numbers. The module documentation of a rule's file is the rule's paragraph in
+/// `docs/specification.md`.
 pub trait Rule: Sized {
     /// The level of a rule that has one level only.
     const LEVEL: Level = Level::Doubtful;
 
-    /// What to do, in one or two sentences, if that is always the same.
+    /// What to do, in one or two sentences, if the advice is always the same.
     const ADVICE: &str = "";
 
     /// Checks a record; returns `None` if the rule does not apply.
@@ -61,7 +62,7 @@ pub trait Rule: Sized {
         Self::LEVEL
     }
 
-    /// What was found, with its numbers, in one sentence.
+    /// What the rule found in the run, with its numbers, in one sentence.
     fn sentence(&self) -> String;
 
     fn advice(&self) -> &'static str {

@@ -1,4 +1,5 @@
-//! The facts that a verdict uses, besides the rest of the summary.
+//! The facts that the rules of the verdict examine and that the rest of the summary does not
+//! contain.
 
 use record::run::Record;
 use schemars::JsonSchema;
@@ -9,7 +10,8 @@ use workload::Phase;
 use super::processors;
 use super::steadiness::{self, Steadiness};
 
-/// The facts that a verdict uses, besides the rest of the summary.
+/// The facts that the rules of the verdict examine and that the rest of the summary does not
+/// contain.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Seen {
     /// The measured phase; nothing for a load sweep and for a partial run.

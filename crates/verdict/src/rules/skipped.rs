@@ -24,7 +24,7 @@ pub struct Skipped {
     pub skipped: workload::Skipped,
     /// Operations of the measured transactions that completed.
     pub operations: u64,
-    /// Share of skipped operations, from 0 to 1.
+    /// Share of skipped operations in all operations of the stream, from 0 to 1.
     pub fraction: f64,
 }
 

@@ -8,9 +8,9 @@ use super::rule::*;
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct Stalled {
-    /// Number of these operations.
+    /// Number of operations that took longer.
     pub times: u64,
-    /// Longest time of one of them, in nanoseconds.
+    /// Time of the longest of these operations, in nanoseconds.
     pub longest_ns: u64,
     /// Number of these operations that had not returned when the run ended.
     pub lost: u64,

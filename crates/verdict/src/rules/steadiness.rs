@@ -121,13 +121,13 @@ fn seconds(phase: &PhaseRecord) -> Vec<f64> {
         first_done.at_ns.min(last.ended_ns)
     });
     let width_ns = phase.slices.width_ns();
-    // The boundaries of intervals and of segments differ by some operations.
+    // The boundaries of intervals and of segments differ by the duration of some operations.
     let slack_ns = width_ns / 100;
     let begin = (first.began_ns - zero_ns)
         .saturating_sub(slack_ns)
         .div_ceil(width_ns);
     let end = until_ns.saturating_sub(zero_ns).saturating_add(slack_ns) / width_ns;
-    // If a run was idle for longer than a series lasts, more zeros add no information.
+    // If a run was idle for longer than the longest series, more zeros add no information.
     let end = end.min(2 * SLICES_MAX as u64);
     if phase.slices.is_empty() || end <= begin {
         return Vec::new();

@@ -16,23 +16,24 @@ use crate::sweep::SweepStepSummary;
 /// saturated. A steady run may drift as much.
 const MAX: f64 = 0.10;
 
-/// More clients still increased the rate, and none was saturated, so the target's limit was not
-/// reached.
+/// More workers or ranks still increased the rate, and no client was saturated, so the target's
+/// limit was not reached.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(inline)]
 pub struct TooFewClients {
     /// Number of workers of the largest load level.
     pub workers: u32,
-    /// Number of workers of the load level before it.
+    /// Number of workers of the largest load level with fewer workers.
     pub fewer: u32,
-    /// Increase of the rate between the two, as a share of the rate with fewer workers.
+    /// Increase of the rate between these two load levels, as a share of the rate with fewer
+    /// workers.
     pub gain: f64,
 }
 
 impl Rule for TooFewClients {
     const ADVICE: &str = "Use more ranks or hosts, until more of them bring no more.";
 
-    /// A single load does not show what a higher load would achieve.
+    /// Examines sweeps only, because a single load does not show what a higher load would achieve.
     fn find(record: &Record, seen: &Seen) -> Option<Self> {
         let cluster = record.cluster.as_ref()?;
         let is_open = matches!(record.spec.drive.pace, Pace::Open { .. });

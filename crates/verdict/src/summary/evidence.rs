@@ -15,7 +15,8 @@ use record::merge::added;
 use record::run::{OperationRecord, PhaseRecord, Record};
 use record::server::ServerCounts;
 
-/// What served a phase. Device counters include all activity on the machine.
+/// What served the operations of a phase: the page cache, a device or a server. Device counters
+/// include all activity on the machine.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EvidenceSummary {
     /// Where the contents that operations read came from.
@@ -36,23 +37,24 @@ pub struct EvidenceSummary {
     /// Commands to the devices below the targets, from the topmost device down to the disks.
     /// Devices whose counters cannot be read are missing.
     pub commands: Vec<CommandsSent>,
-    /// Share of the pool in the page cache, by a sample; nothing for phases without such a sample.
+    /// Share of the pool that was in the page cache, estimated from a sample of its files; nothing
+    /// for phases without such a sample.
     pub residency: Option<Residency>,
-    /// What the engine's own client counted besides its calls, such as reconnections; nothing if
-    /// the engine calls no server itself.
+    /// Counts of the engine's own client besides its calls, such as reconnections; nothing if the
+    /// engine calls no server itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerCounts>,
 }
 
-/// Shares of what served operations: of their bytes, or of the operations if these move no bytes.
-/// The shares add up to 1.
+/// Shares of the cache, a server and a device in serving operations of one kind. They are shares of
+/// the bytes, or of the operations if the operations move no bytes. The shares add up to 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ServedBy {
-    /// Memory of this machine.
+    /// Share that memory of this machine served.
     pub cache: f64,
-    /// A server.
+    /// Share that a server served.
     pub server: f64,
-    /// A device of this machine.
+    /// Share that a device of this machine served.
     pub device: f64,
 }
 
@@ -63,8 +65,8 @@ pub struct DeviceReads {
     pub reads: Fact<u64>,
     /// Number of bytes read.
     pub bytes: Fact<u64>,
-    /// Reads for each transaction, or for each file in `prepare` and `delete`; nothing if that is
-    /// not known.
+    /// Reads for each transaction, or for each file in `prepare` and `delete`; nothing if the reads
+    /// are not known, or no work was completed.
     pub per_done: Option<f64>,
 }
 
@@ -77,7 +79,7 @@ pub struct WritesServed {
     /// after the phase.
     pub device_bytes: Fact<u64>,
     /// Write amplification: bytes written to the devices divided by bytes that operations wrote.
-    /// Nothing if the former is not known, or the latter is 0.
+    /// Nothing if `device_bytes` is not known, or if operations wrote no bytes.
     pub amplification: Option<f64>,
 }
 
@@ -88,12 +90,13 @@ pub struct FlushesServed {
     pub flushes: Fact<u64>,
     /// Operations that waited for a sync of their own, as the durability policy requires.
     pub durable_operations: u64,
-    /// Flushes for each of these operations; nothing if that is not known, or there were none.
+    /// Flushes for each of the `durable_operations`; nothing if the flushes are not known, or if
+    /// there were no such operations.
     pub per_durable_operation: Option<f64>,
 }
 
-/// Derives what served a phase; `None` if the phase has no evidence. It accepts phases of load
-/// levels, which no summary contains.
+/// Derives what served a phase; `None` if the phase has no evidence. Phases of load levels are
+/// accepted, although summaries do not contain them.
 pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSummary> {
     let evidence = phase.evidence.as_ref()?;
     let reads = reads::of(record, std::iter::once(phase))?;
@@ -126,7 +129,7 @@ pub fn phase_evidence(record: &Record, phase: &PhaseRecord) -> Option<EvidenceSu
     })
 }
 
-/// Checks that the devices of all targets are known, or that no target has one. Otherwise the
+/// Checks that the devices of all targets are known, or that no target has a device. Otherwise the
 /// device counters do not cover all operations.
 fn whole(record: &Record) -> Result<(), String> {
     let targets = record.targets();
@@ -152,7 +155,8 @@ fn of_whole(counted: &Accounted, whole: &Result<(), String>) -> Accounted {
     counted
 }
 
-/// Work in all segments: transactions, or operations in `prepare` and `delete`.
+/// Work completed in all segments of a phase: transactions, or operations in `prepare` and
+/// `delete`.
 fn done(phase: &PhaseRecord) -> u64 {
     match phase.phase {
         Phase::Transactions => {
@@ -167,7 +171,7 @@ fn done(phase: &PhaseRecord) -> u64 {
 }
 
 /// What served each kind of completed operation. If the engine calls a server itself, the server
-/// served all, because no cache of this machine is in between.
+/// served all operations, because no cache of this machine is in between.
 fn by_operation(
     record: &Record,
     phase: &PhaseRecord,
@@ -202,7 +206,7 @@ fn by_operation(
 }
 
 /// Shares of the cache, the server and the device in the bytes read. If read-ahead fetched more
-/// than was read, the cache's share is 0.
+/// bytes than operations read, the cache's share is 0.
 fn served_reads(reads: &ReadsServed, from: Behind) -> Fact<ServedBy> {
     let Some(fraction) = reads.fraction else {
         return reads.served_bytes().and_then(|_| Fact::NotApplicable);
@@ -259,8 +263,8 @@ fn flushes(record: &Record, phase: &PhaseRecord, counted: &Accounted) -> Flushes
     }
 }
 
-/// Flushes of the devices that contain the targets' file systems. For a partition these are the
-/// flushes of its whole disk, because the kernel counts them there.
+/// Flushes of the devices that contain the targets' file systems. For a partition, these are the
+/// flushes of the whole disk, because the kernel does not count flushes of a partition.
 fn counted_flushes(counted: &Accounted) -> Fact<u64> {
     counted.devices.clone().and_then(|devices| {
         let mut sum = Fact::NotApplicable;
@@ -283,7 +287,7 @@ fn of_targets(counted: &Accounted, counter: fn(&DeviceCounters) -> &Fact<u64>) -
     of_devices(counted, is_target, counter)
 }
 
-/// The most used interface in a phase, warm-ups included, with the used share of its speed.
+/// The most used network interface in a phase, warm-ups included, with the used share of its speed.
 pub(crate) fn busiest_interface(
     phase: &PhaseRecord,
     evidence: &PhaseEvidence,

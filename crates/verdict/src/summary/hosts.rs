@@ -7,8 +7,8 @@ use serde::{Deserialize, Serialize};
 
 use record::ranks::ClusterRecord;
 
-/// Wall clocks that differ by less count as equal, in nanoseconds. NTP keeps clocks within some
-/// milliseconds, and many tools show timestamps of files in whole seconds.
+/// Wall clocks that differ by at most this number of nanoseconds count as equal. NTP keeps clocks
+/// within some milliseconds, and many tools show timestamps of files in whole seconds.
 pub const WALL_CLOCKS_APART_NS: u64 = 1_000_000_000;
 
 /// A fact that should be equal on all hosts.
@@ -36,11 +36,11 @@ pub enum HostFact {
 pub struct HostsDiffer {
     /// The fact that differs.
     pub fact: HostFact,
-    /// Each value once, that of the most hosts first. Hosts whose value is not known are excluded.
+    /// The different values, the most frequent first. Hosts whose value is not known are excluded.
     pub values: Vec<HostsAlike>,
 }
 
-/// Hosts with an equal value.
+/// The hosts that have the same value of a fact.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HostsAlike {
     /// The value as text.

@@ -1,4 +1,5 @@
-//! Activity of the machine in a phase: the columns of a [`MachineOverTime`] over the measured time.
+//! Activity of the machine in a phase: the columns of a [`MachineOverTime`], each summarized over
+//! the measured time.
 
 use std::ops::Range;
 
@@ -13,7 +14,7 @@ use record::machine::{Counts, DeviceOverTime, MachineOverTime, ThreadOverTime};
 /// time. A number is `null` (nothing) if it is not known; the record contains the reason.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct MachineSummary {
-    /// The time that the numbers cover, in nanoseconds: the intervals of which more than half was
+    /// The time that the numbers cover, in nanoseconds: all intervals of which more than half was
     /// measured.
     pub ns: u64,
     /// Processor time of this program in user mode.
@@ -56,11 +57,11 @@ pub struct MachineSummary {
 pub struct WorkersCpu {
     /// Number of workers whose time is known.
     pub count: u64,
-    /// Sum over these workers.
+    /// Sum of the processor time of these workers.
     pub sum: f64,
-    /// Minimum of a worker.
+    /// Minimum processor time of a worker.
     pub min: f64,
-    /// Maximum of a worker.
+    /// Maximum processor time of a worker.
     pub max: f64,
     /// Maximum time that a worker was ready to run and waited for a processor; nothing if it is not
     /// known.
@@ -105,8 +106,8 @@ pub struct DeviceSummary {
     pub flushes_per_done: Option<f64>,
 }
 
-/// Summarizes the measured time, in which `done` transactions or files were completed. `None` if no
-/// interval covers it.
+/// Summarizes the activity in the measured time, in which `done` transactions or files were
+/// completed. `None` if no interval covers the measured time.
 pub(super) fn summary(
     machine: &MachineOverTime,
     measured: Range<u64>,
@@ -138,8 +139,8 @@ pub(super) fn summary(
         user,
         system: system_mode,
         workers,
-        // The times are read one after the other, and the machine's times are in ticks, so the
-        // differences may be slightly negative.
+        // Processor times are read one after the other, and those of the machine are in ticks, so
+        // the differences may be slightly negative.
         other_threads: own
             .zip(workers)
             .map(|(own, workers)| (own - workers.sum).max(0.0)),
@@ -167,7 +168,7 @@ struct Of {
 }
 
 impl Of {
-    /// Sum of a column in nanoseconds, for each nanosecond of the time.
+    /// Sum of a column of nanoseconds, divided by the covered time.
     fn share(&self, ns: &Counts) -> Option<f64> {
         ns.sum(&self.slices).map(|sum| sum as f64 / self.ns as f64)
     }
@@ -185,7 +186,7 @@ impl Of {
         (self.done_per_ns > 0.0).then(|| sum as f64 / self.ns as f64 / self.done_per_ns)
     }
 
-    /// Sum of `ms` divided by the sum of `of`; `None` if that is 0.
+    /// Sum of `ms` divided by the sum of `of`; `None` if the sum of `of` is 0.
     fn mean(&self, ms: &Counts, of: &Counts) -> Option<f64> {
         let (ms, of) = (ms.sum(&self.slices)?, of.sum(&self.slices)?);
         (of > 0).then(|| ms as f64 / of as f64)

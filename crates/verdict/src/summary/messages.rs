@@ -16,11 +16,11 @@ pub struct MessagesSent {
     pub of: String,
     /// Requests sent, without retransmissions and replies.
     pub requests: Fact<u64>,
-    /// Requests for each transaction, or for each file in `prepare` and `delete`; nothing if that
-    /// is not known.
+    /// Requests for each transaction, or for each file in `prepare` and `delete`; nothing if the
+    /// requests are not known, or no work was completed.
     pub per_done: Option<f64>,
-    /// Transmissions beyond the first of a request; nothing if the counter reports none, or not
-    /// those of every kind.
+    /// Transmissions beyond the first of a request. Nothing if the counter does not report
+    /// retransmissions, or if those of one kind of requests are not known.
     pub retransmissions: Option<u64>,
     /// Requests by kind (procedure or command), the most frequent first.
     pub kinds: Vec<MessageKindSent>,
@@ -83,8 +83,8 @@ pub struct CommandsSent {
     pub kinds: Vec<MessageKindSent>,
 }
 
-/// Retransmissions of all kinds together; `None` if the counter reports none, or not those of every
-/// kind.
+/// Retransmissions of all kinds of requests together. `None` if the counter does not report
+/// retransmissions, or if those of one kind are not known.
 fn retransmissions(kinds: &[MessageKind]) -> Option<u64> {
     let told = kinds
         .iter()

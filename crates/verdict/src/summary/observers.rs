@@ -17,7 +17,8 @@ pub struct ObserverSummary {
     pub host: String,
     /// The longest time between two readings, in nanoseconds.
     pub interval_ns: u64,
-    /// Maximum error of a moment of the observer against the moments of the ranks, in nanoseconds.
+    /// Maximum error of the observer's clock after its alignment with the ranks' clocks, in
+    /// nanoseconds.
     pub clock_error_ns: u64,
     /// One row for the whole run, then one for each phase.
     pub rows: Vec<ObserverRow>,
@@ -26,7 +27,7 @@ pub struct ObserverSummary {
 /// The numbers of one observer over a phase, or over the whole run.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ObserverRow {
-    /// Load level of a load sweep, from 0; nothing if the row belongs to none.
+    /// Load level of a load sweep, from 0; nothing if the row belongs to no load level.
     pub step: Option<u32>,
     /// The phase; nothing for the whole run.
     pub phase: Option<Phase>,
@@ -41,29 +42,29 @@ pub struct ObserverRow {
     /// Bytes a second that devices read. Devices on top of other devices are excluded, so that each
     /// byte counts once.
     pub device_read_per_s: Fact<f64>,
-    /// Bytes a second that the same devices wrote.
+    /// Bytes a second written to the devices of `device_read_per_s`.
     pub device_written_per_s: Fact<f64>,
-    /// Reads and writes a second of the same devices.
+    /// Reads and writes a second of the devices of `device_read_per_s`.
     pub device_operations_per_s: Fact<f64>,
     /// Bytes a second that network interfaces received, without the loopback interface.
     pub received_per_s: Fact<f64>,
-    /// Bytes a second that the same interfaces sent.
+    /// Bytes a second that network interfaces sent, without the loopback interface.
     pub sent_per_s: Fact<f64>,
-    /// Bytes a second that the same interfaces received or sent.
+    /// Bytes a second that network interfaces received or sent, without the loopback interface.
     pub passed_per_s: Fact<f64>,
     /// Calls of all clients that the machine's NFS servers counted.
     pub server_calls: Fact<u64>,
-    /// Processor time for each of these calls, in nanoseconds. It includes all other activity of
-    /// the machine. Not applicable if there were no calls.
+    /// Processor time of the machine for each of the `server_calls`, in nanoseconds. It includes
+    /// all other activity of the machine. Not applicable if there were no calls.
     pub cpu_ns_per_call: Fact<f64>,
-    /// Calls that the ranks' NFS clients counted. Not applicable if there were none, and for the
-    /// whole run if the clients were the kernel's.
+    /// Calls that the ranks' NFS clients counted. Not applicable if no client counted calls, and
+    /// for the whole run if the clients were the kernel's.
     pub client_calls: Fact<u64>,
 }
 
 impl ObserverRow {
     /// By how much the server counted more calls than the clients, as a share of the clients'
-    /// calls. `None` if one of the two is not known, or the clients made no calls.
+    /// calls. `None` if one of the two numbers is not known, or if the clients made no calls.
     pub fn calls_differ(&self) -> Option<f64> {
         let (server, client) = (*self.server_calls.known()?, *self.client_calls.known()?);
         (client > 0).then(|| (server as f64 - client as f64) / client as f64)

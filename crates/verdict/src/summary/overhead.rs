@@ -11,9 +11,9 @@ use record::run::{Actual, PhaseRecord};
 pub struct OverheadSummary {
     /// A worker's time for one operation on the engine `null`, in nanoseconds.
     pub ns_per_operation: f64,
-    /// Overhead of all operations of the transactions, divided by the workers' time in them. For a
-    /// load sweep, the greatest value of its load levels, because workers wait at most of them.
-    /// Nothing if the workers took no time.
+    /// Overhead of all operations of the transactions, divided by the workers' time in the
+    /// transactions. For a load sweep, this is the maximum over its load levels, because workers
+    /// mostly wait at low loads. Nothing if the workers took no time.
     pub fraction: Option<f64>,
 }
 

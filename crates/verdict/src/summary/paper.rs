@@ -1,4 +1,4 @@
-//! The list of the 1997 paper's section III.
+//! The figures that section III of the 1997 paper lists.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -7,7 +7,7 @@ use workload::{Action, Phase, Work};
 use super::rate::Rate;
 use record::run::{Outcome, PhaseRecord, Record};
 
-/// The list of the 1997 paper's section III, with nanoseconds in place of whole seconds.
+/// The figures that section III of the 1997 paper lists, in nanoseconds instead of whole seconds.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PaperFigures {
     /// Elapsed time, as in the summary, in nanoseconds.

@@ -58,8 +58,8 @@ pub struct PhaseSummary {
     /// Transactions with at least one completed operation, and their rate over the phase; nothing
     /// in `prepare` and `delete`.
     pub transactions: Option<Rate>,
-    /// Work until the first worker finished; nothing if none did. With several ranks the count is
-    /// an estimate, which assumes that each worker performed its work evenly.
+    /// Work until the first worker finished; nothing if no worker finished. With several ranks the
+    /// count is an estimate, which assumes that each worker performed its work at a constant rate.
     pub first_done: Option<Until>,
     /// Work until the last worker finished: the whole phase.
     pub last_done: Until,
@@ -69,7 +69,7 @@ pub struct PhaseSummary {
     /// Duration of the sync after the phase, in nanoseconds; nothing without such a sync.
     pub sync_ns: Option<u64>,
     /// Time from the end of the deletion until the file system reported the space as free, in
-    /// nanoseconds; nothing if that was not measured.
+    /// nanoseconds; nothing if this time was not measured.
     pub space_back_ns: Option<Fact<u64>>,
     /// Each worker's rate over its own time; empty if there is one worker.
     pub workers: Vec<WorkerRate>,
@@ -83,7 +83,7 @@ pub struct PhaseSummary {
     pub skipped_fraction: f64,
     /// Operations by role and kind.
     pub operations: Vec<OperationSummary>,
-    /// Activity of processors, memory and devices; nothing if it was not sampled.
+    /// Activity of processors, memory and devices; nothing if the activity was not sampled.
     pub machine: Option<MachineSummary>,
     /// What served the phase: cache, device or server; nothing without evidence, as with an engine
     /// that touches no file system.
@@ -228,7 +228,7 @@ pub(crate) fn summary(of: &Record, record: &PhaseRecord) -> PhaseSummary {
 }
 
 /// Work completed when the first worker finished. A rank knows the progress of its own workers
-/// only. With several ranks, each worker is therefore assumed to have worked evenly.
+/// only. With several ranks, each worker is therefore assumed to have worked at a constant rate.
 fn first_done(record: &PhaseRecord, began_ns: u64) -> Option<Until> {
     let first = record.first_done?;
     let by_then = |worker: &WorkerPhase| {
@@ -317,7 +317,7 @@ fn step(record: &StepRecord) -> StepSummary {
     }
 }
 
-/// `None` if no worker waited.
+/// Summarizes the waits of one role; `None` if no worker waited.
 fn claim_waits(record: &ClaimWaits) -> Option<ClaimWaitSummary> {
     let wait: &Histogram = &record.wait;
     (wait.count() > 0).then(|| ClaimWaitSummary {
@@ -352,7 +352,7 @@ fn spread(workers: &[WorkerRate]) -> Vec<Spread> {
 }
 
 fn spread_of((role, mut rates): (Role, Vec<f64>)) -> Option<Spread> {
-    // Sorted, because a sum of floats depends on the order of its terms.
+    // The rates are sorted, because a sum of floats depends on the order of its terms.
     rates.sort_by(f64::total_cmp);
     let sum_per_second: f64 = rates.iter().sum();
     let middle = Middle::of(rates.iter().copied())?;

@@ -28,16 +28,16 @@ pub struct RanksSummary {
     pub launched: u32,
     /// Numbers of the ranks whose part of the record is missing.
     pub missing: Vec<u32>,
-    /// The phase that the numbers cover; nothing if none began, or if its workers cannot be
-    /// assigned to ranks.
+    /// The phase that the numbers cover; nothing if no such phase began, or if its workers cannot
+    /// be assigned to ranks.
     pub phase: Option<Phase>,
     /// Hosts in the order of their first rank.
     pub hosts: Vec<HostShare>,
     /// Ranks in the order of the record.
     pub ranks: Vec<RankShare>,
-    /// Distribution of the ranks' rates; nothing if there are none.
+    /// Distribution of the ranks' rates; nothing if no rate is known.
     pub ranks_spread: Option<SharesSpread>,
-    /// Distribution of the hosts' rates per worker; nothing if there are none.
+    /// Distribution of the hosts' rates per worker; nothing if no rate is known.
     pub hosts_spread: Option<SharesSpread>,
     /// The rank with the lowest rate; nothing if all rates are equal.
     pub slowest_rank: Option<SlowestRank>,
@@ -73,7 +73,7 @@ pub struct HostShare {
     pub host: String,
     /// Number of ranks on the host.
     pub ranks: u32,
-    /// Number of workers of these ranks.
+    /// Number of workers on the host.
     pub workers: u32,
     /// Transactions, or operations in `prepare`, and their rate over the host's own time.
     pub done: Rate,
@@ -84,7 +84,7 @@ pub struct HostShare {
     /// Offset of the host's monotonic clock from rank 0's, in nanoseconds, as measured by the
     /// host's first rank before the run.
     pub clock_offset_ns: Fact<i64>,
-    /// Maximum error of that offset, in nanoseconds.
+    /// Maximum error of `clock_offset_ns`, in nanoseconds.
     pub clock_error_ns: Fact<u64>,
     /// Offset of the host's wall clock from rank 0's, in nanoseconds.
     pub wall_offset_ns: i64,
@@ -100,7 +100,7 @@ pub struct HostShare {
 pub struct SharesSpread {
     /// The lowest rate.
     pub min_per_second: f64,
-    /// The median rate; for an even number of rates, the mean of the two middle ones.
+    /// The median rate; for an even number of rates, the mean of the two middle rates.
     pub median_per_second: f64,
     /// The highest rate.
     pub max_per_second: f64,
@@ -119,7 +119,7 @@ pub struct SlowestRank {
     pub per_second: f64,
 }
 
-/// `None` if one process performed the run.
+/// Derives the contributions of ranks and hosts; `None` if one process performed the run.
 pub(crate) fn summary(record: &Record) -> Option<RanksSummary> {
     let cluster = record.cluster.as_ref()?;
     let phase = judged(record).filter(|phase| workers_of(cluster, phase).is_some());
@@ -156,8 +156,8 @@ pub(crate) fn judged(record: &Record) -> Option<&PhaseRecord> {
 }
 
 /// The workers of each rank in a phase, from the ranges in the record. If a load level has another
-/// number of workers, all ranks have equally many. `None` if the workers cannot be assigned to
-/// ranks.
+/// number of workers than the record, its workers are equally divided among the ranks. `None` if
+/// the workers cannot be assigned to ranks.
 fn workers_of<'a>(
     cluster: &ClusterRecord,
     phase: &'a PhaseRecord,
@@ -352,8 +352,8 @@ pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
             }
         }
         if let Fact::Known(end) = &rank.clock.end {
-            // Moments are corrected by the offset from before the run, so the drift adds to the
-            // error.
+            // Moments are corrected by the offset that was measured before the run, so the drift of
+            // the clock adds to the error.
             let begin = rank.clock.begin.known();
             let drifted = begin.map_or(0, |begin| begin.offset_ns.abs_diff(end.offset_ns));
             greatest = greatest.max(end.error_ns.saturating_add(drifted));
@@ -363,7 +363,7 @@ pub(crate) fn clock_error(cluster: &ClusterRecord) -> Fact<u64> {
 }
 
 /// Whether all workers perform the same kind of work, so that the hosts' rates are comparable.
-/// Those of readers and writers are not.
+/// Rates of readers are not comparable with those of writers.
 pub(crate) fn is_comparable(phase: &PhaseRecord) -> bool {
     let mut roles: Vec<Role> = phase.workers.iter().map(|worker| worker.role).collect();
     roles.sort_unstable();

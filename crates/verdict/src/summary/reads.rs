@@ -14,8 +14,8 @@ use record::run::{PhaseRecord, Record};
 
 /// With a cold cache, at least this share of the bytes read comes from the device.
 pub const COLD_MIN: f64 = 0.9;
-/// With direct I/O, at least this share of the bytes read comes from the device. The rest is data
-/// that a file system stores with its metadata.
+/// With direct I/O, at least this share of the bytes read comes from the device. The rest is
+/// contents that a file system stores with its metadata.
 pub const DIRECT_MIN: f64 = 0.99;
 /// With a warm cache, at most this share of the bytes read comes from the device.
 pub const WARM_MAX: f64 = 0.1;
@@ -42,7 +42,7 @@ pub enum Behind {
     Server,
     /// Memory: the file system stores its data in memory, or all devices below it do.
     Memory,
-    /// Targets of more than one of these kinds.
+    /// The targets differ: more than one of device, server and memory.
     Several,
 }
 
@@ -81,7 +81,8 @@ impl Behind {
         if kinds.iter().all(|kind| *kind == first) {
             return Fact::Known(first);
         }
-        // The kernel counts bytes fetched from a device of memory like bytes fetched from a disk.
+        // The kernel counts bytes fetched from a device of memory like bytes fetched from a disk,
+        // so the share of the disk is not known.
         match has_device_of_memory {
             true => Fact::Unavailable(MIXED.to_owned()),
             false => Fact::Known(Self::Several),
@@ -169,20 +170,20 @@ pub struct ReadsServed {
     /// in between hides it, such as a loop device that reads its file through the page cache.
     pub fetched_from: Fact<Behind>,
     /// Share of the bytes read that a device or a server served: fetched bytes divided by read
-    /// bytes. 0 if memory served everything, above 1 if more was fetched than read. Nothing if one
-    /// of the two is not known, or nothing was read.
+    /// bytes. 0 if memory served everything, above 1 if more was fetched than read. Nothing if
+    /// `fetched_bytes` or `fetched_from` is not known, or nothing was read.
     pub fraction: Option<f64>,
     /// Bytes that the lowest devices below caching loop devices read in the same time, for all
-    /// programs on the machine. Not more of the bytes read can come from these devices. Not
-    /// applicable without a caching loop device.
+    /// programs on the machine. At most this number of the bytes read can come from these devices.
+    /// Not applicable without a caching loop device.
     pub beneath_loop_bytes: Fact<u64>,
-    /// How the page cache differed from the requested state; nothing if it did not, or if that is
-    /// not known.
+    /// How the page cache differed from the requested state; nothing if it did not differ, or if
+    /// the fetched bytes are not known.
     pub surprise: Option<Surprise>,
 }
 
 impl ReadsServed {
-    /// Fetched bytes. Not available if it is not known what served them.
+    /// Fetched bytes. Not available if the source of these bytes is not known.
     pub fn served_bytes(&self) -> Fact<u64> {
         self.fetched_from
             .as_ref()
@@ -197,7 +198,7 @@ impl ReadsServed {
     }
 }
 
-/// Where the bytes that these phases read came from; `None` if a phase has no evidence.
+/// Where the bytes that the given phases read came from; `None` if a phase has no evidence.
 pub(crate) fn of<'phase>(
     record: &Record,
     phases: impl Iterator<Item = &'phase PhaseRecord>,
@@ -282,8 +283,8 @@ fn from_servers(counted: &Accounted) -> Fact<u64> {
     })
 }
 
-/// Where the bytes that transactions read came from; `None` without transactions, or if one of
-/// their phases has no evidence.
+/// Where the bytes that transactions read came from; `None` without transactions, or if the
+/// transactions of a load level have no evidence.
 pub(crate) fn of_transactions(record: &Record) -> Option<ReadsServed> {
     record.actual.transactions().next()?;
     of(record, record.actual.transactions())

@@ -18,7 +18,7 @@ pub enum DurabilityTier {
     Memory,
     /// The page cache.
     PageCache,
-    /// The device or the server, which was not flushed.
+    /// The device or the server, whose cache was not flushed.
     HandedOver,
     /// The device or the server, which acknowledged a flush.
     FlushAcknowledged,
@@ -43,7 +43,8 @@ pub struct DurabilitySummary {
     pub policy: String,
     /// The lowest level of all targets.
     pub tier: Fact<DurabilityTier>,
-    /// Whether a server, not a device, is behind the page cache of the target with that level.
+    /// Whether a server, not a device, is behind the page cache of the target with the lowest
+    /// level.
     pub is_server: bool,
     /// Guarantee of an acknowledged write in the terms of the protocol; nothing if the engine calls
     /// no server itself.
@@ -100,8 +101,8 @@ pub(super) fn summary(record: &Record) -> DurabilitySummary {
     }
 }
 
-/// By the NFS protocol, a reply to a COMMIT, or to a write that is not UNSTABLE, asserts that the
-/// data is on stable storage.
+/// Durability level of an engine that calls an NFS server itself. By the NFS protocol, a reply to a
+/// COMMIT, or to a write that is not UNSTABLE, asserts that the data is on stable storage.
 fn of_server(policy: Durability) -> DurabilityTier {
     match policy {
         Durability::None | Durability::Batch(_) => DurabilityTier::HandedOver,

@@ -28,7 +28,7 @@ pub struct TransactionsSummary {
     pub skipped: Skipped,
     /// Share of skipped operations in all operations of the stream, from 0 to 1.
     pub skipped_fraction: f64,
-    /// Latencies of all operations together; empty where none were recorded.
+    /// Latencies of all operations together; empty if no latencies were recorded.
     pub latency_ns: LatencySummary,
 }
 
@@ -46,8 +46,8 @@ pub struct OperationTotal {
     pub latency_ns: LatencySummary,
 }
 
-/// Returns the totals of a record: none for a load sweep, whose load levels contain them, and none
-/// without transactions.
+/// Returns the totals of a record. There are no totals without transactions, or for a load sweep,
+/// whose load levels contain their own totals.
 pub(super) fn totals(
     record: &Record,
 ) -> (
