@@ -146,7 +146,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn covers_operations_that_sync_themselves() {
+    fn policy_covers_operations_that_sync_themselves() {
         use OperationKind as Kind;
         for (policy, kind, is_covered) in [
             (Durability::None, Kind::Create, false),

@@ -1,4 +1,4 @@
-//! A mounted directory works as a file system, and hangs on request.
+//! Tests that a mounted directory works as a file system, and that its server can be stalled.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop where it stands")]
 
@@ -58,7 +58,7 @@ fn errno(result: io::Result<()>) -> Option<i32> {
 }
 
 #[test]
-fn files_are_those_of_the_backing_directory() {
+fn files_are_stored_in_the_backing_directory() {
     let Some(scene) = Scene::new(Options::default()) else {
         return;
     };
@@ -297,7 +297,7 @@ fn ended_within(child: &mut Child, limit: Duration) -> bool {
 }
 
 #[test]
-fn stalled_server_hangs_until_resumed_or_dropped() {
+fn stalled_server_blocks_calls_until_resumed_or_unmounted() {
     let Some(scene) = Scene::new(Options::default()) else {
         return;
     };

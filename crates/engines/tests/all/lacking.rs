@@ -67,7 +67,8 @@ fn stdio_performs_supported_operations() {
         let names = Names::new(temporary.path());
         let session = &mut Stdio.open(&settings).unwrap();
         for (operation, steps) in work(&names).into_iter().filter(|(operation, _)| {
-            // File 2 is a hard link to file 1, which `stdio` cannot create.
+            // `stdio` cannot create the hard link `d/2`, which is later renamed to `e/4`, nor the
+            // symbolic link `d/3`.
             HAS.contains(&operation.kind())
                 && !matches!(
                     operation.name().relative.to_bytes(),

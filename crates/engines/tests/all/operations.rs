@@ -1,4 +1,5 @@
-//! Every engine with every operation and durability policy: the calls made, and the errors.
+//! Tests every engine with every operation and durability policy: the calls that are made, and the
+//! errors.
 
 use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
@@ -71,7 +72,8 @@ fn does_everything<S: Engine>(engine: &S, directory: &Path, block: usize, durabi
     reports_system_errors(session, names);
 }
 
-/// Operations that must fail after the work, which leaves files 5 (7 bytes) and 6 (8 bytes) in `d`.
+/// Performs operations that must fail after the operations of [`work`], which leave files 5 (7
+/// bytes) and 6 (8 bytes) in `d`.
 fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
     let [d, one, two, five, six, temporary] =
         ["d", "d/1", "d/2", "d/5", "d/6", "tmp"].map(|name| names.of(name));
@@ -116,7 +118,7 @@ fn reports_system_errors(session: &mut Box<dyn Session>, names: &Names) {
     assert_eq!(session.content(TICKET), Some(&TEXT[..8]));
 }
 
-/// Results that differ from the expected ones.
+/// Performs operations whose results differ from the expected results, so they must fail.
 fn reports_wrong_results(session: &mut Box<dyn Session>, names: &Names) {
     let [two, five] = ["d/2", "d/5"].map(|name| names.of(name));
     let causes = [
@@ -196,7 +198,7 @@ fn every_engine_performs_every_operation() {
 }
 
 #[test]
-fn attributes_are_set() {
+fn mode_and_times_are_set_as_requested() {
     for durability in [Durability::None, Durability::Fsync] {
         let temporary = tempfile::tempdir().unwrap();
         let file = FilePath::new(temporary.path(), "1");
@@ -238,7 +240,8 @@ fn attributes_are_set() {
     }
 }
 
-/// More entries than one call returns, and a hidden entry that is not counted.
+/// The directory contains more entries than one call returns, and a hidden entry that is not
+/// counted.
 #[test]
 fn long_directories_are_listed_completely() {
     const FILES: usize = 3_000;

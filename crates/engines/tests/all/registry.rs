@@ -1,4 +1,4 @@
-//! The facts of a namespace in the registry agree with the namespace's behaviour.
+//! Tests that the facts of a namespace in the registry agree with the namespace's behaviour.
 
 use std::path::Path;
 
@@ -29,7 +29,7 @@ fn known(engine: &dyn Engine, directory: &Path) -> Option<NamespaceFacts> {
 }
 
 #[test]
-fn namespaces_agree_with_their_rows() {
+fn namespaces_provide_the_facts_of_their_registry_rows() {
     let at = tempfile::tempdir().unwrap();
     // Birth times are expected only if this file system stores them.
     let keeps_births = at.path().metadata().unwrap().created().is_ok();

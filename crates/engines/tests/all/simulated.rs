@@ -1,5 +1,5 @@
-//! The simulated engine: faults at every call of every operation, silent corruptions, batches, and
-//! several sessions.
+//! Tests of the simulated engine: faults at every call of every operation, silent corruptions,
+//! batches, and several sessions.
 
 use std::path::Path;
 use std::time::Duration;
@@ -32,7 +32,7 @@ fn open(engine: &Simulated) -> Box<dyn Session> {
     engine.open(&with(Durability::None)).unwrap()
 }
 
-/// Returns every operation once; each depends on the results of earlier ones.
+/// Returns every operation once; each operation depends on the results of earlier operations.
 fn every_operation<'a>(
     a: Name<'a>,
     b: Name<'a>,
@@ -67,8 +67,8 @@ fn every_operation<'a>(
     ]
 }
 
-/// An error at any call: the operation that makes the call fails with this error, names the call,
-/// and leaves no file open. This includes a failed close(2).
+/// Any call returns an error: the operation that makes the call must fail with this error, name the
+/// call, and leave no file open. This includes a failed close(2).
 #[test]
 fn error_at_any_call_of_any_operation_is_reported() {
     let names = ["a", "b", "c", "d", ""].map(file);
@@ -139,15 +139,16 @@ fn short_and_interrupted_calls_are_continued() {
     }
 }
 
-/// A file system without `RENAME_NOREPLACE`, such as NFS: from the first failure on, the absence of
-/// the new name is checked instead.
+/// A file system without `RENAME_NOREPLACE`, such as NFS: from the first failure on, the engine
+/// checks instead whether the new name exists.
 #[test]
 fn rename_without_noreplace_checks_new_name() {
     const EINVAL: i32 = 22;
     const EEXIST: i32 = 17;
     let names = ["a", "b", "c", "d"].map(file);
     let [a, b, c, d] = names.each_ref().map(FilePath::name);
-    // The first call after those of the creation (open, write, close).
+    // The fault strikes the rename, which follows the calls of a creation (open, write, close). A
+    // delivery makes these calls twice.
     for begins in [make::rename(a, b), make::deliver(c, b, TEXT)] {
         let made = Simulated::new(Code::Posix, 1);
         done(&mut open(&made), &make::create(a, TEXT));
@@ -222,7 +223,7 @@ fn batches_end_with_file_system_sync() {
 }
 
 #[test]
-fn every_policy_makes_its_syncs() {
+fn every_durability_policy_makes_the_expected_syncs() {
     let names = ["a", "b", "c", "d", ""].map(file);
     let [a, b, c, d, whole] = names.each_ref().map(FilePath::name);
     let truth = |durability| {
@@ -248,7 +249,7 @@ fn every_policy_makes_its_syncs() {
     assert_eq!(syncs(Durability::FsyncDirectory), ((0, 8), 9, 0));
     assert_eq!(syncs(Durability::Batch(7)), ((0, 0), 0, 2));
     assert_eq!(truth(Durability::None).synchronous_writes, 0);
-    // With blocks of 4 bytes: four times 10 bytes and once 7.
+    // Writes in blocks of 4 bytes: four contents of 10 bytes and one of 7 bytes.
     assert_eq!(truth(Durability::ODsync).synchronous_writes, 4 * 3 + 2);
     assert_eq!(truth(Durability::OSync).synchronous_writes, 4 * 3 + 2);
 }
@@ -302,7 +303,7 @@ fn corrupted_appends_are_lost_or_zero() {
 }
 
 #[test]
-fn old_version_is_returned_once() {
+fn corrupted_read_returns_old_version_once() {
     let (name, temporary) = (file("1"), file("2"));
     let (name, temporary) = (name.name(), temporary.name());
     let changes = [
@@ -331,7 +332,7 @@ fn old_version_is_returned_once() {
 }
 
 #[test]
-fn names_are_lost_or_duplicated() {
+fn corruptions_lose_or_duplicate_names() {
     let engine = Simulated::new(Code::Posix, 1)
         .corrupt_at(1, Corruption::LoseName)
         .corrupt_at(0, Corruption::DoubleName);
@@ -415,7 +416,8 @@ fn sessions_of_several_threads_share_files_and_clock() {
     assert_eq!(engine.open_files(), 0);
 }
 
-/// The worker loop reuses the buffers of names and contents as soon as an operation is submitted.
+/// The worker loop reuses the buffers of names and contents as soon as an operation is submitted,
+/// so the session must copy them.
 #[test]
 fn operations_in_flight_own_their_parameters_and_complete_by_ticket() {
     for seed in 0..50 {
@@ -462,7 +464,8 @@ fn operations_in_flight_own_their_parameters_and_complete_by_ticket() {
             );
         }
         assert_eq!(engine.meetings(), Vec::<String>::new());
-        // A wait with a limit advances the clock by at most this limit, apart from the calls.
+        // A wait with a limit advances the clock by at most this limit, in addition to the time of
+        // calls.
         let (a, b, c) = (file("0"), file("4"), file("5"));
         session.submit(
             Ticket::new(11, 0),

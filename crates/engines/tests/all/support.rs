@@ -26,7 +26,8 @@ pub fn settings(directory: &Path, block: usize) -> Settings {
     }
 }
 
-/// A path in the form that engines take.
+/// The full path of a file and its path relative to the location, which [`name`](Self::name)
+/// returns as a [`Name`].
 pub struct FilePath {
     whole: CString,
     relative: CString,
@@ -102,7 +103,7 @@ pub fn done(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Vec<St
     seen.0
 }
 
-/// Performs an operation that must fail.
+/// Performs an operation that must fail; returns the failure.
 pub fn failed(session: &mut Box<dyn Session>, operation: &Operation<'_>) -> Failure {
     let answer = perform(session, operation, &mut Seen::default());
     answer.expect_err(&format!("{operation:?}"))

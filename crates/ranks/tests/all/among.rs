@@ -1,5 +1,5 @@
-//! Some ranks perform operations without the others, which wait for them and are in step
-//! afterwards.
+//! Some ranks perform operations without the others. The other ranks wait, and all ranks are in
+//! step afterwards.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -21,7 +21,7 @@ fn sum_of(count: u32) -> Result<u32, CommunicationError> {
 }
 
 #[test]
-fn all_ranks_are_in_step_after_runs_of_the_first_ones() {
+fn all_ranks_are_in_step_after_runs_of_some_ranks() {
     const LAUNCHED: u32 = 9;
     threads::each(LAUNCHED, LIMIT, |ranks| {
         for round in 0..3 {
@@ -62,7 +62,7 @@ fn all_ranks_are_in_step_after_runs_of_the_first_ones() {
 }
 
 #[test]
-fn resting_and_working_ranks_stop_each_other() {
+fn resting_or_working_rank_can_stop_the_run() {
     for stops in [0, 1, 2, 5] {
         threads::each(6, LIMIT, |ranks| {
             let wants = Arc::new(AtomicBool::new(false));
@@ -105,7 +105,7 @@ fn resting_and_working_ranks_stop_each_other() {
 }
 
 #[test]
-fn resting_while_others_work_is_out_of_step() {
+fn rest_during_operation_of_all_ranks_is_out_of_step() {
     let outcomes = threads::each(3, LIMIT, |ranks| {
         ranks.open();
         match ranks.rank() {
@@ -200,7 +200,7 @@ fn watching_rank_is_informed_of_failure() {
     let limit = Duration::from_millis(300);
     let outcomes = threads::each(3, limit, |ranks| match ranks.rank() {
         0 => {
-            // Rank 0 performs another operation than the others.
+            // Ranks 0 and 1 perform different operations.
             let some = ranks.without_watching(2);
             some.open();
             sum(&some).map(drop)

@@ -1,4 +1,4 @@
-//! Clocks with known offsets.
+//! Tests of measured clock offsets: the clocks of the ranks differ by known offsets.
 
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,12 +9,12 @@ use crate::threads;
 
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// Returns how far a rank's clock is ahead of that of rank 0, in nanoseconds.
+/// Returns how far a rank's clock is ahead of the clock of rank 0, in nanoseconds.
 fn ahead_ns(rank: u32) -> i64 {
     i64::from(rank).pow(2) * 1_000_003 * if rank % 2 == 0 { 1 } else { -1 }
 }
 
-/// Delays messages that this rank sends.
+/// A communicator that delays the messages that its rank sends.
 struct Slow(in_process::InProcess, Duration);
 
 impl Communicator for Slow {
@@ -41,9 +41,9 @@ impl Communicator for Slow {
 }
 
 #[test]
-fn offsets_are_correct_within_their_errors() {
+fn measured_offsets_are_correct_within_their_errors() {
     for (count, delay) in [(1, 0), (2, 0), (3, 1), (8, 0), (21, 0), (8, 1)] {
-        // Messages to rank 0 take twice as long as messages from it.
+        // Messages to rank 0 take twice as long as messages from rank 0.
         let carriers = in_process::ranks(count).into_iter();
         let carriers = carriers
             .map(|carrier| {

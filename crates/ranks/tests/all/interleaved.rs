@@ -1,4 +1,4 @@
-//! All ranks get the same results, whatever the order of messages and ranks.
+//! Tests that all ranks get the same results in any order of messages and ranks.
 
 use std::collections::VecDeque;
 use std::thread;
@@ -22,7 +22,7 @@ impl Dice {
     }
 }
 
-/// Sends messages at random times; messages to one rank remain in order.
+/// A communicator that sends messages at random times; messages to one rank remain in order.
 struct Late {
     carrier: in_process::InProcess,
     held: VecDeque<(u32, Vec<u8>)>,
@@ -82,7 +82,8 @@ impl Communicator for Late {
 enum Act {
     Sum(u32),
     Tell(u32),
-    /// Two operations at once; the result of the second one is requested first.
+    /// Two operations that are in progress at once; the result of the second operation is requested
+    /// first.
     Both(u32),
     Run,
     Clocks,

@@ -1,4 +1,5 @@
-//! A rank is lost or performs another operation: all others name it, and none waits forever.
+//! A rank is lost or performs another operation: all other ranks report that rank, and no rank
+//! waits forever.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,8 +12,8 @@ use crate::threads;
 
 const LIMIT: Duration = Duration::from_millis(800);
 
-/// A rank that neither sends nor receives messages once it is frozen, as if it was stopped or
-/// disconnected.
+/// A rank that neither sends nor receives messages once it is frozen, as if its process were
+/// stopped or its host disconnected.
 struct Freezes(in_process::InProcess, Arc<AtomicBool>);
 
 impl Communicator for Freezes {
@@ -49,8 +50,8 @@ fn sum(ranks: &Ranks) -> Result<u32, CommunicationError> {
 }
 
 #[test]
-fn all_others_name_silent_rank() {
-    // The root, and ranks with many, one and no descendants.
+fn all_other_ranks_report_silent_rank() {
+    // The lost rank is rank 0, or a rank with several, one or no descendants.
     thread::scope(|scope| {
         for missing in [0, 4, 6, 11] {
             scope.spawn(move || all_others_name(missing));
@@ -140,7 +141,7 @@ fn rank_that_ends_without_leaving_is_lost() {
 }
 
 #[test]
-fn different_operations_fail_and_both_are_named() {
+fn different_operations_fail_and_error_names_both() {
     let outcomes = threads::each(4, Duration::from_secs(4), |ranks| {
         if ranks.rank() == 2 {
             return ranks.clock_offset(|| 0).map(|_| 0);
@@ -244,7 +245,7 @@ fn operations_fail_after_leaving() {
 }
 
 #[test]
-fn failed_join_returns_the_reason() {
+fn ranks_join_returns_error_of_failed_communicator() {
     let refused = CommunicationError::Refused {
         doing: "join".into(),
         why: "the launcher has gone".to_owned(),
@@ -255,9 +256,8 @@ fn failed_join_returns_the_reason() {
 }
 
 #[test]
-fn resting_ranks_detect_losses_and_are_detected() {
-    // Three of eight ranks work; the missing rank is one with or without children that works or
-    // rests.
+fn resting_ranks_detect_lost_ranks_and_are_detected_if_lost() {
+    // Three of eight ranks work; the lost rank works or rests, and has children or none.
     for missing in [0, 1, 4, 7] {
         let frozen = Arc::new(AtomicBool::new(false));
         let carriers = in_process::ranks(8).into_iter();

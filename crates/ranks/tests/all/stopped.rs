@@ -1,4 +1,5 @@
-//! A rank stops the run: all ranks are informed, whether they wait or work, and end together.
+//! A rank stops the run: all ranks are informed, whether they wait or work, and end the run
+//! together.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -13,7 +14,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 /// The maximum time that a rank works if it is not informed of the stop.
 const LONG: Duration = Duration::from_secs(10);
 
-/// The program that runs on a rank: it requests a stop, and is told to stop.
+/// The program that runs on a rank: it can request a stop, and records whether it was told to stop.
 #[derive(Clone, Default)]
 struct Program {
     wants_to_stop: Arc<AtomicBool>,
@@ -106,7 +107,7 @@ fn stop_requested_before_close_is_sent() {
         ranks.open();
         sum(ranks).unwrap();
         if ranks.rank() == 3 {
-            // Closes sooner than the next check for a stop.
+            // This rank closes the run before its next check for a stop.
             program.wants_to_stop.store(true, Ordering::SeqCst);
         } else {
             program.works_until_told();
@@ -118,7 +119,7 @@ fn stop_requested_before_close_is_sent() {
 }
 
 #[test]
-fn stop_is_passed_on_by_closed_rank() {
+fn stop_is_forwarded_by_rank_that_closed_the_run() {
     threads::each(4, LIMIT, |ranks| {
         let program = Program::tied_to(ranks);
         ranks.open();
@@ -188,7 +189,7 @@ fn pending_operation_fails_when_run_is_closed() {
 }
 
 #[test]
-fn many_runs_in_sequence() {
+fn stopped_and_complete_runs_can_follow_each_other() {
     threads::each(6, LIMIT, |ranks| {
         for run in 0..50_u32 {
             let program = Program::tied_to(ranks);

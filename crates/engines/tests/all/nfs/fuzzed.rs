@@ -46,7 +46,7 @@ fn replies() -> Vec<Vec<u8>> {
 }
 
 /// The seeds of the fuzz target. Each seed consists of the number of a procedure that parses the
-/// reply, the size of the pieces in which the reply arrives, and the reply as a record.
+/// reply, the size of pieces, and the reply as a record. The reply arrives in pieces of that size.
 fn seeds() -> Vec<Vec<u8>> {
     let seed = |reply: &Vec<u8>| {
         let reads = |procedure: &usize| examine_reply(*procedure, reply).is_ok();

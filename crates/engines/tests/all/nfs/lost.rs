@@ -86,10 +86,10 @@ fn idempotent_calls_are_repeated_once_and_counted() {
     }
 }
 
-/// A call that is not idempotent: it succeeds if the server did not receive it the first time. If
-/// the server executed it, the outcome is not known.
+/// A call that is not idempotent is repeated. The operation succeeds if the server did not receive
+/// the first request. If the server executed that request, the outcome is not known.
 #[test]
-fn calls_that_are_not_idempotent_succeed_or_are_not_known() {
+fn repeated_non_idempotent_call_succeeds_or_outcome_is_not_known() {
     let content = &TEXT[..5];
     for (procedure, step) in [
         (CREATE, Step::Call("CREATE")),
@@ -229,7 +229,7 @@ fn writes_lost_by_restart_and_disconnect_are_repeated() {
 }
 
 #[test]
-fn each_operation_in_flight_succeeds_or_is_not_known() {
+fn each_operation_in_flight_succeeds_or_outcome_is_not_known() {
     for (depth, parameters) in [(8, ""), (8, "&nconnect=3"), (16, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         for nth in [10, 40, 41, 90] {
@@ -281,7 +281,7 @@ fn each_operation_in_flight_succeeds_or_is_not_known() {
 }
 
 #[test]
-fn session_waits_for_stopped_server() {
+fn session_waits_until_stopped_server_returns() {
     let mut fixture = Fixture::new(4, "&nconnect=2");
     let files: Vec<_> = (0..40)
         .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
@@ -300,7 +300,7 @@ fn session_waits_for_stopped_server() {
             .for_each(|outcome| assert_eq!(outcome, Ok(())));
             ready.send(()).unwrap();
             is_again.recv().unwrap();
-            // No server listens for 200 ms.
+            // No server listens during the first 200 ms.
             outcomes(&mut session, 4, 20, |number| {
                 make::create(files[20 + number].name(), TEXT)
             })
@@ -324,7 +324,7 @@ fn lost_server_is_reported_and_session_continues() {
     fixture.work(&fixture.settings(), |session| {
         assert_eq!(outcome(session, &make::create(file.name(), TEXT)), Ok(()));
         fixture.server.stop();
-        // The call was sent on a connection that was then lost.
+        // The call was sent on a connection that was then lost, so the outcome is not known.
         let found = outcome(session, &make::create(other.name(), TEXT));
         assert_eq!(found.unwrap_err().cause, Cause::NotKnown);
         let began = Instant::now();
@@ -335,7 +335,7 @@ fn lost_server_is_reported_and_session_continues() {
         began
             .elapsed()
             .assert((TIMEOUT..4 * TIMEOUT).contains(&began.elapsed()));
-        // No part of this call was sent, so it was not executed.
+        // No part of this call was sent, so the server did not execute it.
         let found = outcome(session, &make::delete(file.name())).unwrap_err();
         assert_eq!(
             (found.step, found.errno()),
@@ -370,7 +370,7 @@ fn reached(server: &Server, url: &str) -> String {
 }
 
 #[test]
-fn unreachable_target_is_explained() {
+fn error_for_unreachable_target_names_cause_and_hint() {
     let server = Server::new();
     let url = server.url("").to_str().unwrap().to_owned();
     let has = |url: &str, words: &[&str]| {
@@ -406,7 +406,7 @@ fn unreachable_target_is_explained() {
 /// A load balancer or a tunnel without a server: each connection is accepted, and closed after the
 /// request.
 #[test]
-fn closing_server_is_retried_with_delays_until_timeout() {
+fn server_that_closes_connections_is_retried_until_timeout() {
     /// Delays start at 5 ms and double, so fewer than ten calls fit into the time limit; a busy
     /// machine makes fewer.
     const CALLS_MAX: usize = 20;
@@ -422,7 +422,7 @@ fn closing_server_is_retried_with_delays_until_timeout() {
         .assert(began.elapsed() < Duration::from_secs(10));
     let calls = fixture.server.take_calls().len();
     assert!((2..CALLS_MAX).contains(&calls), "{calls} calls");
-    // The same holds for a session.
+    // A session retries with the same delays.
     fixture.server.behave().always(READ, Act::LoseRequest);
     let file = FilePath::new(&fixture.bare(), "1");
     fixture.work(&fixture.settings(), |session| {

@@ -80,7 +80,7 @@ fn warm_session_allocates_nothing() {
             }
             allocated
         });
-        // Each round includes the same allocations of the test: three lists of outcomes.
+        // The test itself allocates three lists of outcomes in each round.
         let own = allocated[allocated.len() - 1];
         assert!(own <= 4, "{allocated:?}");
         assert_eq!(

@@ -1,4 +1,4 @@
-//! The namespace on an NFS server: marks, listings, attributes and removals.
+//! Tests of the namespace on an NFS server: marks, listings, attributes and removals.
 
 use engine::namespace::{EntryKind, Facts, Lock};
 use engine::server::FactValue;
@@ -10,7 +10,7 @@ use super::procedure::*;
 use super::server::Act;
 
 #[test]
-fn mark_is_written_named_found_and_removed() {
+fn mark_can_be_written_renamed_read_and_removed() {
     for has_links in [true, false] {
         let fixture = Fixture::new(1, "");
         fixture.server.files(|files| files.has_links = has_links);
@@ -83,7 +83,7 @@ fn directories_are_created_listed_and_opened() {
     }
     let mut names = Vec::new();
     let listed = inner.list(&mut |entry| {
-        // `each` may call the namespace.
+        // `each` may make calls on the same namespace.
         let facts = inner.facts_of(entry.name)?;
         assert_eq!(
             (facts.kind, facts.mode),
@@ -125,7 +125,7 @@ fn directories_are_created_listed_and_opened() {
 }
 
 #[test]
-fn namespace_survives_lost_connections() {
+fn namespace_repeats_calls_after_lost_connections() {
     let fixture = Fixture::new(1, "");
     let namespace = fixture.engine.namespace().unwrap();
     let directory = namespace.open(&fixture.bare()).unwrap();
@@ -158,7 +158,8 @@ fn namespace_survives_lost_connections() {
             .sum::<u64>(),
         5
     );
-    // The reply to MKDIR was lost, so the caller cannot know whether it created the directory.
+    // The reply to MKDIR was lost, so the caller cannot know whether the server created the
+    // directory.
     fixture.server.take_calls();
     fixture.server.on(MKDIR, 0, Act::LoseReply);
     assert_eq!(directory.make(b"d", 0o700), Err(Errno::CONNRESET));

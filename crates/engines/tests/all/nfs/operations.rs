@@ -131,7 +131,7 @@ fn attributes_and_links_are_set_as_requested() {
 }
 
 #[test]
-fn violated_expectations_are_reported() {
+fn operations_with_unexpected_results_fail() {
     let fixture = Fixture::new(1, "");
     let directory = fixture.bare();
     let [a, b, link, dir] = ["a", "b", "l", "d"].map(|name| FilePath::new(&directory, name));
@@ -294,7 +294,7 @@ fn contents_longer_than_buffers_are_complete() {
         let files: Vec<_> = (0..12)
             .map(|number| FilePath::new(&fixture.bare(), &number.to_string()))
             .collect();
-        // Lengths with and without padding.
+        // `part` returns contents whose encoding contains padding or none.
         let content: Vec<u8> = (0..3_000_003_u32)
             .map(|number| (number * 7 % 253) as u8)
             .collect();
@@ -409,7 +409,8 @@ fn listings_contain_all_pages() {
     });
 }
 
-/// A server that omits all optional results: the client requests the missing ones.
+/// A server that omits all optional results: the client requests the missing attributes and
+/// handles.
 #[test]
 fn missing_attributes_and_handles_are_requested() {
     let fixture = Fixture::new(1, "");
@@ -448,7 +449,7 @@ fn missing_attributes_and_handles_are_requested() {
 
 /// The engine's counters equal the calls and the bytes of contents that the server counted.
 #[test]
-fn counters_equal_calls_seen_by_server() {
+fn client_counters_equal_calls_received_by_server() {
     for (depth, parameters) in [(1, ""), (8, ""), (8, "&nconnect=4"), (3, "&nconnect=2")] {
         let fixture = Fixture::new(depth, parameters);
         let directory = fixture.bare();
@@ -576,7 +577,7 @@ fn rename_works_within_one_server_only() {
         in_flight(session, 1, 1, |_| make::create(at(0, c"1"), b"x"));
         in_flight(session, 1, 1, |_| make::rename(at(0, c"1"), at(1, c"2")));
         let outcome = outcomes(session, 1, 1, |_| make::rename(at(0, c"2"), at(2, c"3")));
-        // EXDEV, and no call was made.
+        // The error is EXDEV, and no call was made.
         assert_eq!(outcome[0].unwrap_err().errno(), Some(18));
         assert_eq!(one.server.take_calls(), [CREATE, WRITE, LOOKUP, RENAME]);
     });

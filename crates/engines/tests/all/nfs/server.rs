@@ -1,5 +1,5 @@
-//! An NFS server in this process, with a thread for each connection. Rules, selected by procedure
-//! and number of the call, change its behaviour.
+//! An NFS server in this process, with a thread for each connection. Rules change the server's
+//! behaviour for calls, which they select by procedure and number.
 
 use std::io::Write;
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -35,7 +35,7 @@ pub enum Act {
     Fragments(usize),
     /// Sends the reply twice.
     Twice,
-    /// Sends the reply after the next one.
+    /// Sends the reply after the reply to the next call.
     AfterNext,
     /// Sends the reply with another XID.
     OtherNumber,
@@ -53,7 +53,8 @@ pub enum Act {
 
 struct Rule {
     procedure: u32,
-    /// The number of the call among those of this procedure, counted from 0; `None` selects all.
+    /// The number of the call among the calls of this procedure, counted from 0; `None` selects all
+    /// calls.
     nth: Option<usize>,
     act: Act,
 }
@@ -104,7 +105,7 @@ impl Server {
         is_done.recv().unwrap()
     }
 
-    /// Starts to listen at the same address as before.
+    /// Starts to listen; after a stop, at the same address as before.
     pub fn start(&mut self) {
         self.address = self.order(Order::Start);
     }
@@ -137,7 +138,7 @@ impl Server {
         look(&mut self.state().files)
     }
 
-    /// Returns the procedures called since the previous request.
+    /// Returns the procedures called since the previous call of this function.
     pub fn take_calls(&self) -> Vec<u32> {
         std::mem::take(&mut self.state().calls)
     }
@@ -211,7 +212,7 @@ pub fn marked(reply: &[u8]) -> Vec<u8> {
     fragments(reply, usize::MAX).concat()
 }
 
-/// Serves a connection until either side closes it.
+/// Answers the calls on a connection until either side closes the connection.
 fn serve(mut stream: TcpStream, state: &Mutex<State>) {
     while let Ok(call) = read_record(&mut stream) {
         let (bytes, is_last) = answer(&call, state);
@@ -298,7 +299,7 @@ fn answer(call: &[u8], state: &Mutex<State>) -> (Vec<u8>, bool) {
 }
 
 impl State {
-    /// Counts a call and returns the action of its first rule.
+    /// Records a call and returns the action of the first rule that selects the call.
     fn act(&mut self, program: u32, procedure: u32) -> Option<Act> {
         if program != NFS {
             return None;

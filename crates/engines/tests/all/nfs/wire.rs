@@ -1,4 +1,5 @@
-//! An XDR implementation of the tests, so that the client's one is tested independently.
+//! An XDR implementation of the tests, so that the client's own implementation is tested
+//! independently.
 
 pub struct In<'a>(pub &'a [u8]);
 

@@ -35,8 +35,8 @@ impl Names {
     }
 }
 
-/// Returns a sequence of operations that includes every kind, each with its `Step`s. These include
-/// all syncs, which [`steps_of`] removes if the policy does not make them.
+/// Returns a sequence of operations that includes every kind, each with its `Step`s. The `Step`s
+/// include all syncs; [`steps_of`] removes the syncs that a policy does not make.
 pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
     use Step::*;
     let [d, e, one, two, three] = ["d", "e", "d/1", "d/2", "d/3"].map(|name| names.of(name));
@@ -103,7 +103,7 @@ pub fn work(names: &Names) -> Vec<(Operation<'_>, Vec<Step>)> {
 pub fn steps_of(steps: &[Step], operation: OperationKind, durability: Durability) -> Vec<Step> {
     use Durability::{Batch, Fdatasync, Fsync, FsyncDirectory};
     let syncs = matches!(durability, Fdatasync | Fsync | FsyncDirectory);
-    // Attributes are set by name if no sync follows.
+    // Attributes are set by name if no sync follows, so the file is not opened.
     let by_name = !syncs && operation == OperationKind::SetAttributes;
     let kept = steps.iter().copied().filter(|step| match step {
         Step::Sync => syncs,
